@@ -1,0 +1,46 @@
+# Everything runs in .venv, which each target sets up as far as it needs: pip and venv, nothing else.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test check format bench clean help
+
+help:
+	@echo "make demo    find the wrong labels in the example data"
+	@echo "make test    run all tests"
+	@echo "make check   lint, types, import rules, docs"
+	@echo "make bench   measure speed and recovery anew, and remake the docs pages from the results"
+	@echo "make format  format the code"
+	@echo "make clean   remove what the other targets made"
+
+demo: $(VENV)/.cli
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest tests/test_docs.py
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.dev
+	$(BIN)/noisybayes bench speed
+	$(BIN)/noisybayes bench recovery
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "noisybayes needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.%: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	@touch $@

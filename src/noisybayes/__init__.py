@@ -1,0 +1,26 @@
+"""Naive Bayes that learns from mislabeled data."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .data.simulate import simulate
+    from .estimators import BernoulliINB, GaussianINB, MixedINB, MultinomialINB, load
+
+__version__ = "0.1.0"
+__all__ = ["BernoulliINB", "GaussianINB", "MixedINB", "MultinomialINB", "load", "simulate"]
+
+_HOME = {"simulate": ".data.simulate"}
+
+
+def __getattr__(name: str) -> Any:
+    # scikit-learn takes over a second to import: nobody should wait for it to read a help text
+    if name not in __all__:
+        raise AttributeError(f"module 'noisybayes' has no attribute {name!r}")
+    return getattr(import_module(_HOME.get(name, ".estimators"), __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

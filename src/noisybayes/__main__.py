@@ -1,0 +1,5 @@
+"""`python -m noisybayes`, for where the console script is not on the path."""
+
+from .cli import main
+
+main()

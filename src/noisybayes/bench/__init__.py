@@ -1,0 +1,10 @@
+"""Measurements: every experiment yields rows, the rows are stored, and the docs pages are made from the stored rows."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from . import recovery, speed
+
+#: name -> module with `measure(...)` (yields rows) and `page(rows)` (Markdown); a new one is one file and one line.
+EXPERIMENTS: dict[str, ModuleType] = {"speed": speed, "recovery": recovery}

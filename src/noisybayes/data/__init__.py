@@ -1,0 +1,1 @@
+"""Where rows come from: readers, data sets, simulation, label corruption."""

@@ -1,0 +1,75 @@
+"""The paper's simulation: binary features, a random mislabeling matrix, observed and true labels."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+class Simulation(NamedTuple):
+    X: Array  # (n, d) zeros and ones
+    y: Array  # (n,) observed labels, some of them wrong
+    true: Array  # (n,) true labels
+    class_prior: Array  # (K,)
+    mislabel_matrix: Array  # (K, K): [observed, true]
+    feature_prob: Array  # (K, d)
+
+
+def simulate(
+    n: int = 1_000,
+    *,
+    n_features: int = 500,
+    n_classes: int = 5,
+    diagonal: tuple[float, float] = (0.55, 0.65),
+    balanced: bool = True,
+    random_state: int | np.random.Generator | None = None,
+) -> Simulation:
+    """Draw a data set as in the simulation study of the paper.
+
+    Parameters
+    ----------
+    n, n_features, n_classes : rows, binary features (the paper: 500) and classes (the paper: 5)
+    diagonal : the interval that P(observed k | true k) is drawn from, class by class; (1, 1) gives right labels only
+    balanced : equal class shares, or else the first class three times as large as each other
+    random_state : seed or generator
+
+    The probabilities of the features are Uniform(0, 0.1) + Normal(0.65, 0.06). The wrong labels of a class are shared
+    out by stick-breaking: in random order, each other class gets a uniform part of what is left.
+    """
+    low, high = diagonal
+    if n < 1 or n_features < 1 or n_classes < 1:
+        raise ValueError(f"n, n_features and n_classes must be at least 1, got {n}, {n_features}, {n_classes}")
+    if not 0 <= low <= high <= 1:
+        raise ValueError(f"diagonal must be an interval (low, high) within [0, 1], got {diagonal}")
+    rng = np.random.default_rng(random_state)
+    share = np.ones(n_classes)
+    share[0] = 1.0 if balanced else 3.0
+    class_prior = share / share.sum()
+    mislabel = random_mislabel_matrix(n_classes, diagonal, rng)
+    prob = rng.uniform(0.0, 0.1, (n_classes, n_features)) + rng.normal(0.65, 0.06, (n_classes, n_features))
+    prob = np.clip(prob, 0.0, 1.0)
+    true = rng.choice(n_classes, size=n, p=class_prior)
+    X = (rng.random((n, n_features)) < prob[true]).astype(np.float64)
+    return Simulation(X, corrupt(true, mislabel, rng), true, class_prior, mislabel, prob)
+
+
+def random_mislabel_matrix(n_classes: int, diagonal: tuple[float, float], rng: np.random.Generator) -> Array:
+    """(K, K) with columns that sum to 1: the diagonal uniform in its interval, the rest by stick-breaking."""
+    matrix = np.diag(rng.uniform(*diagonal, size=n_classes)) if n_classes > 1 else np.ones((1, 1))
+    for k in range(n_classes):
+        others = rng.permutation(np.delete(np.arange(n_classes), k))
+        left = 1.0 - matrix[k, k]
+        for other in others[:-1]:
+            matrix[other, k] = rng.uniform(0.0, left)
+            left -= matrix[other, k]
+        matrix[others[-1:], k] = left
+    return matrix
+
+
+def corrupt(true: Array, mislabel: Array, rng: np.random.Generator) -> Array:
+    """Observed labels (codes) for true ones, drawn from the columns of the mislabeling matrix."""
+    return np.asarray(rng.multinomial(1, mislabel.T[true]).argmax(axis=1))

@@ -1,0 +1,271 @@
+"""What the INB classifiers share: fit, stream, predict. The subclasses name their family and its attributes."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from ..model import fit as fitting
+from ..model import stream
+from ..model.em import Params, Stats, posterior
+from ..model.families import Family
+from ..model.mislabel import IdentifiabilityWarning, unidentified
+from ..model.rows import Rows, merge_equal, score_dtype, split
+from ..model.tree import Array
+from . import settings
+from .labels import as_labels, encode, find_classes, is_missing
+
+
+class BaseINB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Naive Bayes with a latent true label, fitted by EM. See a subclass for the parameters."""
+
+    def __init__(
+        self,
+        *,
+        alpha: float | str = "auto",
+        mislabel: str | ArrayLike = "full",
+        mislabel_prior: float | ArrayLike | None = None,
+        class_prior: ArrayLike | None = None,
+        start: str = "labels",
+        n_init: int = 10,
+        max_iter: int = 300,
+        tol: float = 1e-6,
+        missing_label: Any = None,
+        compress: bool | str = "auto",
+        engine: Any = "local",
+        n_jobs: int = -1,
+        progress: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.mislabel = mislabel
+        self.mislabel_prior = mislabel_prior
+        self.class_prior = class_prior
+        self.start = start
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.missing_label = missing_label
+        self.compress = compress
+        self.engine = engine
+        self.n_jobs = n_jobs
+        self.progress = progress
+        self.random_state = random_state
+
+    def _make_family(self, X: Any) -> Family:
+        raise NotImplementedError
+
+    def _publish_features(self, params: Any) -> None:
+        """Set the fitted attributes that describe the features."""
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(
+        self, X: Any, y: ArrayLike, verified: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn from features X (n, d) and observed labels y (n,).
+
+        verified : true labels where they are known, None or nan elsewhere; they are never doubted
+        sample_weight : how many rows each row counts for
+        """
+        X = self._check_X(X, reset=True)
+        self.classes_ = self._find_classes(X, y)
+        K = len(self.classes_)
+        family = self._make_family(X)
+        rows = self._rows(X, y, verified, sample_weight, family)
+        fitted = fitting.fit(
+            merge_equal(rows, settings.checked_compress(self.compress)),
+            family,
+            settings.structure(self.mislabel, self.mislabel_prior, K),
+            settings.class_prior(self.class_prior, K),
+            K,
+            settings.fit_settings(self),
+            settings.engine(self.engine, self.n_jobs),
+            _generator(self.random_state),
+            self.progress,
+        )
+        self._model = fitted.model
+        self.objective_history_ = fitted.objective
+        self.alpha_history_ = fitted.strengths
+        self.n_iter_ = len(fitted.objective) - 1
+        self.converged_ = fitted.converged
+        self._publish(fitted.params, fitted.stats)
+        self._warn()
+        return self
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        verified: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from one more batch of a stream (stepwise EM).
+
+        classes : all labels that will come, at the first call; without it they are those of the first y
+        """
+        first = not hasattr(self, "_model")
+        X = self._check_X(X, reset=first)
+        if first:
+            self.classes_ = self._find_classes(X, y if classes is None else None, classes)
+        elif classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
+            raise ValueError(f"classes={classes!r} are not those of the first call of partial_fit: {self.classes_}")
+        K = len(self.classes_)
+        family = self._make_family(X) if first else self._model.family
+        rows = self._rows(X, y, verified, sample_weight, family)
+        map_sum = settings.engine(self.engine, self.n_jobs)
+        alpha = settings.fit_settings(self).alpha
+        chunks = split(rows, K)
+        if first:
+            structure = settings.structure(self.mislabel, self.mislabel_prior, K)
+            class_prior = settings.class_prior(self.class_prior, K)
+            self._model, params = stream.begin(chunks, family, structure, class_prior, K, alpha, map_sum)
+            seen = None
+        else:
+            params, seen = self.params_, self.statistics_
+        self._model, params, stats = stream.advance(self._model, params, seen, chunks, map_sum, alpha)
+        self.n_iter_ = getattr(self, "n_iter_", 0) + 1
+        self._publish(params, stats)
+        return self
+
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """log P(x, true = k) for every class k, up to a constant per row: (n, K)."""
+        check_is_fitted(self)
+        design = self._model.family.prepare(self._check_X(X))
+        scorer = self._model.family.scorer(self.params_.features, score_dtype(design))
+        with np.errstate(divide="ignore"):  # a class that lost all its rows has probability 0
+            return np.asarray(scorer(design) + np.log(self.class_prior_).astype(score_dtype(design)))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        joint = self.predict_joint_log_proba(X)
+        joint -= joint.max(axis=1, keepdims=True)
+        return np.asarray(joint - np.log(np.exp(joint).sum(axis=1, keepdims=True)))
+
+    def predict_proba(self, X: Any) -> Array:
+        """P(true = k | x), from the features alone: (n, K)."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X: Any) -> Array:
+        """The most probable true label, from the features alone."""
+        best = self.predict_joint_log_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[best])
+
+    def predict_true_proba(self, X: Any, y: ArrayLike) -> Array:
+        """P(true = k | x, observed y), of rows that carry a label: (n, K)."""
+        check_is_fitted(self)
+        X = self._check_X(X)
+        rows = self._rows(X, y, None, None, self._model.family)
+        resp, _ = posterior(rows, **self._model.scores(self.params_, score_dtype(rows.X)))
+        return resp[:, 0]
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Array, Array, Array]:
+        """Rows drawn from the fitted model: features, observed labels, true labels."""
+        check_is_fitted(self)
+        rng = _generator(self.random_state if random_state is None else random_state)
+        true = rng.choice(len(self.classes_), size=n_samples, p=self.class_prior_ / self.class_prior_.sum())
+        stats = self.statistics_
+        X = self._model.family.sample(self.params_.features, stats.features, stats.component_weight, true, rng)
+        observed = rng.multinomial(1, self.mislabel_matrix_.T[true]).argmax(axis=1)
+        return X, self.classes_[observed], self.classes_[true]
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model to one file of arrays and JSON, without code. `noisybayes.load` reads it."""
+        from .persist import save
+
+        check_is_fitted(self)
+        save(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a model that `save` wrote."""
+        from .persist import load
+
+        loaded = load(path)
+        if not isinstance(loaded, cls):
+            raise ValueError(f"{path} holds a {type(loaded).__name__}, not a {cls.__name__}; use noisybayes.load")
+        return loaded
+
+    def _check_X(self, X: Any, reset: bool = False) -> Any:
+        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32])
+        if not sparse.issparse(X):
+            return X
+        X = sparse.csr_array(X)
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        return X
+
+    def _find_classes(self, X: Any, y: Any, classes: Any = None) -> Array:
+        if classes is not None:
+            return np.unique(np.asarray(classes))
+        labels = as_labels(y, "y", X.shape[0])
+        return find_classes(labels, self._missing(labels))
+
+    def _missing(self, labels: Array) -> Array:
+        if self.missing_label is None:
+            return np.zeros(len(labels), dtype=bool)
+        return is_missing(labels, self.missing_label)
+
+    def _rows(self, X: Any, y: Any, verified: Any, sample_weight: Any, family: Family) -> Rows:
+        labels = as_labels(y, "y", X.shape[0])
+        observed = encode(labels, self._missing(labels), self.classes_, "y", missing_code=len(self.classes_))
+        known = None
+        if verified is not None:
+            known = as_labels(verified, "verified", X.shape[0])
+            missing = is_missing(known, np.nan) | self._missing(known)
+            known = encode(known, missing, self.classes_, "verified", missing_code=-1)
+        weight = None
+        if sample_weight is not None:
+            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        rows = Rows(family.prepare(X), observed, known, weight)
+        if weight is None or (weight > 0).all():
+            return rows
+        if not (weight > 0).any():
+            raise ValueError("sample_weight is zero for every row; give at least one row a positive weight")
+        return rows.take(np.flatnonzero(weight > 0))
+
+    def _publish(self, params: Params, stats: Stats) -> None:
+        self.params_ = params
+        self.statistics_ = stats
+        self.class_prior_ = np.array(params.prior[0])
+        self.mislabel_matrix_ = np.array(params.mislabel[0])
+        self.alpha_ = self._model.family.strength(self._model.feature_prior) if self.alpha == "auto" else self.alpha
+        self._publish_features(params.features)
+
+    def _warn(self) -> None:
+        if not self.converged_:
+            gain = np.diff(self.objective_history_[-2:]).sum() / self.statistics_.joint.sum()
+            warnings.warn(
+                f"EM has not converged after max_iter={self.max_iter} iterations: the last one gained {gain:.1e} "
+                f"per row, tol is {self.tol:g}; raise max_iter, or raise tol if that gain does not matter to you",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        lost = unidentified(self.mislabel_matrix_)
+        if len(lost) and len(self.classes_) > 1:
+            names = ", ".join(repr(label) for label in self.classes_[lost].tolist()[:10])
+            warnings.warn(
+                f"the true classes {names} are given another label at least as often as their own, so that their "
+                "names are not certain; verify some of their rows (verified=), or use a simpler mislabel structure",
+                IdentifiabilityWarning,
+                stacklevel=3,
+            )
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    if isinstance(random_state, np.random.RandomState):
+        random_state = random_state.randint(2**31 - 1)
+    return np.random.default_rng(random_state)

@@ -1,0 +1,227 @@
+"""The four classifiers: one per feature family, and one for tables that mix them."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..model.families import Bernoulli, Family, Gaussian, Mixed, Multinomial
+from .base import BaseINB
+from .blocks import mixed_family
+
+_SHARED = """
+    mislabel : "full" (default), "symmetric", "uniform" or a matrix (K, K)
+        What is assumed of the mislabeling matrix P(observed l | true k), rows observed, columns true: nothing, that
+        confusions go both ways alike, that one rate holds for all, or that it is known.
+    mislabel_prior : number or (K, K), optional
+        Pseudo-counts of a Dirichlet prior on its columns.
+    class_prior : (K,), optional
+        The shares of the true classes if they are known.
+    start : "labels" (default) or "random"
+        Begin EM at naive Bayes on the observed labels, or `n_init` times at random near the marginals (in one batch,
+        the best objective wins).
+    n_init : int, default 10
+    max_iter, tol : EM stops after `max_iter` iterations or when one gains less than `tol` per row.
+    missing_label : optional
+        The entry of y that marks a row without a label (such rows help to learn the features); np.nan covers None.
+    compress : "auto" (default), True or False
+        Whether rows that are equal are merged before EM; "auto" does so if it makes the rows less than half as many.
+    engine, n_jobs : "local" with n_jobs threads (default -1: all cores), or a function map_sum(fn, chunks)
+    progress : optional
+        A function of (iteration, objective), called at every iteration.
+    random_state : int, optional
+
+    Attributes
+    ----------
+    classes_ : (K,) the labels, sorted
+    class_prior_ : (K,) shares of the true classes
+    mislabel_matrix_ : (K, K), [observed, true]; columns sum to 1
+    objective_history_ : log-likelihood + log-prior at every iteration
+    alpha_ : the strength of the prior in rows;  alpha_history_ : the iterations from which on each strength held
+    n_iter_, converged_ : how EM ended"""
+
+
+def _documented(cls: type[BaseINB]) -> type[BaseINB]:
+    if cls.__doc__:
+        cls.__doc__ = cls.__doc__.replace("    <shared>", _SHARED.lstrip("\n"))
+    return cls
+
+
+class BernoulliINB(BaseINB):
+    """Naive Bayes for binary features that learns from mislabeled rows.
+
+    Parameters
+    ----------
+    alpha : "auto" (default) or number
+        "auto" shrinks each probability towards its feature's overall mean, as strongly as the marginal likelihood of
+        the data asks for. A number is the pseudo-count of scikit-learn's BernoulliNB; 0 is maximum likelihood.
+    binarize : float or None, default 0.0
+        Values above it count as 1, as in scikit-learn; None demands a matrix of zeros and ones.
+    <shared>
+    feature_prob_ : (K, d) P(x_j = 1 | true k)
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: float | str = "auto",
+        binarize: float | None = 0.0,
+        mislabel: str | ArrayLike = "full",
+        mislabel_prior: float | ArrayLike | None = None,
+        class_prior: ArrayLike | None = None,
+        start: str = "labels",
+        n_init: int = 10,
+        max_iter: int = 300,
+        tol: float = 1e-6,
+        missing_label: Any = None,
+        compress: bool | str = "auto",
+        engine: Any = "local",
+        n_jobs: int = -1,
+        progress: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            alpha=alpha,
+            mislabel=mislabel,
+            mislabel_prior=mislabel_prior,
+            class_prior=class_prior,
+            start=start,
+            n_init=n_init,
+            max_iter=max_iter,
+            tol=tol,
+            missing_label=missing_label,
+            compress=compress,
+            engine=engine,
+            n_jobs=n_jobs,
+            progress=progress,
+            random_state=random_state,
+        )
+        self.binarize = binarize
+
+    @classmethod
+    def paper(cls, **kwargs: Any) -> Self:
+        """The paper's estimator: maximum likelihood, full matrix, EM to convergence from the observed labels."""
+        return cls(**{"alpha": 0.0, "mislabel": "full", "start": "labels", **kwargs})
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # for scikit-learn's checks: their blobs lose all shape at one threshold
+        return tags
+
+    def _make_family(self, X: Any) -> Family:
+        return Bernoulli(self.binarize)
+
+    def _publish_features(self, params: Any) -> None:
+        self.feature_prob_ = np.exp(params.log_p)
+
+
+class MultinomialINB(BaseINB):
+    """Naive Bayes for counts, such as words in texts, that learns from mislabeled rows.
+
+    Parameters
+    ----------
+    alpha : "auto" (default) or number
+        "auto" shrinks each class's frequencies towards the overall ones, as strongly as the marginal likelihood of the
+        data asks for. A number is the pseudo-count of scikit-learn's MultinomialNB; 0 is maximum likelihood.
+    <shared>
+    feature_prob_ : (K, d) the share of feature j among the counts of true class k
+    """
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        tags.classifier_tags.poor_score = True  # for scikit-learn's checks: their blobs are not counts
+        return tags
+
+    def _make_family(self, X: Any) -> Family:
+        return Multinomial()
+
+    def _publish_features(self, params: Any) -> None:
+        self.feature_prob_ = np.exp(params)
+
+
+class GaussianINB(BaseINB):
+    """Naive Bayes for continuous features that learns from mislabeled rows.
+
+    Parameters
+    ----------
+    alpha : "auto" (default) or number
+        "auto" shrinks means and variances towards those of all rows, each as strongly as the marginal likelihood asks
+        for. A number is the rows that this prior weighs; 0 is maximum likelihood.
+    <shared>
+    theta_, var_ : (K, d) means and variances
+    """
+
+    def _make_family(self, X: Any) -> Family:
+        return Gaussian()
+
+    def _publish_features(self, params: Any) -> None:
+        family = self._model.family
+        assert isinstance(family, Gaussian)
+        self.theta_ = family.centre + params.mean
+        self.var_ = params.var
+
+
+class MixedINB(BaseINB):
+    """Naive Bayes for tables of binary, count and continuous columns that learns from mislabeled rows.
+
+    Parameters
+    ----------
+    blocks : "auto" (default) or a list of (family, columns)
+        The family is "bernoulli", "gaussian", "multinomial" or a Family; the columns are positions, a slice, or names
+        if X is a data frame. "auto" takes columns of zeros and ones as Bernoulli and all others as Gaussian.
+    alpha : "auto" (default) or number
+        As in the estimator of each family.
+    <shared>
+    """
+
+    def __init__(
+        self,
+        blocks: Any = "auto",
+        *,
+        alpha: float | str = "auto",
+        mislabel: str | ArrayLike = "full",
+        mislabel_prior: float | ArrayLike | None = None,
+        class_prior: ArrayLike | None = None,
+        start: str = "labels",
+        n_init: int = 10,
+        max_iter: int = 300,
+        tol: float = 1e-6,
+        missing_label: Any = None,
+        compress: bool | str = "auto",
+        engine: Any = "local",
+        n_jobs: int = -1,
+        progress: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            alpha=alpha,
+            mislabel=mislabel,
+            mislabel_prior=mislabel_prior,
+            class_prior=class_prior,
+            start=start,
+            n_init=n_init,
+            max_iter=max_iter,
+            tol=tol,
+            missing_label=missing_label,
+            compress=compress,
+            engine=engine,
+            n_jobs=n_jobs,
+            progress=progress,
+            random_state=random_state,
+        )
+        self.blocks = blocks
+
+    def _make_family(self, X: Any) -> Family:
+        return mixed_family(self.blocks, X, getattr(self, "feature_names_in_", None))
+
+    def _publish_features(self, params: Any) -> None:
+        family = self._model.family
+        assert isinstance(family, Mixed)
+        self.blocks_ = list(zip(family.families, family.columns, strict=True))
+
+
+for _cls in (BernoulliINB, MultinomialINB, GaussianINB, MixedINB):
+    _documented(_cls)

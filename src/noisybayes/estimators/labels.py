@@ -1,0 +1,92 @@
+"""Labels to class codes: observed ones (some perhaps missing), verified ones, and errors that name the argument."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+Array = NDArray[Any]
+
+
+def is_missing(labels: Array, marker: Any) -> Array:
+    """Where labels equal the marker; nan as the marker stands for None and pandas.NA too."""
+    if isinstance(marker, float | np.floating) and np.isnan(marker):
+        return _null(labels)
+    same = labels == marker
+    # numpy answers a comparison of unlike types with a single False
+    return np.asarray(same, dtype=bool) if np.ndim(same) else np.zeros(len(labels), dtype=bool)
+
+
+def _null(labels: Array) -> Array:
+    if labels.dtype.kind == "f":
+        return np.asarray(np.isnan(labels))
+    if labels.dtype.kind != "O":
+        return np.zeros(len(labels), dtype=bool)
+    import pandas as pd  # late: only objects need it, and it takes half a second to import
+
+    return np.asarray(pd.isna(labels))
+
+
+def as_labels(labels: Any, name: str, n_rows: int) -> Array:
+    """A one-dimensional array with one label per row."""
+    if labels is None:
+        raise ValueError(f"requires y to be passed, but the target {name} is None; give one label per row of X")
+    values: Array = column_or_1d(np.asarray(labels), warn=True)
+    if len(values) != n_rows:
+        raise ValueError(f"{name} has {len(values)} entries but X has {n_rows} rows; they must have the same length")
+    return values
+
+
+def find_classes(y: Array, missing: Array) -> Array:
+    """The sorted distinct labels among those present."""
+    present = y[~missing]
+    if not len(present):
+        raise ValueError("y holds no label at all: at least one row needs one")
+    if _null(present).any():
+        raise ValueError(
+            "Input y contains NaN or None; drop those rows, or pass missing_label=np.nan to use them without a label"
+        )
+    if present.dtype.kind == "f" and not np.isfinite(present).all():
+        raise ValueError(f"Input y contains infinity or a value too large for {present.dtype!r}.")
+    check_classification_targets(present)
+    try:
+        return np.unique(present)
+    except TypeError:
+        kinds = ", ".join(sorted({type(label).__name__ for label in present}))
+        raise ValueError(f"y mixes labels of the types {kinds}; make them all strings or all numbers") from None
+
+
+def encode(labels: Array, missing: Array, classes: Array, name: str, missing_code: int) -> Array:
+    """Codes 0..K-1 by `classes`; `missing_code` where missing."""
+    codes = np.full(len(labels), missing_code, dtype=np.intp)
+    known, inverse = np.unique(_homogeneous(labels[~missing], classes), return_inverse=True)
+    code_of = {label: code for code, label in enumerate(classes.tolist())}
+    unknown = [label for label in known.tolist() if label not in code_of]
+    if unknown:
+        shown = ", ".join(repr(label) for label in unknown[:5])
+        raise ValueError(
+            f"{name} holds labels that are not among the classes of y: {shown}; known classes are {_shorten(classes)}"
+        )
+    codes[~missing] = np.array([code_of[label] for label in known.tolist()], dtype=np.intp)[inverse]
+    return codes
+
+
+def _homogeneous(labels: Array, classes: Array) -> Array:
+    """Object arrays (made of labels and None, say) back to a type that sorts."""
+    if labels.dtype.kind != "O":
+        return labels
+    if all(isinstance(label, str) for label in labels):
+        return labels.astype(str)
+    try:
+        return labels.astype(classes.dtype if classes.dtype.kind in "iuf" else float)
+    except (TypeError, ValueError):
+        return labels.astype(str)
+
+
+def _shorten(classes: Array) -> str:
+    names = [repr(label) for label in classes.tolist()]
+    return ", ".join(names if len(names) <= 10 else [*names[:10], f"... ({len(names)} in all)"])

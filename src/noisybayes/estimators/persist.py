@@ -1,0 +1,157 @@
+"""Models as files: a zip of one JSON document and plain arrays. Reading one can run no code.
+
+The JSON names every value by kind; the kinds are a fixed list, and arrays carry a checksum.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import io
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..model.em import Model, Params, Stats
+from ..model.families import FAMILIES, Mixed
+from ..model.families.bernoulli import BernoulliParams, BetaPrior
+from ..model.families.gaussian import GaussianParams, GaussianPrior, GaussianStats
+from ..model.mislabel import STRUCTURES, Fixed
+from .inb import BernoulliINB, GaussianINB, MixedINB, MultinomialINB
+
+FORMAT = 1
+ESTIMATORS = {cls.__name__: cls for cls in (BernoulliINB, MultinomialINB, GaussianINB, MixedINB)}
+_VALUES: dict[str, type[Any]] = {
+    cls.__name__: cls
+    for cls in (
+        *FAMILIES.values(), Mixed, *STRUCTURES.values(), Fixed, Model, Params, Stats,
+        BernoulliParams, BetaPrior, GaussianParams, GaussianPrior, GaussianStats,
+    )
+}  # fmt: skip
+# functions are not data
+_NOT_SAVED = ("progress", "engine")
+
+
+def save(estimator: Any, path: str | Path) -> None:
+    """Write the file whole or not at all."""
+    params = {k: v for k, v in estimator.get_params(deep=False).items() if k not in _NOT_SAVED}
+    fitted = {k: v for k, v in vars(estimator).items() if k not in estimator.get_params(deep=False)}
+    arrays: dict[str, bytes] = {}
+    document = {
+        "format": FORMAT,
+        "estimator": type(estimator).__name__,
+        "params": {key: _encode(value, arrays, key) for key, value in params.items()},
+        "fitted": {key: _encode(value, arrays, key) for key, value in fitted.items()},
+    }
+    document["sha256"] = {name: hashlib.sha256(data).hexdigest() for name, data in arrays.items()}
+    path = Path(path)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+    try:
+        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("model.json", json.dumps(document))
+            for name, data in arrays.items():
+                archive.writestr(name, data)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def load(path: str | Path) -> Any:
+    """Read a model that `save` wrote; a file that is damaged or of another kind raises a ValueError that says so."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            document = json.loads(archive.read("model.json"))
+            arrays = {name: archive.read(name) for name in archive.namelist() if name != "model.json"}
+    except (zipfile.BadZipFile, KeyError, json.JSONDecodeError, UnicodeDecodeError, EOFError) as error:
+        raise ValueError(
+            f"{path} is not a complete noisybayes model (cut short, damaged, other kind): {error}"
+        ) from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        found = document.get("format") if isinstance(document, dict) else None
+        raise ValueError(
+            f"{path} has the model format {found!r}, but this version reads {FORMAT}; save the model again"
+        )
+    for name, expected in document["sha256"].items():
+        if hashlib.sha256(arrays.get(name, b"")).hexdigest() != expected:
+            raise ValueError(f"{path} has been damaged or altered: the array {name} does not match its checksum")
+    try:
+        estimator = ESTIMATORS[document["estimator"]]()
+        estimator.set_params(**{key: _decode(value, arrays) for key, value in document["params"].items()})
+        for key, value in document["fitted"].items():
+            setattr(estimator, key, _decode(value, arrays))
+        _check(estimator)
+    except (KeyError, TypeError, IndexError, AttributeError, ValueError) as error:
+        raise ValueError(f"{path} has been damaged or altered: {type(error).__name__}: {error}") from None
+    return estimator
+
+
+def _check(estimator: Any) -> None:
+    K = len(estimator.classes_)
+    shapes = (estimator.params_.prior.shape, estimator.params_.mislabel.shape, estimator.statistics_.joint.shape)
+    if shapes != ((1, K), (1, K, K), (1, K + 1, K)):
+        raise ValueError(f"the shapes {shapes} do not belong to {K} classes")
+
+
+def _encode(value: Any, arrays: dict[str, bytes], where: str) -> Any:
+    def inner(part: Any) -> Any:
+        return _encode(part, arrays, where)
+
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, np.ndarray) and value.dtype.kind != "O":
+        return _encode_array(value, arrays)
+    if isinstance(value, np.ndarray):
+        return {"objects": [inner(part) for part in value.tolist()]}
+    if isinstance(value, np.generic):
+        return inner(value.item())
+    if isinstance(value, int | float):
+        return value if np.isfinite(value) else {"float": repr(value)}
+    name = type(value).__name__
+    if _VALUES.get(name) is type(value):
+        parts = value if isinstance(value, tuple) else [getattr(value, f.name) for f in dataclasses.fields(value)]
+        return {"value": name, "parts": [inner(part) for part in parts]}
+    if isinstance(value, list | tuple):
+        return {name: [inner(part) for part in value]}
+    if isinstance(value, slice):
+        return {"slice": [value.start, value.stop, value.step]}
+    raise ValueError(f"{where} cannot be saved: a {name} is neither a number, a text, an array nor a list of these")
+
+
+def _encode_array(value: Any, arrays: dict[str, bytes]) -> dict[str, str]:
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, value, allow_pickle=False)
+    name = f"{len(arrays)}.npy"
+    arrays[name] = buffer.getvalue()
+    return {"array": name}
+
+
+def _decode(value: Any, arrays: dict[str, bytes]) -> Any:
+    if not isinstance(value, dict):
+        return value
+    if "value" in value:
+        return _VALUES[value["value"]](*(_decode(part, arrays) for part in value["parts"]))
+    ((kind, content),) = value.items()
+    return _DECODERS[kind](content, arrays)
+
+
+def _decode_objects(content: list[Any], arrays: dict[str, bytes]) -> Any:
+    objects = np.empty(len(content), dtype=object)
+    objects[:] = [_decode(part, arrays) for part in content]
+    return objects
+
+
+_DECODERS: dict[str, Callable[[Any, dict[str, bytes]], Any]] = {
+    "array": lambda name, arrays: np.lib.format.read_array(io.BytesIO(arrays[name]), allow_pickle=False),
+    "objects": _decode_objects,
+    "float": lambda text, arrays: float(text),
+    "list": lambda parts, arrays: [_decode(part, arrays) for part in parts],
+    "tuple": lambda parts, arrays: tuple(_decode(part, arrays) for part in parts),
+    "slice": lambda parts, arrays: slice(*parts),
+}

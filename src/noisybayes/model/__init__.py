@@ -1,0 +1,1 @@
+"""The model: families, mislabeling matrix, EM. Knows numpy and scipy only."""

@@ -1,0 +1,168 @@
+"""The EM algorithm: parameters and statistics as values, one pass over the rows per iteration.
+
+Latent true class t, observed label y, features x:
+
+    P(t = k) = prior[k],   P(y = l | t = k) = mislabel[l, k],   P(x | t = k) by the feature family.
+
+Every array carries R restarts, fitted together so that X is read once for all of them; families see R * K components.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from .families import Family
+from .mislabel import Structure
+from .rows import Rows
+from .tree import Array, take_components, tree_map
+
+
+class Params(NamedTuple):
+    prior: Array  # (R, K)
+    mislabel: Array  # (R, K, K): mislabel[r, l, k] = P(observed l | true k)
+    features: Any  # the family's, for R * K components
+
+
+class Stats(NamedTuple):
+    """Sums over rows; those of two sets of rows add up."""
+
+    joint: Array  # (R, K + 1, K): weight observed as l with true class k; the last row is of rows without a label
+    features: Any  # the family's, for R * K components
+    log_likelihood: Array  # (R,)
+
+    @property
+    def class_weight(self) -> Array:
+        return np.asarray(self.joint.sum(axis=1))
+
+    @property
+    def component_weight(self) -> Array:
+        return self.class_weight.reshape(-1)
+
+
+#: The seam to the engines: map_sum(fn, chunks) = fn(chunks[0]) + fn(chunks[1]) + ...
+MapSum = Callable[[Callable[[Rows], Any], Sequence[Rows]], Any]
+
+
+@dataclass(frozen=True)
+class Model:
+    family: Family
+    structure: Structure
+    feature_prior: Any
+    class_prior: Array | None = None  # (K,) if it is known
+
+    def scores(self, params: Params, dtype: np.dtype[Any]) -> dict[str, Any]:
+        """What `posterior` needs to know of the parameters."""
+        R, K = params.prior.shape
+        with np.errstate(divide="ignore"):  # a probability of 0 rightly becomes -inf
+            log_prior = np.log(params.prior)
+            labels = np.zeros((K + 1, R, K))
+            labels[:K] = np.log(params.mislabel).transpose(1, 0, 2)
+        return {"scorer": self.family.scorer(params.features, dtype), "labels": (labels + log_prior).astype(dtype)}
+
+    def maximize(self, stats: Stats) -> Params:
+        """The M-step: each parameter is a ratio of sums."""
+        weight = stats.class_weight
+        prior = weight / weight.sum(axis=1, keepdims=True) if self.class_prior is None else self.class_prior
+        return Params(
+            np.broadcast_to(prior, weight.shape),
+            self.structure.estimate(stats.joint[:, :-1]),
+            self.family.estimate(stats.features, stats.component_weight, self.feature_prior),
+        )
+
+    def log_prior(self, params: Params) -> Array:
+        features = self.family.log_prior(params.features, self.feature_prior).reshape(params.prior.shape)
+        return np.asarray(features.sum(axis=1) + self.structure.log_prior(params.mislabel))
+
+
+def posterior(rows: Rows, scorer: Callable[[Any], Array], labels: Array) -> tuple[Array, Array]:
+    """The E-step: P(t | x, y) as (n, R, K), and log P(x, y) as (n, R)."""
+    scores = scorer(rows.X).reshape(rows.n_rows, *labels.shape[1:])
+    scores += labels[rows.observed]
+    if rows.verified is not None:
+        known = np.flatnonzero(rows.verified >= 0)
+        kept = scores[known, :, rows.verified[known]]
+        scores[known] = -np.inf
+        scores[known, :, rows.verified[known]] = kept
+    top = scores.max(axis=2, keepdims=True)
+    scores -= top
+    np.exp(scores, out=scores)
+    total = scores.sum(axis=2, keepdims=True)
+    scores /= total
+    return scores, np.asarray((np.log(total) + top)[:, :, 0], dtype=np.float64)
+
+
+def expect(rows: Rows, family: Family, scorer: Callable[[Any], Array], labels: Array) -> Stats:
+    """E-step and sums over one chunk of rows."""
+    resp, log_likelihood = posterior(rows, scorer, labels)
+    if rows.weight is not None:
+        resp *= rows.weight[:, None, None]
+        log_likelihood = log_likelihood * rows.weight[:, None]
+    return Stats(label_sums(rows, resp), component_sums(rows, resp, family), log_likelihood.sum(axis=0))
+
+
+def label_sums(rows: Rows, resp: Array) -> Array:
+    n, R, K = resp.shape
+    by_label = sparse.csc_array((np.ones(n, resp.dtype), rows.observed, np.arange(n + 1)), shape=(K + 1, n))
+    sums = np.asarray(by_label @ resp.reshape(n, R * K), dtype=np.float64)
+    return sums.reshape(K + 1, R, K).transpose(1, 0, 2)
+
+
+def component_sums(rows: Rows, resp: Array, family: Family) -> Any:
+    sums = family.statistics(rows.X, resp.reshape(len(resp), -1))
+    return tree_map(lambda leaf: leaf.astype(np.float64, copy=False), sums)
+
+
+class Run(NamedTuple):
+    """A finished EM: the parameters, the statistics at them, the objective (steps, R) up to and including them."""
+
+    params: Params
+    stats: Stats
+    objective: Array
+    converged: bool
+
+    def restart(self, r: int) -> Run:
+        """One of the restarts, by itself."""
+        K = self.params.prior.shape[1]
+        components = np.arange(r * K, (r + 1) * K)
+        params, stats = self.params, self.stats
+        return Run(
+            Params(params.prior[[r]], params.mislabel[[r]], take_components(params.features, components)),
+            Stats(stats.joint[[r]], take_components(stats.features, components), stats.log_likelihood[[r]]),
+            self.objective[:, [r]],
+            self.converged,
+        )
+
+
+def run_em(
+    model: Model,
+    params: Params,
+    pass_over: Callable[[Callable[[Rows], Stats]], Stats],
+    dtype: np.dtype[Any],
+    max_iter: int,
+    tol: float,
+    report: Callable[[int, float], None] | None = None,
+) -> Run:
+    """Iterate until no restart gains more than `tol` per unit of weight. The objective never falls."""
+    history: list[Array] = []
+    while True:
+        stats = pass_over(partial(expect, family=model.family, **model.scores(params, dtype)))
+        history.append(stats.log_likelihood + model.log_prior(params))
+        if not np.isfinite(history[-1]).all():
+            raise ValueError(
+                "some row has probability 0: its label (or verified label) is impossible under the given "
+                "mislabel matrix or class_prior; give those entries a positive probability"
+            )
+        if report is not None:
+            report(len(history) - 1, float(history[-1].max()))
+        gain = np.inf if len(history) < 2 else np.max(history[-1] - history[-2])
+        converged = bool(gain <= tol * stats.class_weight[0].sum())
+        if converged or len(history) > max_iter:
+            return Run(params, stats, np.array(history), converged)
+        params = model.maximize(stats)
+        del stats  # as large as the parameters: not to be kept during the next pass

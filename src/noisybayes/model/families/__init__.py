@@ -1,0 +1,16 @@
+"""Feature families: how a row looks, given its true class."""
+
+from .base import Family
+from .bernoulli import Bernoulli
+from .gaussian import Gaussian
+from .mixed import Mixed
+from .multinomial import Multinomial
+
+#: The families that a block of a mixed model names; a new family is one file and one line here.
+FAMILIES: dict[str, type[Family]] = {
+    "bernoulli": Bernoulli,
+    "gaussian": Gaussian,
+    "multinomial": Multinomial,
+}
+
+__all__ = ["FAMILIES", "Bernoulli", "Family", "Gaussian", "Mixed", "Multinomial"]

@@ -1,0 +1,85 @@
+"""What a feature family has to provide. A new family is one file with one class, and one line in `FAMILIES`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from ..tree import Array
+
+#: Strengths are sought between a thousandth of a row and a hundred million rows; beyond, nothing changes any more.
+_LOG_STRENGTH_BOUNDS = (np.log(1e-3), np.log(1e8))
+
+
+class Family:
+    """P(x | component), for C components at once (true classes, times restarts if several are fitted together).
+
+    Statistics, parameters and priors are values: arrays or tuples of arrays. In statistics and parameters the
+    component is the first axis of every array; statistics add up over rows. Methods change nothing in place.
+    """
+
+    def prepare(self, X: Any) -> Any:
+        """Check X (finite, dense or CSR) and bring it into the form the other methods read; copy only if needed."""
+        return X
+
+    def anchor(self, X: Any) -> Family:
+        """This family with constants it must fix before the first sum, taken from some prepared rows."""
+        return self
+
+    def statistics(self, X: Any, resp: Array) -> Any:
+        """Sums over rows weighted by resp (n, C)."""
+        raise NotImplementedError
+
+    def fixed_prior(self, alpha: float, stats: Any, weight: Array) -> Any:
+        """The prior of a given alpha >= 0; alpha = 0 is maximum likelihood."""
+        raise NotImplementedError
+
+    def pooled_prior(self, stats: Any, weight: Array, strength: float | None = None) -> Any:
+        """The prior around each feature's pooled mean, worth `strength` rows; None: by marginal likelihood."""
+        raise NotImplementedError
+
+    def strength(self, prior: Any) -> Any:
+        """How many rows a pooled prior weighs: a number, or a tuple of numbers."""
+        raise NotImplementedError
+
+    def estimate(self, stats: Any, weight: Array, prior: Any) -> Any:
+        """The parameters that maximise expected log-likelihood + log-prior; weight (C,) is the sum of resp."""
+        raise NotImplementedError
+
+    def log_prior(self, params: Any, prior: Any) -> Array:
+        """(C,) log-density of the parameters, up to a constant that does not depend on them."""
+        raise NotImplementedError
+
+    def scorer(self, params: Any, dtype: np.dtype[Any]) -> Callable[[Any], Array]:
+        """A picklable function from X to a new array (n, C) of log P(x | component), up to a constant per row."""
+        raise NotImplementedError
+
+    def sample(self, params: Any, stats: Any, weight: Array, component: Array, rng: np.random.Generator) -> Any:
+        """One row per entry of `component`."""
+        raise NotImplementedError
+
+
+def linear_score(X: Any, weights: Array, offset: Array) -> Array:
+    """X @ weights + offset: the log-likelihood of every family that is linear in its sufficient statistics."""
+    scores = X @ weights
+    scores += offset
+    return np.asarray(scores)
+
+
+def maximise_strength(log_marginal: Callable[[float], float]) -> float:
+    """The strength s with the greatest marginal likelihood; log_marginal takes s."""
+    best = minimize_scalar(
+        lambda log_s: -log_marginal(float(np.exp(log_s))),
+        bounds=_LOG_STRENGTH_BOUNDS,
+        method="bounded",
+        options={"xatol": 1e-3},
+    )
+    return float(np.exp(best.x))
+
+
+def some_columns(n_columns: int, most: int = 2_000) -> Array:
+    """Evenly spread columns: to estimate one number, a strength, a sample of the features is enough."""
+    return np.unique(np.linspace(0, n_columns - 1, min(n_columns, most)).astype(int))

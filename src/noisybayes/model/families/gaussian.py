@@ -1,0 +1,141 @@
+"""Continuous features: x_j | k ~ Normal(mean[k, j], var[k, j]), with a normal / inverse-gamma prior on each pair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import minimize
+from scipy.special import gammaln
+
+from ..csr import squared, transposed_product
+from ..tree import Array
+from .base import Family
+
+# As in scikit-learn: no variance below this share of the greatest one, so that a constant feature cannot decide alone.
+_VARIANCE_FLOOR = 1e-9
+
+
+class GaussianStats(NamedTuple):
+    sum: Array  # (C, d) of x - centre
+    square: Array  # (C, d) of (x - centre)^2
+
+
+class GaussianParams(NamedTuple):
+    mean: Array  # (C, d), less the centre
+    var: Array  # (C, d)
+
+
+class GaussianPrior(NamedTuple):
+    """The mean counts for `mean_rows` rows at `mean`, the variance for `var_rows` rows of variance `var`."""
+
+    mean_rows: float
+    var_rows: float
+    mean: Array  # (d,), less the centre
+    var: Array  # (d,) pooled variance within classes
+    floor: float
+
+
+@dataclass(frozen=True)
+class Gaussian(Family):
+    """Sums are taken about a fixed centre near the data: about zero, a mean of 1e8 would swallow the variance."""
+
+    # sparse rows are not centred: that would fill them
+    centre: Array = field(default_factory=lambda: np.zeros(()))
+
+    def anchor(self, X: Any) -> Gaussian:
+        return self if sparse.issparse(X) else replace(self, centre=X.mean(axis=0, dtype=np.float64))
+
+    def statistics(self, X: Any, resp: Array) -> GaussianStats:
+        z, square = _moments(X, self.centre)
+        return GaussianStats(transposed_product(z, resp).T, transposed_product(square, resp).T)
+
+    def fixed_prior(self, alpha: float, stats: GaussianStats, weight: Array) -> GaussianPrior:
+        return self.pooled_prior(stats, weight, alpha)
+
+    def pooled_prior(self, stats: GaussianStats, weight: Array, strength: float | None = None) -> GaussianPrior:
+        n = max(float(weight.sum()), 1e-300)
+        mean = stats.sum.sum(axis=0) / n
+        total_var = np.maximum(stats.square.sum(axis=0) / n - mean**2, 0.0)
+        floor = _VARIANCE_FLOOR * float(total_var.max()) or 1.0
+        within = np.maximum(_scatter(stats, weight).sum(axis=0) / n, floor)
+        if strength is None:
+            return GaussianPrior(*_best_strengths(stats, weight, mean, within), mean, within, floor)
+        return GaussianPrior(strength, strength, mean, within, floor)
+
+    def strength(self, prior: GaussianPrior) -> tuple[float, float]:
+        return prior.mean_rows, prior.var_rows
+
+    def estimate(self, stats: GaussianStats, weight: Array, prior: GaussianPrior) -> GaussianParams:
+        c = weight[:, None]
+        # the least number keeps a class without rows (and without prior) finite
+        mean = (stats.sum + prior.mean_rows * prior.mean) / np.maximum(c + prior.mean_rows, 1e-300)
+        scatter = np.maximum(stats.square - 2 * mean * stats.sum + c * mean**2, 0.0)
+        scatter = scatter + prior.mean_rows * (mean - prior.mean) ** 2 + prior.var_rows * prior.var
+        # the objective has one maximum in var, so that clipping to the floor is the exact constrained maximum
+        return GaussianParams(mean, np.maximum(scatter / np.maximum(c + prior.var_rows, 1e-300), prior.floor))
+
+    def log_prior(self, params: GaussianParams, prior: GaussianPrior) -> Array:
+        misfit = prior.mean_rows * (params.mean - prior.mean) ** 2 + prior.var_rows * prior.var
+        return np.asarray(-0.5 * (misfit / params.var + prior.var_rows * np.log(params.var)).sum(axis=1))
+
+    def scorer(self, params: GaussianParams, dtype: np.dtype[Any]) -> Callable[[Any], Array]:
+        precision = 1.0 / params.var
+        offset = -0.5 * (np.log(2 * np.pi * params.var) + params.mean**2 * precision).sum(axis=1)
+        return partial(
+            _score,
+            centre=self.centre,
+            linear=np.ascontiguousarray((params.mean * precision).T, dtype=dtype),
+            quadratic=np.ascontiguousarray((-0.5 * precision).T, dtype=dtype),
+            offset=offset.astype(dtype),
+        )
+
+    def sample(
+        self, params: GaussianParams, stats: GaussianStats, weight: Array, component: Array, rng: np.random.Generator
+    ) -> Array:
+        noise = rng.standard_normal((len(component), params.mean.shape[1]))
+        return np.asarray(self.centre + params.mean[component] + noise * np.sqrt(params.var[component]))
+
+
+def _moments(X: Any, centre: Array) -> tuple[Any, Any]:
+    if sparse.issparse(X):
+        return X, squared(X)
+    # centred in double precision: a float32 column with a large mean keeps its variance only so
+    z = (X - centre).astype(X.dtype, copy=False)
+    return z, squared(z)
+
+
+def _score(X: Any, centre: Array, linear: Array, quadratic: Array, offset: Array) -> Array:
+    z, square = _moments(X, centre)
+    scores = z @ linear
+    scores += square @ quadratic
+    scores += offset
+    return np.asarray(scores)
+
+
+def _scatter(stats: GaussianStats, weight: Array) -> Array:
+    """(C, d) sums of squares about each component's own mean."""
+    return np.maximum(stats.square - stats.sum**2 / np.maximum(weight, 1e-300)[:, None], 0.0)
+
+
+def _best_strengths(stats: GaussianStats, weight: Array, mean: Array, var: Array) -> tuple[float, float]:
+    """Strengths of means and variances by marginal likelihood, which is closed for the normal / inverse-gamma prior."""
+    c = weight[:, None]
+    scatter = _scatter(stats, weight)
+    shift = (stats.sum / np.maximum(c, 1e-300) - mean) ** 2
+
+    def cost(log_strength: Array) -> float:
+        kappa, nu = np.exp(np.clip(log_strength, np.log(1e-3), np.log(1e8)))
+        a, a_n = nu / 2, (nu + c) / 2
+        b = a * var
+        b_n = b + 0.5 * scatter + 0.5 * kappa * c / (kappa + c) * shift
+        log_marginal = gammaln(a_n) - gammaln(a) + a * np.log(b) - a_n * np.log(b_n) + 0.5 * np.log(kappa / (kappa + c))
+        return -float(log_marginal.sum())
+
+    best = minimize(cost, x0=np.zeros(2), method="Nelder-Mead", options={"xatol": 1e-3, "fatol": 1e-6})
+    kappa, nu = np.exp(np.clip(best.x, np.log(1e-3), np.log(1e8)))
+    return float(kappa), float(nu)

@@ -1,0 +1,62 @@
+"""Stepwise EM: one E-step per batch of a stream, on the same statistics as the batch algorithm.
+
+The statistics are those of all rows seen so far, but early rows, whose soft labels came from a poor model, fade:
+a batch of weight w among W seen so far enters with the share (w / W) ** DECAY instead of w / W.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from .em import MapSum, Model, Params, Stats, expect
+from .families import Family
+from .fit import first_params, first_prior
+from .mislabel import Structure
+from .rows import Rows, score_dtype
+from .start import statistics_of_labels
+from .tree import Array, blend, scale
+
+# Between 1/2 and 1 stepwise EM converges (Cappe & Moulines 2009); the lower, the faster it forgets its beginning.
+DECAY = 0.6
+
+
+def begin(
+    chunks: list[Rows],
+    family: Family,
+    structure: Structure,
+    class_prior: Array | None,
+    n_classes: int,
+    alpha: Any,
+    map_sum: MapSum,
+) -> tuple[Model, Params]:
+    """Naive Bayes on the labels of the first batch."""
+    family = family.anchor(chunks[0].X)
+    labels = statistics_of_labels(chunks, family, n_classes, score_dtype(chunks[0].X), map_sum)
+    model = Model(family, structure, first_prior(family, alpha, labels), class_prior)
+    return model, first_params(model, labels)
+
+
+def advance(
+    model: Model, params: Params, seen: Stats | None, chunks: list[Rows], map_sum: MapSum, alpha: Any
+) -> tuple[Model, Params, Stats]:
+    """One step: soft labels for this batch, its sums blended into those seen, new parameters."""
+    step = partial(expect, family=model.family, **model.scores(params, score_dtype(chunks[0].X)))
+    stats: Stats = map_sum(step, chunks)
+    if seen is not None:
+        old, new = seen.joint.sum(), stats.joint.sum()
+        share = (new / (old + new)) ** DECAY
+        stats = scale(blend(scale(seen, 1 / old), scale(stats, 1 / new), share), old + new)
+        # the prior is taken anew each time the rows have doubled
+        if int(np.log2(old + new)) > int(np.log2(old)):
+            model = replace(model, feature_prior=_prior(model.family, alpha, stats))
+    return model, model.maximize(stats), stats
+
+
+def _prior(family: Family, alpha: Any, stats: Stats) -> Any:
+    if alpha == "auto":
+        return family.pooled_prior(stats.features, stats.component_weight)
+    return family.fixed_prior(float(alpha), stats.features, stats.component_weight)
