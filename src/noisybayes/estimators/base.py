@@ -37,7 +37,7 @@ class BaseINB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         start: str = "labels",
         n_init: int = 10,
         max_iter: int = 300,
-        tol: float = 1e-6,
+        tol: float = 1e-5,
         missing_label: Any = None,
         compress: bool | str = "auto",
         engine: Any = "local",
@@ -132,11 +132,11 @@ class BaseINB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if first:
             structure = settings.structure(self.mislabel, self.mislabel_prior, K)
             class_prior = settings.class_prior(self.class_prior, K)
-            self._model, params = stream.begin(chunks, family, structure, class_prior, K, alpha, map_sum)
-            seen = None
+            self._model, params, stats = stream.begin(chunks, family, structure, class_prior, K, alpha, map_sum)
         else:
-            params, seen = self.params_, self.statistics_
-        self._model, params, stats = stream.advance(self._model, params, seen, chunks, map_sum, alpha)
+            self._model, params, stats = stream.advance(
+                self._model, self.params_, self.statistics_, chunks, alpha, map_sum
+            )
         self.n_iter_ = getattr(self, "n_iter_", 0) + 1
         self._publish(params, stats)
         return self

@@ -52,8 +52,8 @@ def find_classes(y: Array, missing: Array) -> Array:
         )
     if present.dtype.kind == "f" and not np.isfinite(present).all():
         raise ValueError(f"Input y contains infinity or a value too large for {present.dtype!r}.")
-    check_classification_targets(present)
     try:
+        check_classification_targets(present)
         return np.unique(present)
     except TypeError:
         kinds = ", ".join(sorted({type(label).__name__ for label in present}))

@@ -38,7 +38,7 @@ class Settings:
     start: str = "labels"
     n_init: int = 1
     max_iter: int = 300
-    tol: float = 1e-6
+    tol: float = 1e-5
 
 
 def fit(

@@ -42,7 +42,10 @@ def random_statistics(labels: Stats, n_init: int, rng: np.random.Generator) -> S
     """
     weight = labels.class_weight[0]
     K = len(weight)
-    preference = rng.dirichlet(np.ones(K), size=(K, n_init))  # (l, r, k)
+    preference = np.empty((K, n_init, K))  # (l, r, k)
+    # drawn in the order of the class sizes, so that the names of the classes do not matter
+    order = np.argsort(weight, kind="stable")
+    preference[np.ix_(order, np.arange(n_init), order)] = rng.dirichlet(np.ones(K), size=(K, n_init))
     soft = (1.0 - JITTER) * weight / weight.sum() + JITTER * preference
 
     def mix(leaf: Array) -> Array:

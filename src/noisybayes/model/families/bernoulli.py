@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.special import betaln
+from scipy.special import digamma
 
 from ..csr import transposed_product
 from ..tree import Array
-from .base import Family, linear_score, maximise_strength, some_columns
+from .base import Family, best_strength, linear_score, some_columns
 
 # Stands for zero: keeps every logarithm finite, and is far below one part in the rows of any data set.
 _TINY = 1e-10
@@ -102,7 +102,9 @@ def _best_strength(stats: Array, weight: Array, mean: Array) -> float:
     m, c = mean[columns], weight[:, None]
     ones = np.clip(stats[:, columns], 0.0, c)
 
-    def log_marginal(s: float) -> float:
-        return float((betaln(ones + s * m, c - ones + s * (1 - m)) - betaln(s * m, s * (1 - m))).sum())
+    def slope(s: float) -> float:
+        by_ones = m * (digamma(ones + s * m) - digamma(s * m))
+        by_zeros = (1 - m) * (digamma(c - ones + s * (1 - m)) - digamma(s * (1 - m)))
+        return float((by_ones + by_zeros - digamma(c + s) + digamma(s)).sum())
 
-    return maximise_strength(log_marginal)
+    return best_strength(slope)

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 from scipy.optimize import minimize
-from scipy.special import gammaln
+from scipy.special import digamma, gammaln
 
 from ..csr import squared, transposed_product
 from ..tree import Array
-from .base import Family
+from .base import STRENGTH_BOUNDS, Family
 
 # As in scikit-learn: no variance below this share of the greatest one, so that a constant feature cannot decide alone.
 _VARIANCE_FLOOR = 1e-9
@@ -128,14 +128,17 @@ def _best_strengths(stats: GaussianStats, weight: Array, mean: Array, var: Array
     scatter = _scatter(stats, weight)
     shift = (stats.sum / np.maximum(c, 1e-300) - mean) ** 2
 
-    def cost(log_strength: Array) -> float:
-        kappa, nu = np.exp(np.clip(log_strength, np.log(1e-3), np.log(1e8)))
+    def cost(log_strength: Array) -> tuple[float, Array]:
+        """Minus the log marginal likelihood, and its gradient by the logarithms."""
+        kappa, nu = np.exp(log_strength)
         a, a_n = nu / 2, (nu + c) / 2
-        b = a * var
-        b_n = b + 0.5 * scatter + 0.5 * kappa * c / (kappa + c) * shift
-        log_marginal = gammaln(a_n) - gammaln(a) + a * np.log(b) - a_n * np.log(b_n) + 0.5 * np.log(kappa / (kappa + c))
-        return -float(log_marginal.sum())
+        b_n = a * var + 0.5 * scatter + 0.5 * kappa * c / (kappa + c) * shift
+        value = gammaln(a_n) - gammaln(a) + a * np.log(a * var) - a_n * np.log(b_n) + 0.5 * np.log(kappa / (kappa + c))
+        by_kappa = 1 / kappa - 1 / (kappa + c) - a_n / b_n * shift * (c / (kappa + c)) ** 2
+        by_nu = digamma(a_n) - digamma(a) + np.log(a * var) + 1 - np.log(b_n) - a_n / b_n * var
+        return -float(value.sum()), -0.5 * np.array([kappa * by_kappa.sum(), nu * by_nu.sum()])
 
-    best = minimize(cost, x0=np.zeros(2), method="Nelder-Mead", options={"xatol": 1e-3, "fatol": 1e-6})
-    kappa, nu = np.exp(np.clip(best.x, np.log(1e-3), np.log(1e8)))
+    bounds = [tuple(np.log(STRENGTH_BOUNDS))] * 2
+    best = minimize(cost, np.zeros(2), jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 0.0, "gtol": 1e-8})
+    kappa, nu = np.exp(best.x)
     return float(kappa), float(nu)

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.special import gammaln
+from scipy.special import digamma
 
 from ..csr import transposed_product
 from ..tree import Array
-from .base import Family, linear_score, maximise_strength, some_columns
+from .base import Family, best_strength, linear_score, some_columns
 
 # Stands for zero: keeps every logarithm finite.
 _TINY = 1e-10
@@ -76,7 +76,8 @@ def _best_strength(stats: Array, mean: Array) -> float:
         m = np.append(m, mean[rest].sum())
     totals = counts.sum(axis=1)
 
-    def log_marginal(s: float) -> float:
-        return float((gammaln(s) - gammaln(s + totals)).sum() + (gammaln(counts + s * m) - gammaln(s * m)).sum())
+    def slope(s: float) -> float:
+        by_count = m * (digamma(counts + s * m) - digamma(s * m))
+        return float(by_count.sum() - (digamma(totals + s) - digamma(s)).sum())
 
-    return maximise_strength(log_marginal)
+    return best_strength(slope)

@@ -1,0 +1,54 @@
+"""The experiments run, their rows survive a file, and their pages are made from those rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from noisybayes.bench import EXPERIMENTS, pages, recovery, speed
+from noisybayes.bench.store import read_rows, table, write_rows
+from noisybayes.cli.app import app
+from noisybayes.cli.bench import NAMES
+
+
+@pytest.fixture
+def small(monkeypatch):
+    monkeypatch.setattr(recovery, "SIZES", (100, 200))
+    monkeypatch.setattr(recovery, "N_TEST", 50)
+    original = speed.random_texts
+    monkeypatch.setattr(speed, "random_texts", lambda rng, dtype: original(rng, dtype, 2_000, 400, 20, 4))
+
+
+def test_the_command_line_offers_every_experiment():
+    assert set(NAMES) == set(EXPERIMENTS)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.filterwarnings("ignore")  # a hundred rows neither converge nor tell all classes apart
+def test_an_experiment_goes_from_command_to_page(name, small, tmp_path):
+    result = CliRunner().invoke(app, ["bench", name, "--reps", "2", "--root", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    rows = read_rows(tmp_path / "results" / f"{name}.csv")
+    assert EXPERIMENTS[name].page(rows) in pages.render_page(tmp_path / "results")
+    assert (tmp_path / "docs/benchmarks.md").read_text() == pages.render_page(tmp_path / "results")
+
+
+def test_rows_come_back_as_they_were(tmp_path):
+    rows = [{"name": "a, b", "count": 3, "share": 0.1}, {"name": "é", "count": -1, "share": 1e-9}]
+    write_rows(tmp_path / "x.csv", rows)
+    assert read_rows(tmp_path / "x.csv") == rows
+
+
+def test_tables_are_markdown():
+    assert table(["a", "b"], [[1, 2]]) == "| a | b |\n| --- | --- |\n| 1 | 2 |"
+
+
+def test_random_texts_are_as_described():
+    X, y = speed.random_texts(np.random.default_rng(0), np.float32, 1_000, 400, 20, 4)
+    assert X.dtype == np.float32
+    assert X.shape == (1_000, 400)
+    assert X.has_canonical_format
+    assert set(X.data) == {1.0}
+    assert 18 < X.nnz / 1_000 <= 20
+    assert set(y) == {0, 1, 2, 3}

@@ -1,0 +1,81 @@
+"""The registry that the laws run over: families with data of their own, structures, starts."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from noisybayes.engines import ENGINES
+from noisybayes.model.families import Bernoulli, Gaussian, Mixed, Multinomial
+from noisybayes.model.fit import Settings, fit
+from noisybayes.model.mislabel import Fixed, Full, Symmetric, Uniform
+from noisybayes.model.rows import Rows
+
+from .toy import Poisson
+
+N, K = 240, 3
+
+
+def bernoulli_rows(rng, true):
+    return (rng.random((len(true), 12)) < rng.uniform(0.1, 0.9, (K, 12))[true]).astype(float)
+
+
+def gaussian_rows(rng, true):
+    return 5.0 + rng.normal(0, 1.5, (K, 4))[true] + rng.normal(size=(len(true), 4)) * rng.uniform(0.5, 2, (K, 4))[true]
+
+
+def count_rows(rng, true):
+    return rng.poisson(rng.gamma(1.0, 2.0, (K, 10))[true]).astype(float)
+
+
+def mixed_rows(rng, true):
+    return np.hstack([bernoulli_rows(rng, true), gaussian_rows(rng, true)])
+
+
+def sparse_rows(make):
+    return lambda rng, true: sparse.csr_array(make(rng, true))
+
+
+FAMILIES = {
+    "bernoulli": (Bernoulli, bernoulli_rows),
+    "bernoulli-sparse": (Bernoulli, sparse_rows(bernoulli_rows)),
+    "gaussian": (Gaussian, gaussian_rows),
+    "gaussian-sparse": (Gaussian, sparse_rows(gaussian_rows)),
+    "multinomial": (Multinomial, count_rows),
+    "multinomial-sparse": (Multinomial, sparse_rows(count_rows)),
+    "mixed": (lambda: Mixed((Bernoulli(), Gaussian()), (np.arange(12), np.arange(12, 16))), mixed_rows),
+    "toy": (Poisson, count_rows),
+}
+GIVEN = np.array([[0.7, 0.1, 0.0], [0.2, 0.8, 0.3], [0.1, 0.1, 0.7]])
+STRUCTURES = {
+    "full": Full(),
+    "full-dirichlet": Full(np.array([[5.0, 1.0, 0.5], [1.0, 4.0, 0.0], [0.1, 0.2, 3.0]])),
+    "symmetric": Symmetric(),
+    "symmetric-dirichlet": Symmetric(1.0),
+    "uniform": Uniform(),
+    "uniform-dirichlet": Uniform(2.0),
+    "given": Fixed(GIVEN),
+}
+STARTS = ("labels", "random")
+ALPHAS = (0.0, 0.7, "auto")
+
+
+def make_rows(family_name, seed=0, verified=False):
+    """Rows with all that a row can have: wrong labels, missing labels, weights, and a few verified labels."""
+    family, make = FAMILIES[family_name]
+    rng = np.random.default_rng(seed)
+    true = rng.integers(K, size=N)
+    observed = np.where(rng.random(N) < 0.25, rng.integers(K, size=N), true)
+    observed[rng.random(N) < 0.1] = K
+    # label 0 never stands for true class 2 in the given matrix
+    known = np.where((rng.random(N) < 0.1) & ~((observed == 0) & (true == 2)), true, -1) if verified else None
+    family = family()
+    return family, Rows(family.prepare(make(rng, true)), observed, known, rng.integers(1, 4, N).astype(float))
+
+
+def run(family, rows, structure, map_sum=None, **settings):
+    # a tolerance that is never met: where EM stops must not hang on the last digit
+    settings = {"alpha": 0.7, "n_init": 3, "max_iter": 8, "tol": -np.inf, **settings}
+    map_sum = map_sum or ENGINES["local"](1)
+    rng = np.random.default_rng(7)
+    return fit(rows, family, structure, None, K, Settings(**settings), map_sum, rng)

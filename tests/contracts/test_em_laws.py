@@ -1,0 +1,174 @@
+"""Laws of the EM core, over every family x structure x start."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from noisybayes.engines import ENGINES
+from noisybayes.model.em import Model, Params, run_em
+from noisybayes.model.fit import first_params, first_prior
+from noisybayes.model.rows import Rows, merge_equal, score_dtype, split
+from noisybayes.model.start import random_statistics, statistics_of_labels
+from noisybayes.model.tree import add_into, take_components, tree_map
+
+from .cases import ALPHAS, FAMILIES, STARTS, STRUCTURES, K, make_rows, run
+
+SPARSE = [name for name in FAMILIES if name.endswith("-sparse")]
+
+
+def over(families=FAMILIES, starts=STARTS):
+    """Run a law over every family x structure x start."""
+
+    def decorate(law):
+        for name, values in (("family_name", families), ("start", starts)):
+            law = pytest.mark.parametrize(name, values)(law)
+        return pytest.mark.parametrize("structure", STRUCTURES.values(), ids=STRUCTURES)(law)
+
+    return decorate
+
+
+def assert_close(left, right, rtol=1e-9):
+    def leaf(a, b):
+        scale = max(np.abs(a).max(), 1e-300)
+        np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * scale)
+
+    tree_map(leaf, left, right)
+
+
+@over()
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_the_objective_never_falls_while_the_prior_stays(family_name, structure, start, alpha):
+    family, rows = make_rows(family_name, verified=True)
+    result = run(family, rows, structure, start=start, alpha=alpha, max_iter=60, tol=1e-9)
+    # a new strength of the prior is a new objective: it is compared only with itself
+    segments = np.split(result.objective, [step for step, _ in result.strengths[1:]])
+    assert sum(map(len, segments)) == len(result.objective)
+    for segment in segments:
+        assert np.all(np.diff(segment) >= -1e-8 * np.abs(segment[1:]))
+        assert len(segment) < 3 or segment[-1] > segment[0]
+    assert len(segments[0]) >= 3
+
+
+@over()
+def test_columns_of_the_mislabeling_matrix_are_probabilities(family_name, structure, start):
+    family, rows = make_rows(family_name)
+    mislabel = run(family, rows, structure, start=start).params.mislabel[0]
+    assert (mislabel >= 0).all()
+    np.testing.assert_allclose(mislabel.sum(axis=0), 1.0, atol=1e-12)
+
+
+@over()
+def test_chunks_change_nothing(family_name, structure, start):
+    family, rows = make_rows(family_name, verified=True)
+
+    def in_pieces(fn, chunks):
+        pieces = [chunk.view(a, b) for chunk in chunks for a, b in ((0, 1), (1, 100), (100, 101), (101, chunk.n_rows))]
+        return reduce(add_into, map(fn, pieces))
+
+    whole = run(family, rows, structure, start=start)
+    pieces = run(family, rows, structure, in_pieces, start=start)
+    assert_close(whole.params, pieces.params)
+    assert_close(whole.objective, pieces.objective)
+
+
+@over()
+def test_the_order_of_rows_changes_nothing(family_name, structure, start):
+    family, rows = make_rows(family_name, verified=True)
+    order = np.random.default_rng(3).permutation(rows.n_rows)
+    assert_close(
+        run(family, rows, structure, start=start).params, run(family, rows.take(order), structure, start=start).params
+    )
+
+
+@over()
+def test_integer_weights_equal_repeated_rows(family_name, structure, start):
+    family, rows = make_rows(family_name, verified=True)
+    repeated = rows.take(np.repeat(np.arange(rows.n_rows), rows.weight.astype(int)))._replace(weight=None)
+    left, right = run(family, rows, structure, start=start), run(family, repeated, structure, start=start)
+    if "gaussian" in family_name or family_name == "mixed":
+        # the centre of the sums is the plain mean of the rows, so that only what does not depend on it can agree
+        assert_close((left.params.prior, left.params.mislabel), (right.params.prior, right.params.mislabel), rtol=1e-8)
+    else:
+        assert_close(left.params, right.params)
+    assert_close(left.objective, right.objective)
+
+
+@over()
+def test_merging_equal_rows_changes_nothing(family_name, structure, start):
+    family, rows = make_rows(family_name, verified=True)
+    twice = rows.take(np.tile(np.arange(rows.n_rows), 2))
+    merged = merge_equal(twice, when=True)
+    assert merged.n_rows <= rows.n_rows
+    assert merged.total_weight == twice.total_weight
+    left, right = run(family, twice, structure, start=start), run(family, merged, structure, start=start)
+    assert_close((left.params.prior, left.params.mislabel), (right.params.prior, right.params.mislabel), rtol=1e-8)
+    assert_close(left.objective, right.objective)
+
+
+@over()
+def test_renaming_classes_renames_the_answer(family_name, structure, start):
+    family, rows = make_rows(family_name, verified=True)
+    order = np.array([2, 0, 1])  # new code of each class
+    new_code = np.append(order, K)
+    renamed = rows._replace(
+        observed=new_code[rows.observed], verified=np.where(rows.verified >= 0, order[rows.verified], -1)
+    )
+    back = np.argsort(order)
+    if hasattr(structure, "matrix"):
+        structure_renamed = type(structure)(structure.matrix[np.ix_(back, back)])
+    else:
+        pseudo = structure.pseudo
+        structure_renamed = type(structure)(pseudo[np.ix_(back, back)] if np.ndim(pseudo) else pseudo)
+    left = run(family, rows, structure, start=start).params
+    right = run(family, renamed, structure_renamed, start=start).params
+    restored = Params(
+        right.prior[:, order],
+        right.mislabel[:, order][:, :, order],
+        take_components(right.features, order),
+    )
+    assert_close(left, restored)
+
+
+@over()
+def test_a_verified_row_keeps_its_label_and_counts(family_name, structure, start):
+    family, rows = make_rows(family_name, verified=True)
+    result = run(family, rows, structure, start=start)
+    known = rows.verified >= 0
+    weight = np.bincount(rows.verified[known], weights=rows.weight[known], minlength=K)
+    assert (result.stats.class_weight[0] >= weight - 1e-9).all()
+
+
+@over(starts=["random"])
+def test_restarts_fitted_together_are_the_restarts_fitted_alone(family_name, structure, start):
+    family, rows = make_rows(family_name)
+    dtype, map_sum = score_dtype(rows.X), ENGINES["local"](1)
+    chunks = split(rows, K)
+    family = family.anchor(chunks[0].X)
+    labels = statistics_of_labels(chunks, family, K, dtype, map_sum)
+    model = Model(family, structure, first_prior(family, 1.0, labels))
+    starts = first_params(model, random_statistics(labels, 3, np.random.default_rng(5)))
+
+    def em(params):
+        return run_em(model, params, lambda fn: map_sum(fn, chunks), dtype, max_iter=8, tol=-np.inf)
+
+    together = em(starts)
+    for r in range(3):
+        components = np.arange(r * K, (r + 1) * K)
+        one = Params(starts.prior[[r]], starts.mislabel[[r]], take_components(starts.features, components))
+        alone = em(one)
+        assert_close(together.restart(r).params, alone.params)
+        assert_close(together.restart(r).objective, alone.objective)
+
+
+@over(families=SPARSE)
+def test_sparse_rows_give_what_dense_rows_give(family_name, structure, start):
+    family, rows = make_rows(family_name)
+    assert sparse.issparse(rows.X)
+    dense = Rows(rows.X.toarray(), *rows[1:])
+    left, right = run(family, rows, structure, start=start), run(family, dense, structure, start=start)
+    assert_close((left.params.prior, left.params.mislabel), (right.params.prior, right.params.mislabel), rtol=1e-8)
+    assert_close(left.objective, right.objective)

@@ -1,0 +1,54 @@
+"""Every engine adds up the same sums."""
+
+from __future__ import annotations
+
+import threading
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from noisybayes.engines import ENGINES
+from noisybayes.model.rows import Rows
+
+
+class Sums(NamedTuple):
+    total: np.ndarray
+    nested: tuple[np.ndarray, np.ndarray]
+
+
+def chunk(values):
+    return Rows(np.asarray(values, dtype=float)[:, None], np.zeros(len(values), dtype=int), None, None)
+
+
+def sums(rows):
+    return Sums(rows.X.sum(axis=0), (rows.X.max(axis=0), np.ones(1)))
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+@pytest.mark.parametrize("n_chunks", [1, 2, 17])
+@pytest.mark.parametrize("name", ENGINES)
+def test_every_chunk_is_added_once(name, workers, n_chunks):
+    chunks = [chunk([i, i + 0.5]) for i in range(n_chunks)]
+    result = ENGINES[name](workers)(sums, chunks)
+    assert isinstance(result, Sums)
+    np.testing.assert_allclose(result.total, sum(c.X.sum() for c in chunks))
+    np.testing.assert_allclose(result.nested[1], n_chunks)
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_sums_do_not_depend_on_timing(name):
+    chunks = [chunk(np.random.default_rng(i).normal(size=9) * 10.0 ** (i - 8)) for i in range(17)]
+    first = ENGINES[name](1)(sums, chunks)
+    for _ in range(5):
+        np.testing.assert_array_equal(ENGINES[name](3)(sums, chunks).total, first.total)
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_an_error_in_a_worker_reaches_the_caller(name):
+    def fail(rows):
+        raise ArithmeticError("no such sum")
+
+    with pytest.raises(ArithmeticError, match="no such sum"):
+        ENGINES[name](2)(fail, [chunk([1]), chunk([2]), chunk([3])])
+    assert threading.active_count() < 10

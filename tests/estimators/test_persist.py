@@ -1,0 +1,147 @@
+"""Saved models: the same answers, no code in the file, clear errors for damaged ones."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import shutil
+import zipfile
+
+import joblib
+import numpy as np
+import pytest
+
+import noisybayes
+from noisybayes import BernoulliINB, GaussianINB, MixedINB, MultinomialINB, simulate
+
+DATA = simulate(300, n_features=20, n_classes=3, diagonal=(0.8, 0.9), random_state=0)
+LABELS = np.array(["cat", "dog", "hen"])[DATA.y]
+MODELS = {
+    "bernoulli": BernoulliINB(),
+    "multinomial": MultinomialINB(alpha=0.5, mislabel="symmetric", mislabel_prior=1.0),
+    "gaussian": GaussianINB(missing_label="?", class_prior=[0.3, 0.3, 0.4]),
+    "mixed": MixedINB([("bernoulli", slice(0, 5)), ("gaussian", list(range(5, 20)))]),
+    "given": BernoulliINB(mislabel=np.full((3, 3), 0.1) + 0.7 * np.eye(3), missing_label=np.nan, random_state=3),
+}
+
+
+@pytest.fixture(params=MODELS, ids=MODELS)
+def model(request):
+    return MODELS[request.param].fit(DATA.X, LABELS)
+
+
+def through_file(model, path):
+    model.save(path)
+    return noisybayes.load(path)
+
+
+def through_pickle(model, path):
+    return pickle.loads(pickle.dumps(model))
+
+
+def through_joblib(model, path):
+    joblib.dump(model, path)
+    return joblib.load(path)
+
+
+@pytest.mark.parametrize("way", [through_file, through_pickle, through_joblib])
+def test_a_stored_model_answers_alike(model, way, tmp_path):
+    again = way(model, tmp_path / "model")
+    assert type(again) is type(model)
+    np.testing.assert_array_equal(again.predict(DATA.X), model.predict(DATA.X))
+    np.testing.assert_array_equal(again.predict_true_proba(DATA.X, LABELS), model.predict_true_proba(DATA.X, LABELS))
+    assert str(again.get_params()) == str(model.get_params())
+    np.testing.assert_array_equal(again.objective_history_, model.objective_history_)
+    # a stream goes on where it was
+    left, right = (m.partial_fit(DATA.X[:50], LABELS[:50]).mislabel_matrix_ for m in (again, model))
+    np.testing.assert_array_equal(left, right)
+
+
+@pytest.mark.parametrize("labels", [np.array([1, 2, 3]), np.array([True, False, True]), np.array(list("abc"), object)])
+def test_labels_come_back_as_they_were(labels, tmp_path):
+    model = BernoulliINB().fit(DATA.X, labels[DATA.y])
+    again = through_file(model, tmp_path / "model")
+    assert again.classes_.dtype == model.classes_.dtype
+    assert again.classes_.tolist() == model.classes_.tolist()
+
+
+def test_the_file_holds_json_and_plain_arrays_only(tmp_path):
+    BernoulliINB().fit(DATA.X, LABELS).save(tmp_path / "model")
+    with zipfile.ZipFile(tmp_path / "model") as archive:
+        names = set(archive.namelist())
+        assert "model.json" in names
+        for name in names - {"model.json"}:
+            with archive.open(name) as file:
+                np.lib.format.read_array(file, allow_pickle=False)
+
+
+def rewrite(path, change):
+    """Pass every member of the archive through change(name, data)."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, change(name, data))
+
+
+def edit_json(**changes):
+    return lambda name, data: json.dumps(json.loads(data) | changes) if name == "model.json" else data
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda path: path.write_bytes(path.read_bytes()[:-200]), "not a complete noisybayes model"),
+        (lambda path: path.write_bytes(b""), "not a complete noisybayes model"),
+        (lambda path: path.write_text("hello"), "not a complete noisybayes model"),
+        (lambda path: rewrite(path, edit_json(format=99)), "has the model format 99, but this version reads 1"),
+        (lambda path: rewrite(path, edit_json(estimator="os.system")), "damaged or altered: KeyError"),
+        (lambda path: rewrite(path, edit_json(fitted={})), "damaged or altered: AttributeError"),
+        (
+            lambda path: rewrite(path, edit_json(params={"evil": 1})),
+            "altered: ValueError: Invalid parameter",
+        ),
+        (
+            lambda path: rewrite(path, lambda name, data: data[:-1] + b"x" if name == "0.npy" else data),
+            "damaged or altered: the array 0.npy does not match its checksum",
+        ),
+    ],
+)
+def test_damaged_files_are_refused(damage, message, tmp_path):
+    path = tmp_path / "model"
+    BernoulliINB().fit(DATA.X, LABELS).save(path)
+    damage(path)
+    with pytest.raises(ValueError, match=message):
+        noisybayes.load(path)
+
+
+def test_every_byte_that_is_lost_is_noticed(tmp_path):
+    path, cut = tmp_path / "model", tmp_path / "cut"
+    BernoulliINB().fit(DATA.X, LABELS).save(path)
+    whole = path.read_bytes()
+    for keep in np.linspace(0, len(whole) - 1, 25).astype(int):
+        cut.write_bytes(whole[:keep])
+        with pytest.raises(ValueError, match="not a complete noisybayes model"):
+            noisybayes.load(cut)
+
+
+def test_load_asks_for_the_right_class(tmp_path):
+    BernoulliINB().fit(DATA.X, LABELS).save(tmp_path / "model")
+    with pytest.raises(ValueError, match="holds a BernoulliINB, not a GaussianINB; use noisybayes.load"):
+        GaussianINB.load(tmp_path / "model")
+    assert isinstance(BernoulliINB.load(tmp_path / "model"), BernoulliINB)
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path):
+    path = tmp_path / "model"
+    model = BernoulliINB().fit(DATA.X, LABELS)
+    model.save(path)
+    before = path.read_bytes()
+    model.random_state = np.random.default_rng(0)
+    with pytest.raises(ValueError, match="random_state cannot be saved: a Generator is neither a number"):
+        model.save(path)
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["model"]
+    with pytest.raises(FileNotFoundError):
+        noisybayes.load(tmp_path / "nothing")
+    shutil.rmtree(tmp_path)
