@@ -1,4 +1,4 @@
-"""The documentation is tested: its code runs and prints what it says; names, options and links are complete and true."""
+"""The documentation is tested: code runs and prints what it says; names, options and links are complete and true."""
 
 from __future__ import annotations
 

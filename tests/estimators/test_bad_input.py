@@ -45,7 +45,7 @@ def changed(row, column, value):
         (
             {},
             (X, Y, ["a", "q", None, None, None, None]),
-            "verified holds labels that are not among the classes of y: 'q'; known classes are 'a', 'b'",
+            "verified holds labels that are not among the known classes: 'q'; the classes are 'a', 'b'",
         ),
         ({}, (X, Y, None, np.ones(5)), r"sample_weight.shape == \(5,\), expected \(6,\)"),
         ({}, (X, Y, None, [1, 1, 1, 1, 1, -1]), "Negative values in data passed to `sample_weight`"),
@@ -72,7 +72,11 @@ def changed(row, column, value):
         ({"mislabel_prior": np.ones(3)}, (X, Y), r"mislabel_prior must be a number or of the shape \(2, 2\)"),
         ({"mislabel_prior": -1.0}, (X, Y), "mislabel_prior holds pseudo-counts, which must be finite and at least 0"),
         ({"class_prior": [1.0]}, (X, Y), r"class_prior has the shape \(1,\), but y has 2 classes"),
-        ({"class_prior": [0.9, 0.9]}, (X, Y), "class_prior must be probabilities that sum to 1, got a sum of 1.8"),
+        ({"class_prior": [0.9, 0.9]}, (X, Y), r"class_prior must be probabilities of at least 0 .*got \[0.9, 0.9\]"),
+        ({"class_prior": [1.5, -0.5]}, (X, Y), r"class_prior must be probabilities of at least 0 .*got \[1.5, -0.5\]"),
+        ({"n_jobs": "many"}, (X, Y), "n_jobs must be a whole number other than 0 .-1: all cores., got 'many'"),
+        ({"random_state": "dice"}, (X, Y), "random_state must be a whole number or a generator, got 'dice'"),
+        ({}, (X, np.array([3, "a", "b", "a", "b", "a"], dtype=object)), "y mixes labels of the types int, str"),
     ],
 )
 @pytest.mark.parametrize("make", ALL)
@@ -84,6 +88,8 @@ def test_bad_input_is_named(make, arguments, fit, message):
 def test_values_that_do_not_suit_the_family_are_named():
     with pytest.raises(ValueError, match="values other than 0 and 1, which binarize=None does not allow; set binarize"):
         BernoulliINB(binarize=None).fit(changed(0, 0, 2.0), Y)
+    with pytest.raises(ValueError, match="binarize must be a number or None, got 'half'"):
+        BernoulliINB(binarize="half").fit(X, Y)
     with pytest.raises(ValueError, match="binarize must not be negative for sparse X"):
         BernoulliINB(binarize=-1.0).fit(sparse.csr_array(changed(0, 0, 2.0)), Y)
     with pytest.raises(ValueError, match="Negative values in data passed as X: MultinomialINB takes counts"):
@@ -106,6 +112,7 @@ def test_values_above_the_threshold_count_as_one(sparse_input):
         ([("poisson", [0, 1, 2])], "a family must be one of 'bernoulli', 'gaussian', 'multinomial', got 'poisson'"),
         ([("bernoulli", [0, 1])], "the columns 2 of X belong to no block; add them to one, or drop them from X"),
         ([("bernoulli", [0, 1, 2]), ("gaussian", [1])], "the columns 1 of X belong to more than one block"),
+        ([("bernoulli", [True, False])], "a mask of columns has 2 entries, but X has 3 columns"),
         ([("bernoulli", [0, 7])], r"columns must be among 0..2 and not empty, got \[0, 7\]"),
         ([("bernoulli", ["age"])], "blocks names the column 'age', but X has no column names; pass a data frame"),
     ],
@@ -155,7 +162,7 @@ def test_columns_and_labels_not_seen_at_fit_time():
     model = BernoulliINB().fit(X, Y)
     with pytest.raises(ValueError, match="X has 4 features, but BernoulliINB is expecting 3 features as input"):
         model.predict(np.ones((2, 4)))
-    with pytest.raises(ValueError, match="y holds labels that are not among the classes of y: 'z'; known classes"):
+    with pytest.raises(ValueError, match="y holds labels that are not among the known classes: 'z'; the classes are"):
         model.predict_true_proba(X[:1], ["z"])
     with pytest.raises(ValueError, match="y has 1 entries but X has 2 rows"):
         model.predict_true_proba(X[:2], ["a"])

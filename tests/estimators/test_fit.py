@@ -179,6 +179,15 @@ def test_progress_is_told(easy):
     assert [objective for _, objective in told] == list(model.objective_history_)
 
 
+def test_shrinkage_does_not_hide_the_noise_of_weak_features():
+    """Estimated again and again, the strength would grow until every label is believed."""
+    found = []
+    for seed in range(6):
+        data = simulate(500, n_features=80, n_classes=3, diagonal=(0.7, 0.8), random_state=seed)
+        found.append(np.diag(BernoulliINB().fit(data.X, data.y).mislabel_matrix_).mean())
+    assert np.mean(found) < 0.93
+
+
 def test_the_strength_follows_the_data():
     """Equal classes leave nothing to tell apart: their probabilities are pulled together; unlike classes are not."""
     rng = np.random.default_rng(0)

@@ -96,6 +96,7 @@ def edit_json(**changes):
         (lambda path: path.write_text("hello"), "not a complete noisybayes model"),
         (lambda path: rewrite(path, edit_json(format=99)), "has the model format 99, but this version reads 1"),
         (lambda path: rewrite(path, edit_json(estimator="os.system")), "damaged or altered: KeyError"),
+        (lambda path: rewrite(path, edit_json(sha256=None)), "damaged or altered: AttributeError"),
         (lambda path: rewrite(path, edit_json(fitted={})), "damaged or altered: AttributeError"),
         (
             lambda path: rewrite(path, edit_json(params={"evil": 1})),
@@ -103,7 +104,7 @@ def edit_json(**changes):
         ),
         (
             lambda path: rewrite(path, lambda name, data: data[:-1] + b"x" if name == "0.npy" else data),
-            "damaged or altered: the array 0.npy does not match its checksum",
+            "damaged or altered: ValueError: the array 0.npy does not match its checksum",
         ),
     ],
 )

@@ -67,11 +67,20 @@ def test_a_batch_may_lack_classes_and_labels():
     assert np.isfinite(model.predict_proba(DATA.X[:10])).all()
 
 
+def test_a_class_may_come_late():
+    """Class 4 is announced, but first seen when the others have been learned."""
+    early, late = np.flatnonzero(DATA.y[TRAIN] != 4), np.arange(4_000)
+    model = BernoulliINB()
+    for rows in (*np.array_split(early, 10), *np.array_split(late, 20)):
+        model.partial_fit(DATA.X[rows], DATA.y[rows], classes=range(5))
+    assert np.mean(model.predict(DATA.X[TEST][DATA.true[TEST] == 4]) == 4) > 0.8
+
+
 def test_bad_batches_are_named():
     model = BernoulliINB().partial_fit(DATA.X[:50], DATA.y[:50], classes=range(5))
     with pytest.raises(ValueError, match="classes=.* are not those of the first call of partial_fit"):
         model.partial_fit(DATA.X[:50], DATA.y[:50], classes=range(4))
-    with pytest.raises(ValueError, match="y holds labels that are not among the classes of y: 9"):
+    with pytest.raises(ValueError, match="y holds labels that are not among the known classes: 9"):
         model.partial_fit(DATA.X[:1], [9])
     with pytest.raises(ValueError, match="X has 3 features, but BernoulliINB is expecting 500"):
         model.partial_fit(DATA.X[:1, :3], [1])

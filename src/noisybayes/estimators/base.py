@@ -81,10 +81,11 @@ class BaseINB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight : how many rows each row counts for
         """
         X = self._check_X(X, reset=True)
-        self.classes_ = self._find_classes(X, y)
+        labels = as_labels(y, "y", X.shape[0])
+        self.classes_ = find_classes(labels, self._missing(labels))
         K = len(self.classes_)
         family = self._make_family(X)
-        rows = self._rows(X, y, verified, sample_weight, family)
+        rows = self._rows(X, labels, verified, sample_weight, family)
         fitted = fitting.fit(
             merge_equal(rows, settings.checked_compress(self.compress)),
             family,
@@ -119,13 +120,16 @@ class BaseINB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         first = not hasattr(self, "_model")
         X = self._check_X(X, reset=first)
-        if first:
-            self.classes_ = self._find_classes(X, y if classes is None else None, classes)
+        labels = as_labels(y, "y", X.shape[0])
+        if first and classes is None:
+            self.classes_ = find_classes(labels, self._missing(labels))
+        elif first:
+            self.classes_ = np.unique(np.asarray(classes))
         elif classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
             raise ValueError(f"classes={classes!r} are not those of the first call of partial_fit: {self.classes_}")
         K = len(self.classes_)
         family = self._make_family(X) if first else self._model.family
-        rows = self._rows(X, y, verified, sample_weight, family)
+        rows = self._rows(X, labels, verified, sample_weight, family)
         map_sum = settings.engine(self.engine, self.n_jobs)
         alpha = settings.fit_settings(self).alpha
         chunks = split(rows, K)
@@ -137,6 +141,9 @@ class BaseINB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._model, params, stats = stream.advance(
                 self._model, self.params_, self.statistics_, chunks, alpha, map_sum
             )
+        for name in ("objective_history_", "alpha_history_", "converged_"):
+            if hasattr(self, name):
+                delattr(self, name)  # it told of a fit that the stream has gone beyond
         self.n_iter_ = getattr(self, "n_iter_", 0) + 1
         self._publish(params, stats)
         return self
@@ -167,7 +174,7 @@ class BaseINB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """P(true = k | x, observed y), of rows that carry a label: (n, K)."""
         check_is_fitted(self)
         X = self._check_X(X)
-        rows = self._rows(X, y, None, None, self._model.family)
+        rows = self._rows(X, as_labels(y, "y", X.shape[0]), None, None, self._model.family)
         resp, _ = posterior(rows, **self._model.scores(self.params_, score_dtype(rows.X)))
         return resp[:, 0]
 
@@ -208,19 +215,12 @@ class BaseINB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             X.sum_duplicates()
         return X
 
-    def _find_classes(self, X: Any, y: Any, classes: Any = None) -> Array:
-        if classes is not None:
-            return np.unique(np.asarray(classes))
-        labels = as_labels(y, "y", X.shape[0])
-        return find_classes(labels, self._missing(labels))
-
     def _missing(self, labels: Array) -> Array:
         if self.missing_label is None:
             return np.zeros(len(labels), dtype=bool)
         return is_missing(labels, self.missing_label)
 
-    def _rows(self, X: Any, y: Any, verified: Any, sample_weight: Any, family: Family) -> Rows:
-        labels = as_labels(y, "y", X.shape[0])
+    def _rows(self, X: Any, labels: Array, verified: Any, sample_weight: Any, family: Family) -> Rows:
         observed = encode(labels, self._missing(labels), self.classes_, "y", missing_code=len(self.classes_))
         known = None
         if verified is not None:
@@ -268,4 +268,7 @@ class BaseINB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 def _generator(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(2**31 - 1)
-    return np.random.default_rng(random_state)
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(f"random_state must be a whole number or a generator, got {random_state!r}") from None

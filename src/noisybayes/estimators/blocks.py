@@ -61,6 +61,8 @@ def _positions(columns: Any, d: int, names: Array | None) -> Array:
         return np.asarray(np.arange(d)[columns])
     columns = np.atleast_1d(columns)
     if columns.dtype == bool:
+        if len(columns) != d:
+            raise ValueError(f"blocks: a mask of columns has {len(columns)} entries, but X has {d} columns")
         columns = np.flatnonzero(columns)
     if columns.dtype.kind not in "iu":
         columns = np.array([_position(name, names) for name in columns.tolist()], dtype=int)

@@ -52,12 +52,12 @@ def find_classes(y: Array, missing: Array) -> Array:
         )
     if present.dtype.kind == "f" and not np.isfinite(present).all():
         raise ValueError(f"Input y contains infinity or a value too large for {present.dtype!r}.")
-    try:
-        check_classification_targets(present)
-        return np.unique(present)
-    except TypeError:
-        kinds = ", ".join(sorted({type(label).__name__ for label in present}))
-        raise ValueError(f"y mixes labels of the types {kinds}; make them all strings or all numbers") from None
+    kinds = {type(label) for label in present} if present.dtype.kind == "O" else set()
+    if str in kinds and len(kinds) > 1:
+        names = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise ValueError(f"y mixes labels of the types {names}; make them all strings or all numbers")
+    check_classification_targets(present)
+    return np.unique(present)
 
 
 def encode(labels: Array, missing: Array, classes: Array, name: str, missing_code: int) -> Array:
@@ -69,7 +69,7 @@ def encode(labels: Array, missing: Array, classes: Array, name: str, missing_cod
     if unknown:
         shown = ", ".join(repr(label) for label in unknown[:5])
         raise ValueError(
-            f"{name} holds labels that are not among the classes of y: {shown}; known classes are {_shorten(classes)}"
+            f"{name} holds labels that are not among the known classes: {shown}; the classes are {_shorten(classes)}"
         )
     codes[~missing] = np.array([code_of[label] for label in known.tolist()], dtype=np.intp)[inverse]
     return codes

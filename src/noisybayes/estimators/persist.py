@@ -78,10 +78,10 @@ def load(path: str | Path) -> Any:
         raise ValueError(
             f"{path} has the model format {found!r}, but this version reads {FORMAT}; save the model again"
         )
-    for name, expected in document["sha256"].items():
-        if hashlib.sha256(arrays.get(name, b"")).hexdigest() != expected:
-            raise ValueError(f"{path} has been damaged or altered: the array {name} does not match its checksum")
     try:
+        for name, expected in document["sha256"].items():
+            if hashlib.sha256(arrays.get(name, b"")).hexdigest() != expected:
+                raise ValueError(f"the array {name} does not match its checksum")
         estimator = ESTIMATORS[document["estimator"]]()
         estimator.set_params(**{key: _decode(value, arrays) for key, value in document["params"].items()})
         for key, value in document["fitted"].items():

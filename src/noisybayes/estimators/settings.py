@@ -82,8 +82,8 @@ def class_prior(prior: Any, n_classes: int) -> Array | None:
         raise ValueError(
             f"class_prior has the shape {shares.shape}, but y has {n_classes} classes: give one share each"
         )
-    if (shares < 0).any() or not np.isclose(shares.sum(), 1.0):
-        raise ValueError(f"class_prior must be probabilities that sum to 1, got a sum of {shares.sum():.6g}")
+    if not (shares >= 0).all() or not np.isclose(shares.sum(), 1.0):
+        raise ValueError(f"class_prior must be probabilities of at least 0 that sum to 1, got {shares.tolist()}")
     return np.asarray(shares / shares.sum())
 
 
@@ -100,4 +100,6 @@ def engine(name: Any, n_jobs: Any) -> MapSum:
     if name not in ENGINES:
         names = ", ".join(map(repr, ENGINES))
         raise ValueError(f"engine must be one of {names} or a function map_sum(fn, chunks), got {name!r}")
-    return ENGINES[name](-1 if n_jobs is None else n_jobs)
+    if n_jobs is not None and not (_is_number(n_jobs) and n_jobs == int(n_jobs) and n_jobs != 0):
+        raise ValueError(f"n_jobs must be a whole number other than 0 (-1: all cores), got {n_jobs!r}")
+    return ENGINES[name](-1 if n_jobs is None else int(n_jobs))

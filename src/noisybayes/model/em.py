@@ -90,7 +90,8 @@ def posterior(rows: Rows, scorer: Callable[[Any], Array], labels: Array) -> tupl
         scores[known] = -np.inf
         scores[known, :, rows.verified[known]] = kept
     top = scores.max(axis=2, keepdims=True)
-    scores -= top
+    with np.errstate(invalid="ignore"):  # a row that no class allows becomes nan, which run_em reports
+        scores -= top
     np.exp(scores, out=scores)
     total = scores.sum(axis=2, keepdims=True)
     scores /= total

@@ -18,9 +18,6 @@ from .tree import Array, take_components
 # The first EM runs with one pseudo-row: classes mixed by wrong labels look alike, and a strength estimated from them
 # would pull them together for good.
 _FIRST_STRENGTH = 1.0
-# The strength has settled when it changes by less than this share; classifications do not notice smaller changes.
-_STRENGTH_TOLERANCE = 0.02
-_MOST_STRENGTHS = 20
 
 
 class Fit(NamedTuple):
@@ -88,28 +85,20 @@ def first_prior(family: Family, alpha: float | str, labels: Stats) -> Any:
 
 
 def _tune(model: Model, run: Run, em: Callable[..., Run], max_iter: int) -> tuple[Model, Run, list[tuple[int, Any]]]:
-    """Alternate between the strength of the feature prior (marginal likelihood) and EM under it, until it settles."""
-    strength = model.family.strength(model.feature_prior)
-    strengths = [(0, strength)]
-    for _ in range(_MOST_STRENGTHS):
-        steps = len(run.objective)
-        if steps > max_iter:
-            break
-        prior = model.family.pooled_prior(run.stats.features, run.stats.component_weight)
-        previous, strength = strength, model.family.strength(prior)
-        if np.allclose(_flat(strength), _flat(previous), rtol=_STRENGTH_TOLERANCE, atol=0.0):
-            break
-        model = replace(model, feature_prior=prior)
-        strengths.append((steps, strength))
-        again = em(model, model.maximize(run.stats), max_iter=max_iter - steps)
-        run = again._replace(objective=np.concatenate([run.objective, again.objective]))
-    return model, run, strengths
+    """The strength of the feature prior by marginal likelihood, from the classes that EM found, and EM again under it.
 
-
-def _flat(strength: Any) -> Array:
-    if isinstance(strength, tuple):
-        return np.concatenate([_flat(part) for part in strength])
-    return np.array([strength])
+    Once only: a greater strength blurs the classes, blurred classes ask for a greater strength, and where features are
+    weak the two would go on until only the labels are left.
+    """
+    steps = len(run.objective)
+    strengths = [(0, model.family.strength(model.feature_prior))]
+    if steps > max_iter:
+        return model, run, strengths
+    prior = model.family.pooled_prior(run.stats.features, run.stats.component_weight)
+    model = replace(model, feature_prior=prior)
+    again = em(model, model.maximize(run.stats), max_iter=max_iter - steps)
+    run = again._replace(objective=np.concatenate([run.objective, again.objective]))
+    return model, run, [*strengths, (steps, model.family.strength(prior))]
 
 
 def _aligned(run: Run) -> Run:

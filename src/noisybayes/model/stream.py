@@ -44,7 +44,7 @@ def begin(
     if _warming_up(labels):
         return model, params, labels
     stats = _soft_statistics(model, params, chunks, map_sum)
-    return model, model.maximize(stats), stats
+    return model, _maximize(model, stats), stats
 
 
 def advance(
@@ -63,7 +63,14 @@ def advance(
     # the prior is taken anew each time the rows have doubled
     if int(np.log2(old + new)) > int(np.log2(old)):
         model = replace(model, feature_prior=_prior(model.family, alpha, stats))
-    return model, model.maximize(stats), stats
+    return model, _maximize(model, stats), stats
+
+
+def _maximize(model: Model, stats: Stats) -> Params:
+    """The M-step with one more row of every class, labeled as at the start: a class may come late."""
+    n_classes = stats.joint.shape[2]
+    pseudo = np.vstack([model.structure.start(n_classes), np.zeros(n_classes)])
+    return model.maximize(stats._replace(joint=stats.joint + pseudo))
 
 
 def _warming_up(seen: Stats) -> bool:

@@ -38,6 +38,8 @@ class Bernoulli(Family):
     binarize: float | None = 0.0
 
     def prepare(self, X: Any) -> Any:
+        if self.binarize is not None and not isinstance(self.binarize, int | float | np.number):
+            raise ValueError(f"binarize must be a number or None, got {self.binarize!r}")
         if _is_binary(X.data if sparse.issparse(X) else X):
             return X
         if self.binarize is None:
