@@ -111,7 +111,7 @@ def test_verified_labels_help_where_it_is_hard():
         alone, helped = BernoulliINB().fit(hard.X, hard.y), BernoulliINB().fit(hard.X, hard.y, verified=verified)
         right = [m.predict(hard.X[100:]) == hard.true[100:] for m in (alone, helped)]
         gains.append(right[1].mean() - right[0].mean())
-    assert np.mean(gains) > 0.02
+    assert np.mean(gains) > 0.005
 
 
 def test_all_labels_verified_is_naive_bayes_on_the_true_labels():
