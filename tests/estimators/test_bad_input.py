@@ -53,6 +53,7 @@ def changed(row, column, value):
         ({}, (X, Y, None, np.zeros(6)), "sample_weight is zero for every row|at least one non-zero number"),
         ({"alpha": -1}, (X, Y), "alpha must be 'auto' or a number of at least 0, got -1"),
         ({"alpha": "big"}, (X, Y), "alpha must be 'auto' or a number of at least 0, got 'big'"),
+        ({"method": "magic"}, (X, Y), "method must be one of 'crossfit', 'em', got 'magic'"),
         ({"start": "middle"}, (X, Y), "start must be one of 'labels', 'random', got 'middle'"),
         ({"n_init": 0}, (X, Y), "n_init must be a whole number of at least 1, got 0"),
         ({"max_iter": 0.5}, (X, Y), "max_iter must be a whole number of at least 1, got 0.5"),
@@ -140,8 +141,28 @@ def test_small_and_degenerate_data_give_probabilities(make, case, alpha, mislabe
         "one column": (X[:, :1], Y),
     }[case]
     for given in (rows, sparse.csr_array(rows), rows.astype(np.float32), rows.astype(bool), rows.astype(np.int8)):
-        model = make(alpha=alpha, mislabel=mislabel, start=start, random_state=0).fit(given, labels)
+        model = make(method="em", alpha=alpha, mislabel=mislabel, start=start, random_state=0).fit(given, labels)
         for proba in (model.predict_proba(given), model.predict_true_proba(given, labels)):
+            assert np.isfinite(proba).all()
+            np.testing.assert_allclose(proba.sum(axis=1), 1.0, rtol=1e-5)
+        np.testing.assert_allclose(model.mislabel_matrix_.sum(axis=0), 1.0, rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("make", ALL)
+@pytest.mark.parametrize("case", ["twelve rows", "class of one row", "zeros", "constant columns", "one column"])
+def test_the_robust_fit_of_small_and_degenerate_data_gives_probabilities(make, case):
+    rows, labels = np.tile(X, (3, 1)), np.tile(Y, 3)
+    rows, labels = {
+        "twelve rows": (rows[:12], labels[:12]),
+        "class of one row": (rows, np.array(["b"] + ["a"] * 17)),
+        "zeros": (np.zeros((18, 3)), labels),
+        "constant columns": (np.hstack([rows, np.ones((18, 2))]), labels),
+        "one column": (rows[:, :1], labels),
+    }[case]
+    for given in (rows, sparse.csr_array(rows), rows.astype(np.float32)):
+        model = make().fit(given, labels)
+        for proba in (model.predict_proba(given), model.predict_true_proba(given, labels), model.true_proba_):
             assert np.isfinite(proba).all()
             np.testing.assert_allclose(proba.sum(axis=1), 1.0, rtol=1e-5)
         np.testing.assert_allclose(model.mislabel_matrix_.sum(axis=0), 1.0, rtol=1e-6)
@@ -153,7 +174,7 @@ def test_a_thousand_classes(mislabel):
     rng = np.random.default_rng(0)
     true = np.repeat(np.arange(1_000), 4)
     X = sparse.csr_array((rng.random((4_000, 50)) < rng.random((1_000, 50))[true]).astype(float))
-    model = BernoulliINB(mislabel=mislabel, max_iter=3).fit(X, true)
+    model = BernoulliINB(method="em", mislabel=mislabel, max_iter=3).fit(X, true)
     assert model.mislabel_matrix_.shape == (1_000, 1_000)
     np.testing.assert_allclose(model.mislabel_matrix_.sum(axis=0), 1.0, rtol=1e-6)
 

@@ -21,6 +21,7 @@ MODELS = {
     "multinomial": MultinomialINB(alpha=0.5, mislabel="symmetric", mislabel_prior=1.0),
     "gaussian": GaussianINB(missing_label="?", class_prior=[0.3, 0.3, 0.4]),
     "mixed": MixedINB([("bernoulli", slice(0, 5)), ("gaussian", list(range(5, 20)))]),
+    "em": BernoulliINB(method="em"),
     "given": BernoulliINB(mislabel=np.full((3, 3), 0.1) + 0.7 * np.eye(3), missing_label=np.nan, random_state=3),
 }
 

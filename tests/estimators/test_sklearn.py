@@ -15,12 +15,25 @@ from noisybayes import BernoulliINB, GaussianINB, MixedINB, MultinomialINB
 
 from ..contracts import cases
 
-ESTIMATORS = [BernoulliINB(), MultinomialINB(), GaussianINB(), MixedINB()]
+CLASSES = [BernoulliINB, MultinomialINB, GaussianINB, MixedINB]
+ESTIMATORS = [make() for make in CLASSES] + [make(method="em") for make in CLASSES]
+FOLDS = "folds are drawn by row: a row of weight 2 lies in one fold, two equal rows may lie in two"
+OF_CROSS_FITTING = {
+    "check_sample_weight_equivalence_on_dense_data": FOLDS,
+    "check_sample_weight_equivalence_on_sparse_data": FOLDS,
+}
+
+
+def expected_failures(estimator):
+    return OF_CROSS_FITTING if estimator.method == "crossfit" else {}
 
 
 # scikit-learn's tiny random data need not converge nor be identifiable
 @pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks([*ESTIMATORS, BernoulliINB.paper(), GaussianINB(start="random", mislabel="symmetric")])
+@parametrize_with_checks(
+    [*ESTIMATORS, BernoulliINB.paper(), GaussianINB(method="em", start="random", mislabel="symmetric")],
+    expected_failed_checks=expected_failures,
+)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -49,7 +62,7 @@ def labeled(make, seed=1):
 def test_without_mislabeling_it_is_scikit_learns_naive_bayes(make, ours, theirs, weighted):
     X, y, weight = labeled(make)
     weight = weight if weighted else None
-    ours = clone(ours).set_params(mislabel=np.eye(cases.K)).fit(X, y, sample_weight=weight)
+    ours = clone(ours).set_params(method="em", mislabel=np.eye(cases.K)).fit(X, y, sample_weight=weight)
     theirs = clone(theirs).fit(X, y, sample_weight=weight)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-6)
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
@@ -57,20 +70,20 @@ def test_without_mislabeling_it_is_scikit_learns_naive_bayes(make, ours, theirs,
 
 def test_the_fitted_attributes_are_those_of_scikit_learn_where_both_have_them():
     X, y, _ = labeled(cases.gaussian_rows)
-    ours, theirs = GaussianINB(alpha=0, mislabel=np.eye(3)).fit(X, y), GaussianNB().fit(X, y)
+    ours, theirs = GaussianINB(method="em", alpha=0, mislabel=np.eye(3)).fit(X, y), GaussianNB().fit(X, y)
     np.testing.assert_allclose(ours.theta_, theirs.theta_)
     np.testing.assert_allclose(ours.var_, theirs.var_, rtol=1e-6)
     X, y, _ = labeled(cases.bernoulli_rows)
-    ours, theirs = BernoulliINB(alpha=1, mislabel=np.eye(3)).fit(X, y), BernoulliNB().fit(X, y)
+    ours, theirs = BernoulliINB(method="em", alpha=1, mislabel=np.eye(3)).fit(X, y), BernoulliNB().fit(X, y)
     np.testing.assert_allclose(ours.feature_prob_, np.exp(theirs.feature_log_prob_))
     np.testing.assert_allclose(ours.class_prior_, np.exp(theirs.class_log_prior_))
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("estimator", ESTIMATORS[:4], ids=lambda e: type(e).__name__)
 def test_single_precision_gives_nearly_the_same(estimator):
     make = {"MultinomialINB": cases.count_rows, "GaussianINB": cases.gaussian_rows}
     X, y, _ = labeled(make.get(type(estimator).__name__, cases.bernoulli_rows))
-    fit = {"alpha": 1.0, "max_iter": 5, "tol": 0.0}
+    fit = {"method": "em", "alpha": 1.0, "max_iter": 5, "tol": 0.0}
     with pytest.warns(match="not converged"):
         double = clone(estimator).set_params(**fit).fit(X, y)
     with pytest.warns(match="not converged"):

@@ -66,7 +66,7 @@ def _seconds(fn: Any) -> float:
 
 
 def _fit(X: Any, y: Any, progress: Any = None) -> None:
-    model = BernoulliINB(alpha=1.0, tol=0.0, max_iter=ITERATIONS, compress=False, progress=progress)
+    model = BernoulliINB(method="em", alpha=1.0, tol=0.0, max_iter=ITERATIONS, compress=False, progress=progress)
     with warnings.catch_warnings():
         # the iterations are counted, not run to convergence
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -26,7 +26,11 @@ def write_rows(path: Path, rows: Iterable[Row]) -> None:
 def read_rows(path: Path) -> list[Row]:
     """Rows as stored; numbers come back as numbers."""
     with path.open(newline="", encoding="utf-8") as file:
-        return [{key: _number(value) for key, value in row.items()} for row in csv.DictReader(file)]
+        return parse_rows(file)
+
+
+def parse_rows(lines: Iterable[str]) -> list[Row]:
+    return [{key: _number(value) for key, value in row.items()} for row in csv.DictReader(lines)]
 
 
 def _number(text: str) -> Any:

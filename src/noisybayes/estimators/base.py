@@ -15,13 +15,26 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from ..model import fit as fitting
 from ..model import stream
-from ..model.em import Params, Stats, posterior
+from ..model.calibration import label_table
+from ..model.crossfit import FOLDS
+from ..model.em import Params, Stats
 from ..model.families import Family
-from ..model.mislabel import IdentifiabilityWarning, unidentified
-from ..model.rows import Rows, merge_equal, score_dtype, split
+from ..model.mislabel import DriftWarning, IdentifiabilityWarning, unidentified
+from ..model.rows import Rows, merge_equal, split
 from ..model.tree import Array
+from ..model.verified import Recalibration, adjust
 from . import settings
 from .labels import as_labels, encode, find_classes, is_missing
+from .robust import robust_fit
+from .scoring import Scoring, normalise
+
+#: Attributes that tell how a fit went.
+_OF_ONE_FIT = (
+    "objective_history_", "alpha_history_", "converged_", "event_model_", "em_steps_", "true_proba_", "review_count_",
+    "noise_rate_", "drift_",
+)  # fmt: skip
+# The alarm sounds when this many more labels are doubted than naive Bayes, which believes them all, fails to predict.
+_DRIFT_ALARM = 0.05
 
 
 class BaseINB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -30,6 +43,7 @@ class BaseINB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         *,
+        method: str = "crossfit",
         alpha: float | str = "auto",
         mislabel: str | ArrayLike = "full",
         mislabel_prior: float | ArrayLike | None = None,
@@ -45,6 +59,7 @@ class BaseINB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         progress: Any = None,
         random_state: Any = None,
     ) -> None:
+        self.method = method
         self.alpha = alpha
         self.mislabel = mislabel
         self.mislabel_prior = mislabel_prior
@@ -86,25 +101,68 @@ class BaseINB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         K = len(self.classes_)
         family = self._make_family(X)
         rows = self._rows(X, labels, verified, sample_weight, family)
-        fitted = fitting.fit(
-            merge_equal(rows, settings.checked_compress(self.compress)),
-            family,
-            settings.structure(self.mislabel, self.mislabel_prior, K),
-            settings.class_prior(self.class_prior, K),
-            K,
-            settings.fit_settings(self),
-            settings.engine(self.engine, self.n_jobs),
-            _generator(self.random_state),
-            self.progress,
-        )
+        # of a handful of rows no fold can be left out
+        if settings.method(self.method) == "em" or K == 1 or rows.n_rows < 2 * FOLDS:
+            self._fit_em(rows, family, K)
+        else:
+            self._fit_crossfit(rows, family, K)
+        self._warn()
+        return self
+
+    def _arguments(self, rows: Rows, K: int) -> dict[str, Any]:
+        """What both ways to fit are told."""
+        # threads cost more than they save where one chunk holds all rows
+        n_jobs = settings.n_jobs(self.n_jobs)
+        n_jobs = 1 if len(split(rows, K)) == 1 else n_jobs
+        return {
+            "structure": settings.structure(self.mislabel, self.mislabel_prior, K),
+            "class_prior": settings.class_prior(self.class_prior, K),
+            "n_classes": K,
+            "settings": settings.fit_settings(self),
+            "map_sum": settings.engine(self.engine, n_jobs),
+            "n_jobs": n_jobs,
+        }
+
+    def _fit_em(self, rows: Rows, family: Family, K: int) -> None:
+        if rows.weight is not None and not (rows.weight > 0).all():
+            rows = rows.take(np.flatnonzero(rows.weight > 0))
+        merged = merge_equal(rows, settings.checked_compress(self.compress))
+        arguments = self._arguments(merged, K)
+        del arguments["n_jobs"]
+        rng = _generator(self.random_state)
+        fitted = fitting.fit([merged], family, rng=rng, report=self.progress, **arguments)
         self._model = fitted.model
         self.objective_history_ = fitted.objective
         self.alpha_history_ = fitted.strengths
         self.n_iter_ = len(fitted.objective) - 1
+        self.em_steps_ = self.n_iter_
         self.converged_ = fitted.converged
+        counts = fitted.stats.joint[0, :-1]
+        self.noise_rate_ = 1.0 - float(np.trace(counts) / counts.sum())
         self._publish(fitted.params, fitted.stats)
-        self._warn()
-        return self
+
+    def _fit_crossfit(self, rows: Rows, family: Family, K: int) -> None:
+        settings.checked_compress(self.compress)
+        # folds should not differ from call to call unless that is asked for
+        rng = _generator(0 if self.random_state is None else self.random_state)
+        report = None if self.progress is None else _stages(self.progress)
+        fitted = robust_fit(rows, family, rng=rng, report=report, **self._arguments(rows, K))
+        self._model = fitted.model
+        self.objective_history_ = fitted.honest
+        self.event_model_ = fitted.event_model
+        self.em_steps_ = fitted.rounds
+        self.n_iter_ = max(fitted.rounds, 0) + 1
+        self.converged_ = True
+        self.true_proba_ = fitted.true_proba
+        self.review_count_ = fitted.review_count
+        self._publish(fitted.params, fitted.stats)
+        self._scoring, self._recalibration = fitted.scoring, fitted.recalibration
+        labeled = np.flatnonzero(rows.observed < K)
+        weight = None if rows.weight is None else rows.weight[labeled]
+        p_wrong = 1.0 - fitted.true_proba[labeled, rows.observed[labeled]]
+        self.noise_rate_ = float(np.average(p_wrong, weights=weight))
+        disagreement = np.average(fitted.out_of_fold[labeled] != rows.observed[labeled], weights=weight)
+        self.drift_ = self.noise_rate_ - float(disagreement)
 
     def partial_fit(
         self,
@@ -141,7 +199,7 @@ class BaseINB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._model, params, stats = stream.advance(
                 self._model, self.params_, self.statistics_, chunks, alpha, map_sum
             )
-        for name in ("objective_history_", "alpha_history_", "converged_"):
+        for name in _OF_ONE_FIT:
             if hasattr(self, name):
                 delattr(self, name)  # it told of a fit that the stream has gone beyond
         self.n_iter_ = getattr(self, "n_iter_", 0) + 1
@@ -151,10 +209,7 @@ class BaseINB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_joint_log_proba(self, X: Any) -> Array:
         """log P(x, true = k) for every class k, up to a constant per row: (n, K)."""
         check_is_fitted(self)
-        design = self._model.family.prepare(self._check_X(X))
-        scorer = self._model.family.scorer(self.params_.features, score_dtype(design))
-        with np.errstate(divide="ignore"):  # a class that lost all its rows has probability 0
-            return np.asarray(scorer(design) + np.log(self.class_prior_).astype(score_dtype(design)))
+        return self._scoring.log_joint(self._model.family.prepare(self._check_X(X)))
 
     def predict_log_proba(self, X: Any) -> Array:
         joint = self.predict_joint_log_proba(X)
@@ -171,12 +226,17 @@ class BaseINB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.classes_[best])
 
     def predict_true_proba(self, X: Any, y: ArrayLike) -> Array:
-        """P(true = k | x, observed y), of rows that carry a label: (n, K)."""
+        """P(true = k | x, observed y), of rows that carry a label: (n, K).
+
+        Of the rows that were fitted, `true_proba_` is the better answer: it was found without the row itself.
+        """
         check_is_fitted(self)
         X = self._check_X(X)
         rows = self._rows(X, as_labels(y, "y", X.shape[0]), None, None, self._model.family)
-        resp, _ = posterior(rows, **self._model.scores(self.params_, score_dtype(rows.X)))
-        return resp[:, 0]
+        joint = self._scoring.log_joint(rows.X)
+        with np.errstate(divide="ignore"):  # a label that a class never gets
+            joint += np.log(label_table(self.mislabel_matrix_))[rows.observed]
+        return adjust(normalise(joint), rows.observed, self._recalibration)
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Array, Array, Array]:
         """Rows drawn from the fitted model: features, observed labels, true labels."""
@@ -230,22 +290,29 @@ class BaseINB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weight = None
         if sample_weight is not None:
             weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        rows = Rows(family.prepare(X), observed, known, weight)
-        if weight is None or (weight > 0).all():
-            return rows
-        if not (weight > 0).any():
-            raise ValueError("sample_weight is zero for every row; give at least one row a positive weight")
-        return rows.take(np.flatnonzero(weight > 0))
+            if not (weight > 0).any():
+                raise ValueError("sample_weight is zero for every row; give at least one row a positive weight")
+        return Rows(family.prepare(X), observed, known, weight)
 
     def _publish(self, params: Params, stats: Stats) -> None:
         self.params_ = params
         self.statistics_ = stats
         self.class_prior_ = np.array(params.prior[0])
         self.mislabel_matrix_ = np.array(params.mislabel[0])
+        with np.errstate(divide="ignore"):  # a class that lost all its rows has probability 0
+            self._scoring = Scoring(self._model.family, params.features, 1.0, np.log(self.class_prior_))
+        self._recalibration = Recalibration()
         self.alpha_ = self._model.family.strength(self._model.feature_prior) if self.alpha == "auto" else self.alpha
         self._publish_features(params.features)
 
     def _warn(self) -> None:
+        if getattr(self, "drift_", 0.0) > _DRIFT_ALARM:
+            warnings.warn(
+                f"the fit doubts {self.noise_rate_:.0%} of the labels, {self.drift_:.0%} of all rows more than naive "
+                "Bayes fails to predict: its classes may have left those of the labels; verify some rows",
+                DriftWarning,
+                stacklevel=3,
+            )
         if not self.converged_:
             gain = np.diff(self.objective_history_[-2:]).sum() / self.statistics_.joint.sum()
             warnings.warn(
@@ -263,6 +330,12 @@ class BaseINB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 IdentifiabilityWarning,
                 stacklevel=3,
             )
+
+
+def _stages(progress: Any) -> Any:
+    """Calls progress(number of the stage, its name)."""
+    numbers = iter(range(1_000_000))
+    return lambda name: progress(next(numbers), name)
 
 
 def _generator(random_state: Any) -> np.random.Generator:

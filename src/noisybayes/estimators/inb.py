@@ -66,6 +66,7 @@ class BernoulliINB(BaseINB):
     def __init__(
         self,
         *,
+        method: str = "crossfit",
         alpha: float | str = "auto",
         binarize: float | None = 0.0,
         mislabel: str | ArrayLike = "full",
@@ -83,6 +84,7 @@ class BernoulliINB(BaseINB):
         random_state: Any = None,
     ) -> None:
         super().__init__(
+            method=method,
             alpha=alpha,
             mislabel=mislabel,
             mislabel_prior=mislabel_prior,
@@ -103,7 +105,7 @@ class BernoulliINB(BaseINB):
     @classmethod
     def paper(cls, **kwargs: Any) -> Self:
         """The paper's estimator: maximum likelihood, full matrix, EM to convergence from the observed labels."""
-        return cls(**{"alpha": 0.0, "mislabel": "full", "start": "labels", **kwargs})
+        return cls(**{"method": "em", "alpha": 0.0, "mislabel": "full", "start": "labels", **kwargs})
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -181,6 +183,7 @@ class MixedINB(BaseINB):
         self,
         blocks: Any = "auto",
         *,
+        method: str = "crossfit",
         alpha: float | str = "auto",
         mislabel: str | ArrayLike = "full",
         mislabel_prior: float | ArrayLike | None = None,
@@ -197,6 +200,7 @@ class MixedINB(BaseINB):
         random_state: Any = None,
     ) -> None:
         super().__init__(
+            method=method,
             alpha=alpha,
             mislabel=mislabel,
             mislabel_prior=mislabel_prior,

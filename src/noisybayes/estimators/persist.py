@@ -23,7 +23,10 @@ from ..model.families import FAMILIES, Mixed
 from ..model.families.bernoulli import BernoulliParams, BetaPrior
 from ..model.families.gaussian import GaussianParams, GaussianPrior, GaussianStats
 from ..model.mislabel import STRUCTURES, Fixed
+from ..model.verified import Recalibration
+from ..model.words import Words
 from .inb import BernoulliINB, GaussianINB, MixedINB, MultinomialINB
+from .scoring import Scoring
 
 FORMAT = 1
 ESTIMATORS = {cls.__name__: cls for cls in (BernoulliINB, MultinomialINB, GaussianINB, MixedINB)}
@@ -31,17 +34,20 @@ _VALUES: dict[str, type[Any]] = {
     cls.__name__: cls
     for cls in (
         *FAMILIES.values(), Mixed, *STRUCTURES.values(), Fixed, Model, Params, Stats,
-        BernoulliParams, BetaPrior, GaussianParams, GaussianPrior, GaussianStats,
+        BernoulliParams, BetaPrior, GaussianParams, GaussianPrior, GaussianStats, Recalibration, Scoring, Words,
     )
 }  # fmt: skip
 # functions are not data
 _NOT_SAVED = ("progress", "engine")
+# as many entries as rows were fitted: not part of what the model knows
+_ABOUT_THE_ROWS = ("true_proba_",)
 
 
 def save(estimator: Any, path: str | Path) -> None:
     """Write the file whole or not at all."""
     params = {k: v for k, v in estimator.get_params(deep=False).items() if k not in _NOT_SAVED}
-    fitted = {k: v for k, v in vars(estimator).items() if k not in estimator.get_params(deep=False)}
+    skipped = {*estimator.get_params(deep=False), *_ABOUT_THE_ROWS}
+    fitted = {k: v for k, v in vars(estimator).items() if k not in skipped}
     arrays: dict[str, bytes] = {}
     document = {
         "format": FORMAT,

@@ -13,6 +13,13 @@ from ..model.mislabel import STRUCTURES, Fixed, Structure
 from ..model.tree import Array
 
 STARTS = ("labels", "random")
+METHODS = ("crossfit", "em")
+
+
+def method(name: Any) -> str:
+    if name not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}, got {name!r}")
+    return str(name)
 
 
 def fit_settings(estimator: Any) -> Settings:
@@ -93,13 +100,19 @@ def checked_compress(compress: Any) -> bool | str:
     return "auto" if compress == "auto" else bool(compress)
 
 
-def engine(name: Any, n_jobs: Any) -> MapSum:
+def n_jobs(number: Any) -> int:
+    if number is None:
+        return -1
+    if not (_is_number(number) and number == int(number) and number != 0):
+        raise ValueError(f"n_jobs must be a whole number other than 0 (-1: all cores), got {number!r}")
+    return int(number)
+
+
+def engine(name: Any, workers: Any) -> MapSum:
     if callable(name):
         map_sum: MapSum = name
         return map_sum
     if name not in ENGINES:
         names = ", ".join(map(repr, ENGINES))
         raise ValueError(f"engine must be one of {names} or a function map_sum(fn, chunks), got {name!r}")
-    if n_jobs is not None and not (_is_number(n_jobs) and n_jobs == int(n_jobs) and n_jobs != 0):
-        raise ValueError(f"n_jobs must be a whole number other than 0 (-1: all cores), got {n_jobs!r}")
-    return ENGINES[name](-1 if n_jobs is None else int(n_jobs))
+    return ENGINES[name](n_jobs(workers))

@@ -39,7 +39,7 @@ class Settings:
 
 
 def fit(
-    rows: Rows,
+    parts: list[Rows],
     family: Family,
     structure: Structure,
     class_prior: Array | None,
@@ -49,9 +49,9 @@ def fit(
     rng: np.random.Generator,
     report: Callable[[int, float], None] | None = None,
 ) -> Fit:
-    dtype = score_dtype(rows.X)
+    dtype = score_dtype(parts[0].X)
     n_starts = settings.n_init if settings.start == "random" else 1
-    chunks = split(rows, n_starts * n_classes)
+    chunks = [chunk for part in parts for chunk in split(part, n_starts * n_classes)]
     family = family.anchor(chunks[0].X)
     labels = statistics_of_labels(chunks, family, n_classes, dtype, map_sum)
     model = Model(family, structure, first_prior(family, settings.alpha, labels), class_prior)
@@ -66,7 +66,7 @@ def fit(
     strengths: list[tuple[int, Any]] = [(0, settings.alpha)]
     if settings.alpha == "auto":
         model, run, strengths = _tune(model, run, em, settings.max_iter)
-    if structure.exchangeable and class_prior is None and rows.verified is None:
+    if structure.exchangeable and class_prior is None and parts[0].verified is None:
         run = _aligned(run)
     return Fit(model, run.params, run.stats, run.objective[:, 0], strengths, run.converged)
 

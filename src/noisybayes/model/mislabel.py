@@ -23,6 +23,10 @@ class IdentifiabilityWarning(UserWarning):
     """A true class is given some other label more often than its own."""
 
 
+class DriftWarning(UserWarning):
+    """The latent classes may no longer be those of the labels."""
+
+
 class Structure(Protocol):
     """A form of the mislabeling matrix. `estimate` maximises sum((counts + pseudo) * log(mislabel)) over that form."""
 

@@ -1,0 +1,1 @@
+"""Quality against the peers: data set x method x seed -> stored rows -> docs/quality.md."""

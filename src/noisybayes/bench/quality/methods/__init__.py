@@ -1,0 +1,51 @@
+"""The methods, ours and the peers: name -> function(Task) -> Outcome."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable
+
+import noisybayes
+
+from ...._extras import require
+from . import cleanlab, doubtlab, inb, mislabel, naive_bayes, self_training
+from .outcome import Method, Outcome
+
+__all__ = ["METHODS", "NEEDS_TRUTH", "OURS", "Method", "Outcome", "check_packages"]
+
+METHODS: dict[str, Method] = {
+    "inb": inb.default,
+    "inb-bernoulli": inb.bernoulli,
+    "inb-multinomial": inb.multinomial,
+    "inb-em": inb.em,
+    "inb-paper": inb.paper,
+    "mislabel-lr": mislabel.with_logistic_regression,
+    "nb-noisy": naive_bayes.noisy,
+    "nb-clean": naive_bayes.clean,
+    "cleanlab-lr": cleanlab.with_logistic_regression,
+    "cleanlab-bernoulli": cleanlab.with_bernoulli,
+    "cleanlab-multinomial": cleanlab.with_multinomial,
+    "doubtlab": doubtlab.with_logistic_regression,
+    "self-training": self_training.with_naive_bayes,
+}
+if "method" not in inspect.signature(noisybayes.MultinomialINB).parameters:
+    del METHODS["inb-em"]  # every fit is by EM then
+if "MislabelClassifier" not in noisybayes.__all__:
+    del METHODS["mislabel-lr"]
+
+OURS = ("inb", "inb-bernoulli", "inb-multinomial", "inb-em", "inb-paper", "mislabel-lr")
+#: The only ones that are shown the true labels of the training rows.
+NEEDS_TRUTH = ("nb-clean",)
+_PACKAGES = {
+    "cleanlab-lr": "cleanlab",
+    "cleanlab-bernoulli": "cleanlab",
+    "cleanlab-multinomial": "cleanlab",
+    "doubtlab": "doubtlab",
+}
+
+
+def check_packages(names: Iterable[str]) -> None:
+    """Fail before a long run if the package of a peer is missing."""
+    for name in names:
+        if name in _PACKAGES:
+            require(_PACKAGES[name], extra="bench", purpose=f"the method {name}")

@@ -1,0 +1,46 @@
+"""Peer: cleanlab, as its documentation uses it: 5-fold probabilities, find_label_issues, CleanLearning."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.naive_bayes import BernoulliNB, MultinomialNB
+
+from ...._extras import require
+from ..tasks import Array, Task
+from .outcome import N_FOLDS, Features, Outcome, binary, logistic_regression, tfidf
+
+
+def with_logistic_regression(task: Task) -> Outcome:
+    return _outcome(logistic_regression(), tfidf(task), task.y, task.seed)
+
+
+def with_bernoulli(task: Task) -> Outcome:
+    return _outcome(BernoulliNB(), binary(task), task.y, task.seed)
+
+
+def with_multinomial(task: Task) -> Outcome:
+    return _outcome(MultinomialNB(), tfidf(task), task.y, task.seed)
+
+
+def _outcome(classifier: Any, features: Features, y: Array, seed: int) -> Outcome:
+    cleanlab = require("cleanlab", extra="bench", purpose="the peer cleanlab")
+    # cleanlab takes labels 0..K-1 without gaps
+    classes, labels = np.unique(y, return_inverse=True)
+    proba = cleanlab.count.estimate_cv_predicted_probabilities(
+        features.train, labels, classifier, cv_n_folds=N_FOLDS, seed=seed
+    )
+    flagged = cleanlab.filter.find_label_issues(labels, proba)
+    # CleanLearning would find the same probabilities by itself; giving them saves it half of its time
+    learner = cleanlab.classification.CleanLearning(classifier, cv_n_folds=N_FOLDS)
+    learner.fit(features.train, labels, pred_probs=proba)
+    return Outcome(
+        p_wrong=1.0 - cleanlab.rank.get_label_quality_scores(labels, proba),
+        flagged=flagged,
+        review=flagged,
+        suggested=np.where(flagged, classes[proba.argmax(axis=1)], y),
+        noise_rate=float(1.0 - np.trace(cleanlab.count.estimate_joint(labels, proba))),
+        test_pred=classes[learner.predict(features.test)],
+        calibrated=False,
+    )

@@ -1,0 +1,65 @@
+"""What a method answers, and what several methods need to get there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
+from ..tasks import Array, Task
+
+N_FOLDS = 5
+
+
+class Outcome(NamedTuple):
+    p_wrong: Array  # (n,) higher: more suspicious
+    flagged: Array  # (n,) bool: taken for wrong
+    review: Array  # (n,) bool: the work list for a person; `flagged` where a method has only one list
+    suggested: Array  # (n,) the label that each row should have
+    noise_rate: float  # estimated share of wrong labels
+    test_pred: Array  # labels of the test rows
+    calibrated: bool  # p_wrong is meant as a probability
+
+
+Method = Callable[[Task], Outcome]
+
+
+class Features(NamedTuple):
+    train: Any
+    test: Any
+
+
+def tfidf(task: Task) -> Features:
+    """Text: sublinear TF-IDF with rows of length 1; table: the columns as they are."""
+    if task.kind == "table":
+        return Features(task.X, task.X_test)
+    transformer = TfidfTransformer(sublinear_tf=True)
+    return Features(transformer.fit_transform(task.X), transformer.transform(task.X_test))
+
+
+def binary(task: Task) -> Features:
+    """Text: a word is there or not; table: the columns as they are."""
+    if task.kind == "table":
+        return Features(task.X, task.X_test)
+    return Features((task.X > 0).astype(np.float64), (task.X_test > 0).astype(np.float64))
+
+
+def logistic_regression() -> LogisticRegression:
+    # scikit-learn's default of 100 iterations cuts some fits short; a peer is measured at its end
+    return LogisticRegression(max_iter=1_000)
+
+
+def out_of_fold(model: Any, X: Any, y: Array, seed: int) -> Array:
+    """P(label | x) for the sorted labels of y, each row by a model that was fitted without the row's fold."""
+    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed)
+    return np.asarray(cross_val_predict(model, X, y, cv=folds, method="predict_proba"))
+
+
+def of_given(proba: Array, classes: Array, y: Array) -> Array:
+    """The probability of the given label; 0 for a label that is not among the classes."""
+    place = np.searchsorted(classes, y).clip(max=len(classes) - 1)
+    return np.where(classes[place] == y, proba[np.arange(len(y)), place], 0.0)

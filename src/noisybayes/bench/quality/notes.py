@@ -1,0 +1,44 @@
+"""What the methods and data sets are, for the page."""
+
+from __future__ import annotations
+
+from .datasets import DATASETS
+
+METHOD_NOTES = {
+    "inb": "our default: `MultinomialINB` on TF-IDF for text, `BernoulliINB` for tables, default arguments",
+    "inb-bernoulli": "`BernoulliINB` on words present or not, or on the columns of a table",
+    "inb-multinomial": "`MultinomialINB` on TF-IDF, or on the columns of a table",
+    "inb-em": 'as `inb`, but fitted by the generative EM (`method="em"`)',
+    "inb-paper": "the paper's estimator, `BernoulliINB.paper()`",
+    "mislabel-lr": "`MislabelClassifier` around logistic regression",
+    "nb-noisy": "naive Bayes of scikit-learn on the observed labels; flags where its 5-fold prediction differs",
+    "nb-clean": "the same on the *true* labels: a bound, not a method; it never counts as best",
+    "cleanlab-lr": "cleanlab with logistic regression, 5-fold, its default settings",
+    "cleanlab-bernoulli": "cleanlab with `BernoulliNB`",
+    "cleanlab-multinomial": "cleanlab with `MultinomialNB`",
+    "doubtlab": "doubtlab: four reasons for doubt about a logistic regression fitted on all rows",
+    "self-training": "`SelfTrainingClassifier` of scikit-learn on naive Bayes, without the least certain fifth",
+}
+
+#: By the beginning of the name; the first that fits.
+DATASET_NOTES = {
+    "simulation-unbalanced": "The paper's simulation with a first class three times as large as each other; the name "
+    "has the paper's n (80 % for training) and the lower end of the interval of P(right label).",
+    "simulation": "The paper's simulation: 500 binary features, 5 classes; the name has the paper's n (80 % for "
+    "training) and the lower end of the interval of P(right label).",
+    "newsgroups": "20 Newsgroups, random splits, the 7,302 words with the largest summed TF-IDF in the training texts; "
+    "the name has the kind of noise and its percentage.",
+    "noisy-ag-news-clean": "NoisyAG-News with its gold labels; seeds change the order of the rows.",
+    "noisy-ag-news": "NoisyAG-News: labels of human annotators; seeds change the order of the rows.",
+    "livestream-clean": "The paper's Live Streaming Dialog Dataset with the experts' labels, random 80/20 splits.",
+    "livestream": "The paper's Live Streaming Dialog Dataset: volunteers' labels, tested on the experts', random 80/20 "
+    "splits.",
+    "imbalanced": "Made texts: six classes from 50 % down to 2 % of the rows, structured noise.",
+    "many-classes": "Made short texts: 120 classes of about 50 rows, structured noise.",
+}
+
+
+def dataset_note(name: str) -> str:
+    if name not in DATASETS:
+        return "A data set of the plug-in folder."
+    return next(note for beginning, note in DATASET_NOTES.items() if name.startswith(beginning))

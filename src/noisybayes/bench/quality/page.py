@@ -1,0 +1,209 @@
+"""docs/quality.md, made from the stored rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ..store import Row, table
+from . import rows as stored
+from .methods import NEEDS_TRUTH
+from .notes import METHOD_NOTES, dataset_note
+from .summary import DEFAULT, Comparison, Mean, compare, mean, names
+
+RESULTS = "quality.csv"
+COMMAND = "noisybayes bench quality"
+
+HEAD = f"""# Quality against the peers
+
+This page is made by `{COMMAND}` from the rows in `results/{RESULTS}`; no number on it was typed. Every method sees
+the same rows and the same wrong labels; only `nb-clean` is shown the true ones.
+"""
+NO_ROWS = f"""There are no stored rows yet. Install the peers with `pip install '.[bench]'` in a clone and run
+`{COMMAND}`: it measures every method on every data set, stores each row as soon as it is known, and writes this page.
+An interrupted run goes on where it stopped. The data sets and methods are listed in [cli.md](cli.md).
+"""
+MEASURES_TEXT = """## Measures
+
+| measure | meaning |
+| --- | --- |
+| AP, AUROC | average precision and area under the ROC curve of the ranking by suspicion |
+| F1 flagged, F1 review | of the rows taken for wrong, and of the work list where a method offers another one |
+| P@errors | share of wrong labels among as many top rows as there are wrong labels |
+| corrected | right labels after every flagged row got its suggested label; compare with the given labels |
+| test | accuracy on test rows, against true labels |
+| ECE | expected calibration error of P(wrong), ten bins; only where the score is meant as a probability |
+| noise | estimated share of wrong labels |
+| flagged | share of rows flagged; on clean labels these are false alarms |
+| seconds | wall time of fitting, finding and predicting, features included |
+| MiB | peak resident memory beyond what the process held before, as the kernel counts it; without child processes |
+
+Means over seeds ± standard error. **Bold**: best mean, `nb-clean` apart. "Level": the difference to the best peer,
+seed by seed, is within two standard errors. The best peer is picked on the result, measure by measure.
+"""
+
+
+class Shown(NamedTuple):
+    title: str
+    words: str
+    show: Callable[[float], str]
+    sign: int  # 1: higher is better, -1: lower, 0: neither
+
+
+def _plain(value: float) -> str:
+    return f"{value:.3f}"
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.1f}"
+
+
+SHOWN = {
+    "average_precision": Shown("AP", "average precision", _plain, 1),
+    "auroc": Shown("AUROC", "AUROC", _plain, 1),
+    "f1_flagged": Shown("F1 flagged", "F1 of the flagged rows", _plain, 1),
+    "f1_review": Shown("F1 review", "F1 of the work list", _plain, 1),
+    "precision_at_errors": Shown("P@errors", "precision at the number of errors", _plain, 1),
+    "corrected_accuracy": Shown("corrected, %", "corrected labels", _percent, 1),
+    "test_accuracy": Shown("test, %", "test accuracy", _percent, 1),
+    "calibration_error": Shown("ECE", "calibration", _plain, -1),
+    "noise_rate_estimated": Shown("noise, %", "estimated noise", _percent, 0),
+    "flagged_share": Shown("flagged, %", "false alarms", _percent, 0),
+    "seconds": Shown("seconds", "time", lambda value: f"{value:.2f}", -1),
+    "peak_mb": Shown("MiB", "memory", lambda value: f"{value:.0f}", -1),
+}
+COMPARED = (
+    "average_precision", "auroc", "f1_flagged", "f1_review", "precision_at_errors", "corrected_accuracy",
+    "test_accuracy", "flagged_share",
+)  # fmt: skip
+OVERVIEW = ("average_precision", "f1_flagged", "test_accuracy")
+
+
+def render_page(results: Path) -> str:
+    rows = stored.load(results / RESULTS)
+    if not rows:
+        return f"{HEAD}\n{NO_ROWS}"
+    datasets = names(rows, "dataset")
+    sections = [_dataset_section(name, [row for row in rows if row["dataset"] == name]) for name in datasets]
+    return "\n".join([HEAD, _machine_text(rows), _methods_text(rows), MEASURES_TEXT, *_overview(rows), *sections])
+
+
+def write_page(root: Path) -> Path:
+    path = root / "docs" / "quality.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(render_page(root / "results"), encoding="utf-8")
+    return path
+
+
+def _machine_text(rows: list[Row]) -> str:
+    seeds = len({row["seed"] for row in rows})
+    machines = "; ".join(names(rows, "machine"))
+    return f"Measured on: {machines}. Repeat with `{COMMAND} --seeds {seeds} --fresh`.\n"
+
+
+def _methods_text(rows: list[Row]) -> str:
+    lines = [[f"`{name}`", METHOD_NOTES.get(name, "")] for name in names(rows, "method")]
+    return f"## Methods\n\n{table(['method', 'what it is'], lines)}\n"
+
+
+def _overview(rows: list[Row]) -> list[str]:
+    """One table per measure: data sets down, methods across."""
+    methods = names(rows, "method")
+    header = ["data set", *(f"`{method}`" for method in methods)]
+    sections = []
+    for measure in OVERVIEW:
+        lines = []
+        for dataset in names(rows, "dataset"):
+            mine = [row for row in rows if row["dataset"] == dataset]
+            if mean(mine, measure).n:
+                lines.append([dataset, *_cells(mine, methods, measure, with_error=False)])
+        if lines:
+            sections.append(f"## Overview: {SHOWN[measure].title}\n\n{table(header, lines)}\n")
+    return sections
+
+
+def _dataset_section(name: str, rows: list[Row]) -> str:
+    methods = names(rows, "method")
+    columns = [
+        [SHOWN[measure].title, *_cells(rows, methods, measure, with_error=True)]
+        for measure in SHOWN
+        if mean(rows, measure).n
+    ]
+    header, *lines = zip(["method", *(f"`{method}`" for method in methods)], *columns, strict=True)
+    parts = [f"## {name}", _facts(name, rows), table(list(header), lines), _verdicts(rows), _failures(rows)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _facts(name: str, rows: list[Row]) -> str:
+    first = rows[0]
+    seeds = len({row["seed"] for row in rows})
+    facts = (
+        f"{first['n_train']:,} training rows, {first['n_test']:,} test rows, {first['n_features']:,} features, "
+        f"{first['n_classes']} classes, {seeds} seed{'s' if seeds > 1 else ''}"
+    )
+    noise = mean(rows, "noise_rate_true")
+    given = f"; {_percent(noise.value)} % of the given labels are wrong" if noise.n else ""
+    return f"{dataset_note(name)} {facts}{given}."
+
+
+def _cells(rows: list[Row], methods: list[str], measure: str, with_error: bool) -> list[str]:
+    """One cell per method: mean ± standard error, the best in bold."""
+    means = {method: mean([row for row in rows if row["method"] == method], measure) for method in methods}
+    shown = {method: _cell(found, measure, with_error) for method, found in means.items()}
+    sign = _sign(rows, measure)
+    competing = [method for method in methods if method not in NEEDS_TRUTH and means[method].n]
+    if sign and competing:
+        best = max(sign * float(SHOWN[measure].show(means[method].value)) for method in competing)
+        for method in competing:
+            if sign * float(SHOWN[measure].show(means[method].value)) == best:
+                shown[method] = f"**{shown[method]}**"
+    return [shown[method] for method in methods]
+
+
+def _cell(found: Mean, measure: str, with_error: bool) -> str:
+    if not found.n:
+        return "–"
+    show = SHOWN[measure].show
+    return (
+        show(found.value) if np.isnan(found.error) or not with_error else f"{show(found.value)} ± {show(found.error)}"
+    )
+
+
+def _sign(rows: list[Row], measure: str) -> int:
+    if measure == "flagged_share" and mean(rows, "noise_rate_true").value == 0:
+        return -1  # every flag is a false alarm
+    return SHOWN[measure].sign
+
+
+def _verdicts(rows: list[Row]) -> str:
+    """Which peer is better than our default, and where."""
+    found = {measure: compare(rows, measure, sign) for measure in COMPARED if (sign := _sign(rows, measure))}
+    comparisons = {measure: comparison for measure, comparison in found.items() if comparison is not None}
+    if not comparisons:
+        return f"`{DEFAULT}` or the peers have no rows here: nothing to compare."
+    sentences = []
+    for verdict, text in (
+        ("worse", f"A peer is better than `{DEFAULT}` in"),
+        ("level", f"`{DEFAULT}` and the best peer are level in"),
+        ("better", f"`{DEFAULT}` is better than every peer in"),
+    ):
+        parts = [_versus(measure, c) for measure, c in comparisons.items() if c.verdict == verdict]
+        if parts:
+            sentences.append(f"{text} {', '.join(parts)}.")
+    if not any(comparison.verdict == "worse" for comparison in comparisons.values()):
+        sentences.insert(0, f"No peer is better than `{DEFAULT}` here.")
+    return " ".join(sentences)
+
+
+def _versus(measure: str, comparison: Comparison) -> str:
+    shown = SHOWN[measure]
+    ours, theirs = shown.show(comparison.ours), shown.show(comparison.theirs)
+    return f"{shown.words} ({ours}; `{comparison.peer}` {theirs})"
+
+
+def _failures(rows: list[Row]) -> str:
+    failed = {row["method"]: str(row["error"]).replace("`", "'") for row in rows if row["error"]}
+    return "\n".join(f"- `{method}` failed: `{error}`" for method, error in failed.items())

@@ -1,0 +1,66 @@
+"""The stored rows: one per data set, seed and method, appended as soon as it is known."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from ..store import Row, parse_rows
+
+MEASURES = (
+    "average_precision", "auroc", "f1_flagged", "f1_review", "precision_at_errors", "corrected_accuracy",
+    "given_accuracy", "test_accuracy", "calibration_error", "noise_rate_estimated", "noise_rate_true",
+    "flagged_share", "review_share", "seconds", "peak_mb",
+)  # fmt: skip
+COLUMNS = (
+    "dataset", "seed", "method", "kind", "n_train", "n_test", "n_features", "n_classes", *MEASURES, "warnings",
+    "error", "machine",
+)  # fmt: skip
+
+
+class Job(NamedTuple):
+    dataset: str
+    seed: int
+    method: str
+
+
+def job_of(row: Row) -> Job:
+    return Job(str(row["dataset"]), int(row["seed"]), str(row["method"]))
+
+
+def load(path: Path) -> list[Row]:
+    """The stored rows; none if there is no file."""
+    if not path.exists():
+        return []
+    text = path.read_text(encoding="utf-8")
+    # a line without its end was cut short when the run was stopped; its job is done again
+    rows = parse_rows(text[: text.rfind("\n") + 1].splitlines())
+    if rows and tuple(rows[0]) != COLUMNS:
+        raise ValueError(f"{path} has other columns than this version writes; move it away and run again")
+    return rows
+
+
+def append(path: Path, row: Row) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        rewrite(path, [])
+    with path.open("a", newline="", encoding="utf-8") as file:
+        file.write(_line([row[column] for column in COLUMNS]))
+
+
+def rewrite(path: Path, rows: Collection[Row]) -> None:
+    """Write the file anew with these rows."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(".part")
+    lines = [_line(COLUMNS), *(_line([row[column] for column in COLUMNS]) for row in rows)]
+    temporary.write_text("".join(lines), encoding="utf-8", newline="")
+    temporary.replace(path)
+
+
+def _line(cells: Iterable[object]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow([f"{c:.6g}" if isinstance(c, float) else c for c in cells])
+    return text.getvalue()

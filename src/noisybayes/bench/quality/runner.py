@@ -1,0 +1,147 @@
+"""Run data set x method x seed. Every finished job is stored at once, so that an interrupted run goes on from there."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Collection, Mapping
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...data.datasets import DatasetUnavailableError
+from ..store import Row, machine
+from . import rows as stored
+from .costs import with_costs
+from .measures import measure
+from .methods import NEEDS_TRUTH, Method
+from .rows import Job
+from .tasks import MakeTask, Task
+
+
+class Step(NamedTuple):
+    """What the progress callback gets: a finished row, or the reason why a data set could not be had."""
+
+    jobs: Collection[Job]
+    row: Row | None
+    unavailable: str = ""
+
+
+Report = Callable[[Step], None]
+
+
+def all_jobs(datasets: Collection[str], methods: Collection[str], seeds: int) -> list[Job]:
+    """All of a seed before the next seed, so that the rows of an unfinished run can be compared."""
+    return [Job(name, seed, method) for seed in range(seeds) for name in datasets for method in methods]
+
+
+def pending(jobs: list[Job], path: Path, fresh: bool = False) -> list[Job]:
+    """The jobs without a stored row. With `fresh`, the rows of these jobs are removed first, and all are pending."""
+    rows = stored.load(path)
+    if fresh:
+        chosen = set(jobs)
+        rows = [row for row in rows if stored.job_of(row) not in chosen]
+    if path.exists():
+        stored.rewrite(path, rows)  # without a line that was cut short
+    done = {stored.job_of(row) for row in rows}
+    return [job for job in jobs if job not in done]
+
+
+def run(
+    jobs: list[Job],
+    datasets: Mapping[str, MakeTask],
+    methods: Mapping[str, Method],
+    path: Path,
+    report: Report | None = None,
+) -> None:
+    """Run the jobs and append their rows."""
+    report = report or (lambda step: None)
+    unavailable: dict[str, str] = {}
+    for batch in _by_task(jobs):
+        name, seed, _ = batch[0]
+        try:
+            # a download that failed once is not tried again for every seed
+            task = None if name in unavailable else datasets[name](seed)
+        except (DatasetUnavailableError, ValueError) as error:
+            unavailable[name], task = str(error), None
+        if task is None:
+            report(Step(batch, None, f"{name}: {unavailable[name]}"))
+        else:
+            _run_batch(batch, task, methods, path, report)
+
+
+def _by_task(jobs: list[Job]) -> list[list[Job]]:
+    batches: dict[tuple[str, int], list[Job]] = {}
+    for job in jobs:
+        batches.setdefault((job.dataset, job.seed), []).append(job)
+    return list(batches.values())
+
+
+def _run_batch(jobs: list[Job], task: Task, methods: Mapping[str, Method], path: Path, report: Report) -> None:
+    for job in jobs:
+        row = run_job(job, task, methods[job.method])
+        stored.append(path, row)
+        report(Step([job], row))
+
+
+def run_job(job: Job, task: Task, method: Method) -> Row:
+    """One row; the text of the error if the method fails."""
+    row = {column: np.nan if column in stored.MEASURES else "" for column in stored.COLUMNS}
+    row |= {**job._asdict(), **_shape(task), "machine": _machine()}
+    shown = _shown(task, job.method)
+    _warm_up(method, job.method)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        try:
+            outcome, row["seconds"], row["peak_mb"] = with_costs(lambda: method(shown))
+            row |= measure(task, outcome)
+        except Exception as error:  # a peer may fail in any way; the others are measured nevertheless
+            row["error"] = " ".join(f"{type(error).__name__}: {error}".split())
+    row["warnings"] = " ".join(sorted({warning.category.__name__ for warning in caught}))
+    return row
+
+
+def _shown(task: Task, method: str) -> Task:
+    """No method sees the labels that it is measured on; one trains on the true labels by definition."""
+    shown = task.without_truth()._replace(true=task.true if method in NEEDS_TRUTH else None)
+    # a peer that changes the labels in place must not change them for the next one
+    return shown._replace(y=task.y.copy())
+
+
+def _shape(task: Task) -> Row:
+    known = [labels.max() for labels in (task.y, task.true, task.y_test) if labels is not None]
+    return {
+        "kind": task.kind,
+        "n_train": task.X.shape[0],
+        "n_test": task.X_test.shape[0],
+        "n_features": task.X.shape[1],
+        "n_classes": int(max(known)) + 1,
+    }
+
+
+@cache
+def _warm_up(method: Method, name: str) -> None:
+    """Imports and the start of threads belong to no data set's time."""
+    y = np.arange(40) % 2
+    X = np.column_stack([y, np.arange(40) % 3 == 0]).astype(np.float64)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            method(_shown(Task("warm-up", "table", X, y, y, X, y, 0), name))
+        except Exception:  # it will fail again where the failure is recorded
+            return
+
+
+@cache
+def _machine() -> str:
+    peers = [f"{name} {found}" for name in ("cleanlab", "doubtlab") if (found := _version(name))]
+    return ", ".join([machine(), *peers])
+
+
+def _version(package: str) -> Any:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

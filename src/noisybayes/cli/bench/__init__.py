@@ -1,0 +1,22 @@
+"""`noisybayes bench`: measure, store the rows, remake the docs pages. One file per verb."""
+
+from __future__ import annotations
+
+import click
+
+from .add import add
+from .experiments import NAMES, experiment, page
+from .quality import quality
+
+__all__ = ["NAMES", "bench"]
+
+
+@click.group()
+def bench() -> None:
+    """Measure speed, recovery of the parameters, and quality against the peers."""
+
+
+for name, text in NAMES.items():
+    bench.add_command(experiment(name, text))
+for command in (quality, add, page):
+    bench.add_command(command)

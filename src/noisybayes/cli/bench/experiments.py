@@ -1,0 +1,54 @@
+"""`noisybayes bench speed | recovery | page`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from .options import root_option
+
+# the keys of noisybayes.bench.EXPERIMENTS, whose import would take a second (a test keeps them equal)
+NAMES = {
+    "speed": "One EM iteration against naive Bayes of scikit-learn, and the memory of a fit.",
+    "recovery": "The paper's simulation: error of the feature probabilities, accuracy on new rows.",
+}
+
+
+def experiment(name: str, text: str) -> click.Command:
+    """The verb of an experiment: measure it anew, store its rows, remake docs/benchmarks.md."""
+
+    @click.command(name, help=f"{text} Stores the rows in results/ and remakes docs/benchmarks.md.")
+    @click.option("--reps", type=click.IntRange(min=2), help="Repetitions; the experiment's own number if left out.")
+    @click.option("--seed", type=int, default=0, show_default=True)
+    @root_option
+    def command(reps: int | None, seed: int, root: Path) -> None:
+        from rich.console import Console
+        from rich.markdown import Markdown
+
+        from ...bench import EXPERIMENTS
+        from ...bench.pages import write_page
+        from ...bench.store import write_rows
+
+        console = Console()
+        rows = []
+        with console.status(f"measuring {name} ...") as status:
+            for row in EXPERIMENTS[name].measure(**({} if reps is None else {"reps": reps}), seed=seed):
+                rows.append(row)
+                status.update(f"measuring {name}: {len(rows)} rows")
+        write_rows(root / "results" / f"{name}.csv", rows)
+        console.print(Markdown(EXPERIMENTS[name].page(rows)))
+        console.print(f"wrote {write_page(root)}")
+
+    return command
+
+
+@click.command()
+@root_option
+def page(root: Path) -> None:
+    """Remake docs/benchmarks.md and docs/quality.md from the stored rows, without measuring."""
+    from ...bench.pages import write_page
+    from ...bench.quality.page import write_page as write_quality_page
+
+    for path in (write_page(root), write_quality_page(root)):
+        click.echo(f"wrote {path}")

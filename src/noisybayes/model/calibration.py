@@ -1,0 +1,155 @@
+"""Scores to probabilities of the true label: how far scores are to be trusted, and how labels go wrong.
+
+    P(true = k | x) = softmax(temperature * score(x) + offset)[k]
+    P(observed l | x) = sum_k mislabel[l, k] P(true = k | x)
+
+Both parts are fitted to the observed labels. The scores must come from rows other than the one they belong to: only
+then does the likelihood of the labels tell how good they are.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from .mislabel import Structure, constant_rate
+from .tree import Array
+
+# Labels are mostly right: the matrix starts there.
+_START_DIAGONAL = 0.9
+# K x K cells are more than a few thousand rows can tell: each column is drawn towards one common rate of mistakes,
+# spread evenly, by as many rows. (The rate itself is estimated, so that right labels stay right.)
+_PSEUDO_ROWS = 10.0
+# Newton steps on this many rows settle K + 1 numbers; the matrix is then finished on all rows.
+_ROWS_FOR_NEWTON = 4_000
+_MOST_ROUNDS = 80
+_TOLERANCE = 1e-4  # nats per row
+_FINISHING_ROUNDS = 3
+# Beyond this many classes the Hessian costs more than it saves, and the offsets are stepped one by one.
+_MOST_CLASSES_FOR_HESSIAN = 200
+
+
+class Labels(NamedTuple):
+    """What is known of the labels of some rows."""
+
+    observed: Array  # (n,) codes; K where missing
+    verified: Array | None  # (n,) codes; -1 where unknown
+    weight: Array  # (n,)
+
+    def take(self, index: Array) -> Labels:
+        return Labels(self.observed[index], None if self.verified is None else self.verified[index], self.weight[index])
+
+
+class Calibration(NamedTuple):
+    temperature: float
+    offset: Array  # (K,) added to the base
+    mislabel: Array  # (K, K): [observed, true]
+    base: Array  # (K,) what offsets are counted from: log class shares, or zeros
+
+    def log_joint(self, scores: Array) -> Array:
+        """temperature * score + offset, (n, K); scores are centred, since only their differences matter."""
+        centred = scores - scores.mean(axis=1, keepdims=True)
+        return np.asarray(self.temperature * centred + (self.base + self.offset))
+
+
+class Posterior(NamedTuple):
+    prior: Array  # (n, K) P(true | x)
+    true: Array  # (n, K) P(true | x, observed, verified)
+    log_likelihood: Array  # (n,) log P(observed, verified | x)
+
+
+def label_table(mislabel: Array) -> Array:
+    """(K + 1, K): P(observed | true), with a last row of ones for labels that are missing."""
+    return np.vstack([mislabel, np.ones(len(mislabel))])
+
+
+def posterior(calibration: Calibration, scores: Array, labels: Labels) -> Posterior:
+    joint = calibration.log_joint(scores)
+    joint -= joint.max(axis=1, keepdims=True)
+    np.exp(joint, out=joint)
+    joint /= joint.sum(axis=1, keepdims=True)
+    # the least number keeps a label that no class allows from becoming nan
+    true = joint * label_table(calibration.mislabel)[labels.observed] + 1e-300
+    if labels.verified is not None:
+        known = np.flatnonzero(labels.verified >= 0)
+        kept = true[known, labels.verified[known]]
+        true[known] = 0.0
+        true[known, labels.verified[known]] = kept
+    total = true.sum(axis=1, keepdims=True)
+    true /= total
+    return Posterior(joint, true, np.log(total[:, 0]))
+
+
+def calibrate(
+    scores: Array,
+    labels: Labels,
+    structure: Structure,
+    penalty: float,
+    base: Array,
+    start: Calibration | None,
+    rng: np.random.Generator,
+) -> tuple[Calibration, Posterior]:
+    """Maximise the likelihood of the labels - penalty * |offset|^2 (per row); also the posterior of all rows."""
+    n, K = scores.shape
+    if start is None:
+        spread = (scores - scores.mean(axis=1, keepdims=True)).std()
+        start = Calibration(1.0 / max(spread, 1e-12), np.zeros(K), constant_rate(K, _START_DIAGONAL), base)
+        start = start._replace(mislabel=structure.estimate(_START_DIAGONAL * n * start.mislabel[None])[0])
+    some = rng.choice(n, _ROWS_FOR_NEWTON, replace=False) if n > _ROWS_FOR_NEWTON else np.arange(n)
+    calibration = _climb(scores[some], labels.take(some), structure, penalty, start._replace(base=base))
+    for _ in range(_FINISHING_ROUNDS):
+        found = posterior(calibration, scores, labels)
+        calibration = calibration._replace(mislabel=estimate_matrix(found.true, labels, structure))
+    return calibration, posterior(calibration, scores, labels)
+
+
+def _climb(scores: Array, labels: Labels, structure: Structure, penalty: float, now: Calibration) -> Calibration:
+    """EM over the true labels, with one Newton step on temperature and offset in each round."""
+    best, last = now, -np.inf
+    for _ in range(_MOST_ROUNDS):
+        found = posterior(now, scores, labels)
+        objective = np.average(found.log_likelihood, weights=labels.weight) - penalty * (now.offset**2).sum()
+        if objective > last:
+            best = now
+        if objective - last < _TOLERANCE:
+            break
+        last = objective
+        now = _newton(scores, labels.weight, found, penalty, now)._replace(
+            mislabel=estimate_matrix(found.true, labels, structure)
+        )
+    return best
+
+
+def estimate_matrix(true: Array, labels: Labels, structure: Structure) -> Array:
+    """The mislabeling matrix of soft true labels (n, K)."""
+    K = true.shape[1]
+    by_label = sparse.csc_array((labels.weight, labels.observed, np.arange(len(true) + 1)), shape=(K + 1, len(true)))
+    counts = np.asarray(by_label @ true)[:K]
+    rate = np.trace(counts) / max(counts.sum(), 1e-300)
+    matrix: Array = structure.estimate((counts + _PSEUDO_ROWS * constant_rate(K, rate))[None])[0]
+    return matrix
+
+
+def _newton(scores: Array, weight: Array, found: Posterior, penalty: float, now: Calibration) -> Calibration:
+    """One step on sum_ik true_ik log prior_ik - penalty |offset|^2, which is concave in (temperature, offset)."""
+    K = scores.shape[1]
+    share = weight / weight.sum()
+    centred = scores - scores.mean(axis=1, keepdims=True)
+    prior = found.prior
+    gap = (found.true - prior) * share[:, None]
+    deviation = prior * (centred - (prior * centred).sum(axis=1, keepdims=True)) * share[:, None]
+    gradient = np.append((gap * centred).sum(), gap.sum(axis=0) - 2 * penalty * now.offset)
+    weighted = prior * share[:, None]
+    diagonal = np.append((deviation * centred).sum(), weighted.sum(axis=0) + 2 * penalty) + 1e-9
+    if K > _MOST_CLASSES_FOR_HESSIAN:
+        step = gradient / diagonal
+    else:
+        hessian = np.diag(diagonal)
+        hessian[0, 1:] = hessian[1:, 0] = deviation.sum(axis=0)
+        hessian[1:, 1:] -= weighted.T @ prior
+        step = np.linalg.solve(hessian, gradient)
+    temperature = float(np.clip(now.temperature + step[0], now.temperature / 3, now.temperature * 3))
+    offset = now.offset + np.clip(step[1:], -2.0, 2.0)
+    return now._replace(temperature=temperature, offset=offset - offset.mean())

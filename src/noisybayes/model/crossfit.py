@@ -1,0 +1,277 @@
+"""The robust fit: cross-fitted scores, calibrated on the labels, and labels that count as far as they are believed.
+
+Naive Bayes is sure of itself far beyond its merits, and EM that believes it drifts away from the labels. Here a row is
+scored by statistics without its own fold, `calibration` finds out how much those scores are worth, and a label that
+looks wrong loses weight in the next round, but is never replaced by the model's own guess: a model cannot feed on its
+guesses. How many rounds are made, none included, is decided by the likelihood of labels that were left out altogether.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from .calibration import Calibration, Labels, Posterior, calibrate, estimate_matrix, posterior
+from .mislabel import Structure
+from .rows import Rows
+from .tree import Array
+
+FOLDS = 5
+#: Rounds of reweighting that may be made; their effect is all but over after the second.
+MOST_ROUNDS = 3
+#: Honest likelihoods of rounds differ by hundredths of a nat per row: this many left-out rows tell them apart.
+_ROWS_LEFT_OUT = 3_000
+#: What makes the fit more complicated must explain the labels better, by this many nats per row. Free offsets: labelers
+#: who favour a label make its class look large. Rounds: what they take from the labels is not given back.
+MUST_EARN = 0.005
+#: Candidates are compared on this many rows.
+_ROWS_TO_COMPARE = 3_000
+
+
+class Belief(NamedTuple):
+    """What is taken as the true label of each row, and how far."""
+
+    label: Array  # (n,) codes
+    trust: Array  # (n,) between 0 and 1
+
+
+class Variant(NamedTuple):
+    """A way to turn sums into scores."""
+
+    name: str
+    estimate: Callable[..., Any]  # (statistics, weight, settled) -> parameters
+    family: Any  # whose scorer(parameters, dtype) is a function from X to scores (n, K)
+    penalties: tuple[float, ...]  # of offsets, in nats per row; a later one must earn its place
+    shares: bool  # whether offsets count from the log class shares
+
+
+class Learner(Protocol):
+    """What learns scores from beliefs: naive Bayes from sums, or any classifier from weighted rows."""
+
+    variants: Sequence[Variant]
+
+    def gather(self, parts: list[Rows], beliefs: list[Belief]) -> Any:
+        """What all variants need, fold by fold."""
+        ...
+
+    def out_of_fold(self, gathered: Any, variant: Variant, settled: bool, parts: list[Rows]) -> list[Array]:
+        """(n_f, K) scores of each part, learned from all the others."""
+        ...
+
+    def predictor(self, gathered: Any, variant: Variant, settled: bool) -> Any:
+        """What `score` needs, learned from all parts."""
+        ...
+
+    def score(self, predictor: Any, variant: Variant, X: Any) -> Array: ...
+
+    def shares(self, gathered: Any) -> Array:
+        """(K,) log class shares."""
+        ...
+
+
+class Choice(NamedTuple):
+    variant: Variant
+    penalty: float
+
+
+class Stage(NamedTuple):
+    """Scores learned from beliefs, and what they say of the labels."""
+
+    gathered: Any
+    settled: bool
+    calibration: Calibration
+    posterior: Posterior
+
+
+class CrossFit(NamedTuple):
+    choice: Choice
+    gathered: Any
+    predictor: Any
+    calibration: Calibration
+    posterior: (
+        Array  # (n, K) P(true | x, observed label), out of fold, in the order of the rows; knows no verified label
+    )
+    out_of_fold: Array  # (n,) class that naive Bayes of the observed labels gives each row, out of fold
+    rounds: int  # -1: the generative EM was better than any number of rounds
+    honest: Array  # log-likelihood per left-out label: after 0, 1, ... rounds, and of the generative EM if it was tried
+    review_count: int
+
+
+#: Labels of the rows as some other algorithm believes them (the generative EM, say).
+Generative = Callable[[list[Rows]], list[Belief]]
+
+
+class Fitter:
+    """The steps of a fit. Parts are the folds; the fit without fold f is the fit on the other parts."""
+
+    def __init__(self, learner: Learner, structure: Structure, n_classes: int, rng: np.random.Generator) -> None:
+        self.learner, self.structure, self.n_classes, self.rng = learner, structure, n_classes, rng
+
+    def stage(
+        self, parts: list[Rows], beliefs: list[Belief], choice: Choice, start: Calibration | None, settled: bool
+    ) -> Stage:
+        gathered = self.learner.gather(parts, beliefs)
+        scores = np.concatenate(self.learner.out_of_fold(gathered, choice.variant, settled, parts))
+        base = self.learner.shares(gathered) if choice.variant.shares else np.zeros(self.n_classes)
+        calibration, found = calibrate(scores, labels_of(parts), self.structure, choice.penalty, base, start, self.rng)
+        return Stage(gathered, settled, calibration, found)
+
+    def rounds(self, parts: list[Rows], choice: Choice, most: int) -> list[Stage]:
+        """The stages after 0, 1, ... rounds of reweighting."""
+        beliefs = first_beliefs(parts, self.n_classes)
+        stages: list[Stage] = []
+        for t in range(most + 1):
+            start = stages[-1].calibration if stages else None
+            stages.append(self.stage(parts, beliefs, choice, start, settled=t > 0))
+            beliefs = next_beliefs(parts, stages[-1].posterior.true)
+        return stages
+
+    def generative(self, parts: list[Rows], choice: Choice, believe: Generative) -> Stage:
+        return self.stage(parts, believe(parts), choice, None, settled=True)
+
+    def likelihood(self, stage: Stage, choice: Choice, rows: Rows) -> Array:
+        """(n,) log P(label | x) of rows that had no part in the stage."""
+        predictor = self.learner.predictor(stage.gathered, choice.variant, stage.settled)
+        scores = self.learner.score(predictor, choice.variant, rows.X)
+        return posterior(stage.calibration, scores, labels_of([rows])).log_likelihood
+
+    def choose(self, parts: list[Rows]) -> Choice:
+        """The variant and penalty under which out-of-fold scores explain the observed labels best."""
+        beliefs = first_beliefs(parts, self.n_classes)
+        gathered = self.learner.gather(parts, beliefs)
+        some = [part.view(0, min(part.n_rows, -(-_ROWS_TO_COMPARE // len(parts)))) for part in parts]
+        labels = labels_of(some)
+        best: tuple[float, Choice] | None = None
+        for variant in self.learner.variants:
+            scores = np.concatenate(self.learner.out_of_fold(gathered, variant, False, some))
+            base = self.learner.shares(gathered) if variant.shares else np.zeros(self.n_classes)
+            start = None
+            for handicap, penalty in enumerate(variant.penalties):
+                start, found = calibrate(scores, labels, self.structure, penalty, base, start, self.rng)
+                value = np.average(found.log_likelihood, weights=labels.weight) - MUST_EARN * handicap
+                if best is None or value > best[0]:
+                    best = (value, Choice(variant, penalty))
+        assert best is not None
+        return best[1]
+
+
+def crossfit(
+    rows: Rows,
+    learner: Learner,
+    structure: Structure,
+    n_classes: int,
+    rng: np.random.Generator,
+    believe: Generative | None = None,
+    report: Callable[[str], None] | None = None,
+) -> CrossFit:
+    """Choose a variant, choose the number of rounds on left-out labels, and fit on all rows."""
+    tell = report or (lambda news: None)
+    order, parts = into_folds(rows, n_classes, rng)
+    fitter = Fitter(learner, structure, n_classes, rng)
+    tell("comparing scores")
+    choice = fitter.choose(parts)
+    tell("counting rounds")
+    honest = _honest_likelihoods(fitter, parts, choice, believe)
+    best = _fewest_rounds(honest)
+    tell("fitting")
+    if best > MOST_ROUNDS:
+        first, last = fitter.rounds(parts, choice, 0)[0], fitter.generative(parts, choice, believe)  # type: ignore[arg-type]
+    else:
+        stages = fitter.rounds(parts, choice, best)
+        first, last = stages[0], stages[-1]
+    back = np.argsort(order)
+    labels = labels_of(parts)
+    scores = np.concatenate(learner.out_of_fold(last.gathered, choice.variant, last.settled, parts))
+    return CrossFit(
+        choice,
+        last.gathered,
+        learner.predictor(last.gathered, choice.variant, last.settled),
+        last.calibration,
+        posterior(last.calibration, scores, labels._replace(verified=None)).true[back],
+        first.posterior.prior.argmax(axis=1)[back],
+        best if best <= MOST_ROUNDS else -1,
+        honest,
+        _review_count(last.calibration, scores, labels, structure),
+    )
+
+
+def _fewest_rounds(honest: Array) -> int:
+    """The generative EM if it explains left-out labels best, else the fewest rounds that come close to the best."""
+    rounds = honest[: MOST_ROUNDS + 1]
+    if len(honest) > len(rounds) and honest[-1] > rounds.max():
+        return MOST_ROUNDS + 1
+    return int(np.flatnonzero(rounds >= rounds.max() - MUST_EARN)[0])
+
+
+def _honest_likelihoods(fitter: Fitter, parts: list[Rows], choice: Choice, believe: Generative | None) -> Array:
+    """Mean log-likelihood of left-out labels after 0, 1, ... rounds (and under `believe`), over enough folds."""
+    n = sum(part.n_rows for part in parts)
+    n_left_out = min(len(parts), -(-_ROWS_LEFT_OUT * len(parts) // n))
+    totals, weight = np.zeros(MOST_ROUNDS + 1 + (believe is not None)), 0.0
+    for f in range(n_left_out):
+        rest, held = parts[:f] + parts[f + 1 :], parts[f]
+        stages = fitter.rounds(rest, choice, MOST_ROUNDS)
+        if believe is not None:
+            stages.append(fitter.generative(rest, choice, believe))
+        held_weight = labels_of([held]).weight
+        totals += [fitter.likelihood(stage, choice, held) @ held_weight for stage in stages]
+        weight += held_weight.sum()
+    return totals / max(weight, 1e-300)
+
+
+def _review_count(calibration: Calibration, scores: Array, labels: Labels, structure: Structure) -> int:
+    """How many labels to look at if mistakes sit on ambiguous rows: the expected number of wrong ones when the scores
+    are believed three times as much. A work list: it is too long where labels are right."""
+    sharp = calibration._replace(temperature=3.0 * calibration.temperature)
+    for _ in range(3):
+        found = posterior(sharp, scores, labels)
+        sharp = sharp._replace(mislabel=estimate_matrix(found.true, labels, structure))
+    found = posterior(sharp, scores, labels)
+    labeled = np.flatnonzero(labels.observed < found.true.shape[1])
+    return round(float((1.0 - found.true[labeled, labels.observed[labeled]]).sum()))
+
+
+def labels_of(parts: list[Rows]) -> Labels:
+    observed = np.concatenate([part.observed for part in parts])
+    verified = None if parts[0].verified is None else np.concatenate([part.verified for part in parts])
+    weight = np.ones(len(observed)) if parts[0].weight is None else np.concatenate([part.weight for part in parts])
+    return Labels(observed, verified, weight)
+
+
+def into_folds(rows: Rows, n_classes: int, rng: np.random.Generator) -> tuple[Array, list[Rows]]:
+    """Rows in random folds, each label dealt out evenly; the order of the rows that lays each fold in one piece."""
+    shuffled = rng.permutation(rows.n_rows)
+    by_label = shuffled[np.argsort(rows.observed[shuffled], kind="stable")]
+    fold = np.empty(rows.n_rows, dtype=int)
+    fold[by_label] = np.arange(rows.n_rows) % min(FOLDS, rows.n_rows)
+    order = shuffled[np.argsort(fold[shuffled], kind="stable")]
+    ordered = rows.take(order)
+    edges = np.searchsorted(fold[order], np.arange(fold.max() + 2))
+    return order, [ordered.view(a, b) for a, b in pairwise(edges)]
+
+
+def first_beliefs(parts: list[Rows], n_classes: int) -> list[Belief]:
+    """Labels as given; verified ones where known; none where missing."""
+    beliefs = []
+    for part in parts:
+        label = part.observed if part.verified is None else np.where(part.verified >= 0, part.verified, part.observed)
+        present = label < n_classes
+        beliefs.append(Belief(np.where(present, label, 0), present.astype(float)))
+    return beliefs
+
+
+def next_beliefs(parts: list[Rows], true: Array) -> list[Belief]:
+    """Each label counts by the probability that it is right; a row without one counts as its most probable class."""
+    n_classes = true.shape[1]
+    edges = np.cumsum([0] + [part.n_rows for part in parts])
+    beliefs = []
+    for part, start, stop in zip(parts, edges[:-1], edges[1:], strict=True):
+        probability = true[start:stop]
+        label = np.where(part.observed < n_classes, part.observed, probability.argmax(axis=1))
+        if part.verified is not None:
+            label = np.where(part.verified >= 0, part.verified, label)
+        beliefs.append(Belief(label, probability[np.arange(part.n_rows), label]))
+    return beliefs

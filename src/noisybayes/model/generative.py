@@ -1,0 +1,34 @@
+"""The paper's EM as a candidate of the robust fit: its beliefs are taken if they explain left-out labels better."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .crossfit import Belief, Generative
+from .em import MapSum, posterior
+from .families import Family
+from .fit import Settings, fit
+from .mislabel import Structure
+from .rows import Rows, score_dtype
+from .tree import Array
+
+
+def em_beliefs(
+    family: Family,
+    structure: Structure,
+    class_prior: Array | None,
+    n_classes: int,
+    settings: Settings,
+    map_sum: MapSum,
+) -> Generative:
+    def believe(parts: list[Rows]) -> list[Belief]:
+        fitted = fit(parts, family, structure, class_prior, n_classes, settings, map_sum, np.random.default_rng(0))
+        scores = fitted.model.scores(fitted.params, score_dtype(parts[0].X))
+        return [_most_probable(posterior(part, **scores)[0][:, 0]) for part in parts]
+
+    return believe
+
+
+def _most_probable(true: Array) -> Belief:
+    label = true.argmax(axis=1)
+    return Belief(label, true[np.arange(len(true)), label])

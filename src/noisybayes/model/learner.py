@@ -1,0 +1,99 @@
+"""Naive Bayes as a learner of cross-fitted scores: the sums of a fold are taken once, and left out by subtraction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial, reduce
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .crossfit import Belief, Variant
+from .families import Family
+from .rows import Rows, score_dtype, split
+from .tree import Array, add_into, tree_map
+
+
+class Sums(NamedTuple):
+    features: Any
+    weight: Array  # (K,)
+
+
+class Gathered(NamedTuple):
+    total: Sums
+    parts: list[Sums]
+
+
+class NaiveBayes:
+    """Scores are log-likelihoods of the family's variants."""
+
+    def __init__(self, family: Family, variants: Sequence[Variant], n_classes: int, n_threads: int) -> None:
+        self.family, self.variants, self.n_classes, self.n_threads = family, variants, n_classes, n_threads
+        self.dtype: np.dtype[Any] = np.dtype(np.float64)
+
+    def gather(self, parts: list[Rows], beliefs: list[Belief]) -> Gathered:
+        self.dtype = score_dtype(parts[0].X)
+        sums = self._map(lambda pair: self._sums(*pair), list(zip(parts, beliefs, strict=True)))
+        total = reduce(add_into, sums[1:], tree_map(np.copy, sums[0]))
+        return Gathered(total, sums)
+
+    def out_of_fold(self, gathered: Gathered, variant: Variant, settled: bool, parts: list[Rows]) -> list[Array]:
+        def score(pair: tuple[Sums, Rows]) -> Array:
+            own, rows = pair
+            rest = tree_map(np.subtract, gathered.total, own)
+            params = variant.estimate(rest.features, np.maximum(rest.weight, 0.0), settled)
+            return np.asarray(variant.family.scorer(params, self.dtype)(rows.X), dtype=np.float64)
+
+        return self._map(score, list(zip(gathered.parts, parts, strict=True)))
+
+    def predictor(self, gathered: Gathered, variant: Variant, settled: bool) -> Any:
+        return variant.estimate(gathered.total.features, gathered.total.weight, settled)
+
+    def score(self, predictor: Any, variant: Variant, X: Any) -> Array:
+        return np.asarray(variant.family.scorer(predictor, score_dtype(X))(X), dtype=np.float64)
+
+    def shares(self, gathered: Gathered) -> Array:
+        weight = gathered.total.weight
+        return np.asarray(np.log((weight + 1.0) / (weight.sum() + self.n_classes)))
+
+    def _sums(self, rows: Rows, belief: Belief) -> Sums:
+        weight = belief.trust if rows.weight is None else belief.trust * rows.weight
+        total: Sums | None = None
+        edges = np.cumsum([0] + [chunk.n_rows for chunk in split(rows, self.n_classes)])
+        for start, stop in pairwise(edges):
+            resp = np.zeros((stop - start, self.n_classes), dtype=self.dtype)
+            resp[np.arange(stop - start), belief.label[start:stop]] = weight[start:stop]
+            features = self.family.statistics(rows.view(start, stop).X, resp)
+            features = tree_map(lambda leaf: leaf.astype(np.float64, copy=False), features)
+            sums = Sums(features, resp.sum(axis=0, dtype=np.float64))
+            total = sums if total is None else add_into(total, sums)
+        assert total is not None
+        return total
+
+    def _map(self, fn: Callable[[Any], Any], items: list[Any]) -> list[Any]:
+        if self.n_threads == 1:
+            return [fn(item) for item in items]
+        with ThreadPoolExecutor(self.n_threads) as pool:
+            return list(pool.map(fn, items))
+
+
+def pooled_variants(family: Family, strengths: Sequence[float], penalty: float) -> list[Variant]:
+    """Shrinkage towards the pooled mean: several strengths at first, and once labels are weighted the best one."""
+    return [
+        Variant(f"strength {s:g}", partial(_pooled_estimate, family, s), family, (penalty,), True) for s in strengths
+    ]
+
+
+def _pooled_estimate(family: Family, strength: float, stats: Any, weight: Array, settled: bool) -> Any:
+    prior = family.pooled_prior(stats, weight, None if settled else strength)
+    return family.estimate(stats, weight, prior)
+
+
+def fixed_variant(family: Family, alpha: float, penalty: float) -> Variant:
+    return Variant(f"alpha {alpha:g}", partial(_fixed_estimate, family, alpha), family, (penalty,), True)
+
+
+def _fixed_estimate(family: Family, alpha: float, stats: Any, weight: Array, settled: bool) -> Any:
+    return family.estimate(stats, weight, family.fixed_prior(alpha, stats, weight))

@@ -1,0 +1,63 @@
+"""Verified labels put P(wrong) right.
+
+Where mistakes sit on ambiguous rows, no model of (features, label) alone can know how many there are; some verified
+rows can tell. P(wrong) is recalibrated as a function of itself: logit P'(wrong) = intercept + slope * logit P(wrong).
+Given its score, whether a row is wrong does not depend on why it was looked at, so that rows from the top of a list
+serve as well as rows drawn at random.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit, logit
+
+from .tree import Array
+
+# Priors of intercept (0) and slope (1), as standard deviations: a handful of verified rows moves little.
+_SPREAD = np.array([2.0, 0.5])
+_LEAST = 1e-6
+
+
+class Recalibration(NamedTuple):
+    intercept: float = 0.0
+    slope: float = 1.0
+
+    def __call__(self, p_wrong: Array) -> Array:
+        return np.asarray(expit(self.intercept + self.slope * _safe_logit(p_wrong)))
+
+
+def _safe_logit(p: Array) -> Array:
+    return np.asarray(logit(np.clip(p, _LEAST, 1 - _LEAST)))
+
+
+def recalibrate(p_wrong: Array, wrong: Array, weight: Array) -> Recalibration:
+    """From P(wrong) of verified rows and whether they were wrong: penalised logistic regression, by Newton."""
+    design = np.column_stack([np.ones(len(p_wrong)), _safe_logit(p_wrong)])
+    centre = np.array([0.0, 1.0])
+    beta = centre.copy()
+    for _ in range(50):
+        p = expit(design @ beta)
+        gradient = design.T @ (weight * (wrong - p)) - (beta - centre) / _SPREAD**2
+        hessian = (design * (weight * p * (1 - p))[:, None]).T @ design + np.diag(1 / _SPREAD**2)
+        step = np.linalg.solve(hessian, gradient)
+        beta += np.clip(step, -1.0, 1.0)
+        if np.abs(step).max() < 1e-8:
+            break
+    return Recalibration(float(beta[0]), float(beta[1]))
+
+
+def adjust(true: Array, observed: Array, recalibration: Recalibration) -> Array:
+    """Posteriors (n, K) with P(wrong) recalibrated; the other classes keep their proportions."""
+    if recalibration == Recalibration():
+        return true
+    n_classes = true.shape[1]
+    labeled = np.flatnonzero(observed < n_classes)
+    label = observed[labeled]
+    right = true[labeled, label]
+    p_wrong = recalibration(1.0 - right)
+    adjusted = true.copy()
+    adjusted[labeled] *= (p_wrong / np.maximum(1.0 - right, 1e-300))[:, None]
+    adjusted[labeled, label] = 1.0 - p_wrong
+    return np.asarray(adjusted / adjusted.sum(axis=1, keepdims=True))

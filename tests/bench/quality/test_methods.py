@@ -1,0 +1,121 @@
+"""Every method answers every kind of task soundly."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from noisybayes._extras import MissingExtraError
+from noisybayes.bench.quality.methods import METHODS, NEEDS_TRUTH, OURS, check_packages, inb
+from noisybayes.bench.quality.methods.outcome import Features, of_given
+from noisybayes.bench.quality.notes import METHOD_NOTES
+
+from . import small
+
+TASKS = {"text": small.text(), "table": small.table()}
+
+
+# `inb` is one of these two, so that they need not be run twice
+SAME = {("inb-bernoulli", "table"), ("inb-multinomial", "text")}
+CASES = [(method, kind) for method in METHODS for kind in TASKS if (method, kind) not in SAME]
+
+
+def shown(task, method):
+    return task.without_truth()._replace(true=task.true if method in NEEDS_TRUTH else None)
+
+
+@pytest.mark.parametrize(("method", "kind"), CASES)
+@pytest.mark.filterwarnings("ignore")  # some methods do not converge on so few rows
+def test_an_answer_is_sound_and_repeats(method, kind):
+    task = TASKS[kind]
+    outcome = METHODS[method](shown(task, method))
+    n = len(task.y)
+    assert outcome.p_wrong.shape == outcome.suggested.shape == (n,)
+    assert np.isfinite(outcome.p_wrong).all()
+    for rows in (outcome.flagged, outcome.review):
+        assert rows.shape == (n,)
+        assert rows.dtype == bool
+    assert set(outcome.suggested) <= {0, 1, 2}
+    assert set(outcome.test_pred) <= {0, 1, 2}
+    assert outcome.test_pred.shape == task.y_test.shape
+    assert 0 <= outcome.noise_rate <= 1
+    if outcome.calibrated:
+        assert outcome.p_wrong.min() >= -1e-9
+        assert outcome.p_wrong.max() <= 1 + 1e-9
+    if kind == "text":
+        again = METHODS[method](shown(task, method))
+        for one, other in zip(outcome, again, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("method", ["inb-paper", "nb-noisy", "cleanlab-multinomial", "self-training"])
+@pytest.mark.filterwarnings("ignore:When X and pred_probs")
+def test_suspects_are_more_often_wrong_than_chance(method):
+    task = TASKS["text"]
+    outcome = METHODS[method](shown(task, method))
+    wrong = task.y != task.true
+    assert outcome.p_wrong[wrong].mean() > outcome.p_wrong[~wrong].mean()
+
+
+@pytest.mark.parametrize("method", ["inb-paper", "nb-noisy", "cleanlab-bernoulli", "doubtlab", "self-training"])
+@pytest.mark.filterwarnings("ignore")
+def test_a_gap_in_the_observed_labels_is_taken(method):
+    """A class that only occurs among the true labels leaves a number unused."""
+    task = small.table()
+    task = task._replace(y=np.where(task.y > 0, task.y + 1, 0), true=np.where(task.true > 0, task.true + 1, 0))
+    outcome = METHODS[method](shown(task, method))
+    assert set(outcome.suggested) <= {0, 2, 3}
+    assert set(outcome.test_pred) <= {0, 2, 3}
+
+
+def test_naive_bayes_on_clean_labels_needs_them():
+    with pytest.raises(ValueError, match="needs the true labels"):
+        METHODS["nb-clean"](small.table().without_truth())
+
+
+def test_what_a_model_found_out_of_sample_and_its_work_list_are_used():
+    class Model:
+        classes_ = np.array([0, 1])
+        true_proba_ = np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]])
+        review_count_ = 2
+
+        def fit(self, X, y):
+            return self
+
+        def predict(self, X):
+            return X[:, 0]
+
+    X = np.array([[1], [1], [0]])
+    outcome = inb.outcome(Model(), Features(X, X), np.array([0, 0, 0]))
+    np.testing.assert_allclose(outcome.p_wrong, [0.1, 0.8, 0.4])
+    np.testing.assert_array_equal(outcome.flagged, [False, True, False])
+    np.testing.assert_array_equal(outcome.review, [False, True, True])
+    np.testing.assert_array_equal(outcome.suggested, [0, 1, 0])
+    assert outcome.noise_rate == pytest.approx(1.3 / 3)
+
+
+def test_the_probability_of_a_label_that_no_model_knows_is_zero():
+    proba = np.array([[0.3, 0.7], [0.6, 0.4], [0.5, 0.5]])
+    np.testing.assert_array_equal(of_given(proba, np.array([0, 2]), np.array([2, 1, 3])), [0.7, 0, 0])
+
+
+def test_every_method_has_a_note():
+    assert set(METHODS) | set(OURS) <= set(METHOD_NOTES)
+
+
+def test_without_the_extra_a_peer_says_how_to_install_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "doubtlab", None)
+    check_packages(["inb", "nb-noisy"])
+    for call in (lambda: check_packages(["doubtlab"]), lambda: METHODS["doubtlab"](small.table())):
+        with pytest.raises(MissingExtraError, match=r"doubtlab needs doubtlab: pip install 'noisybayes\[bench\]'"):
+            call()
+
+
+def test_the_benchmark_is_imported_without_the_extra():
+    hide = "import sys; sys.modules['cleanlab'] = sys.modules['doubtlab'] = None"
+    code = f"{hide}; import noisybayes.bench.quality.runner"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr

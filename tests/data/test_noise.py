@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from noisybayes.data.noise import pair_noise, structured_noise, uniform_noise
+
+RNG = np.random.default_rng(0)
+KINDS = {
+    "uniform": uniform_noise,
+    "pair": pair_noise,
+    "structured": lambda K, rate: structured_noise(K, rate, RNG),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n_classes", [2, 3, 20, 120])
+@pytest.mark.parametrize("rate", [0.0, 0.1, 0.2, 0.4])
+def test_columns_are_distributions_with_the_right_label_on_top(kind, n_classes, rate):
+    matrix = KINDS[kind](n_classes, rate)
+    np.testing.assert_allclose(matrix.sum(axis=0), 1.0)
+    assert (matrix >= 0).all()
+    assert (matrix.argmax(axis=0) == np.arange(n_classes)).all()
+    assert 1 - np.diag(matrix).mean() == pytest.approx(rate)
+
+
+def test_uniform_noise_is_even_and_pair_noise_goes_to_the_next_class():
+    np.testing.assert_allclose(uniform_noise(3, 0.2), [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]])
+    np.testing.assert_allclose(pair_noise(3, 0.2), [[0.8, 0, 0.2], [0.2, 0.8, 0], [0, 0.2, 0.8]])
+
+
+def test_structured_noise_has_a_few_favourites_and_differs_between_classes():
+    matrix = structured_noise(20, 0.2, np.random.default_rng(1))
+    others = np.sort(matrix - np.diag(np.diag(matrix)), axis=0)
+    assert (others[-3:].sum(axis=0) > 0.85 * others.sum(axis=0)).all()
+    assert (others[1:] > 0).all()
+    assert np.ptp(np.diag(matrix)) > 0.02
+    np.testing.assert_array_equal(matrix, structured_noise(20, 0.2, np.random.default_rng(1)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_noise_that_hides_the_classes_is_refused(kind):
+    with pytest.raises(ValueError, match="class 0 would get another label at least as often as its own"):
+        KINDS[kind](2, 0.7)
+    with pytest.raises(ValueError, match=r"at least 2 classes and a rate in \[0, 1\), got 1 and 0.1"):
+        KINDS[kind](1, 0.1)
+    with pytest.raises(ValueError, match="got 3 and 1.5"):
+        KINDS[kind](3, 1.5)
