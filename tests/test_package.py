@@ -22,7 +22,15 @@ def python(code, *flags):
 
 
 def test_the_public_names_are_these():
-    assert noisybayes.__all__ == ["BernoulliINB", "GaussianINB", "MixedINB", "MultinomialINB", "load", "simulate"]
+    assert noisybayes.__all__ == [
+        "BernoulliINB",
+        "GaussianINB",
+        "MislabelClassifier",
+        "MixedINB",
+        "MultinomialINB",
+        "load",
+        "simulate",
+    ]
     assert set(noisybayes.__all__) <= set(dir(noisybayes))
     for name in noisybayes.__all__:
         assert callable(getattr(noisybayes, name))

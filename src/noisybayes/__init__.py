@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .data.simulate import simulate
-    from .estimators import BernoulliINB, GaussianINB, MixedINB, MultinomialINB, load
+    from .estimators import BernoulliINB, GaussianINB, MislabelClassifier, MixedINB, MultinomialINB, load
 
 __version__ = "0.1.0"
-__all__ = ["BernoulliINB", "GaussianINB", "MixedINB", "MultinomialINB", "load", "simulate"]
+__all__ = ["BernoulliINB", "GaussianINB", "MislabelClassifier", "MixedINB", "MultinomialINB", "load", "simulate"]
 
 _HOME = {"simulate": ".data.simulate"}
 

@@ -29,9 +29,7 @@ def fit_settings(estimator: Any) -> Settings:
     if estimator.start not in STARTS:
         raise ValueError(f"start must be one of {', '.join(map(repr, STARTS))}, got {estimator.start!r}")
     for name in ("n_init", "max_iter"):
-        value = getattr(estimator, name)
-        if not (_is_number(value) and value == int(value) and value >= 1):
-            raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
+        whole_number(name, getattr(estimator, name), least=1)
     if not (_is_number(estimator.tol) and estimator.tol >= 0):
         raise ValueError(f"tol must be a number of at least 0, got {estimator.tol!r}")
     return Settings(alpha, estimator.start, int(estimator.n_init), int(estimator.max_iter), float(estimator.tol))
@@ -39,6 +37,11 @@ def fit_settings(estimator: Any) -> Settings:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and bool(np.isfinite(value))
+
+
+def whole_number(name: str, value: Any, least: int) -> None:
+    if not (_is_number(value) and value == int(value) and value >= least):
+        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
 
 
 def structure(mislabel: Any, mislabel_prior: Any, n_classes: int) -> Structure:
@@ -116,3 +119,12 @@ def engine(name: Any, workers: Any) -> MapSum:
         names = ", ".join(map(repr, ENGINES))
         raise ValueError(f"engine must be one of {names} or a function map_sum(fn, chunks), got {name!r}")
     return ENGINES[name](n_jobs(workers))
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    if isinstance(random_state, np.random.RandomState):
+        random_state = random_state.randint(2**31 - 1)
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(f"random_state must be a whole number or a generator, got {random_state!r}") from None

@@ -107,8 +107,16 @@ Generative = Callable[[list[Rows]], list[Belief]]
 class Fitter:
     """The steps of a fit. Parts are the folds; the fit without fold f is the fit on the other parts."""
 
-    def __init__(self, learner: Learner, structure: Structure, n_classes: int, rng: np.random.Generator) -> None:
-        self.learner, self.structure, self.n_classes, self.rng = learner, structure, n_classes, rng
+    def __init__(
+        self,
+        learner: Learner,
+        structure: Structure,
+        n_classes: int,
+        rng: np.random.Generator,
+        most_rounds: int = MOST_ROUNDS,
+    ) -> None:
+        self.learner, self.structure, self.n_classes = learner, structure, n_classes
+        self.rng, self.most_rounds = rng, most_rounds
 
     def stage(
         self, parts: list[Rows], beliefs: list[Belief], choice: Choice, start: Calibration | None, settled: bool
@@ -140,6 +148,9 @@ class Fitter:
 
     def choose(self, parts: list[Rows]) -> Choice:
         """The variant and penalty under which out-of-fold scores explain the observed labels best."""
+        only, *others = self.learner.variants
+        if not others and len(only.penalties) == 1:
+            return Choice(only, only.penalties[0])
         beliefs = first_beliefs(parts, self.n_classes)
         gathered = self.learner.gather(parts, beliefs)
         some = [part.view(0, min(part.n_rows, -(-_ROWS_TO_COMPARE // len(parts)))) for part in parts]
@@ -166,19 +177,21 @@ def crossfit(
     rng: np.random.Generator,
     believe: Generative | None = None,
     report: Callable[[str], None] | None = None,
+    n_folds: int = FOLDS,
+    most_rounds: int = MOST_ROUNDS,
 ) -> CrossFit:
     """Choose a variant, choose the number of rounds on left-out labels, and fit on all rows."""
     tell = report or (lambda news: None)
-    order, parts = into_folds(rows, n_classes, rng)
-    fitter = Fitter(learner, structure, n_classes, rng)
+    order, parts = into_folds(rows, n_folds, rng)
+    fitter = Fitter(learner, structure, n_classes, rng, most_rounds)
     tell("comparing scores")
     choice = fitter.choose(parts)
     tell("counting rounds")
     honest = _honest_likelihoods(fitter, parts, choice, believe)
-    best = _fewest_rounds(honest)
+    best = _fewest_rounds(honest, most_rounds)
     tell("fitting")
-    if best > MOST_ROUNDS:
-        first, last = fitter.rounds(parts, choice, 0)[0], fitter.generative(parts, choice, believe)  # type: ignore[arg-type]
+    if believe is not None and best > most_rounds:
+        first, last = fitter.rounds(parts, choice, 0)[0], fitter.generative(parts, choice, believe)
     else:
         stages = fitter.rounds(parts, choice, best)
         first, last = stages[0], stages[-1]
@@ -192,17 +205,17 @@ def crossfit(
         last.calibration,
         posterior(last.calibration, scores, labels._replace(verified=None)).true[back],
         first.posterior.prior.argmax(axis=1)[back],
-        best if best <= MOST_ROUNDS else -1,
+        best if best <= most_rounds else -1,
         honest,
         _review_count(last.calibration, scores, labels, structure),
     )
 
 
-def _fewest_rounds(honest: Array) -> int:
+def _fewest_rounds(honest: Array, most_rounds: int) -> int:
     """The generative EM if it explains left-out labels best, else the fewest rounds that come close to the best."""
-    rounds = honest[: MOST_ROUNDS + 1]
+    rounds = honest[: most_rounds + 1]
     if len(honest) > len(rounds) and honest[-1] > rounds.max():
-        return MOST_ROUNDS + 1
+        return most_rounds + 1
     return int(np.flatnonzero(rounds >= rounds.max() - MUST_EARN)[0])
 
 
@@ -210,10 +223,10 @@ def _honest_likelihoods(fitter: Fitter, parts: list[Rows], choice: Choice, belie
     """Mean log-likelihood of left-out labels after 0, 1, ... rounds (and under `believe`), over enough folds."""
     n = sum(part.n_rows for part in parts)
     n_left_out = min(len(parts), -(-_ROWS_LEFT_OUT * len(parts) // n))
-    totals, weight = np.zeros(MOST_ROUNDS + 1 + (believe is not None)), 0.0
+    totals, weight = np.zeros(fitter.most_rounds + 1 + (believe is not None)), 0.0
     for f in range(n_left_out):
         rest, held = parts[:f] + parts[f + 1 :], parts[f]
-        stages = fitter.rounds(rest, choice, MOST_ROUNDS)
+        stages = fitter.rounds(rest, choice, fitter.most_rounds)
         if believe is not None:
             stages.append(fitter.generative(rest, choice, believe))
         held_weight = labels_of([held]).weight
@@ -241,12 +254,12 @@ def labels_of(parts: list[Rows]) -> Labels:
     return Labels(observed, verified, weight)
 
 
-def into_folds(rows: Rows, n_classes: int, rng: np.random.Generator) -> tuple[Array, list[Rows]]:
+def into_folds(rows: Rows, n_folds: int, rng: np.random.Generator) -> tuple[Array, list[Rows]]:
     """Rows in random folds, each label dealt out evenly; the order of the rows that lays each fold in one piece."""
     shuffled = rng.permutation(rows.n_rows)
     by_label = shuffled[np.argsort(rows.observed[shuffled], kind="stable")]
     fold = np.empty(rows.n_rows, dtype=int)
-    fold[by_label] = np.arange(rows.n_rows) % min(FOLDS, rows.n_rows)
+    fold[by_label] = np.arange(rows.n_rows) % min(n_folds, rows.n_rows)
     order = shuffled[np.argsort(fold[shuffled], kind="stable")]
     ordered = rows.take(order)
     edges = np.searchsorted(fold[order], np.arange(fold.max() + 2))

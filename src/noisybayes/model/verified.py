@@ -13,11 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, logit
 
+from .calibration import Labels
 from .tree import Array
 
 # Priors of intercept (0) and slope (1), as standard deviations: a handful of verified rows moves little.
 _SPREAD = np.array([2.0, 0.5])
 _LEAST = 1e-6
+# Fewer verified labels than this say too little of the others.
+_FEWEST_VERIFIED = 10
 
 
 class Recalibration(NamedTuple):
@@ -46,6 +49,29 @@ def recalibrate(p_wrong: Array, wrong: Array, weight: Array) -> Recalibration:
         if np.abs(step).max() < 1e-8:
             break
     return Recalibration(float(beta[0]), float(beta[1]))
+
+
+def recalibration_from(true: Array, labels: Labels) -> Recalibration:
+    """What the verified rows among those with posteriors `true` (found without their verified labels) ask for."""
+    if labels.verified is None:
+        return Recalibration()
+    known = np.flatnonzero((labels.verified >= 0) & (labels.observed < true.shape[1]))
+    if len(known) < _FEWEST_VERIFIED:
+        return Recalibration()
+    p_wrong = 1.0 - true[known, labels.observed[known]]
+    wrong = (labels.observed[known] != labels.verified[known]).astype(float)
+    return recalibrate(p_wrong, wrong, labels.weight[known])
+
+
+def pin_verified(true: Array, verified: Array | None) -> Array:
+    """Verified rows have the label that was verified."""
+    if verified is None:
+        return true
+    known = np.flatnonzero(verified >= 0)
+    true = true.copy()
+    true[known] = 0.0
+    true[known, verified[known]] = 1.0
+    return true
 
 
 def adjust(true: Array, observed: Array, recalibration: Recalibration) -> Array:

@@ -1,0 +1,102 @@
+"""The latent label around any classifier."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.linear_model import LogisticRegression
+
+from ..model.calibration import estimate_matrix
+from ..model.crossfit import crossfit
+from ..model.tree import Array
+from . import settings
+from .any_classifier import ClassifierLearner
+from .labels import as_labels, find_classes
+from .latent import LatentLabelClassifier
+
+
+class MislabelClassifier(LatentLabelClassifier):
+    """Makes any scikit-learn classifier with `predict_proba` learn from mislabeled rows.
+
+    The classifier is fitted without each fold in turn; its probabilities are calibrated on the labels together with the
+    mislabeling matrix; labels that look wrong lose weight, and the classifier is fitted anew if that explains left-out
+    labels better.
+
+    Parameters
+    ----------
+    estimator : classifier, default LogisticRegression(max_iter=1000)
+        Fitted with `sample_weight` if it takes it, else on resampled rows.
+    n_folds : int, default 5
+        Folds. A fit costs about 5 * n_folds fits of the classifier (more where rows are few).
+    max_rounds : int, default 1
+        How often labels may lose weight.
+    mislabel, mislabel_prior, missing_label : as in BernoulliINB
+    random_state : int, optional
+
+    Attributes
+    ----------
+    classes_, class_prior_, mislabel_matrix_ : as in BernoulliINB
+    estimator_ : the classifier, fitted to all rows
+    true_proba_ : (n, K) P(true | x, label) of the fitted rows, each found without its own fold
+    noise_rate_ : estimated share of wrong labels;  review_count_ : how many to look at
+    em_steps_ : rounds that were made;  objective_history_ : log-likelihood of left-out labels after 0, 1, ... rounds
+    drift_ : how many more labels are doubted than the classifier of the labels as given fails to predict
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_folds: int = 5,
+        max_rounds: int = 1,
+        mislabel: str | ArrayLike = "full",
+        mislabel_prior: float | ArrayLike | None = None,
+        missing_label: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_folds = n_folds
+        self.max_rounds = max_rounds
+        self.mislabel = mislabel
+        self.mislabel_prior = mislabel_prior
+        self.missing_label = missing_label
+        self.random_state = random_state
+
+    def fit(
+        self, X: Any, y: ArrayLike, verified: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn from features X (n, d) and observed labels y (n,); all arguments as in BernoulliINB.fit."""
+        settings.whole_number("n_folds", self.n_folds, least=2)
+        settings.whole_number("max_rounds", self.max_rounds, least=0)
+        X = self._check_X(X, reset=True)
+        labels = as_labels(y, "y", X.shape[0])
+        self.classes_ = find_classes(labels, self._missing(labels))
+        K = len(self.classes_)
+        rows = self._rows(X, X, labels, verified, sample_weight)
+        if K < 2 or rows.n_rows < 2 * self.n_folds:
+            raise ValueError(
+                f"MislabelClassifier needs at least 2 classes and {2 * self.n_folds} rows (2 * n_folds); got {K} class"
+                f"{'' if K == 1 else 'es'} and n_samples = {rows.n_rows}"
+            )
+        estimator = LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
+        if not hasattr(estimator, "predict_proba"):
+            raise ValueError(
+                f"estimator must have predict_proba, which {type(estimator).__name__} has not; "
+                "wrap it in sklearn.calibration.CalibratedClassifierCV"
+            )
+        rng = settings.generator(0 if self.random_state is None else self.random_state)
+        structure = settings.structure(self.mislabel, self.mislabel_prior, K)
+        learner = ClassifierLearner(estimator, K, rows.n_rows, int(rng.integers(2**31)))
+        found = crossfit(rows, learner, structure, K, rng, n_folds=self.n_folds, most_rounds=self.max_rounds)
+        row_labels = self._publish_crossfit(found, rows)
+        self.estimator_, self._learner, self._calibration = found.predictor, learner, found.calibration
+        self.mislabel_matrix_ = estimate_matrix(self.true_proba_, row_labels, structure)
+        self.class_prior_ = np.average(self.true_proba_, axis=0, weights=row_labels.weight)
+        self._warn_of_classes()
+        return self
+
+    def _log_joint(self, design: Any) -> Array:
+        scores = self._learner.score(self.estimator_, self._learner.variants[0], design)
+        return self._calibration.log_joint(scores)
