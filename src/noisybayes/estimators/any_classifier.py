@@ -65,5 +65,7 @@ class ClassifierLearner:
         if self.weighs:
             used = np.flatnonzero(trust > 0)
             return clone(self.estimator).fit(X[used], label[used], sample_weight=trust[used])
-        drawn = np.random.default_rng(self.seed).choice(len(trust), len(trust), p=trust / trust.sum())
+        # each row as often as it counts, the fraction left to chance: no row that is believed is lost
+        copies = np.floor(trust + np.random.default_rng(self.seed).random(len(trust))).astype(int)
+        drawn = np.repeat(np.arange(len(trust)), copies)
         return clone(self.estimator).fit(X[drawn], label[drawn])

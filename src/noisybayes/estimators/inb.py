@@ -12,35 +12,53 @@ from .base import BaseINB
 from .blocks import mixed_family
 
 _SHARED = """
+    method : "crossfit" (default) or "em"
+        "crossfit" is robust: rows are scored without their own fold, scores are calibrated on the labels, labels that
+        look wrong lose weight, and left-out labels decide how often (with EM as one more candidate, except for counts).
+        "em" is the generative EM of the paper. One class, or fewer than 10 rows, are fitted by "em" in any case.
     mislabel : "full" (default), "symmetric", "uniform" or a matrix (K, K)
         What is assumed of the mislabeling matrix P(observed l | true k), rows observed, columns true: nothing, that
         confusions go both ways alike, that one rate holds for all, or that it is known.
     mislabel_prior : number or (K, K), optional
         Pseudo-counts of a Dirichlet prior on its columns.
     class_prior : (K,), optional
-        The shares of the true classes if they are known.
+        The shares of the true classes if they are known; "crossfit" uses them only where EM is a candidate.
     start : "labels" (default) or "random"
         Begin EM at naive Bayes on the observed labels, or `n_init` times at random near the marginals (in one batch,
         the best objective wins).
     n_init : int, default 10
     max_iter, tol : EM stops after `max_iter` iterations or when one gains less than `tol` per row.
+        Under "crossfit" `start`, `n_init` and `max_iter` are those of the EM candidate, and `tol` has no effect.
     missing_label : optional
         The entry of y that marks a row without a label (such rows help to learn the features); np.nan covers None.
     compress : "auto" (default), True or False
         Whether rows that are equal are merged before EM; "auto" does so if it makes the rows less than half as many.
+        Only for "em".
     engine, n_jobs : "local" with n_jobs threads (default -1: all cores), or a function map_sum(fn, chunks)
     progress : optional
-        A function of (iteration, objective), called at every iteration.
+        A function of (iteration, objective), called at every iteration; under "crossfit" of (number, name) at every
+        stage.
     random_state : int, optional
+        Of the folds, the random starts and `sample`; without it the folds are the same at every call.
 
     Attributes
     ----------
     classes_ : (K,) the labels, sorted
     class_prior_ : (K,) shares of the true classes
     mislabel_matrix_ : (K, K), [observed, true]; columns sum to 1
-    objective_history_ : log-likelihood + log-prior at every iteration
-    alpha_ : the strength of the prior in rows;  alpha_history_ : the iterations from which on each strength held
-    n_iter_, converged_ : how EM ended"""
+    noise_rate_ : estimated share of wrong labels
+    true_proba_ : (n, K) P(true | x, label) of the fitted rows, each found without its own fold; only "crossfit"
+    review_count_ : how many labels to look at, a work list that is too long where labels are right; only "crossfit"
+    drift_ : how many more labels are doubted than naive Bayes of the labels as given fails to predict, as a share of
+        the rows; only "crossfit"
+    event_model_ : the scores that were chosen; only "crossfit"
+    em_steps_ : "crossfit": rounds in which labels lost weight (0: labels as given, -1: the generative EM was better);
+        "em": iterations
+    objective_history_ : "crossfit": mean log-likelihood of left-out labels after 0, 1, ... rounds, and last of the
+        generative EM if it was tried; "em": log-likelihood + log-prior at every iteration
+    alpha_ : the strength of the prior in rows
+    alpha_history_ : the iterations from which on each strength held; only "em"
+    n_iter_, converged_ : how EM ended; "crossfit": 1 + rounds, and True"""
 
 
 def _documented(cls: type[BaseINB]) -> type[BaseINB]:
@@ -57,6 +75,7 @@ class BernoulliINB(BaseINB):
     alpha : "auto" (default) or number
         "auto" shrinks each probability towards its feature's overall mean, as strongly as the marginal likelihood of
         the data asks for. A number is the pseudo-count of scikit-learn's BernoulliNB; 0 is maximum likelihood.
+        Under "crossfit", "auto" begins with the one of four strengths under which the scores explain the labels best.
     binarize : float or None, default 0.0
         Values above it count as 1, as in scikit-learn; None demands a matrix of zeros and ones.
     <shared>
@@ -127,6 +146,7 @@ class MultinomialINB(BaseINB):
     alpha : "auto" (default) or number
         "auto" shrinks each class's frequencies towards the overall ones, as strongly as the marginal likelihood of the
         data asks for. A number is the pseudo-count of scikit-learn's MultinomialNB; 0 is maximum likelihood.
+        Under "crossfit", "auto" compares three pseudo-counts.
     <shared>
     feature_prob_ : (K, d) the share of feature j among the counts of true class k
     """
@@ -151,7 +171,8 @@ class GaussianINB(BaseINB):
     ----------
     alpha : "auto" (default) or number
         "auto" shrinks means and variances towards those of all rows, each as strongly as the marginal likelihood asks
-        for. A number is the rows that this prior weighs; 0 is maximum likelihood.
+        for. A number is the rows that this prior weighs; 0 is maximum likelihood. Under "crossfit", "auto" begins with
+        the one of four strengths under which the scores explain the labels best.
     <shared>
     theta_, var_ : (K, d) means and variances
     """

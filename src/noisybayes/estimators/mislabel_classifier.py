@@ -29,7 +29,7 @@ class MislabelClassifier(LatentLabelClassifier):
     estimator : classifier, default LogisticRegression(max_iter=1000)
         Fitted with `sample_weight` if it takes it, else on resampled rows.
     n_folds : int, default 5
-        Folds. A fit costs about 5 * n_folds fits of the classifier (more where rows are few).
+        Folds. A fit costs about 5 * n_folds fits of the classifier, and up to 12 * n_folds where rows are few.
     max_rounds : int, default 1
         How often labels may lose weight.
     mislabel, mislabel_prior, missing_label : as in BernoulliINB
@@ -68,7 +68,7 @@ class MislabelClassifier(LatentLabelClassifier):
         self, X: Any, y: ArrayLike, verified: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Learn from features X (n, d) and observed labels y (n,); all arguments as in BernoulliINB.fit."""
-        settings.whole_number("n_folds", self.n_folds, least=2)
+        settings.whole_number("n_folds", self.n_folds, least=3)  # one is left out, and of the rest one again
         settings.whole_number("max_rounds", self.max_rounds, least=0)
         X = self._check_X(X, reset=True)
         labels = as_labels(y, "y", X.shape[0])
