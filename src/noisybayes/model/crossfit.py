@@ -24,9 +24,11 @@ FOLDS = 5
 MOST_ROUNDS = 3
 #: Honest likelihoods of rounds differ by hundredths of a nat per row: this many left-out rows tell them apart.
 _ROWS_LEFT_OUT = 3_000
-#: What makes the fit more complicated must explain the labels better, by this many nats per row. Free offsets: labelers
-#: who favour a label make its class look large. Rounds: what they take from the labels is not given back.
-MUST_EARN = 0.005
+#: What departs from the labels must explain them better, by this many nats per row. Free offsets: labelers who favour a
+#: label make its class look large, and offsets would learn the habit.
+OFFSETS_MUST_EARN = 0.01
+#: Rounds: what they take from the labels is not given back.
+ROUNDS_MUST_EARN = 0.005
 #: Candidates are compared on this many rows.
 _ROWS_TO_COMPARE = 3_000
 
@@ -162,7 +164,7 @@ class Fitter:
             start = None
             for handicap, penalty in enumerate(variant.penalties):
                 start, found = calibrate(scores, labels, self.structure, penalty, base, start, self.rng)
-                value = np.average(found.log_likelihood, weights=labels.weight) - MUST_EARN * handicap
+                value = np.average(found.log_likelihood, weights=labels.weight) - OFFSETS_MUST_EARN * handicap
                 if best is None or value > best[0]:
                     best = (value, Choice(variant, penalty))
         assert best is not None
@@ -216,7 +218,7 @@ def _fewest_rounds(honest: Array, most_rounds: int) -> int:
     rounds = honest[: most_rounds + 1]
     if len(honest) > len(rounds) and honest[-1] > rounds.max():
         return most_rounds + 1
-    return int(np.flatnonzero(rounds >= rounds.max() - MUST_EARN)[0])
+    return int(np.flatnonzero(rounds >= rounds.max() - ROUNDS_MUST_EARN)[0])
 
 
 def _honest_likelihoods(fitter: Fitter, parts: list[Rows], choice: Choice, believe: Generative | None) -> Array:

@@ -28,7 +28,7 @@ class Words:
 
 
 SMOOTHING = (0.1, 0.3, 1.0)
-#: Offsets first all but forbidden, then nearly free (see crossfit.MUST_EARN).
+#: Offsets first all but forbidden, then nearly free (see crossfit.OFFSETS_MUST_EARN).
 PENALTIES = (0.1, 0.001)
 
 
