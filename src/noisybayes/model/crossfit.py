@@ -29,8 +29,10 @@ _ROWS_LEFT_OUT = 3_000
 OFFSETS_MUST_EARN = 0.01
 #: Rounds: what they take from the labels is not given back.
 ROUNDS_MUST_EARN = 0.005
-#: Candidates are compared on this many rows.
-_ROWS_TO_COMPARE = 3_000
+#: Candidates are compared on few rows, and the best of them again on many.
+_ROWS_TO_COMPARE = 2_000
+_ROWS_TO_DECIDE = 10_000
+_FINALISTS = 3
 
 
 class Belief(NamedTuple):
@@ -153,22 +155,27 @@ class Fitter:
         only, *others = self.learner.variants
         if not others and len(only.penalties) == 1:
             return Choice(only, only.penalties[0])
-        beliefs = first_beliefs(parts, self.n_classes)
-        gathered = self.learner.gather(parts, beliefs)
-        some = [part.view(0, min(part.n_rows, -(-_ROWS_TO_COMPARE // len(parts)))) for part in parts]
-        labels = labels_of(some)
-        best: tuple[float, Choice] | None = None
-        for variant in self.learner.variants:
-            scores = np.concatenate(self.learner.out_of_fold(gathered, variant, False, some))
-            base = self.learner.shares(gathered) if variant.shares else np.zeros(self.n_classes)
-            start = None
-            for handicap, penalty in enumerate(variant.penalties):
-                start, found = calibrate(scores, labels, self.structure, penalty, base, start, self.rng)
-                value = np.average(found.log_likelihood, weights=labels.weight) - OFFSETS_MUST_EARN * handicap
-                if best is None or value > best[0]:
-                    best = (value, Choice(variant, penalty))
-        assert best is not None
-        return best[1]
+        gathered = self.learner.gather(parts, first_beliefs(parts, self.n_classes))
+        few, many = (
+            [part.view(0, min(part.n_rows, -(-n // len(parts)))) for part in parts]
+            for n in (_ROWS_TO_COMPARE, _ROWS_TO_DECIDE)
+        )
+        variants = list(self.learner.variants)
+        if len(variants) > _FINALISTS:
+            value = [self._explained(gathered, Choice(v, v.penalties[0]), few) for v in variants]
+            variants = [variants[i] for i in np.argsort(value)[::-1][:_FINALISTS]]
+        finalists = {
+            Choice(v, penalty): OFFSETS_MUST_EARN * place for v in variants for place, penalty in enumerate(v.penalties)
+        }
+        return max(finalists, key=lambda choice: self._explained(gathered, choice, many) - finalists[choice])
+
+    def _explained(self, gathered: Any, choice: Choice, parts: list[Rows]) -> float:
+        """Log-likelihood per row of the labels of `parts`."""
+        scores = np.concatenate(self.learner.out_of_fold(gathered, choice.variant, False, parts))
+        base = self.learner.shares(gathered) if choice.variant.shares else np.zeros(self.n_classes)
+        labels = labels_of(parts)
+        _, found = calibrate(scores, labels, self.structure, choice.penalty, base, None, self.rng)
+        return float(np.average(found.log_likelihood, weights=labels.weight))
 
 
 def crossfit(
