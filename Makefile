@@ -3,13 +3,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check format bench clean help
+.PHONY: demo test check format bench quality clean help
 
 help:
 	@echo "make demo    find the wrong labels in the example data"
 	@echo "make test    run all tests"
 	@echo "make check   lint, types, import rules, docs"
 	@echo "make bench   measure speed and recovery anew, and remake the docs pages from the results"
+	@echo "make quality compare with the peers on the same wrong labels (hours; continues where it stopped)"
 	@echo "make format  format the code"
 	@echo "make clean   remove what the other targets made"
 
@@ -33,6 +34,9 @@ format: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/noisybayes bench speed
 	$(BIN)/noisybayes bench recovery
+
+quality: $(VENV)/.dev
+	$(BIN)/noisybayes bench quality --datasets all --methods all --seeds 5
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -31,7 +31,7 @@ def main() -> None:
     model = BernoulliINB().fit(X, given)
     seconds = time.perf_counter() - start
 
-    posterior = model.predict_true_proba(X, given)
+    posterior = model.true_proba_  # of each row, found without the row's own fold
     p_wrong = 1 - posterior[np.arange(len(given)), np.searchsorted(model.classes_, given)]
     suggested = model.classes_[posterior.argmax(axis=1)]
     suspects = np.flatnonzero(suggested != given)

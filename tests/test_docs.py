@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
 import contextlib
 import inspect
 import io
 import re
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
 import click
+import numpy as np
 import pytest
 import sklearn.exceptions
 
 import noisybayes
 from noisybayes.bench.pages import render_page
 from noisybayes.cli.app import app
-from noisybayes.model.mislabel import IdentifiabilityWarning
+from noisybayes.model.mislabel import DriftWarning, IdentifiabilityWarning
 
 ROOT = Path(__file__).parents[1]
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 WITH_CODE = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
 PAGES = [*WITH_CODE, ROOT / "CHANGELOG.md", *sorted((ROOT / "examples").glob("*.md"))]
 ESTIMATORS = [noisybayes.BernoulliINB, noisybayes.MultinomialINB, noisybayes.GaussianINB, noisybayes.MixedINB]
+ALL_ESTIMATORS = [*ESTIMATORS, noisybayes.MislabelClassifier]
 SKIP = "<!-- no test -->"
 
 
@@ -112,30 +116,31 @@ def test_every_public_name_has_a_section(name):
     assert re.search(rf"^### `{name}\b", API, flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("estimator", ALL_ESTIMATORS)
 def test_every_parameter_is_in_a_table_with_its_default(estimator):
     for parameter in inspect.signature(estimator).parameters.values():
         default = f'"{parameter.default}"' if isinstance(parameter.default, str) else repr(parameter.default)
         assert f"\n| `{parameter.name}` | `{default}` |" in API
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("estimator", ALL_ESTIMATORS)
 def test_every_fitted_attribute_is_mentioned(estimator):
     attributes = fitted_attributes(estimator)
-    assert {"classes_", "class_prior_", "mislabel_matrix_", "n_iter_", "converged_"} <= attributes
+    assert {"classes_", "class_prior_", "mislabel_matrix_", "true_proba_", "noise_rate_", "em_steps_"} <= attributes
     assert attributes <= code_words(API)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("estimator", ALL_ESTIMATORS)
 def test_every_public_method_of_our_own_is_in_the_table_of_methods(estimator):
     own = [base for base in estimator.__mro__ if base.__module__.startswith("noisybayes")]
     names = {name for base in own for name in vars(base)}
     methods = {name for name in names if not re.match(r"_|set_\w+_request", name)}  # those are scikit-learn's
-    assert {"fit", "predict_true_proba", "save"} <= methods
+    assert {"fit", "predict_true_proba"} <= methods
     assert not [name for name in methods if f"\n| `{name}(" not in API]
 
 
-KINDS = {**vars(builtins), **vars(sklearn.exceptions), "IdentifiabilityWarning": IdentifiabilityWarning}
+OUR_WARNINGS = {kind.__name__: kind for kind in (DriftWarning, IdentifiabilityWarning)}
+KINDS = {**vars(builtins), **vars(sklearn.exceptions), **OUR_WARNINGS}
 
 
 def complaints() -> list[tuple[str, str, str]]:
@@ -160,6 +165,32 @@ def test_bad_input_gets_the_answer_that_the_table_says(api_names, call, kind, me
 
 def test_the_table_of_errors_was_found():
     assert len(complaints()) > 30
+
+
+# --- docs/concepts.md ------------------------------------------------------------------------------------------------
+
+WITH_CONSTANTS = [
+    "model.crossfit", "model.calibration", "model.learner", "model.words", "model.generative", "model.verified",
+    "estimators.robust", "estimators.any_classifier", "estimators.mislabel_classifier", "estimators.latent",
+]  # fmt: skip
+
+
+def constants_of(name: str) -> dict[str, object]:
+    """The constants that a module defines itself, as plain values."""
+    module = import_module(f"noisybayes.{name}")
+    names = re.findall(r"^([A-Z_]+) = ", inspect.getsource(module), flags=re.MULTILINE)
+    values = {constant: getattr(module, constant) for constant in names}
+    return {k: tuple(v.tolist()) if isinstance(v, np.ndarray) else v for k, v in values.items()}
+
+
+def test_the_table_of_constants_is_complete_and_true():
+    page = (ROOT / "docs" / "concepts.md").read_text(encoding="utf-8")
+    _, _, section = page.partition("### The constants\n")
+    section, _, _ = section.partition("\n## ")
+    told = {
+        name: ast.literal_eval(value) for name, value in re.findall(r"^\| `([\w.]+)` \| `([^`]+)` \|", section, re.M)
+    }
+    assert told == {f"{name}.{k}": v for name in WITH_CONSTANTS for k, v in constants_of(name).items()}
 
 
 # --- docs/cli.md -----------------------------------------------------------------------------------------------------

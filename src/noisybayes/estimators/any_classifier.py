@@ -31,7 +31,7 @@ class ClassifierLearner:
         self.estimator, self.n_classes, self.seed = estimator, n_classes, seed
         self.weighs = has_fit_parameter(estimator, "sample_weight")
         penalty = 0.5 / n_rows  # a standard normal prior on every offset
-        self.variants: Sequence[Variant] = (Variant(type(estimator).__name__, None, None, (penalty,), False),)  # type: ignore[arg-type]
+        self.variants: Sequence[Variant] = (Variant(type(estimator).__name__, None, None, (penalty,), False),)
 
     def gather(self, parts: list[Rows], beliefs: list[Belief]) -> Gathered:
         fitted = [self._fit(parts[:f] + parts[f + 1 :], beliefs[:f] + beliefs[f + 1 :]) for f in range(len(parts))]

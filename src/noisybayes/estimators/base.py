@@ -97,6 +97,7 @@ class BaseINB(LatentLabelClassifier):
         K = len(self.classes_)
         family = self._make_family(X)
         rows = self._rows(X, family.prepare(X), labels, verified, sample_weight)
+        self._forget_the_last_fit()
         # of a handful of rows no fold can be left out
         if settings.method(self.method) == "em" or K == 1 or rows.n_rows < 2 * FOLDS:
             self._fit_em(rows, family, K)
@@ -142,15 +143,16 @@ class BaseINB(LatentLabelClassifier):
         # folds should not differ from call to call unless that is asked for
         rng = settings.generator(0 if self.random_state is None else self.random_state)
         report = None if self.progress is None else _stages(self.progress)
-        found, family = robust_fit(rows, family, rng=rng, report=report, **self._arguments(rows, K))
-        labels = self._publish_crossfit(found, rows)
         arguments = self._arguments(rows, K)
+        found, family = robust_fit(rows, family, rng=rng, report=report, **arguments)
+        labels = self._publish_crossfit(found, rows)
         self._model, params, stats = as_generative(
             found, family, arguments["structure"], arguments["class_prior"], self.alpha, rows, labels, self.true_proba_
         )
         recalibration = self._recalibration
         self._publish(params, stats)
         self._scoring, self._recalibration = scoring_of(found), recalibration
+        self._label_matrix = found.calibration.mislabel
 
     def partial_fit(
         self,
@@ -187,9 +189,7 @@ class BaseINB(LatentLabelClassifier):
             self._model, params, stats = stream.advance(
                 self._model, self.params_, self.statistics_, chunks, alpha, map_sum
             )
-        for name in _OF_ONE_FIT:
-            if hasattr(self, name):
-                delattr(self, name)  # it told of a fit that the stream has gone beyond
+        self._forget_the_last_fit()
         self.n_iter_ = getattr(self, "n_iter_", 0) + 1
         self._publish(params, stats)
         return self
@@ -221,6 +221,11 @@ class BaseINB(LatentLabelClassifier):
             raise ValueError(f"{path} holds a {type(loaded).__name__}, not a {cls.__name__}; use noisybayes.load")
         return loaded
 
+    def _forget_the_last_fit(self) -> None:
+        for name in _OF_ONE_FIT:
+            if hasattr(self, name):
+                delattr(self, name)
+
     def _publish(self, params: Params, stats: Stats) -> None:
         self.params_ = params
         self.statistics_ = stats
@@ -228,6 +233,7 @@ class BaseINB(LatentLabelClassifier):
         self.mislabel_matrix_ = np.array(params.mislabel[0])
         with np.errstate(divide="ignore"):  # a class that lost all its rows has probability 0
             self._scoring = Scoring(self._model.family, params.features, 1.0, np.log(self.class_prior_))
+        self._label_matrix = self.mislabel_matrix_
         self._recalibration = Recalibration()
         self.alpha_ = self._model.family.strength(self._model.feature_prior) if self.alpha == "auto" else self.alpha
         self._publish_features(params.features)

@@ -30,6 +30,7 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     classes_: Array
     mislabel_matrix_: Array
     missing_label: Any
+    _label_matrix: Array  # the matrix that belongs to the scores, before verified labels recalibrate P(wrong)
     _recalibration: Recalibration
 
     def _prepare(self, X: Any) -> Any:
@@ -75,7 +76,7 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         observed = encode(labels, self._missing(labels), self.classes_, "y", missing_code=len(self.classes_))
         joint = self._log_joint(self._prepare(X))
         with np.errstate(divide="ignore"):  # a label that a class never gets
-            joint += np.log(label_table(self.mislabel_matrix_))[observed]
+            joint += np.log(label_table(self._label_matrix))[observed]
         return adjust(normalise(joint), observed, self._recalibration)
 
     def _check_X(self, X: Any, reset: bool = False) -> Any:
@@ -119,11 +120,13 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         self.n_iter_ = max(found.rounds, 0) + 1
         self.converged_ = True
         self.review_count_ = found.review_count
+        self._label_matrix = found.calibration.mislabel
         labeled = np.flatnonzero(rows.observed < len(self.classes_))
-        p_wrong = 1.0 - self.true_proba_[labeled, rows.observed[labeled]]
-        self.noise_rate_ = float(np.average(p_wrong, weights=weight[labeled]))
+        right, unaided = (p[labeled, rows.observed[labeled]] for p in (self.true_proba_, found.posterior))
+        self.noise_rate_ = float(np.average(1.0 - right, weights=weight[labeled]))
+        # verified labels may rightly raise the doubts: what the model thinks by itself is compared
         disagrees = found.out_of_fold[labeled] != rows.observed[labeled]
-        self.drift_ = self.noise_rate_ - float(np.average(disagrees, weights=weight[labeled]))
+        self.drift_ = float(np.average(1.0 - unaided - disagrees, weights=weight[labeled]))
         return labels
 
     def _warn_of_classes(self) -> None:
@@ -132,7 +135,7 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
                 f"the fit doubts {self.noise_rate_:.0%} of the labels, {self.drift_:.0%} of all rows more than a model "
                 "that believes them all fails to predict: its classes may not be those of the labels; verify some rows",
                 DriftWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
         lost = unidentified(self.mislabel_matrix_)
         if len(lost) and len(self.classes_) > 1:
@@ -141,5 +144,5 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
                 f"the true classes {names} are given another label at least as often as their own, so that their "
                 "names are not certain; verify some of their rows (verified=), or use a simpler mislabel structure",
                 IdentifiabilityWarning,
-                stacklevel=4,
+                stacklevel=3,
             )

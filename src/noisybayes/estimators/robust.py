@@ -41,7 +41,9 @@ def robust_fit(
     """The fit, and the family with its constants fixed."""
     family = family.anchor(rows.X)
     variants = _variants(family, settings.alpha, n_classes, rows.n_rows)
-    learner = NaiveBayes(family, variants, n_classes, effective_n_jobs(n_jobs))
+    if class_prior is not None:  # known shares are what offsets count from
+        variants = [variant._replace(shares=True) for variant in variants]
+    learner = NaiveBayes(family, variants, n_classes, effective_n_jobs(n_jobs), class_prior)
     believe = None
     if not isinstance(family, Multinomial):  # on words the generative EM drifts, and takes its time over it
         em = Settings(settings.alpha, settings.start, settings.n_init, settings.max_iter, _EM_TOLERANCE)

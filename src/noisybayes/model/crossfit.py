@@ -46,8 +46,8 @@ class Variant(NamedTuple):
     """A way to turn sums into scores."""
 
     name: str
-    estimate: Callable[..., Any]  # (statistics, weight, settled) -> parameters
-    family: Any  # whose scorer(parameters, dtype) is a function from X to scores (n, K)
+    estimate: Any  # (statistics, weight, settled) -> parameters; None if the learner has a way of its own
+    family: Any  # whose scorer(parameters, dtype) is a function from X to scores (n, K); None likewise
     penalties: tuple[float, ...]  # of offsets, in nats per row; a later one must earn its place
     shares: bool  # whether offsets count from the log class shares
 
@@ -164,10 +164,12 @@ class Fitter:
         if len(variants) > _FINALISTS:
             value = [self._explained(gathered, Choice(v, v.penalties[0]), few) for v in variants]
             variants = [variants[i] for i in np.argsort(value)[::-1][:_FINALISTS]]
-        finalists = {
-            Choice(v, penalty): OFFSETS_MUST_EARN * place for v in variants for place, penalty in enumerate(v.penalties)
-        }
-        return max(finalists, key=lambda choice: self._explained(gathered, choice, many) - finalists[choice])
+        finalists = [Choice(variant, penalty) for variant in variants for penalty in variant.penalties]
+        value = [
+            self._explained(gathered, choice, many) - OFFSETS_MUST_EARN * choice.variant.penalties.index(choice.penalty)
+            for choice in finalists
+        ]
+        return finalists[int(np.argmax(value))]
 
     def _explained(self, gathered: Any, choice: Choice, parts: list[Rows]) -> float:
         """Log-likelihood per row of the labels of `parts`."""

@@ -29,8 +29,16 @@ class Gathered(NamedTuple):
 class NaiveBayes:
     """Scores are log-likelihoods of the family's variants."""
 
-    def __init__(self, family: Family, variants: Sequence[Variant], n_classes: int, n_threads: int) -> None:
+    def __init__(
+        self,
+        family: Family,
+        variants: Sequence[Variant],
+        n_classes: int,
+        n_threads: int,
+        class_prior: Array | None = None,
+    ) -> None:
         self.family, self.variants, self.n_classes, self.n_threads = family, variants, n_classes, n_threads
+        self.class_prior = class_prior
         self.dtype: np.dtype[Any] = np.dtype(np.float64)
 
     def gather(self, parts: list[Rows], beliefs: list[Belief]) -> Gathered:
@@ -55,6 +63,8 @@ class NaiveBayes:
         return np.asarray(variant.family.scorer(predictor, score_dtype(X))(X), dtype=np.float64)
 
     def shares(self, gathered: Gathered) -> Array:
+        if self.class_prior is not None:
+            return np.asarray(np.log(np.maximum(self.class_prior, 1e-300)))
         weight = gathered.total.weight
         return np.asarray(np.log((weight + 1.0) / (weight.sum() + self.n_classes)))
 
