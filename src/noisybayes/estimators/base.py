@@ -98,8 +98,9 @@ class BaseINB(LatentLabelClassifier):
         family = self._make_family(X)
         rows = self._rows(X, family.prepare(X), labels, verified, sample_weight)
         self._forget_the_last_fit()
-        # of a handful of rows no fold can be left out
-        if settings.method(self.method) == "em" or K == 1 or rows.n_rows < 2 * FOLDS:
+        # of a handful of rows no fold can be left out, and of labels that weigh nothing none can be checked
+        weight = np.bincount(rows.observed, weights=rows.weight, minlength=K)[:K]
+        if settings.method(self.method) == "em" or K == 1 or rows.n_rows < 2 * FOLDS or weight.min() <= 0:
             self._fit_em(rows, family, K)
         else:
             self._fit_crossfit(rows, family, K)
