@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from noisybayes.bench import EXPERIMENTS, pages, recovery, speed
+from noisybayes.bench import EXPERIMENTS, pages, recovery, speed, verified
 from noisybayes.bench.store import read_rows, table, write_rows
 from noisybayes.cli.app import app
 from noisybayes.cli.bench import NAMES
+
+
+def small_news():
+    """A stand-in for the real texts: two topics, a few words each, one label in six wrong."""
+    rng = np.random.default_rng(0)
+    true = rng.integers(2, size=120)
+    texts = [" ".join(rng.choice([f"{'ab'[k]}{j}" for j in range(8)] + ["and", "the"], 6)) for k in true]
+    observed = np.where(rng.random(120) < 1 / 6, 1 - true, true)
+    return SimpleNamespace(texts=texts, observed=observed, true=true)
 
 
 @pytest.fixture
 def small(monkeypatch):
     monkeypatch.setattr(recovery, "SIZES", (100, 200))
     monkeypatch.setattr(recovery, "N_TEST", 50)
+    monkeypatch.setattr(verified, "COUNTS", (12,))
+    monkeypatch.setattr(verified, "noisy_ag_news", small_news)
     original = speed.random_texts
     monkeypatch.setattr(speed, "random_texts", lambda rng, dtype: original(rng, dtype, 2_000, 400, 20, 4))
 
