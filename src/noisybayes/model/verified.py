@@ -3,7 +3,7 @@
 Where mistakes sit on ambiguous rows, no model of (features, label) alone can know how many there are; some verified
 rows can tell. P(wrong) is recalibrated as a function of itself: logit P'(wrong) = intercept + slope * logit P(wrong).
 Given its score, whether a row is wrong does not depend on why it was looked at, so that rows from the top of a list
-serve as well as rows drawn at random.
+serve too; but they say little of the rows far below, and more of them are needed than of rows drawn at random.
 """
 
 from __future__ import annotations
