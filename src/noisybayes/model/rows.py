@@ -31,10 +31,6 @@ class Rows(NamedTuple):
     def n_rows(self) -> int:
         return len(self.observed)
 
-    @property
-    def total_weight(self) -> float:
-        return float(self.n_rows if self.weight is None else self.weight.sum())
-
     def take(self, index: Array) -> Rows:
         """Copy the rows of `index`."""
         return Rows(*(_pick(part, index) for part in self))
