@@ -196,3 +196,39 @@ def test_imbalanced_classes_are_not_given_away():
     naive = MultinomialNB().fit(X, y)
     X_test, true_test = X_test[np.flatnonzero(keep_test)], true_test[keep_test]
     assert np.mean(model.predict(X_test) == true_test) > np.mean(naive.predict(X_test) == true_test)
+
+
+def test_a_block_that_says_everything_ten_times_does_not_drown_the_others():
+    data = simulate(1_500, n_features=30, n_classes=3, diagonal=(0.75, 0.85), random_state=3)
+    rng = np.random.default_rng(3)
+    numbers = rng.normal(size=(1_500, 3)) + np.eye(3)[data.true]
+    train, test = slice(0, 1_000), slice(1_000, None)
+    right = []
+    for copies in (1, 10):
+        X = np.hstack([*[data.X] * copies, numbers])
+        blocks = [("bernoulli", slice(0, 30 * copies)), ("gaussian", slice(30 * copies, None))]
+        model = MixedINB(blocks).fit(X[train], data.y[train])
+        right.append(np.mean(model.predict(X[test]) == data.true[test]))
+    words_alone = BernoulliINB().fit(data.X[train], data.y[train]).predict(data.X[test]) == data.true[test]
+    assert right[0] > np.mean(words_alone) + 0.02  # the numbers do help
+    assert right[1] == pytest.approx(right[0], abs=0.015)
+
+
+def test_texts_beside_numbers_are_scored_as_texts_are():
+    X, true, X_test, true_test = bursty_texts(4)
+    rng = np.random.default_rng(4)
+    y = corrupt(true, uniform_noise(5, 0.2), rng)
+    chance = rng.normal(size=(len(true) + len(true_test), 2))  # numbers that say nothing
+    both = sparse.csr_array(sparse.hstack([sparse.vstack([X, X_test]), sparse.csr_array(chance)]))
+    mixed = MixedINB([("multinomial", slice(0, X.shape[1])), ("gaussian", slice(X.shape[1], None))])
+    mixed.fit(both[: len(true)], y)
+    words = MultinomialINB().fit(X, y)
+    assert mixed.event_model_.startswith(words.event_model_)
+    agree = mixed.predict(both[len(true) :]) == words.predict(X_test)
+    assert np.mean(agree) > 0.97
+
+
+def test_the_chosen_smoothing_is_the_published_one():
+    X, true, _, _ = bursty_texts(5)
+    model = MultinomialINB().fit(X, true)
+    assert model.event_model_.endswith(f"alpha {model.alpha_:g}")

@@ -95,7 +95,7 @@ def edit_json(**changes):
         (lambda path: path.write_bytes(path.read_bytes()[:-200]), "not a complete noisybayes model"),
         (lambda path: path.write_bytes(b""), "not a complete noisybayes model"),
         (lambda path: path.write_text("hello"), "not a complete noisybayes model"),
-        (lambda path: rewrite(path, edit_json(format=99)), "has the model format 99, but this version reads 1"),
+        (lambda path: rewrite(path, edit_json(format=99)), "has the model format 99, but this version reads 2"),
         (lambda path: rewrite(path, edit_json(estimator="os.system")), "damaged or altered: KeyError"),
         (lambda path: rewrite(path, edit_json(sha256=None)), "damaged or altered: AttributeError"),
         (lambda path: rewrite(path, edit_json(fitted={})), "damaged or altered: AttributeError"),

@@ -10,9 +10,10 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from ..model.crossfit import Belief, Variant
+from ..model.crossfit import Belief
 from ..model.rows import Rows
 from ..model.tree import Array
+from ..model.variants import Score, Variant
 
 # A probability of zero would be final; forests and boosting give it lightly.
 _LEAST_PROBABILITY = 1e-4
@@ -31,7 +32,8 @@ class ClassifierLearner:
         self.estimator, self.n_classes, self.seed = estimator, n_classes, seed
         self.weighs = has_fit_parameter(estimator, "sample_weight")
         penalty = 0.5 / n_rows  # a standard normal prior on every offset
-        self.variants: Sequence[Variant] = (Variant(type(estimator).__name__, None, None, (penalty,), False),)
+        self.variant = Variant(type(estimator).__name__, (Score(None, None),), None, (penalty,), False)
+        self.blocks: Sequence[Sequence[Variant]] = [[self.variant]]
 
     def gather(self, parts: list[Rows], beliefs: list[Belief]) -> Gathered:
         fitted = [self._fit(parts[:f] + parts[f + 1 :], beliefs[:f] + beliefs[f + 1 :]) for f in range(len(parts))]
@@ -48,7 +50,7 @@ class ClassifierLearner:
     def score(self, predictor: Any, variant: Variant, X: Any) -> Array:
         proba = np.zeros((X.shape[0], self.n_classes))
         proba[:, predictor.classes_] = predictor.predict_proba(X)
-        return np.asarray(np.log(np.maximum(proba, _LEAST_PROBABILITY)))
+        return np.asarray(np.log(np.maximum(proba, _LEAST_PROBABILITY)))[None]
 
     def shares(self, gathered: Gathered) -> Array:
         return np.zeros(self.n_classes)

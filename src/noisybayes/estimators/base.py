@@ -148,7 +148,7 @@ class BaseINB(LatentLabelClassifier):
         found, family = robust_fit(rows, family, rng=rng, report=report, **arguments)
         labels = self._publish_crossfit(found, rows)
         self._model, params, stats = as_generative(
-            found, family, arguments["structure"], arguments["class_prior"], self.alpha, rows, labels, self.true_proba_
+            found, family, arguments["structure"], arguments["class_prior"], rows, labels, self.true_proba_
         )
         recalibration = self._recalibration
         self._publish(params, stats)
@@ -233,7 +233,7 @@ class BaseINB(LatentLabelClassifier):
         self.class_prior_ = np.array(params.prior[0])
         self.mislabel_matrix_ = np.array(params.mislabel[0])
         with np.errstate(divide="ignore"):  # a class that lost all its rows has probability 0
-            self._scoring = Scoring(self._model.family, params.features, 1.0, np.log(self.class_prior_))
+            self._scoring = Scoring((self._model.family,), (params.features,), np.ones(1), np.log(self.class_prior_))
         self._label_matrix = self.mislabel_matrix_
         self._recalibration = Recalibration()
         self.alpha_ = self._model.family.strength(self._model.feature_prior) if self.alpha == "auto" else self.alpha

@@ -98,5 +98,5 @@ class MislabelClassifier(LatentLabelClassifier):
         return self
 
     def _log_joint(self, design: Any) -> Array:
-        scores = self._learner.score(self.estimator_, self._learner.variants[0], design)
+        scores = self._learner.score(self.estimator_, self._learner.variant, design)
         return self._calibration.log_joint(scores)

@@ -23,18 +23,20 @@ from ..model.families import FAMILIES, Mixed
 from ..model.families.bernoulli import BernoulliParams, BetaPrior
 from ..model.families.gaussian import GaussianParams, GaussianPrior, GaussianStats
 from ..model.mislabel import STRUCTURES, Fixed
+from ..model.variants import BlockFamily
 from ..model.verified import Recalibration
 from ..model.words import Words
 from .inb import BernoulliINB, GaussianINB, MixedINB, MultinomialINB
 from .scoring import Scoring
 
-FORMAT = 1
+FORMAT = 2
 ESTIMATORS = {cls.__name__: cls for cls in (BernoulliINB, MultinomialINB, GaussianINB, MixedINB)}
 _VALUES: dict[str, type[Any]] = {
     cls.__name__: cls
     for cls in (
         *FAMILIES.values(), Mixed, *STRUCTURES.values(), Fixed, Model, Params, Stats,
         BernoulliParams, BetaPrior, GaussianParams, GaussianPrior, GaussianStats, Recalibration, Scoring, Words,
+        BlockFamily,
     )
 }  # fmt: skip
 # functions are not data

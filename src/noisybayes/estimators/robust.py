@@ -8,20 +8,24 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from ..model.calibration import Labels, estimate_matrix
-from ..model.crossfit import CrossFit, Variant, crossfit
+from ..model.crossfit import CrossFit, crossfit
 from ..model.em import MapSum, Model, Params, Stats, label_sums
-from ..model.families import Family, Multinomial
+from ..model.families import Family, Mixed, Multinomial
 from ..model.fit import Settings
 from ..model.generative import em_beliefs
 from ..model.learner import NaiveBayes, fixed_variant, pooled_variants
 from ..model.mislabel import Structure
 from ..model.rows import Rows
 from ..model.tree import Array
-from ..model.words import SMOOTHING, word_variants
+from ..model.variants import Variant, in_block
+from ..model.words import SMOOTHING, Words, word_variants
 from .scoring import Scoring
 
-#: Strengths of the pooled prior that are compared, in rows: from hardly any to nearly one class.
-STRENGTHS = (1.0, 16.0, 256.0, 4096.0)
+#: Standard deviations of the normal prior on offsets: class shares are known well, unless features hang together.
+OFFSET_SPREADS = (0.25, 1.0)
+#: Strengths of the pooled prior that are compared, in rows: from hardly any to nearly one class. The first is kept
+#: unless another is better beyond chance.
+STRENGTHS = (16.0, 1.0, 256.0, 4096.0)
 #: EM as a candidate need not be run to the last digit.
 _EM_TOLERANCE = 1e-4
 
@@ -40,31 +44,47 @@ def robust_fit(
 ) -> tuple[CrossFit, Family]:
     """The fit, and the family with its constants fixed."""
     family = family.anchor(rows.X)
-    variants = _variants(family, settings.alpha, n_classes, rows.n_rows)
+    blocks = _blocks(family, settings.alpha, n_classes, rows.n_rows)
     if class_prior is not None:  # known shares are what offsets count from
-        variants = [variant._replace(shares=True) for variant in variants]
-    learner = NaiveBayes(family, variants, n_classes, effective_n_jobs(n_jobs), class_prior)
+        blocks = [[variant._replace(shares=True) for variant in variants] for variants in blocks]
+    learner = NaiveBayes(family, blocks, n_classes, effective_n_jobs(n_jobs), class_prior)
     believe = None
-    if not isinstance(family, Multinomial):  # on words the generative EM drifts, and takes its time over it
+    if not _has_words(family):  # on words the generative EM drifts, and takes its time over it
         em = Settings(settings.alpha, settings.start, settings.n_init, settings.max_iter, _EM_TOLERANCE)
         believe = em_beliefs(family, structure, class_prior, n_classes, em, map_sum)
     return crossfit(rows, learner, structure, n_classes, rng, believe, report), family
 
 
+def _has_words(family: Family) -> bool:
+    return any(isinstance(part, Multinomial) for part in (family.families if isinstance(family, Mixed) else (family,)))
+
+
+def _blocks(family: Family, alpha: float | str, n_classes: int, n_rows: int) -> list[list[Variant]]:
+    if not isinstance(family, Mixed):
+        return [_variants(family, alpha, n_classes, n_rows)]
+    return [
+        [in_block(number, variant) for variant in _variants(part, alpha, n_classes, n_rows)]
+        for number, part in enumerate(family.families)
+    ]
+
+
 def _variants(family: Family, alpha: float | str, n_classes: int, n_rows: int) -> list[Variant]:
     if isinstance(family, Multinomial):
         return word_variants(n_classes, SMOOTHING if alpha == "auto" else (float(alpha),))
-    penalty = 0.5 / n_rows  # a standard normal prior on every offset
+    penalties = tuple(0.5 / (spread**2 * n_rows) for spread in OFFSET_SPREADS)
     if alpha == "auto":
-        return pooled_variants(family, STRENGTHS, penalty)
-    return [fixed_variant(family, float(alpha), penalty)]
+        return pooled_variants(family, STRENGTHS, penalties)
+    return [fixed_variant(family, float(alpha), penalties)]
 
 
 def scoring_of(found: CrossFit) -> Scoring:
     calibration = found.calibration
-    return Scoring(
-        found.choice.variant.family, found.predictor, calibration.temperature, calibration.base + calibration.offset
-    )
+    families = tuple(score.family for score in found.choice.variant.scores)
+    params, temperature = tuple(found.predictor), calibration.temperature
+    if all(isinstance(family, Words) for family in families):  # weights of words add up: one product instead of two
+        params = (np.tensordot(temperature, params, axes=1),)
+        families, temperature = (Words(),), np.ones(1)
+    return Scoring(families, params, temperature, calibration.base + calibration.offset)
 
 
 def as_generative(
@@ -72,19 +92,13 @@ def as_generative(
     family: Family,
     structure: Structure,
     class_prior: Array | None,
-    alpha: Any,
     rows: Rows,
     labels: Labels,
     true: Array,
 ) -> tuple[Model, Params, Stats]:
     """The fit as a generative model: what describes the features, draws samples, and what a stream goes on from."""
     total = found.gathered.total
-    if alpha != "auto":
-        prior = family.fixed_prior(float(alpha), total.features, total.weight)
-    elif isinstance(family, Multinomial):
-        prior = family.fixed_prior(SMOOTHING[0], total.features, total.weight)
-    else:
-        prior = family.pooled_prior(total.features, total.weight, None if found.rounds else STRENGTHS[0])
+    prior = found.choice.variant.prior(total.features, total.weight, found.settled)
     weighted = true * labels.weight[:, None]
     shares = weighted.sum(axis=0) / weighted.sum() if class_prior is None else class_prior
     params = Params(

@@ -1,4 +1,4 @@
-"""What predicts: scores of the features, a temperature and a constant per class."""
+"""What predicts: scores of the features, a temperature for each kind of score, and a constant per class."""
 
 from __future__ import annotations
 
@@ -11,19 +11,22 @@ from ..model.tree import Array
 
 
 class Scoring(NamedTuple):
-    family: Any  # has scorer(params, dtype)
-    params: Any
-    temperature: float
+    families: tuple[Any, ...]  # each has scorer(params, dtype)
+    params: tuple[Any, ...]
+    temperature: Array  # (B,)
     constant: Array  # (K,)
 
     def log_joint(self, design: Any) -> Array:
         """(n, K), up to a constant per row."""
         dtype = score_dtype(design)
-        scores = self.family.scorer(self.params, dtype)(design)
-        if self.temperature != 1.0:
-            scores *= dtype.type(self.temperature)
-        scores += self.constant.astype(dtype)
-        return np.asarray(scores)
+        joint = None
+        for family, params, temperature in zip(self.families, self.params, self.temperature, strict=True):
+            scores = family.scorer(params, dtype)(design)
+            if temperature != 1.0:
+                scores *= dtype.type(temperature)
+            joint = scores if joint is None else np.add(joint, scores, out=joint)
+        joint += self.constant.astype(dtype)
+        return np.asarray(joint)
 
 
 def normalise(log_joint: Array) -> Array:

@@ -1,8 +1,9 @@
 """Scores to probabilities of the true label: how far scores are to be trusted, and how labels go wrong.
 
-    P(true = k | x) = softmax(temperature * score(x) + offset)[k]
+    P(true = k | x) = softmax(sum_b temperature[b] * score[b](x) + offset)[k]
     P(observed l | x) = sum_k mislabel[l, k] P(true = k | x)
 
+There may be several scores b: one for each block of columns, so that a long text does not drown three numbers.
 Both parts are fitted to the observed labels. The scores must come from rows other than the one they belong to: only
 then does the likelihood of the labels tell how good they are.
 """
@@ -43,15 +44,18 @@ class Labels(NamedTuple):
 
 
 class Calibration(NamedTuple):
-    temperature: float
+    temperature: Array  # (B,), one for each kind of score
     offset: Array  # (K,) added to the base
     mislabel: Array  # (K, K): [observed, true]
     base: Array  # (K,) what offsets are counted from: log class shares, or zeros
 
     def log_joint(self, scores: Array) -> Array:
-        """temperature * score + offset, (n, K); scores are centred, since only their differences matter."""
-        centred = scores - scores.mean(axis=1, keepdims=True)
-        return np.asarray(self.temperature * centred + (self.base + self.offset))
+        """(n, K), up to a constant per row, of scores (B, n, K)."""
+        joint = self.temperature[0] * scores[0]
+        for temperature, more in zip(self.temperature[1:], scores[1:], strict=True):
+            joint += temperature * more
+        joint += self.base + self.offset
+        return np.asarray(joint)
 
 
 class Posterior(NamedTuple):
@@ -82,6 +86,11 @@ def posterior(calibration: Calibration, scores: Array, labels: Labels) -> Poster
     return Posterior(joint, true, np.log(total[:, 0]))
 
 
+def centred(scores: Array) -> Array:
+    """Only the differences between classes matter; without their mean, numbers stay small."""
+    return np.asarray(scores - scores.mean(axis=-1, keepdims=True))
+
+
 def calibrate(
     scores: Array,
     labels: Labels,
@@ -91,14 +100,17 @@ def calibrate(
     start: Calibration | None,
     rng: np.random.Generator,
 ) -> tuple[Calibration, Posterior]:
-    """Maximise the likelihood of the labels - penalty * |offset|^2 (per row); also the posterior of all rows."""
-    n, K = scores.shape
+    """Maximise the likelihood of the labels - penalty * |offset|^2 (per row); also the posterior of all rows.
+
+    scores (B, n, K) have mean 0 over the classes, as from `centred`.
+    """
+    B, n, K = scores.shape
     if start is None:
-        spread = (scores - scores.mean(axis=1, keepdims=True)).std()
-        start = Calibration(1.0 / max(spread, 1e-12), np.zeros(K), constant_rate(K, _START_DIAGONAL), base)
+        spread = scores.std(axis=(1, 2))
+        start = Calibration(1.0 / (B * np.maximum(spread, 1e-12)), np.zeros(K), constant_rate(K, _START_DIAGONAL), base)
         start = start._replace(mislabel=structure.estimate(_START_DIAGONAL * n * start.mislabel[None])[0])
     some = rng.choice(n, _ROWS_FOR_NEWTON, replace=False) if n > _ROWS_FOR_NEWTON else np.arange(n)
-    calibration = _climb(scores[some], labels.take(some), structure, penalty, start._replace(base=base))
+    calibration = _climb(scores[:, some], labels.take(some), structure, penalty, start._replace(base=base))
     for _ in range(_FINISHING_ROUNDS):
         found = posterior(calibration, scores, labels)
         calibration = calibration._replace(mislabel=estimate_matrix(found.true, labels, structure))
@@ -134,22 +146,24 @@ def estimate_matrix(true: Array, labels: Labels, structure: Structure) -> Array:
 
 def _newton(scores: Array, weight: Array, found: Posterior, penalty: float, now: Calibration) -> Calibration:
     """One step on sum_ik true_ik log prior_ik - penalty |offset|^2, which is concave in (temperature, offset)."""
-    K = scores.shape[1]
+    B, _, K = scores.shape
     share = weight / weight.sum()
-    centred = scores - scores.mean(axis=1, keepdims=True)
     prior = found.prior
     gap = (found.true - prior) * share[:, None]
-    deviation = prior * (centred - (prior * centred).sum(axis=1, keepdims=True)) * share[:, None]
-    gradient = np.append((gap * centred).sum(), gap.sum(axis=0) - 2 * penalty * now.offset)
     weighted = prior * share[:, None]
-    diagonal = np.append((deviation * centred).sum(), weighted.sum(axis=0) + 2 * penalty) + 1e-9
+    deviation = weighted * (scores - (prior * scores).sum(axis=2, keepdims=True))
+    gradient = np.concatenate([np.einsum("nk,bnk->b", gap, scores), gap.sum(axis=0) - 2 * penalty * now.offset])
+    of_temperatures = np.einsum("bnk,cnk->bc", deviation, scores)
+    diagonal = np.append(np.diag(of_temperatures), weighted.sum(axis=0) + 2 * penalty) + 1e-9
     if K > _MOST_CLASSES_FOR_HESSIAN:
         step = gradient / diagonal
     else:
         hessian = np.diag(diagonal)
-        hessian[0, 1:] = hessian[1:, 0] = deviation.sum(axis=0)
-        hessian[1:, 1:] -= weighted.T @ prior
+        hessian[:B, :B] = of_temperatures + 1e-9 * np.eye(B)
+        hessian[:B, B:] = deviation.sum(axis=1)
+        hessian[B:, :B] = hessian[:B, B:].T
+        hessian[B:, B:] -= weighted.T @ prior
         step = np.linalg.solve(hessian, gradient)
-    temperature = float(np.clip(now.temperature + step[0], now.temperature / 3, now.temperature * 3))
-    offset = now.offset + np.clip(step[1:], -2.0, 2.0)
+    temperature = np.clip(now.temperature + step[:B], now.temperature / 3, now.temperature * 3)
+    offset = now.offset + np.clip(step[B:], -2.0, 2.0)
     return now._replace(temperature=temperature, offset=offset - offset.mean())

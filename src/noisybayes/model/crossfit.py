@@ -14,10 +14,11 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from .calibration import Calibration, Labels, Posterior, calibrate, estimate_matrix, posterior
+from .calibration import Calibration, Labels, Posterior, calibrate, centred, estimate_matrix, posterior
 from .mislabel import Structure
 from .rows import Rows
 from .tree import Array
+from .variants import Choice, Variant, combine
 
 FOLDS = 5
 #: Rounds of reweighting that may be made; their effect is all but over after the second.
@@ -29,10 +30,9 @@ _ROWS_LEFT_OUT = 3_000
 OFFSETS_MUST_EARN = 0.01
 #: Rounds: what they take from the labels is not given back.
 ROUNDS_MUST_EARN = 0.005
-#: Candidates are compared on few rows, and the best of them again on many.
-_ROWS_TO_COMPARE = 2_000
-_ROWS_TO_DECIDE = 10_000
-_FINALISTS = 3
+#: A variant takes the place of the first one if it explains the labels better by this many standard errors.
+STANDARD_ERRORS = 2.0
+_ROWS_TO_COMPARE = 10_000
 
 
 class Belief(NamedTuple):
@@ -42,43 +42,30 @@ class Belief(NamedTuple):
     trust: Array  # (n,) between 0 and 1
 
 
-class Variant(NamedTuple):
-    """A way to turn sums into scores."""
-
-    name: str
-    estimate: Any  # (statistics, weight, settled) -> parameters; None if the learner has a way of its own
-    family: Any  # whose scorer(parameters, dtype) is a function from X to scores (n, K); None likewise
-    penalties: tuple[float, ...]  # of offsets, in nats per row; a later one must earn its place
-    shares: bool  # whether offsets count from the log class shares
-
-
 class Learner(Protocol):
     """What learns scores from beliefs: naive Bayes from sums, or any classifier from weighted rows."""
 
-    variants: Sequence[Variant]
+    blocks: Sequence[Sequence[Variant]]  # for each block of columns the variants that may score it
 
     def gather(self, parts: list[Rows], beliefs: list[Belief]) -> Any:
         """What all variants need, fold by fold."""
         ...
 
     def out_of_fold(self, gathered: Any, variant: Variant, settled: bool, parts: list[Rows]) -> list[Array]:
-        """(n_f, K) scores of each part, learned from all the others."""
+        """(B, n_f, K) scores of each part, learned from all the others."""
         ...
 
     def predictor(self, gathered: Any, variant: Variant, settled: bool) -> Any:
         """What `score` needs, learned from all parts."""
         ...
 
-    def score(self, predictor: Any, variant: Variant, X: Any) -> Array: ...
+    def score(self, predictor: Any, variant: Variant, X: Any) -> Array:
+        """(B, n, K)"""
+        ...
 
     def shares(self, gathered: Any) -> Array:
         """(K,) log class shares."""
         ...
-
-
-class Choice(NamedTuple):
-    variant: Variant
-    penalty: float
 
 
 class Stage(NamedTuple):
@@ -92,6 +79,7 @@ class Stage(NamedTuple):
 
 class CrossFit(NamedTuple):
     choice: Choice
+    settled: bool
     gathered: Any
     predictor: Any
     calibration: Calibration
@@ -122,11 +110,15 @@ class Fitter:
         self.learner, self.structure, self.n_classes = learner, structure, n_classes
         self.rng, self.most_rounds = rng, most_rounds
 
+    def scores(self, gathered: Any, variant: Variant, settled: bool, parts: list[Rows]) -> Array:
+        """(B, n, K), out of fold."""
+        return centred(np.concatenate(self.learner.out_of_fold(gathered, variant, settled, parts), axis=1))
+
     def stage(
         self, parts: list[Rows], beliefs: list[Belief], choice: Choice, start: Calibration | None, settled: bool
     ) -> Stage:
         gathered = self.learner.gather(parts, beliefs)
-        scores = np.concatenate(self.learner.out_of_fold(gathered, choice.variant, settled, parts))
+        scores = self.scores(gathered, choice.variant, settled, parts)
         base = self.learner.shares(gathered) if choice.variant.shares else np.zeros(self.n_classes)
         calibration, found = calibrate(scores, labels_of(parts), self.structure, choice.penalty, base, start, self.rng)
         return Stage(gathered, settled, calibration, found)
@@ -147,37 +139,42 @@ class Fitter:
     def likelihood(self, stage: Stage, choice: Choice, rows: Rows) -> Array:
         """(n,) log P(label | x) of rows that had no part in the stage."""
         predictor = self.learner.predictor(stage.gathered, choice.variant, stage.settled)
-        scores = self.learner.score(predictor, choice.variant, rows.X)
+        scores = centred(self.learner.score(predictor, choice.variant, rows.X))
         return posterior(stage.calibration, scores, labels_of([rows])).log_likelihood
 
     def choose(self, parts: list[Rows]) -> Choice:
-        """The variant and penalty under which out-of-fold scores explain the observed labels best."""
-        only, *others = self.learner.variants
-        if not others and len(only.penalties) == 1:
-            return Choice(only, only.penalties[0])
-        gathered = self.learner.gather(parts, first_beliefs(parts, self.n_classes))
-        few, many = (
-            [part.view(0, min(part.n_rows, -(-n // len(parts)))) for part in parts]
-            for n in (_ROWS_TO_COMPARE, _ROWS_TO_DECIDE)
-        )
-        variants = list(self.learner.variants)
-        if len(variants) > _FINALISTS:
-            value = [self._explained(gathered, Choice(v, v.penalties[0]), few) for v in variants]
-            variants = [variants[i] for i in np.argsort(value)[::-1][:_FINALISTS]]
-        finalists = [Choice(variant, penalty) for variant in variants for penalty in variant.penalties]
-        value = [
-            self._explained(gathered, choice, many) - OFFSETS_MUST_EARN * choice.variant.penalties.index(choice.penalty)
-            for choice in finalists
-        ]
-        return finalists[int(np.argmax(value))]
+        """For each block the variant, and for all of them the penalty, that explain the observed labels best."""
+        blocks = self.learner.blocks
+        gathered = self.learner.gather(parts, first_beliefs(parts, self.n_classes)) if _is_open(blocks) else None
+        some = [part.view(0, min(part.n_rows, -(-_ROWS_TO_COMPARE // len(parts)))) for part in parts]
+        variant = combine([self._best(gathered, variants, some) for variants in blocks])
+        choices = [Choice(variant, penalty) for penalty in variant.penalties]
+        if len(choices) == 1:
+            return choices[0]
+        means = [self._explained(gathered, choice, some).mean() for choice in choices]
+        return choices[int(np.argmax(means - OFFSETS_MUST_EARN * np.arange(len(choices))))]
 
-    def _explained(self, gathered: Any, choice: Choice, parts: list[Rows]) -> float:
-        """Log-likelihood per row of the labels of `parts`."""
-        scores = np.concatenate(self.learner.out_of_fold(gathered, choice.variant, False, parts))
+    def _best(self, gathered: Any, variants: Sequence[Variant], parts: list[Rows]) -> Variant:
+        """The first, unless another explains the labels better beyond chance."""
+        if len(variants) == 1:
+            return variants[0]
+        explained = np.array([self._explained(gathered, Choice(v, v.penalties[0]), parts) for v in variants])
+        gain = explained - explained[0]
+        chance = gain.std(axis=1) / np.sqrt(gain.shape[1])
+        means = gain.mean(axis=1)
+        return variants[int(np.argmax(np.where(means > STANDARD_ERRORS * chance, means, 0.0)))]
+
+    def _explained(self, gathered: Any, choice: Choice, parts: list[Rows]) -> Array:
+        """(n,) log-likelihood of the labels of `parts`, times their weights."""
+        scores = self.scores(gathered, choice.variant, False, parts)
         base = self.learner.shares(gathered) if choice.variant.shares else np.zeros(self.n_classes)
         labels = labels_of(parts)
         _, found = calibrate(scores, labels, self.structure, choice.penalty, base, None, self.rng)
-        return float(np.average(found.log_likelihood, weights=labels.weight))
+        return np.asarray(found.log_likelihood * (labels.weight / labels.weight.mean()))
+
+
+def _is_open(blocks: Sequence[Sequence[Variant]]) -> bool:
+    return any(len(variants) > 1 or len(variants[0].penalties) > 1 for variants in blocks)
 
 
 def crossfit(
@@ -208,9 +205,10 @@ def crossfit(
         first, last = stages[0], stages[-1]
     back = np.argsort(order)
     labels = labels_of(parts)
-    scores = np.concatenate(learner.out_of_fold(last.gathered, choice.variant, last.settled, parts))
+    scores = fitter.scores(last.gathered, choice.variant, last.settled, parts)
     return CrossFit(
         choice,
+        last.settled,
         last.gathered,
         learner.predictor(last.gathered, choice.variant, last.settled),
         last.calibration,

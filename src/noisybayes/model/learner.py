@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .crossfit import Belief, Variant
+from .crossfit import Belief
 from .families import Family
 from .rows import Rows, score_dtype, split
 from .tree import Array, add_into, tree_map
+from .variants import Score, Variant
 
 
 class Sums(NamedTuple):
@@ -32,12 +33,12 @@ class NaiveBayes:
     def __init__(
         self,
         family: Family,
-        variants: Sequence[Variant],
+        blocks: Sequence[Sequence[Variant]],
         n_classes: int,
         n_threads: int,
         class_prior: Array | None = None,
     ) -> None:
-        self.family, self.variants, self.n_classes, self.n_threads = family, variants, n_classes, n_threads
+        self.family, self.blocks, self.n_classes, self.n_threads = family, blocks, n_classes, n_threads
         self.class_prior = class_prior
         self.dtype: np.dtype[Any] = np.dtype(np.float64)
 
@@ -51,16 +52,19 @@ class NaiveBayes:
         def score(pair: tuple[Sums, Rows]) -> Array:
             own, rows = pair
             rest = tree_map(np.subtract, gathered.total, own)
-            params = variant.estimate(rest.features, np.maximum(rest.weight, 0.0), settled)
-            return np.asarray(variant.family.scorer(params, self.dtype)(rows.X), dtype=np.float64)
+            params = _parameters(rest._replace(weight=np.maximum(rest.weight, 0.0)), variant, settled)
+            return self.score(params, variant, rows.X)
 
         return self._map(score, list(zip(gathered.parts, parts, strict=True)))
 
     def predictor(self, gathered: Gathered, variant: Variant, settled: bool) -> Any:
-        return variant.estimate(gathered.total.features, gathered.total.weight, settled)
+        return _parameters(gathered.total, variant, settled)
 
     def score(self, predictor: Any, variant: Variant, X: Any) -> Array:
-        return np.asarray(variant.family.scorer(predictor, score_dtype(X))(X), dtype=np.float64)
+        scores = [
+            score.family.scorer(params, self.dtype)(X) for score, params in zip(variant.scores, predictor, strict=True)
+        ]
+        return np.asarray(scores, dtype=np.float64)
 
     def shares(self, gathered: Gathered) -> Array:
         if self.class_prior is not None:
@@ -89,21 +93,30 @@ class NaiveBayes:
             return list(pool.map(fn, items))
 
 
-def pooled_variants(family: Family, strengths: Sequence[float], penalty: float) -> list[Variant]:
+def _parameters(sums: Sums, variant: Variant, settled: bool) -> list[Any]:
+    return [score.estimate(sums.features, sums.weight, settled) for score in variant.scores]
+
+
+def pooled_variants(family: Family, strengths: Sequence[float], penalties: tuple[float, ...]) -> list[Variant]:
     """Shrinkage towards the pooled mean: several strengths at first, and once labels are weighted the best one."""
-    return [
-        Variant(f"strength {s:g}", partial(_pooled_estimate, family, s), family, (penalty,), True) for s in strengths
-    ]
+    return [_variant(f"strength {s:g}", family, partial(_pooled_prior, family, s), penalties) for s in strengths]
 
 
-def _pooled_estimate(family: Family, strength: float, stats: Any, weight: Array, settled: bool) -> Any:
-    prior = family.pooled_prior(stats, weight, None if settled else strength)
-    return family.estimate(stats, weight, prior)
+def fixed_variant(family: Family, alpha: float, penalties: tuple[float, ...]) -> Variant:
+    return _variant(f"alpha {alpha:g}", family, partial(_fixed_prior, family, alpha), penalties)
 
 
-def fixed_variant(family: Family, alpha: float, penalty: float) -> Variant:
-    return Variant(f"alpha {alpha:g}", partial(_fixed_estimate, family, alpha), family, (penalty,), True)
+def _variant(name: str, family: Family, prior: Callable[..., Any], penalties: tuple[float, ...]) -> Variant:
+    return Variant(name, (Score(partial(_estimate, family, prior), family),), prior, penalties, True)
 
 
-def _fixed_estimate(family: Family, alpha: float, stats: Any, weight: Array, settled: bool) -> Any:
-    return family.estimate(stats, weight, family.fixed_prior(alpha, stats, weight))
+def _pooled_prior(family: Family, strength: float, stats: Any, weight: Array, settled: bool) -> Any:
+    return family.pooled_prior(stats, weight, None if settled else strength)
+
+
+def _fixed_prior(family: Family, alpha: float, stats: Any, weight: Array, settled: bool) -> Any:
+    return family.fixed_prior(alpha, stats, weight)
+
+
+def _estimate(family: Family, prior: Callable[..., Any], stats: Any, weight: Array, settled: bool) -> Any:
+    return family.estimate(stats, weight, prior(stats, weight, settled))

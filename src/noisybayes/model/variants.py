@@ -1,0 +1,75 @@
+"""Ways to turn sums into scores, among which the robust fit chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+
+class Score(NamedTuple):
+    """One kind of score; each gets a temperature of its own."""
+
+    estimate: Any  # (statistics, weight, settled) -> parameters; None if the learner has a way of its own
+    family: Any  # whose scorer(parameters, dtype) is a function from X to scores (n, K); None likewise
+
+
+class Variant(NamedTuple):
+    """How one block of columns is scored."""
+
+    name: str
+    scores: tuple[Score, ...]
+    prior: Any  # (statistics, weight, settled) -> prior of the block's family, to describe its features; None likewise
+    penalties: tuple[float, ...]  # of offsets, in nats per row; a later one must earn its place
+    shares: bool  # whether offsets count from the log class shares
+
+
+class Choice(NamedTuple):
+    variant: Variant
+    penalty: float
+
+
+class InBlock(NamedTuple):
+    """A function of one block's statistics as a function of all blocks'."""
+
+    block: int
+    function: Callable[..., Any]
+
+    def __call__(self, stats: Any, *arguments: Any) -> Any:
+        return self.function(stats[self.block], *arguments)
+
+
+class BlockFamily(NamedTuple):
+    """Scores one block of rows that are tuples of blocks."""
+
+    block: int
+    family: Any
+
+    def scorer(self, params: Any, dtype: Any) -> InBlock:
+        return InBlock(self.block, self.family.scorer(params, dtype))
+
+
+def in_block(block: int, variant: Variant) -> Variant:
+    """The variant of one block, for rows and statistics that are tuples of blocks."""
+    scores = tuple(Score(InBlock(block, score.estimate), BlockFamily(block, score.family)) for score in variant.scores)
+    return variant._replace(scores=scores, prior=InBlock(block, variant.prior))
+
+
+def combine(variants: list[Variant]) -> Variant:
+    """One variant of all blocks. The one that is most wary of offsets decides about them."""
+    if not isinstance(variants[0].prior, InBlock):  # columns are not in blocks: there is one variant
+        return variants[0]
+    wary = max(variants, key=lambda variant: variant.penalties)
+    return Variant(
+        "; ".join(variant.name for variant in variants),
+        tuple(score for variant in variants for score in variant.scores),
+        BlockPriors(tuple(variant.prior for variant in variants)),
+        wary.penalties,
+        wary.shares,
+    )
+
+
+class BlockPriors(NamedTuple):
+    priors: tuple[Any, ...]
+
+    def __call__(self, *arguments: Any) -> tuple[Any, ...]:
+        return tuple(prior(*arguments) for prior in self.priors)
