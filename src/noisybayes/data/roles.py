@@ -1,0 +1,169 @@
+"""Which column is what: the label, the features, the identifier, the verified label. Given, or guessed aloud."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from .cells import as_text
+from .errors import InputError
+from .guess import LABEL_NAMES, guess, is_row_id, is_truth_name, plain
+from .simulate import Array
+
+_MANY_LABELS = 50
+_VERY_MANY_LABELS = 1_000
+_MOST_SHOWN = 12
+
+
+class Roles(NamedTuple):
+    label: str
+    text: tuple[str, ...]
+    categorical: tuple[str, ...]
+    numeric: tuple[str, ...]
+    binary: tuple[str, ...]
+    id: str | None
+    verified: str | None
+
+
+def find_roles(
+    frame: pl.DataFrame,
+    *,
+    label: str | None = None,
+    text: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+    numeric: Sequence[str] = (),
+    binary: Sequence[str] = (),
+    id: str | None = None,
+    verified: str | None = None,
+) -> tuple[Roles, list[str]]:
+    """The role of each column, and one sentence per guess. Features are guessed only if none is given."""
+    features = {"text": text, "categorical": categorical, "numeric": numeric, "binary": binary}
+    single = {role: [name] for role, name in (("label", label), ("id", id), ("verified", verified)) if name is not None}
+    taken = _checked(frame, single | {role: list(names) for role, names in features.items()})
+    notes = []
+    if label is None:
+        label = _guess_label(frame, taken)
+        notes.append(f"label column: {label!r} (has {as_text(frame[label]).drop_nulls().n_unique()} distinct values)")
+    found: dict[str, list[str]] = {role: list(dict.fromkeys(names)) for role, names in features.items()}
+    rest = [name for name in frame.columns if name not in taken and name != label]
+    if any(found.values()):
+        if id is None:
+            id = next((name for name in rest if is_row_id(frame[name])), None)
+            notes += [] if id is None else [f"id column: {id!r}"]
+    else:
+        id = _guess_features(frame, label, rest, id, found, notes)
+    roles = {role: tuple(names) for role, names in found.items()}
+    return Roles(label, roles["text"], roles["categorical"], roles["numeric"], roles["binary"], id, verified), notes
+
+
+def labels_of(frame: pl.DataFrame, roles: Roles, missing_label: str | None = None) -> Array:
+    """(n,) labels as text without outer spaces; None where empty or `missing_label`."""
+    return _labels(frame[roles.label], missing_label)
+
+
+def verified_of(frame: pl.DataFrame, roles: Roles, missing_label: str | None = None) -> Array | None:
+    """(n,) verified labels, None where there is none; None altogether without such a column."""
+    return None if roles.verified is None else _labels(frame[roles.verified], missing_label)
+
+
+def check_labels(labels: Array, roles: Roles, verified: Array | None = None) -> list[str]:
+    """Refuse what cannot be a label column; sentences about what may be a mistake."""
+    counts = Counter(label for label in labels.tolist() if label is not None)
+    n, k, column = counts.total(), len(counts), repr(roles.label)
+    if not n:
+        raise InputError(f"the label column {column} is empty in every row; name another one with --label")
+    if k == 1:
+        raise InputError(f"every label in the column {column} is {next(iter(counts))!r}; at least 2 are needed")
+    if k > max(_MANY_LABELS, n / 2) or (k > _VERY_MANY_LABELS and k > n / 20):
+        raise InputError(
+            f"the label column {column} has {k} distinct values in {n} rows and looks like an identifier or a text; "
+            "name another one with --label"
+        )
+    if k == n:
+        raise InputError(f"no label in the column {column} occurs twice; every class needs more than one row")
+    if verified is not None:
+        _check_verified(verified, counts, str(roles.verified))
+    return _doubts(counts)
+
+
+def _labels(column: pl.Series, missing_label: str | None) -> Array:
+    text = as_text(column).str.strip_chars()
+    missing = ["", *([] if missing_label is None else [missing_label.strip()])]
+    return np.array(text.set(text.is_in(missing), None).to_list(), dtype=object)
+
+
+def _check_verified(verified: Array, known: Counter[str], column: str) -> None:
+    for row, label in enumerate(verified.tolist(), 1):
+        if label is not None and label not in known:
+            raise InputError(
+                f"row {row}: the verified label {label!r} in the column {column!r} is none of the labels "
+                f"({_shown(sorted(known))}); correct it or leave it empty"
+            )
+
+
+def _doubts(counts: Counter[str]) -> list[str]:
+    once = sorted(label for label, count in counts.items() if count == 1)
+    notes = [f"the label {label!r} occurs only once, so nothing can be learned about it" for label in once]
+    spellings: dict[str, list[str]] = {}
+    for label in sorted(counts):
+        spellings.setdefault(label.casefold(), []).append(label)
+    same = [labels for labels in spellings.values() if len(labels) > 1]
+    return notes + [f"the labels {_shown(labels)} differ in upper and lower case only" for labels in same]
+
+
+def _checked(frame: pl.DataFrame, given: dict[str, list[str]]) -> dict[str, str]:
+    """The role of every column that the user named."""
+    taken: dict[str, str] = {}
+    for role, names in given.items():
+        for name in names:
+            if name not in frame.columns:
+                spellings = {plain(column): column for column in frame.columns}
+                near = get_close_matches(plain(name), spellings, n=1)
+                hint = f"did you mean {spellings[near[0]]!r}? T" if near else "t"
+                raise InputError(f"--{role}: there is no column {name!r}; {hint}he columns are {_shown(frame.columns)}")
+            if taken.setdefault(name, role) != role:
+                raise InputError(
+                    f"the column {name!r} is named by --{taken[name]} and by --{role}; a column can be one thing only"
+                )
+    return taken
+
+
+def _guess_label(frame: pl.DataFrame, taken: dict[str, str]) -> str:
+    free = [name for name in frame.columns if name not in taken and not is_truth_name(name)]
+    names = {plain(name): name for name in reversed(free)}
+    for name in LABEL_NAMES:
+        if name in names:
+            return names[name]
+    few = [name for name in free if 2 <= as_text(frame[name]).drop_nulls().n_unique() <= _MANY_LABELS]
+    candidates = f"candidates are {_shown(few)}" if few else f"the columns are {_shown(frame.columns)}"
+    raise InputError(f"no column is named like a label; say which one it is with --label ({candidates})")
+
+
+def _guess_features(
+    frame: pl.DataFrame, label: str, rest: list[str], id: str | None, found: dict[str, list[str]], notes: list[str]
+) -> str | None:
+    """Add to `found` and `notes`; the identifier is returned."""
+    answers = [as_text(frame[name]) for name in frame.columns if name == label or is_truth_name(name)]
+    ignored = []
+    for name in rest:
+        role, why = guess(frame[name], answers)
+        if role in found:
+            found[role].append(name)
+            notes.append(f"{role} column: {name!r}" + (f" ({why})" if why else ""))
+        elif role == "id" and id is None and is_row_id(frame[name]):
+            id = name
+            notes.append(f"id column: {name!r}")
+        else:
+            ignored.append(f"ignored: {name!r} ({why})")
+    notes += ignored
+    return id
+
+
+def _shown(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else ""
+    return ", ".join(map(repr, names[:_MOST_SHOWN])) + more

@@ -1,0 +1,1 @@
+"""Columns to features: words of texts, categories, numbers, as one sparse matrix."""

@@ -1,0 +1,141 @@
+"""A table to one sparse matrix, and the recipe to do the same with another table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar, NamedTuple
+
+import polars as pl
+from scipy import sparse
+
+from ..data.cells import as_text
+from ..data.errors import InputError
+from ..data.roles import Roles
+from .columns import Binary, Categorical, Missing, Numeric
+from .vocabulary import TextFeatures, TextSettings
+
+
+class Block(NamedTuple):
+    """The features from `start` up to `stop` come from one column."""
+
+    kind: str  # "text", "categorical", "binary" or "numeric"
+    column: str
+    start: int
+    stop: int
+    names: tuple[str, ...]  # the word, "colour=red", "price"
+
+
+class Features(NamedTuple):
+    X: Any  # (n, d) CSR, float64
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Text:
+    kind: ClassVar[str] = "text"
+    column: str
+    words: TextFeatures
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.words.feature_names
+
+    def transform(self, column: pl.Series) -> Any:
+        return self.words.transform(as_text(column))
+
+
+Part = Text | Categorical | Binary | Missing | Numeric
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What was learned from the columns of a table: texts first, then categories, yes / no, numbers."""
+
+    parts: tuple[Part, ...]
+    notes: tuple[str, ...] = field(default=(), compare=False)  # sentences about what was left out or is second best
+
+    @classmethod
+    def fit(cls, frame: pl.DataFrame, roles: Roles, settings: TextSettings | None = None) -> tuple[Recipe, Features]:
+        names = (*roles.text, *roles.categorical, *roles.binary, *roles.numeric)
+        if not names:
+            raise InputError(
+                "there is no column to learn from; name one with --text, --categorical, --numeric or --binary"
+            )
+        texts, matrices, notes = [], [], []
+        for name in roles.text:
+            words, X, doubts = TextFeatures.fit(as_text(frame[name]), settings)
+            texts.append(Text(name, words))
+            matrices.append(X)
+            notes += doubts
+        others = _fit_others(frame, roles)
+        used = {part.column for part in (*texts, *others)}
+        if not used:
+            raise InputError(
+                f"the columns {', '.join(map(repr, names))} hold one value each; name others to learn from"
+            )
+        notes += [f"left out: {name!r} (the same value in every row)" for name in names if name not in used]
+        recipe = cls((*texts, *others), tuple(notes))
+        return recipe, Features(_joined([*matrices, *_matrices(frame, others)]), recipe.blocks)
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        blocks, start = [], 0
+        for part in self.parts:
+            stop = start + len(part.names)
+            blocks.append(Block(part.kind, part.column, start, stop, part.names))
+            start = stop
+        return tuple(blocks)
+
+    def transform(self, frame: pl.DataFrame) -> Any:
+        """(n, d) CSR, float64, for rows of the same or of another table with these columns."""
+        missing = [part.column for part in self.parts if part.column not in frame.columns]
+        if missing:
+            raise InputError(
+                f"there is no column {missing[0]!r}, which the features are made from; add it to the table"
+            )
+        return _joined(_matrices(frame, self.parts))
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON. The notes are not kept."""
+        return {"parts": [_stored(part) for part in self.parts]}
+
+    @classmethod
+    def from_dict(cls, stored: dict[str, Any]) -> Recipe:
+        return cls(tuple(_restored(**part) for part in stored["parts"]))
+
+
+def _fit_others(frame: pl.DataFrame, roles: Roles) -> list[Part]:
+    parts: list[Part] = []
+    for name in roles.categorical:
+        parts += Categorical.fit(frame[name])
+    for name in roles.binary:
+        parts += Binary.fit(frame[name])
+    for name in (*roles.binary, *roles.numeric):
+        parts += Missing.fit(frame[name])
+    for name in roles.numeric:
+        parts += Numeric.fit(frame[name])
+    return parts
+
+
+def _matrices(frame: pl.DataFrame, parts: Sequence[Part]) -> list[Any]:
+    return [part.transform(frame[part.column]) for part in parts]
+
+
+def _joined(matrices: list[Any]) -> Any:
+    return matrices[0] if len(matrices) == 1 else sparse.hstack(matrices, format="csr")
+
+
+def _stored(part: Part) -> dict[str, Any]:
+    values = {"column": part.column, "words": part.words.to_dict()} if isinstance(part, Text) else asdict(part)
+    return {"type": type(part).__name__.lower(), **values}
+
+
+def _restored(type: str, column: str, **values: Any) -> Part:
+    if type == "text":
+        return Text(column, TextFeatures.from_dict(values["words"]))
+    if type == "categorical":
+        return Categorical(column, tuple(values["values"]))
+    if type == "missing":
+        return Missing(column)
+    return Binary(column, values["fill"]) if type == "binary" else Numeric(column, values["fill"])

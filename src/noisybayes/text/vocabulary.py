@@ -1,0 +1,108 @@
+"""A column of texts to weighted words: which words count, and how much."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from ..data.errors import InputError
+from .counts import Array, count_all, count_known
+from .tokens import Tokenizer, choose_tokenizer
+
+# in a small file a word in one text may be all there is, and one in half of the texts may be the topic
+_FEW_FOR_MIN_DF = 50
+_FEW_FOR_MAX_DF = 100
+
+
+@dataclass(frozen=True)
+class TextSettings:
+    min_df: int = 2  # a word must stand in so many texts (1 in a file of fewer than 50 rows)
+    max_df: float = 0.5  # and in at most this share of them (from 100 rows on)
+    max_words: int = 20_000  # those with the largest summed TF-IDF
+    ngrams: int = 1  # 2: also pairs of neighbouring words
+    weighting: Literal["tfidf", "binary"] = "tfidf"
+
+    def __post_init__(self) -> None:
+        for name, ok, need in (
+            ("min_df", self.min_df >= 1, "at least 1"),
+            ("max_df", 0 < self.max_df <= 1, "a share above 0 and up to 1"),
+            ("max_words", self.max_words >= 1, "at least 1"),
+            ("ngrams", self.ngrams in (1, 2), "1 or 2"),
+            ("weighting", self.weighting in ("tfidf", "binary"), "'tfidf' or 'binary'"),
+        ):
+            if not ok:
+                raise InputError(f"{name} must be {need}, got {getattr(self, name)!r}")
+
+
+@dataclass(frozen=True, eq=False)
+class TextFeatures:
+    """Weights as of scikit-learn's TfidfVectorizer(sublinear_tf=True), or zeros and ones."""
+
+    settings: TextSettings
+    tokenizer: Tokenizer
+    feature_names: tuple[str, ...]
+    idf: Array  # (d,)
+
+    @classmethod
+    def fit(cls, texts: pl.Series, settings: TextSettings | None = None) -> tuple[TextFeatures, Any, list[str]]:
+        """The fitted features, the matrix of these texts, and sentences about what is second best."""
+        settings = settings or TextSettings()
+        if not texts.fill_null("").str.contains(r"\S").any():
+            raise InputError(f"every text in the column {texts.name!r} is empty; name another one with --text")
+        tokenizer, notes = choose_tokenizer(texts, settings.ngrams)
+        counts, words = count_all(texts, tokenizer)
+        n, in_rows = counts.shape[0], np.bincount(counts.indices, minlength=counts.shape[1])
+        kept = _frequent(in_rows, n, settings, texts.name)
+        idf = np.log((1.0 + n) / (1.0 + in_rows)) + 1.0
+        if len(kept) > settings.max_words:
+            weight = _weighted(counts[:, kept], idf[kept], "tfidf").sum(axis=0)
+            kept = np.sort(kept[np.argsort(-weight, kind="stable")[: settings.max_words]])
+        features = cls(settings, tokenizer, tuple(words.gather(kept).to_list()), idf[kept])
+        return features, _weighted(counts[:, kept], features.idf, settings.weighting), notes
+
+    def transform(self, texts: pl.Series) -> Any:
+        """(n, d) CSR, float64. A text without known words is a row of zeros."""
+        counts = count_known(texts, self.tokenizer, pl.Series(self.feature_names, dtype=pl.String))
+        return _weighted(counts, self.idf, self.settings.weighting)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "settings": asdict(self.settings),
+            "tokenizer": asdict(self.tokenizer),
+            "words": list(self.feature_names),
+            "idf": self.idf.tolist(),
+        }
+
+    @classmethod
+    def from_dict(cls, stored: dict[str, Any]) -> TextFeatures:
+        settings, tokenizer = TextSettings(**stored["settings"]), Tokenizer(**stored["tokenizer"])
+        return cls(settings, tokenizer, tuple(stored["words"]), np.array(stored["idf"], dtype=np.float64))
+
+
+def _frequent(in_rows: Array, n: int, settings: TextSettings, column: str) -> Array:
+    """Positions of the words in neither too few nor too many texts."""
+    least = settings.min_df if n >= _FEW_FOR_MIN_DF else 1
+    most = settings.max_df * n if n >= _FEW_FOR_MAX_DF else n
+    kept = np.flatnonzero((in_rows >= least) & (in_rows <= most))
+    if not len(in_rows):
+        raise InputError(f"the texts in the column {column!r} hold no words; name another one with --text")
+    if not len(kept):
+        raise InputError(
+            f"no word in the column {column!r} stands in at least {least} and at most {most:g} of the {n} texts; "
+            "lower min_df or raise max_df"
+        )
+    return kept
+
+
+def _weighted(counts: Any, idf: Array, weighting: str) -> Any:
+    """Changes `counts`."""
+    if weighting == "binary":
+        counts.data[:] = 1.0
+        return counts
+    row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    counts.data = (1.0 + np.log(counts.data)) * idf[counts.indices]
+    counts.data /= np.sqrt(np.bincount(row, counts.data**2, minlength=counts.shape[0]))[row]
+    return counts
