@@ -1,0 +1,9 @@
+"""The audit summary (a plain dict) as an HTML page, as Markdown, and in the formats of other tools."""
+
+from __future__ import annotations
+
+from .exports import cleanlab_export, label_studio_config, label_studio_tasks
+from .html import render_html
+from .markdown import render_markdown
+
+__all__ = ["cleanlab_export", "label_studio_config", "label_studio_tasks", "render_html", "render_markdown"]

@@ -1,0 +1,214 @@
+"""The charts of the report: numbers in, SVG out. Their colours come from the page, so that dark mode and print work."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from .svg import label, line, picture, text, ticks, tooltip, width_of
+from .svg import tag as element
+from .words import clip, count, has_interval, percent
+
+Matrix = Sequence[Sequence[float]]
+WIDTH = 430  # drawn about this wide on a desktop, and not much smaller on a phone
+SLANT = math.radians(45)
+TOOLTIP_LIMIT = 80
+STRONG = 0.85  # from this opacity on, white is easier to read in the cell than black
+
+
+def heat_map(classes: Sequence[str], estimate: Matrix, low: Matrix | None = None, high: Matrix | None = None) -> str:
+    """The mislabeling matrix: rows given, columns true. The diagonal is grey, so that mistakes alone have a colour."""
+    names = [label(name) for name in classes]
+    cell = 46 if len(names) <= 6 else 38 if len(names) <= 12 else 30 if len(names) <= 20 else 22
+    longest = max((width_of(name) for name in names), default=0)
+    left, top = longest + 34, longest * math.sin(SLANT) + 46
+    side = cell * len(names)
+    worst = max((estimate[i][j] for i in range(len(names)) for j in range(len(names)) if i != j), default=0) or 1
+    beside = f"translate(12 {top + side / 2:.0f}) rotate(-90)"
+    body = [
+        text(left + side / 2, 14, "true label (estimated)", class_="axis", text_anchor="middle"),
+        text(0, 0, "given label", class_="axis", text_anchor="middle", transform=beside),
+    ]
+    for i, name in enumerate(names):
+        middle = cell * (i + 0.5)
+        body.append(text(left - 8, top + middle + 4, name, text_anchor="end"))
+        body.append(text(0, 0, name, transform=f"translate({left + middle + 3:.0f} {top - 8:.0f}) rotate(-45)"))
+    for i, given in enumerate(classes):
+        for j, true in enumerate(classes):
+            says = _matrix_tooltip(given, true, estimate[i][j], _at(low, i, j), _at(high, i, j))
+            corner = (left + cell * j, top + cell * i)
+            body.append(_cell(corner, cell, estimate[i][j], None if i == j else estimate[i][j] / worst, says))
+    width = left + side + longest * math.cos(SLANT)
+    return picture(
+        width, top + side + 4, "Mislabeling matrix: rows given, columns true label", *body, class_="chart own"
+    )
+
+
+def _at(matrix: Matrix | None, i: int, j: int) -> float | None:
+    return None if matrix is None else matrix[i][j]
+
+
+def _matrix_tooltip(given: str, true: str, share: float, low: float | None, high: float | None) -> str:
+    interval = "" if low is None or high is None else f" ({100 * low:.1f} to {100 * high:.1f} %)"
+    truly = f"truly {clip(true, TOOLTIP_LIMIT)}"
+    if given == true:
+        return f"{truly}: {percent(share)}{interval} were labeled right"
+    return f"{truly}, given {clip(given, TOOLTIP_LIMIT)}: {percent(share)}{interval}"
+
+
+def _cell(corner: tuple[float, float], size: float, share: float, strength: float | None, says: str) -> str:
+    """One entry; `strength` in 0..1 colours a mistake, None marks the diagonal."""
+    x, y = corner
+    opacity = 0.10 + 0.35 * share if strength is None else 0.04 + 0.96 * max(strength, 0)
+    box = element(
+        "rect", x=x + 1, y=y + 1, width=size - 2, height=size - 2, rx=3, fill_opacity=round(opacity, 3),
+        class_="right" if strength is None else "wrong",
+    )  # fmt: skip
+    shown = ""
+    if size >= 30 and share >= 0.005:
+        strong = strength is not None and opacity > STRONG
+        shown = text(
+            x + size / 2, y + size / 2 + 4, f"{100 * share:.0f}",
+            class_="value strong" if strong else "value", text_anchor="middle",
+        )  # fmt: skip
+    return element("g", tooltip(says), box, shown)
+
+
+def class_intervals(rows: Sequence[Mapping[str, Any]]) -> str:
+    """A dot and a whisker per class: the share of the rows given this label that is wrong."""
+    names = [label(str(row["label"])) for row in rows]
+    left, width, step, top = max(map(width_of, names), default=0) + 12, WIDTH, 24, 26
+    right, bottom = width - 62, top + step * len(rows)
+    reach = max(
+        (row["wrong"][key] or 0 for row in rows for key in ("estimate", "high") if key in row["wrong"]), default=0
+    )
+    reach = min(max(reach * 1.04, 0.02), 1.0)
+
+    def place(share: float) -> float:
+        return left + (right - left) * min(max(share, 0), reach) / reach
+
+    body = [_upright(place(at), top - 4, bottom, _short_percent(at)) for at in ticks(0, reach, 4)]
+    for i, (name, row) in enumerate(zip(names, rows, strict=True)):
+        y, wrong = top + step * (i + 0.5), row["wrong"]
+        parts = [
+            tooltip(_class_tooltip(row)),
+            element("rect", x=0, y=y - step / 2, width=width, height=step, class_="hover"),
+        ]
+        if has_interval(wrong):
+            parts.append(line(place(wrong["low"]), y, place(wrong["high"]), y, "whisker"))
+        parts.append(element("circle", cx=place(wrong["estimate"]), cy=y, r=4.5, class_="dot"))
+        parts.append(text(left - 10, y + 4, name, text_anchor="end"))
+        parts.append(text(width - 2, y + 4, percent(wrong["estimate"]), text_anchor="end", class_="number"))
+        body.append(element("g", *parts))
+    return picture(width, bottom + 6, "Share of wrong labels by given label, with intervals", *body)
+
+
+def _class_tooltip(row: Mapping[str, Any]) -> str:
+    wrong = row["wrong"]
+    interval = f" ({100 * wrong['low']:.1f} to {100 * wrong['high']:.1f} %)" if has_interval(wrong) else ""
+    return (
+        f"{clip(str(row['label']), TOOLTIP_LIMIT)}: of {count(row['given'])} rows given this label, "
+        f"{percent(wrong['estimate'])}{interval} are wrong; "
+        f"{count(row['suspects'])} are listed; about {count(row['true'])} rows truly have it"
+    )
+
+
+def _upright(x: float, top: float, bottom: float, words: str) -> str:
+    return line(x, top, x, bottom, "grid") + text(x, top - 8, words, class_="tick", text_anchor="middle")
+
+
+def _short_percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def review_curve(rows: Sequence[float], precision: Sequence[float], found: Sequence[float], listed: int) -> str:
+    """Against the number of rows reviewed: the expected share of wrong ones among them, and of all that are found."""
+    # The curve beyond a few times the list is flat and would squeeze the part that matters.
+    end = rows[-1] if not listed else min(rows[-1], max(3 * listed, rows[min(2, len(rows) - 1)]))
+    points = [i for i, number in enumerate(rows) if 0 < number <= end]
+    box = _Box(WIDTH, 230, 44, 84, 22, 40, (0, end), (0, 1))
+    body = box.grid(count, _short_percent, "rows reviewed, most suspicious first")
+    if 0 < listed <= end:
+        x = box.x(listed)
+        near_right = x > box.right - 70
+        body.append(line(x, box.top, x, box.bottom, "cursor"))
+        words, anchor = f"the {count(listed)} listed", "end" if near_right else "start"
+        body.append(text(x + (-6 if near_right else 6), box.top - 8, words, class_="tick", text_anchor=anchor))
+    series = [("first", "are wrong", [(rows[i], precision[i]) for i in points])]
+    series.append(("second", "found", [(0, 0), *((rows[i], found[i]) for i in points)]))
+    if points:
+        body += [box.path(values, name) for name, _, values in series]
+        heights = _apart([box.y(values[-1][1]) for _, _, values in series], 16)
+        body += [
+            text(box.right + 8, height + 4, words, class_=f"{name} name")
+            for (name, words, _), height in zip(series, heights, strict=True)
+        ]
+    return picture(box.width, box.height, "Precision and share of wrong labels found by number of rows reviewed", *body)
+
+
+def convergence(values: Sequence[float], chosen: int, kind: str = "objective") -> str:
+    """The fit step by step; the step that was kept is filled."""
+    low, high = min(values), max(values)
+    margin = (high - low) * 0.1 or max(abs(high) * 1e-3, 1e-9)
+    box = _Box(WIDTH, 160, 58, 16, 12, 40, (0, max(len(values) - 1, 1)), (low - margin, high + margin))
+    body = box.grid(lambda step: f"{step:.0f}" if step == round(step) else "", _plain, "steps of EM")
+    body.append(box.path(list(enumerate(values)), "first"))
+    for i, value in enumerate(values):
+        if len(values) <= 40 or i == chosen:
+            says = tooltip(f"step {i}: {value:,.6g}" + (" (kept)" if i == chosen else ""))
+            kind_of_dot = "dot" if i == chosen else "dot hollow"
+            body.append(
+                element("circle", says, cx=box.x(i), cy=box.y(value), r=5 if i == chosen else 3.5, class_=kind_of_dot)
+            )
+    return picture(box.width, box.height, f"{kind} by step", *body)
+
+
+def _plain(value: float) -> str:
+    return f"{value:,.6g}".replace("-", "−")
+
+
+def _apart(heights: list[float], least: float) -> list[float]:
+    """Two labels moved apart until they do not overlap."""
+    first, second = heights
+    gap = least - abs(first - second)
+    if gap <= 0:
+        return heights
+    up, down = -gap / 2, gap / 2
+    return [first + up, second + down] if first <= second else [first + down, second + up]
+
+
+class _Box:
+    """The frame of a line chart: places numbers inside it."""
+
+    def __init__(
+        self, width: float, height: float, left: float, right: float, top: float, bottom: float,
+        across: tuple[float, float], upward: tuple[float, float],
+    ) -> None:  # fmt: skip
+        self.width, self.height, self.left, self.top = width, height, left, top
+        self.right, self.bottom = width - right, height - bottom
+        self.across, self.upward = across, upward
+
+    def x(self, value: float) -> float:
+        low, high = self.across
+        return self.left + (self.right - self.left) * (value - low) / (high - low)
+
+    def y(self, value: float) -> float:
+        low, high = self.upward
+        return self.bottom - (self.bottom - self.top) * (value - low) / (high - low)
+
+    def grid(self, across: Callable[[float], str], upward: Callable[[float], str], title: str) -> list[str]:
+        body = []
+        for value in ticks(*self.upward, 4):
+            body.append(line(self.left, self.y(value), self.right, self.y(value), "grid"))
+            body.append(text(self.left - 8, self.y(value) + 4, upward(value), class_="tick", text_anchor="end"))
+        body += [
+            text(self.x(value), self.bottom + 17, across(value), class_="tick", text_anchor="middle")
+            for value in ticks(*self.across, 5)
+        ]
+        middle = (self.left + self.right) / 2
+        return [*body, text(middle, self.height - 4, title, class_="axis", text_anchor="middle")]
+
+    def path(self, points: Sequence[tuple[float, float]], name: str) -> str:
+        places = " ".join(f"{self.x(a):.1f},{self.y(b):.1f}" for a, b in points)
+        return element("polyline", points=places, class_=f"line {name}")

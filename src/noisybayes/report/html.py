@@ -1,0 +1,69 @@
+"""The audit as one HTML file that needs nothing else: it opens offline and asks no network for anything."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from . import words
+from .rows import Table, size
+from .view import context
+from .words import Summary
+
+PAGE_ROWS = 50
+SLACK = 2_000  # the sentence "the first N of M" is written after the rows were counted
+
+
+def render_html(summary: Summary, max_bytes: int = 3_000_000) -> str:
+    """The page of an audit summary, at most `max_bytes` long as UTF-8.
+
+    If the suspects do not all fit, the most suspicious ones do, and the page says how many are missing. Only the parts
+    whose size is bounded anyway (charts, a short table, the script) are always there.
+    """
+    table = Table(summary)
+    shared = {"summary": summary, "table": table, "words": words, "page_rows": PAGE_ROWS, **context(summary)}
+    # Wide tables: the rows for readers without JavaScript may take half of the room, not all of it.
+    for n_static in (PAGE_ROWS, 20, 5, 0):
+        shared["static"] = [table.pack(suspect) for suspect in table.suspects[:n_static]]
+        shell = _render(shared, [])
+        if size(shell) <= max_bytes // 2:
+            break
+    return _render(shared, table.fit(max_bytes - size(shell) - SLACK))
+
+
+def _render(shared: dict[str, Any], rows: Sequence[str]) -> str:
+    data = Markup(shared["table"].data(rows))
+    script = _asset("report.js")
+    page = _template().render(
+        shared, data=data, n_embedded=len(rows), script=script, style=_asset("report.css"), script_hash=_hash(script)
+    )
+    # A lone half of a surrogate pair, as broken exports hold, cannot be written as UTF-8.
+    return page.encode("utf-8", "replace").decode("utf-8")
+
+
+@cache
+def _template() -> Template:
+    loader = PackageLoader("noisybayes.report")
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    for function in (words.count, words.percent, words.signed, words.plural, words.clip, words.tie):
+        environment.filters[function.__name__] = function
+    return environment.get_template("report.html")
+
+
+@cache
+def _asset(name: str) -> Markup:
+    return Markup((files("noisybayes.report") / "templates" / name).read_text(encoding="utf-8"))
+
+
+def _hash(script: str) -> str:
+    """For the content security policy: this script may run and no other."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")

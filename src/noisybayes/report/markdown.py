@@ -1,0 +1,93 @@
+"""The audit in a screenful of Markdown: for a pull request, a terminal, a chat."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .words import NO_SUSPECTS, Summary, clip, count, headline, percent, points, review_sentence
+
+PAIRS = 8
+SUSPECTS = 10
+TEXT_LIMIT = 120
+
+
+def render_markdown(summary: Summary, n_pairs: int = PAIRS, n_suspects: int = SUSPECTS) -> str:
+    """Headline, warnings, the most confused pairs and the most suspicious rows."""
+    parts = [
+        f"# Label audit: {code(summary['title'])}",
+        headline(summary),
+        review_sentence(summary),
+        _impact(summary),
+        _warnings(summary),
+        _pairs(summary, n_pairs),
+        _suspects(summary, n_suspects),
+        _repeat(summary),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def code(value: Any) -> str:
+    """A text from the data, as it is: in a code span nothing becomes a link, a mention, an image or HTML."""
+    text = " ".join(str(value).split()) or " "
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if longest else ""
+    return f"{fence}{pad}{text}{pad}{fence}"
+
+
+def _cell(value: Any) -> str:
+    return code(value).replace("|", "\\|")
+
+
+def _table(header: list[str], rows: Iterable[Iterable[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _impact(summary: Summary) -> str:
+    impact = summary.get("impact")
+    if not impact:
+        return ""
+    ours, plain = impact["accuracy"]["estimate"], impact["accuracy_of_naive_bayes"]["estimate"]
+    return (
+        f"Expected accuracy {percent(ours)}; naive Bayes that trusts the labels {percent(plain)} "
+        f"({points(impact['delta']['estimate'])} points)."
+    )
+
+
+def _warnings(summary: Summary) -> str:
+    return "\n".join(f"- **Note:** {code(warning)}" for warning in summary["warnings"])
+
+
+def _pairs(summary: Summary, limit: int) -> str:
+    pairs = [pair for pair in summary["confused_pairs"] if pair["rows"] > 0][:limit]
+    if not pairs:
+        return ""
+    lines = [[_cell(p["given"]), _cell(p["true"]), f"{p['rows']:,.1f}", count(p["suspects"])] for p in pairs]
+    return "## Most confused\n\n" + _table(["given", "truly", "rows, expected", "listed"], lines)
+
+
+def _suspects(summary: Summary, limit: int) -> str:
+    shown = summary["suspects"][:limit]
+    if not shown:
+        return NO_SUSPECTS
+    lines = [
+        [_cell(s["row"] if s.get("id") is None else s["id"]), _cell(s["given"]), _cell(s["suggested"]),
+         percent(s["p_wrong"]), _cell(_content(s))]
+        for s in shown
+    ]  # fmt: skip
+    total = summary["n_suspects"]
+    title = "Suspects" if total <= len(shown) else f"The {len(shown)} most suspicious of {count(total)} rows"
+    return f"## {title}\n\n" + _table(["row", "given", "suggested", "P(wrong)", "content"], lines)
+
+
+def _content(suspect: Mapping[str, Any]) -> str:
+    return clip(" · ".join(str(value) for value in suspect["cells"].values() if value is not None), TEXT_LIMIT)
+
+
+def _repeat(summary: Summary) -> str:
+    run = summary["run"]
+    command = f"Repeat with {code(run['command'])}. " if run.get("command") else ""
+    return f"{command}{run['model']}, seed {run['seed']}, noisybayes {summary['version']}."

@@ -1,0 +1,117 @@
+"""The suspects as the page's script reads them: short lists, the longest texts cut, as many as there is room for."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from .marks import Piece, pieces
+from .words import Summary, clip
+
+EVIDENCE_LIMIT = 10
+CELL_LIMIT = 24
+LABEL_LIMIT = 80
+
+
+class Packed(NamedTuple):
+    """One suspect. Labels and columns are positions in the table's lists; report.js reads the fields in this order."""
+
+    row: Any
+    id: str | None
+    given: int
+    suggested: int
+    p_wrong: float
+    p_suggested: float
+    cells: list[list[Any]]  # [column, piece, piece, ...]
+    evidence: list[list[Any]]  # [feature, weight, column or -1]
+    rest: float
+    label_weight: float
+    log_odds: float
+
+
+class Table:
+    """The lists that the packed rows point into, and the packing."""
+
+    def __init__(self, summary: Summary) -> None:
+        self.suspects: Sequence[Mapping[str, Any]] = summary["suspects"]
+        pairs = [(pair["given"], pair["true"]) for pair in summary["confused_pairs"]]
+        pairs += [(suspect["given"], suspect["suggested"]) for suspect in self.suspects]
+        self._label = _positions(label for pair in pairs for label in pair)
+        self._column = _positions(column for suspect in self.suspects for column in suspect["cells"])
+        self.labels = [clip(name, LABEL_LIMIT) for name in self._label]
+        self.columns = [clip(name, LABEL_LIMIT) for name in self._column]
+
+    def label(self, name: Any) -> int:
+        return self._label[str(name)]
+
+    def pack(self, suspect: Mapping[str, Any]) -> Packed:
+        evidence = sorted(suspect["evidence"], key=lambda item: -abs(item["weight"]))[:EVIDENCE_LIMIT]
+        weights = [number(item["weight"], 2) for item in evidence]
+        label_weight, log_odds = number(suspect["label_weight"], 2), number(suspect["log_odds"], 2)
+        return Packed(
+            row=suspect["row"],
+            id=None if suspect.get("id") is None else clip(str(suspect["id"]), LABEL_LIMIT),
+            given=self.label(suspect["given"]),
+            suggested=self.label(suspect["suggested"]),
+            p_wrong=number(suspect["p_wrong"], 5),
+            p_suggested=number(suspect["p_suggested"], 5),
+            cells=self._cells(suspect["cells"], evidence),
+            evidence=[
+                [clip(str(item["feature"]), LABEL_LIMIT), weight, self._column.get(str(item.get("column")), -1)]
+                for item, weight in zip(evidence, weights, strict=True)
+            ],
+            # What is not listed, so that the shown numbers add up in spite of rounding.
+            rest=round(log_odds - label_weight - sum(weights), 2),
+            label_weight=label_weight,
+            log_odds=log_odds,
+        )
+
+    def _cells(self, cells: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
+        packed: list[list[Any]] = []
+        for column, value in cells.items():
+            shown: list[Piece] = [] if value is None else pieces(str(value), str(column), evidence)
+            if shown and len(packed) < CELL_LIMIT:
+                packed.append([self._column[str(column)], *shown])
+        return packed
+
+    def fit(self, room: int) -> list[str]:
+        """As many of the most suspicious rows, as JSON, as fit into `room` bytes."""
+        room -= size(self.data([]))
+        rows: list[str] = []
+        for suspect in self.suspects:
+            row = safe_json(self.pack(suspect))
+            room -= size(row) + 1
+            if room < 0:
+                break
+            rows.append(row)
+        return rows
+
+    def data(self, rows: Sequence[str]) -> str:
+        head = f'"labels":{safe_json(self.labels)},"columns":{safe_json(self.columns)}'
+        return f'{{{head},"rows":[{",".join(rows)}]}}'
+
+
+def _positions(names: Iterable[Any]) -> dict[str, int]:
+    return {name: i for i, name in enumerate(dict.fromkeys(map(str, names)))}
+
+
+def number(value: float, digits: int) -> float:
+    """Rounded; an infinite weight becomes a large one, since JSON has no infinity."""
+    value = float(value)
+    if math.isnan(value):
+        return 0.0
+    return round(max(min(value, 999.0), -999.0), digits)
+
+
+def size(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
+
+
+def safe_json(value: Any) -> str:
+    """JSON that cannot end the script element it stands in, whatever the texts hold."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    for letter in "<>&\u2028\u2029":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return text

@@ -1,0 +1,64 @@
+"""The few SVG pieces that the charts are made of. Every text is escaped here; colours are CSS classes."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from html import escape
+
+from .words import clip
+
+FONT = 12
+LABEL_LIMIT = 26
+
+
+def tag(name: str, *children: str, **attributes: float | str) -> str:
+    """One element; `class_` and `text_anchor` become class and text-anchor, numbers are rounded."""
+    shown = "".join(f' {key.rstrip("_").replace("_", "-")}="{_value(value)}"' for key, value in attributes.items())
+    return f"<{name}{shown}>{''.join(children)}</{name}>"
+
+
+def _value(value: float | str) -> str:
+    return escape(value) if isinstance(value, str) else f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def picture(width: float, height: float, description: str, *children: str, class_: str = "chart") -> str:
+    frame = f"0 0 {width:.0f} {height:.0f}"
+    return tag(
+        "svg", *children, class_=class_, role="img", aria_label=description, width=width, height=height, viewBox=frame
+    )
+
+
+def text(x: float, y: float, words: str, **attributes: float | str) -> str:
+    return tag("text", escape(words), x=x, y=y, **attributes)
+
+
+def tooltip(words: str) -> str:
+    return tag("title", escape(words))
+
+
+def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> str:
+    return tag("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=class_)
+
+
+def label(words: str) -> str:
+    """A class name that fits beside a chart; control characters and line breaks become spaces."""
+    shown = "".join(" " if unicodedata.category(letter) == "Cc" else letter for letter in words)
+    return clip(shown, LABEL_LIMIT)
+
+
+def width_of(words: str, size: float = FONT) -> float:
+    """About how wide a text is: nothing can be measured before a browser has the page."""
+    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in words)
+    return size * (0.56 * (len(words) - wide) + 1.02 * wide)
+
+
+def ticks(low: float, high: float, about: int = 5) -> list[float]:
+    """Round numbers between low and high, about as many as asked for."""
+    if not high > low:
+        return [low]
+    raw = (high - low) / about
+    scale = 10 ** math.floor(math.log10(raw))
+    step = next(scale * nice for nice in (1, 2, 2.5, 5, 10) if scale * nice >= raw * 0.999)
+    first = math.ceil(low / step - 1e-9)
+    return [step * i for i in range(first, math.floor(high / step + 1e-9) + 1)]

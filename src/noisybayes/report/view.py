@@ -1,0 +1,153 @@
+"""What the page shows apart from the list of suspects: cards, charts, facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from markupsafe import Markup
+
+from . import charts
+from .words import (
+    Summary,
+    between,
+    clip,
+    columns_text,
+    count,
+    matrix_example,
+    percent,
+    plural,
+    points,
+    review_at,
+    review_sentence,
+    review_steps,
+)  # fmt: skip
+
+MATRIX_LIMIT = 30
+CLASS_LIMIT = 40
+PAIR_LIMIT = 15
+WIDE = 14  # from here on, the matrix takes the whole width of the page
+FACT_LIMIT = 400
+
+
+class Card(NamedTuple):
+    title: str
+    value: str
+    note: str
+
+
+def cards(summary: Summary) -> list[Card]:
+    rate, rows, suspects = summary["noise_rate"], summary["n_rows"], summary["n_suspects"]
+    level = f", {100 * rate['level']:.0f} % interval" if rate.get("level") and between(rate) else ""
+    found = review_at(summary, suspects)
+    hits = f"about {percent(found[0])} of them wrong" if found else f"{percent(suspects / max(rows, 1))} of the rows"
+    rows_note = plural(summary["n_labeled"], "label")
+    if summary["n_verified"]:
+        rows_note += f", {count(summary['n_verified'])} of them verified"
+    shown = [
+        Card("Labels that look wrong", percent(rate["estimate"]), between(rate) + level),
+        Card("Rows to review", count(suspects), hits if suspects else "nothing found"),
+        Card("Rows", count(rows), rows_note),
+        Card("Classes", count(summary["n_classes"]), plural(summary["run"]["n_features"], "feature")),
+    ]
+    impact = summary.get("impact")
+    if impact:
+        delta = impact["delta"]
+        interval = f"{points(delta['low'])} to {points(delta['high'])}" if between(delta) else ""
+        shown.append(Card("Cost in accuracy, points", points(delta["estimate"]), interval))
+    return shown
+
+
+def expected_mistakes(summary: Summary) -> dict[str, float]:
+    """Per class, the expected number of rows wrongly given its label or robbed of it."""
+    classes, matrix = list(map(str, summary["classes"])), summary["mislabel_matrix"]["estimate"]
+    diagonal = {name: matrix[k][k] for k, name in enumerate(classes)}
+    return {
+        str(row["label"]): row["given"] * row["wrong"]["estimate"] + row["true"] * (1 - diagonal[str(row["label"])])
+        for row in summary["by_class"]
+    }
+
+
+def shown_matrix(summary: Summary) -> tuple[list[str], dict[str, list[list[float]] | None]]:
+    """The classes of the heat map, and estimate, low and high of their part of the matrix."""
+    classes = list(map(str, summary["classes"]))
+    keep = list(range(len(classes)))
+    if len(classes) > MATRIX_LIMIT:
+        mistakes = expected_mistakes(summary)
+        keep = sorted(sorted(keep, key=lambda k: -mistakes.get(classes[k], 0.0))[:MATRIX_LIMIT])
+    parts = summary["mislabel_matrix"]
+    return [classes[k] for k in keep], {name: _part(parts.get(name), keep) for name in ("estimate", "low", "high")}
+
+
+def _part(matrix: Sequence[Sequence[float]] | None, keep: Sequence[int]) -> list[list[float]] | None:
+    return None if matrix is None else [[matrix[i][j] for j in keep] for i in keep]
+
+
+def by_class(summary: Summary) -> Markup:
+    rows = sorted(summary["by_class"], key=lambda row: -row["wrong"]["estimate"])
+    return Markup(charts.class_intervals(rows[:CLASS_LIMIT]))
+
+
+def review(summary: Summary) -> Markup | None:
+    curve = summary.get("review") or {}
+    if len(curve.get("rows") or []) < 2:
+        return None
+    return Markup(charts.review_curve(curve["rows"], curve["precision"], curve["found"], summary["n_suspects"]))
+
+
+def convergence(summary: Summary) -> Markup | None:
+    fit = summary.get("convergence") or {}
+    if len(fit.get("values") or []) < 2:
+        return None
+    return Markup(charts.convergence(fit["values"], fit["chosen"], fit["kind"]))
+
+
+def facts(summary: Summary) -> list[tuple[str, str]]:
+    """What somebody needs to repeat the run or to doubt it."""
+    run, rate = summary["run"], summary["noise_rate"]
+    lines = [
+        ("source", run.get("source")),
+        *((f"column: {role}", names) for role, names in columns_text(run.get("columns") or {})),
+        ("rule", summary["rule"]["text"]),
+        ("model", run.get("model")),
+        ("event model", run.get("event_model")),
+        ("steps of EM", run.get("em_steps")),
+        ("features", count(run["n_features"])),
+        ("seed", run.get("seed")),
+        ("intervals", rate.get("method")),
+        ("made", _when(run)),
+        ("noisybayes", summary["version"]),
+    ]
+    return [(name, clip(str(value), FACT_LIMIT)) for name, value in lines if value is not None and value != ""]
+
+
+def _when(run: Mapping[str, Any]) -> str | None:
+    created, seconds = run.get("created"), run.get("seconds")
+    try:
+        when = datetime.fromisoformat(str(created)).astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    except ValueError:
+        when = str(created or "")
+    return f"{when}, in {seconds:,.1f} seconds" if seconds is not None else when
+
+
+def context(summary: Summary) -> dict[str, Any]:
+    """Everything the template needs that does not depend on how many suspects fit."""
+    classes, matrix = shown_matrix(summary)
+    estimate = matrix["estimate"] or []
+    n_classes = len(summary["classes"])
+    return {
+        "cards": cards(summary),
+        "heat_map": Markup(charts.heat_map(classes, estimate, matrix["low"], matrix["high"])),
+        "matrix_example": matrix_example(classes, estimate),
+        "matrix_wide": len(classes) > WIDE,
+        "matrix_limit": MATRIX_LIMIT if n_classes > MATRIX_LIMIT else None,
+        "by_class": by_class(summary),
+        "class_limit": CLASS_LIMIT if n_classes > CLASS_LIMIT else None,
+        "pairs": [pair for pair in summary["confused_pairs"] if pair["rows"] > 0][:PAIR_LIMIT],
+        "review": review(summary),
+        "review_steps": review_steps(summary),
+        "review_sentence": review_sentence(summary),
+        "convergence": convergence(summary),
+        "facts": facts(summary),
+    }

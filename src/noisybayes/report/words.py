@@ -1,0 +1,148 @@
+"""Numbers and the main sentences of a report, in plain words. HTML and Markdown say the same."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+Summary = Mapping[str, Any]
+
+NO_SUSPECTS = "No row looks mislabeled under this rule. Nothing to review."
+
+
+def count(value: float) -> str:
+    """2400 -> 2,400; an expected number of rows is shown as a whole one."""
+    return f"{value:,.0f}"
+
+
+def percent(share: float | None) -> str:
+    """0.168 -> 16.8 %; never claims certainty that the number does not have."""
+    if share is None or not math.isfinite(share):
+        return "–"
+    if 0.9995 <= share < 1:
+        return "> 99.9 %"
+    if 0 < share < 0.0005:
+        return "< 0.1 %"
+    return f"{100 * share:.1f} %"
+
+
+def points(difference: float | None) -> str:
+    """A difference of two shares, in percentage points, with its sign."""
+    if difference is None or not math.isfinite(difference):
+        return "–"
+    return f"{100 * difference:+.1f}".replace("-", "−")
+
+
+def signed(value: float) -> str:
+    return f"{value:+.2f}".replace("-", "−")
+
+
+def tie(text: str) -> str:
+    """No line break between a number and its percent sign."""
+    return text.replace(" %", "\N{NO-BREAK SPACE}%")
+
+
+def plural(number: float, one: str, many: str | None = None) -> str:
+    return f"{count(number)} {one if round(number) == 1 else many or one + 's'}"
+
+
+def has_interval(quantity: Mapping[str, Any]) -> bool:
+    return quantity.get("low") is not None and quantity.get("high") is not None
+
+
+def between(quantity: Mapping[str, Any]) -> str:
+    """'15.1 to 18.6 %', or nothing if there is no interval."""
+    if not has_interval(quantity):
+        return ""
+    return f"{100 * quantity['low']:.1f} to {100 * quantity['high']:.1f} %"
+
+
+def odds(log_odds: float, suggested: str, given: str) -> str:
+    """What a sum of log-odds means: how many times as probable one label is as the other."""
+    winner, loser = (suggested, given) if log_odds >= 0 else (given, suggested)
+    times = math.exp(min(abs(log_odds), 50))
+    shown = "more than 1,000" if times > 1000 else f"{times:.1f}" if times < 10 else count(times)
+    return f"“{winner}” is {shown} times as probable as “{loser}”"
+
+
+def clip(text: str, limit: int) -> str:
+    """At most `limit` characters, the last one an ellipsis if something was cut off."""
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
+
+
+def headline(summary: Summary) -> str:
+    rate, labeled, suspects = summary["noise_rate"], summary["n_labeled"], summary["n_suspects"]
+    interval = f", between {100 * rate['low']:.1f} and {100 * rate['high']:.1f} %" if has_interval(rate) else ""
+    listed = f"{plural(suspects, 'row is', 'rows are')} listed below" if suspects else "no row is listed"
+    return (
+        f"About {count(rate['estimate'] * labeled)} of {plural(labeled, 'label')} "
+        f"({percent(rate['estimate'])}{interval}) look wrong; {listed}."
+    )
+
+
+def review_at(summary: Summary, rows: float) -> tuple[float, float] | None:
+    """Expected share of wrong ones among the `rows` most suspicious, and share of all wrong labels found by them."""
+    review = summary.get("review") or {}
+    known = review.get("rows") or []
+    if len(known) < 2 or not 0 < rows <= known[-1]:
+        return None
+    precision, found = (float(np.interp(rows, known, review[name])) for name in ("precision", "found"))
+    return precision, found
+
+
+def review_steps(summary: Summary) -> list[tuple[int, float, float]]:
+    """A few round numbers of rows to review, and the whole list, with precision and share found."""
+    review = summary.get("review") or {}
+    last = max(review.get("rows") or [0])
+    suspects = summary["n_suspects"]
+    useful = min(last, 2 * suspects) if suspects else last
+    steps = [number for number in _round_numbers(useful) if abs(number - suspects) > 0.15 * number][-4:]
+    wanted = sorted({*steps, *([suspects] if 0 < suspects <= last else [])})
+    return [(rows, *found) for rows in wanted if (found := review_at(summary, rows)) is not None]
+
+
+def _round_numbers(last: int) -> list[int]:
+    if last < 10:
+        return [last] if last else []
+    scales = 10 ** np.arange(1, int(math.log10(last)) + 1)
+    return [int(number) for scale in scales for number in (scale, 2 * scale, 5 * scale) if number <= last]
+
+
+def review_sentence(summary: Summary) -> str:
+    found = review_at(summary, summary["n_suspects"])
+    if found is None:
+        return ""
+    precision, share = found
+    return (
+        f"Of the {plural(summary['n_suspects'], 'row')} listed, about {percent(precision)} are expected to be wrong; "
+        f"they hold about {percent(share)} of all wrong labels."
+    )
+
+
+def matrix_example(classes: Sequence[str], estimate: Sequence[Sequence[float]]) -> str:
+    """The largest entry off the diagonal, read out, so that nobody mixes up rows and columns."""
+    matrix = np.array(estimate, dtype=float)
+    if len(matrix) < 2:
+        return ""
+    np.fill_diagonal(matrix, -1)
+    given, true = divmod(int(matrix.argmax()), len(matrix))
+    if matrix[given, true] <= 0:
+        return ""
+    return (
+        f"For example, of the rows that are truly “{clip(classes[true], 60)}”, "
+        f"{percent(float(matrix[given, true]))} were given the label “{clip(classes[given], 60)}”."
+    )
+
+
+def columns_text(columns: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """('text', 'message, subject'): what each column of the table was used for; unused roles are left out."""
+    lines = []
+    for role, names in columns.items():
+        if not names:
+            continue
+        many = isinstance(names, Sequence) and not isinstance(names, str)
+        lines.append((str(role), ", ".join(map(str, names)) if many else str(names)))
+    return lines

@@ -1,0 +1,23 @@
+"""The system's Chromium, for tests that look at a page as a person would."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import pytest
+
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+
+
+def find_browser() -> str:
+    """Path of Chromium. Without it the test is skipped, or fails where CI_REQUIRES_BROWSER=1 is set."""
+    found = next(
+        (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
+    )
+    if found:
+        return found
+    reason = "no Chromium on this system (Debian: apt-get install chromium)"
+    if os.environ.get("CI_REQUIRES_BROWSER") == "1":
+        pytest.fail(reason)
+    pytest.skip(reason)

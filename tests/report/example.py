@@ -1,0 +1,129 @@
+"""A valid audit summary of any size, without a model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+NAMES = [
+    "price", "discount", "delivery", "test drive", "warranty", "financing", "trade-in", "colour", "fuel", "service",
+    "other",
+]  # fmt: skip
+WORDS = {
+    "price": ["price", "cost", "much"], "discount": ["rebate", "voucher", "discount"],
+    "delivery": ["delivery", "arrive", "weeks"], "test drive": ["drive", "saturday", "appointment"],
+    "warranty": ["warranty", "years", "covered"], "financing": ["loan", "rate", "monthly"],
+    "trade-in": ["trade", "old", "value"], "colour": ["red", "paint", "colour"], "fuel": ["diesel", "hybrid", "range"],
+    "service": ["oil", "brakes", "inspection"], "other": ["thanks", "hello", "question"],
+}  # fmt: skip
+
+
+def class_names(n_classes: int) -> list[str]:
+    return [NAMES[k] if k < len(NAMES) else f"class {k}" for k in range(n_classes)]
+
+
+def example_summary(n_classes: int = 11, n_suspects: int = 370, n_rows: int = 2400, seed: int = 0) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    classes = class_names(n_classes)
+    matrix = _matrix(n_classes, rng)
+    given = rng.multinomial(n_rows, np.full(n_classes, 1 / n_classes))
+    wrong = np.clip(rng.beta(2, 10, n_classes), 0.01, 0.6)
+    rate = float(given @ wrong / n_rows)
+    by_class = [
+        {
+            "label": classes[k], "given": int(given[k]), "true": float(given[k] * rng.uniform(0.8, 1.2)),
+            "wrong": {"estimate": float(w), "low": float(max(w - 0.06, 0)), "high": float(min(w + 0.07, 1))},
+            "suspects": int(given[k] * w * 0.8),
+        }
+        for k, w in enumerate(wrong)
+    ]  # fmt: skip
+    pairs = [
+        {"given": classes[i], "true": classes[j], "rows": float(matrix[i, j] * given[j]), "suspects": 0}
+        for i in range(n_classes) for j in range(n_classes) if i != j
+    ]  # fmt: skip
+    suspects = [_suspect(rank, n_suspects, n_rows, classes, rng) for rank in range(n_suspects)]
+    for pair in pairs:
+        pair["suspects"] = sum((s["given"], s["suggested"]) == (pair["given"], pair["true"]) for s in suspects[:2000])
+    pairs.sort(key=lambda pair: -pair["rows"])
+    return {
+        "format": 1, "version": "0.1.0", "title": "dealership.csv",
+        "run": {
+            "command": "noisybayes audit dealership.csv --label label", "source": "dealership.csv",
+            "created": "2026-01-31T12:00:00+00:00", "seconds": 1.9, "seed": 0, "model": "MultinomialINB",
+            "event_model": "complement, alpha 0.3", "em_steps": 1, "n_features": 1234,
+            "columns": {"label": "label", "id": "id", "text": ["message"], "categories": ["colour"], "verified": None},
+            "notes": ["label column: 'label', by its name", "3 rows without text were kept"],
+        },
+        "n_rows": n_rows, "n_labeled": n_rows, "n_verified": 0, "n_suspects": n_suspects, "n_classes": n_classes,
+        "classes": classes,
+        "rule": {
+            "name": "posterior", "value": None,
+            "text": "a row is a suspect if another label is more probable than the given one",
+        },
+        "noise_rate": {
+            "estimate": rate, "low": max(rate - 0.017, 0.0), "high": rate + 0.018, "level": 0.9,
+            "method": "weighted-likelihood bootstrap, 200 draws",
+        },
+        "mislabel_matrix": {
+            "estimate": matrix.tolist(), "low": (matrix * 0.8).tolist(), "high": np.minimum(matrix * 1.2, 1).tolist(),
+        },
+        "by_class": by_class, "confused_pairs": pairs,
+        "impact": {
+            "accuracy": {"estimate": 0.91}, "accuracy_of_naive_bayes": {"estimate": 0.87},
+            "delta": {"estimate": -0.04, "low": -0.06, "high": -0.02},
+            "text": "Naive Bayes that trusts these labels is expected to lose 4 points of accuracy.",
+        },
+        "review": _review(n_rows, max(rate * n_rows, 1)),
+        "convergence": {
+            "kind": "honest likelihood", "values": [-2.31, -2.197, -2.204, -2.22], "chosen": 1,
+            "text": "It was highest after 1 step, which was kept.",
+        },
+        "warnings": ["The class 'fuel' has 12 rows: its numbers are rough."],
+        "suspects": suspects,
+    }  # fmt: skip
+
+
+def _matrix(n_classes: int, rng: np.random.Generator) -> np.ndarray:
+    """[observed, true]; columns sum to 1; a few favourite mistakes per class."""
+    off = rng.dirichlet(np.full(n_classes - 1, 0.4), n_classes) if n_classes > 1 else np.zeros((1, 0))
+    matrix = np.zeros((n_classes, n_classes))
+    for k in range(n_classes):
+        noise = rng.uniform(0.05, 0.3) if n_classes > 1 else 0.0
+        matrix[k, k] = 1 - noise
+        matrix[np.arange(n_classes) != k, k] = noise * off[k]
+    return matrix
+
+
+def _review(n_rows: int, n_wrong: float) -> dict[str, list[float]]:
+    rows = np.unique(np.linspace(0, n_rows, 200).astype(int))
+    p = 1 / (1 + np.exp((np.arange(n_rows) - n_wrong) / (0.25 * n_wrong)))
+    total = np.concatenate([[0.0], np.cumsum(p)])
+    precision = np.where(rows > 0, total[rows] / np.maximum(rows, 1), p[0])
+    return {"rows": rows.tolist(), "precision": precision.tolist(), "found": (total[rows] / total[-1]).tolist()}
+
+
+def _suspect(rank: int, n_suspects: int, n_rows: int, classes: list[str], rng: np.random.Generator) -> dict[str, Any]:
+    given, true = (classes[k] for k in rng.choice(len(classes), 2, replace=False)) if len(classes) > 1 else classes * 2
+    words = [str(word) for word in rng.permutation(WORDS.get(true, ["word"]))]
+    against = WORDS.get(given, ["thing"])[0]
+    weights = np.sort(np.round(rng.gamma(3, 0.8, len(words)), 4))[::-1]
+    evidence = [
+        {"feature": word, "column": "message", "kind": "text", "weight": float(weight)}
+        for word, weight in zip(words, weights, strict=True)
+    ]
+    evidence.append({"feature": against, "column": "message", "kind": "text", "weight": -0.8})
+    evidence.append({"feature": "red", "column": "colour", "kind": "category", "weight": 0.3})
+    rest, label_weight = float(rng.normal(0, 0.3)), -2.1
+    p_wrong = 0.9999 - 0.45 * rank / max(n_suspects, 1)
+    return {
+        "row": int(rng.integers(n_rows)), "id": str(1000 + rank), "given": given, "suggested": true,
+        "p_wrong": p_wrong, "p_suggested": p_wrong * 0.97,
+        "cells": {
+            "message": f"Hello, I saw the car last week. Is there any {words[0]} or {words[-1]}? My friend asked about "
+            f"the {against} too. Please write back soon, {words[0]} matters to us.",
+            "colour": "red",
+        },
+        "evidence": evidence, "rest": rest, "label_weight": label_weight,
+        "log_odds": float(sum(item["weight"] for item in evidence) + rest + label_weight),
+    }  # fmt: skip

@@ -1,0 +1,170 @@
+"""The page in a real browser, with the network off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from noisybayes.report import render_html
+
+from ..browser import ARGUMENTS, find_browser
+from .example import example_summary
+
+SCRIPT = "<script>document.title = 'owned'</script><img src=x onerror=\"document.title='owned'\">"
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    path = find_browser()
+    # Imported here, so that the tests can be collected and skipped where the dev extra is not installed.
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def show(chromium, tmp_path) -> Iterator[Callable[..., Any]]:
+    """Opens a summary's page; afterwards there was no console message, no error and no request but for the file."""
+    complaints: list[str] = []
+    contexts = []
+
+    def open_page(summary: dict[str, Any], **options: Any) -> Any:
+        file = tmp_path / "report.html"
+        file.write_text(render_html(summary), encoding="utf-8")
+        context = chromium.new_context(**options)
+        context.set_offline(True)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+
+        def guard(route):
+            if route.request.url.startswith(("file:", "data:")):
+                route.continue_()
+            else:
+                complaints.append(route.request.url)
+                route.abort()
+
+        page.route("**/*", guard)
+        page.goto(file.as_uri())
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def column(page: Any, number: int) -> list[str]:
+    return page.locator(f"#table tbody td:nth-child({number})").all_inner_texts()
+
+
+def test_search_filter_sort_and_pages(show):
+    page = show(example_summary(n_suspects=120))
+    rows = page.locator("#table tbody tr")
+    assert rows.count() == 50
+    assert page.locator("#status").inner_text() == "1 to 50 of 120 rows"
+
+    page.get_by_role("button", name="Next").click()
+    page.get_by_role("button", name="Next").click()
+    assert page.locator("#page").inner_text() == "Page 3 of 3"
+    assert rows.count() == 20
+    assert page.get_by_role("button", name="Next").is_disabled()
+
+    page.get_by_role("button", name="Given").click()
+    assert page.locator("#page").inner_text() == "Page 1 of 3"
+    given = column(page, 2)
+    assert given == sorted(given)
+    assert page.locator("th[data-key=given]").get_attribute("aria-sort") == "ascending"
+    page.get_by_role("button", name="Given").press("Enter")
+    given = column(page, 2)
+    assert given == sorted(given, reverse=True)
+
+    page.locator("#query").fill("VOUCHER")
+    assert 0 < rows.count() < 50
+    assert all("voucher" in text for text in column(page, 5))
+    page.locator("#query").fill("nothing like that")
+    assert rows.count() == 0
+    assert "No row matches" in page.locator("#status").inner_text()
+
+    page.get_by_role("button", name="Clear").click()
+    label = page.locator("#suggested option").nth(1).inner_text().rsplit(" (", 1)[0]
+    page.locator("#suggested").select_option(index=1)
+    assert set(column(page, 3)) == {label}
+
+
+def test_a_confused_pair_filters_the_list(show):
+    page = show(example_summary(n_suspects=370))
+    link = page.locator("a.pick").first
+    expected = int(link.inner_text())
+    link.click()
+    assert page.locator("#table tbody tr").count() == expected
+
+
+def test_evidence_opens_by_keyboard_and_adds_up(show):
+    page = show(example_summary(n_suspects=5))
+    page.locator("details.why summary").first.press("Enter")
+    box = page.locator("details.why[open]")
+    weights = [float(text.replace("−", "-")) for text in box.locator(".weight").all_inner_texts()]
+    assert sum(weights[:-1]) == pytest.approx(weights[-1], abs=1e-6)
+    assert box.locator("li.total .bar").count() == 1
+    assert "times as probable as" in box.inner_text()
+    assert page.locator("mark.for").count() > 5
+
+
+def test_markup_in_the_data_is_shown_as_text(show):
+    summary = example_summary(n_suspects=60)
+    summary["title"] = SCRIPT
+    for suspect in summary["suspects"]:
+        suspect["cells"] = {"message": SCRIPT, SCRIPT: "x"}
+        suspect["given"] = SCRIPT
+        suspect["evidence"][0]["feature"] = "<script"
+    page = show(summary)
+    page.locator("details.why summary").first.click()
+    assert page.locator("#table img, #table script").count() == 0
+    assert SCRIPT[:79] in page.locator("#table tbody td:nth-child(2)").first.inner_text()
+    assert SCRIPT in page.locator("#table .cell").first.inner_text()
+    assert page.locator("h1").inner_text() == SCRIPT
+    assert page.title() == f"{SCRIPT}: label audit"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("n_classes", [2, 120])
+def test_no_sideways_scrolling_on_a_phone(show, scheme, n_classes):
+    summary = example_summary(n_classes=n_classes, n_suspects=60)
+    summary["title"] = "a_very_long_file_name_" * 6 + ".csv"
+    page = show(summary, viewport={"width": 360, "height": 740}, color_scheme=scheme)
+    page.locator("details.why summary").first.click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (background == "rgb(19, 22, 27)") == (scheme == "dark")
+
+
+def test_print_hides_controls_and_stays_black_on_white(show):
+    page = show(example_summary(n_suspects=60), color_scheme="dark")
+    page.emulate_media(media="print")
+    assert not page.locator("#controls").is_visible()
+    assert not page.locator("#pager").is_visible()
+    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.get_by_text("3 rows without text were kept").is_visible()
+
+
+def test_without_javascript_the_first_rows_are_there(show):
+    page = show(example_summary(n_suspects=60), java_script_enabled=False)
+    assert page.locator("#table tbody tr").count() == 50
+    assert not page.locator("#controls").is_visible()
+    assert "Without JavaScript" in page.locator("body").inner_text()
+    page.locator("details.why summary").first.click()
+    assert page.locator("details.why[open] li.total").first.is_visible()
+
+
+def test_the_empty_page_is_quiet(show):
+    page = show(example_summary(n_suspects=0))
+    assert "Nothing to review" in page.locator("#suspects").inner_text()

@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from noisybayes.report import render_html
+from noisybayes.report.words import headline
+
+from .example import example_summary
+
+VOID = {"meta", "link", "input", "br"}
+EVIL = '</script><script>alert("x")</script><!-- <b onmouseover=alert(1)>\u2028 & \'"'
+
+
+class Page(HTMLParser):
+    """Checks that every tag is closed in order; keeps texts, ids, attributes and the contents of scripts."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.attributes: list[tuple[str, str, str]] = []
+        self.words: list[str] = []
+        self.scripts: list[str] = []
+        self.feed(html)
+        self.close()
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+        self.ids += [value for name, value in attrs if name == "id"]
+        if tag == "script":
+            self.scripts.append("")
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open, tag
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "script":
+            self.scripts[-1] += data
+        elif self.open and self.open[-1] != "style":
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join("".join(self.words).replace("\N{NO-BREAK SPACE}", " ").split())
+
+    @property
+    def data(self) -> dict:
+        return json.loads(self.scripts[0])
+
+
+def test_it_says_what_was_found():
+    summary = example_summary()
+    summary["noise_rate"].update(estimate=0.168, low=0.151, high=0.186)
+    page = Page(render_html(summary))
+    sentence = "About 403 of 2,400 labels (16.8 %, between 15.1 and 18.6 %) look wrong; 370 rows are listed below."
+    assert headline(summary) == sentence
+    for words in (
+        sentence, "dealership.csv", "1,234 features", "−4.0", "The class 'fuel' has 12 rows", "Most confused pairs",
+        "noisybayes audit dealership.csv --label label", "MultinomialINB", "weighted-likelihood bootstrap",
+        "2026-01-31 12:00 UTC", "3 rows without text were kept", "It was highest after 1 step", "370 (the list)",
+    ):  # fmt: skip
+        assert words in page.text, words
+    assert len(page.ids) == len(set(page.ids))
+    links = {value for tag, name, value in page.attributes if (tag, name) == ("a", "href")}
+    assert {link[1:] for link in links} <= set(page.ids)
+
+
+@pytest.mark.parametrize(("n_classes", "n_suspects"), [(1, 0), (2, 1), (2, 60), (11, 370), (120, 500)])
+def test_every_size_gives_a_closed_page(n_classes, n_suspects):
+    html = render_html(example_summary(n_classes, n_suspects))
+    page = Page(html)
+    assert html.count('class="wrong"') == min(n_classes, 30) * (min(n_classes, 30) - 1)
+    assert ("Shown are the 30 classes with the most expected mistakes, of 120" in page.text) == (n_classes == 120)
+    assert ("Shown are the 40 classes with the largest share, of 120" in page.text) == (n_classes == 120)
+    if n_suspects:
+        assert len(page.data["rows"]) == n_suspects
+        assert html.count('<details class="why">') == min(n_suspects, 50)
+
+
+def test_without_suspects_it_is_friendly():
+    html = render_html(example_summary(n_suspects=0))
+    page = Page(html)
+    assert "No row looks mislabeled under this rule." in page.text
+    assert "no row is listed" in page.text
+    assert not page.scripts
+    assert "<table id=" not in html
+
+
+def test_missing_parts_are_left_out():
+    summary = example_summary(n_suspects=3)
+    summary.update(impact=None, review={"rows": [], "precision": [], "found": []}, warnings=[])
+    summary["convergence"] = {"kind": "objective", "values": [-1.0], "chosen": 0, "text": ""}
+    summary["run"].update(command=None, notes=[])
+    summary["noise_rate"].update(low=None, high=None)
+    summary["mislabel_matrix"].update(low=None, high=None)
+    for row in summary["by_class"]:
+        row["wrong"].update(low=None, high=None)
+    text = Page(render_html(summary)).text
+    for words in ("Cost in accuracy", "How many to review", "Convergence", "To repeat", "Notes on reading", "note"):
+        assert words not in text, words
+
+
+def test_nothing_in_the_data_becomes_markup():
+    summary = example_summary(n_classes=3, n_suspects=60)
+    summary["title"] = summary["run"]["command"] = EVIL
+    summary["classes"][0] = summary["by_class"][0]["label"] = EVIL
+    summary["warnings"] = summary["run"]["notes"] = [EVIL]
+    summary["confused_pairs"][0]["given"] = EVIL
+    for suspect in summary["suspects"]:
+        suspect.update(given=EVIL, id=EVIL, cells={EVIL: EVIL + " rebate", "colour": EVIL})
+        suspect["evidence"][0].update(feature=EVIL, column=EVIL)
+        suspect["evidence"][1].update(feature="rebate", column=EVIL)
+    html = render_html(summary)
+    page = Page(html)
+    assert len(page.scripts) == 2
+    assert not [name for _, name, _ in page.attributes if name.startswith("on")]
+    assert "</script" not in page.scripts[0]
+    assert "<!--" not in html
+    assert "\u2028" not in page.scripts[0]
+    assert page.data["rows"][0][1] == EVIL
+    assert page.data["columns"][0] == EVIL
+
+
+def test_nothing_is_fetched():
+    html = render_html(example_summary())
+    assert set(re.findall(r"https?://[^'\"\s]*", html)) == {"http://www.w3.org/2000/svg"}
+    page = Page(html)
+    sources = [(name, value) for _, name, value in page.attributes if name in ("src", "href", "srcset", "action")]
+    assert all(value.startswith(("#", "data:")) for _, value in sources)
+    assert not re.search(r"url\(|@import", html)
+    policy = next(value for _, name, value in page.attributes if name == "content" and "default-src" in value)
+    digest = base64.b64encode(hashlib.sha256(page.scripts[1].encode()).digest()).decode()
+    assert policy.startswith("default-src 'none'; style-src 'unsafe-inline';")
+    assert f"script-src 'sha256-{digest}';" in policy
+
+
+def test_styles_for_dark_print_and_phone():
+    html = render_html(example_summary(n_suspects=1))
+    for query in ("(prefers-color-scheme: dark)", "@media print", "(max-width: 640px)", "prefers-reduced-motion"):
+        assert query in html
+    charts = re.findall(r"<svg.*?</svg>", html, re.DOTALL)
+    assert len(charts) == 4
+    assert not re.search(r"#[0-9a-f]{3,6}\b", "".join(charts))
+
+
+def test_the_page_keeps_its_size_and_says_what_is_missing():
+    summary = example_summary(n_suspects=1000)
+    for suspect in summary["suspects"]:
+        suspect["cells"]["message"] *= 4
+    # A hundred times the same rows: what counts is how many there are, and making them anew takes long.
+    summary["suspects"] *= 100
+    summary.update(n_suspects=100_000, n_rows=400_000, n_labeled=400_000)
+    html = render_html(summary)
+    assert 2_900_000 < len(html.encode()) <= 3_000_000
+    page = Page(html)
+    shown = len(page.data["rows"])
+    assert f"The first {shown:,} of 100,000; all are in suspects.csv." in page.text
+    assert shown > 1500
+
+
+@pytest.mark.parametrize("max_bytes", [120_000, 200_000, 400_000])
+def test_the_budget_holds_for_wide_rows(max_bytes):
+    summary = example_summary(n_suspects=300)
+    for suspect in summary["suspects"]:
+        suspect["cells"] = {f"column {i}": "长" * 1000 for i in range(40)}
+    html = render_html(summary, max_bytes)
+    assert len(html.encode()) <= max_bytes
+    assert "all are in suspects.csv" in Page(html).text
+
+
+def test_the_budget_holds_for_endless_labels():
+    summary = example_summary(n_classes=40, n_suspects=100)
+    long = {name: name + " and so on" * 1000 for name in summary["classes"]}
+    summary["classes"] = list(long.values())
+    for row in summary["by_class"]:
+        row["label"] = long[row["label"]]
+    for row, keys in ((summary["confused_pairs"], ("given", "true")), (summary["suspects"], ("given", "suggested"))):
+        for item in row:
+            item.update({key: long[item[key]] for key in keys})
+    html = render_html(summary, 800_000)
+    assert len(html.encode()) <= 800_000
+    assert len(Page(html).data["rows"]) == 100
+
+
+def test_shown_evidence_adds_up():
+    summary = example_summary(n_suspects=40)
+    summary["suspects"][0]["evidence"] += [
+        {"feature": f"w{i}", "column": "message", "kind": "text", "weight": 0.013 * i} for i in range(30)
+    ]
+    for row in Page(render_html(summary)).data["rows"]:
+        evidence, rest, label_weight, log_odds = row[7:]
+        assert len(evidence) <= 10
+        assert sum(weight for _, weight, _ in evidence) + rest + label_weight == pytest.approx(log_odds, abs=1e-6)
+
+
+def test_broken_text_and_numbers_do_not_break_the_page():
+    summary = example_summary(n_suspects=2)
+    suspect = summary["suspects"][0]
+    suspect["cells"] = {"message": "half a pair \ud83d, \x00 and rebate", "number": 3.5, "empty": None}
+    suspect["evidence"] = [{"feature": "rebate", "column": "message", "kind": "text", "weight": float("inf")}]
+    suspect["log_odds"] = float("inf")
+    html = render_html(summary)
+    html.encode("utf-8")
+    cells = Page(html).data["rows"][0][6]
+    assert [cell[0] for cell in cells] == [0, 1]
+    assert cells[0][2] == ["rebate", 0]
