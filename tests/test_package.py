@@ -23,11 +23,13 @@ def python(code, *flags):
 
 def test_the_public_names_are_these():
     assert noisybayes.__all__ == [
+        "Audit",
         "BernoulliINB",
         "GaussianINB",
         "MislabelClassifier",
         "MixedINB",
         "MultinomialINB",
+        "audit",
         "load",
         "simulate",
     ]

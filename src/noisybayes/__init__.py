@@ -8,11 +8,22 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .data.simulate import simulate
     from .estimators import BernoulliINB, GaussianINB, MislabelClassifier, MixedINB, MultinomialINB, load
+    from .report import Audit, audit
 
 __version__ = "0.1.0"
-__all__ = ["BernoulliINB", "GaussianINB", "MislabelClassifier", "MixedINB", "MultinomialINB", "load", "simulate"]
+__all__ = [
+    "Audit",
+    "BernoulliINB",
+    "GaussianINB",
+    "MislabelClassifier",
+    "MixedINB",
+    "MultinomialINB",
+    "audit",
+    "load",
+    "simulate",
+]
 
-_HOME = {"simulate": ".data.simulate"}
+_HOME = {"simulate": ".data.simulate", "audit": ".report", "Audit": ".report"}
 
 
 def __getattr__(name: str) -> Any:

@@ -5,16 +5,25 @@ from __future__ import annotations
 import click
 
 from .. import __version__
+from .audit import audit
 from .bench import bench
+from .completion import completion
+from .models import fit, predict, report
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="noisybayes")
 def app() -> None:
-    """Naive Bayes that learns from mislabeled data.
+    """Finds the wrong labels in your data, and learns in spite of them.
 
-    New here? `make demo` in a clone finds the wrong labels of the example data; the Python tutorial is in the README.
+    New here? Start with a table that has a column of labels and a column of texts:
+
+    \b
+        noisybayes audit FILE --label COLUMN --text COLUMN --out audit
+
+    and open audit/report.html.
     """
 
 
-app.add_command(bench)
+for command in (audit, fit, predict, report, bench, completion):
+    app.add_command(command)

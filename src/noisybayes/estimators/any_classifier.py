@@ -28,6 +28,8 @@ class Gathered(NamedTuple):
 class ClassifierLearner:
     """Scores are logarithms of predicted probabilities; labels count by `sample_weight`, or else by resampling."""
 
+    additive = False
+
     def __init__(self, estimator: Any, n_classes: int, n_rows: int, seed: int) -> None:
         self.estimator, self.n_classes, self.seed = estimator, n_classes, seed
         self.weighs = has_fit_parameter(estimator, "sample_weight")
@@ -43,6 +45,9 @@ class ClassifierLearner:
         return [
             self.score(classifier, variant, part.X) for classifier, part in zip(gathered.fitted, parts, strict=True)
         ]
+
+    def left_out(self, gathered: Gathered, variant: Variant, settled: bool) -> list[Any]:
+        return gathered.fitted
 
     def predictor(self, gathered: Gathered, variant: Variant, settled: bool) -> Any:
         return self._fit(gathered.parts, gathered.beliefs)

@@ -28,7 +28,7 @@ from .scoring import Scoring
 #: Attributes that tell how a fit went.
 _OF_ONE_FIT = (
     "objective_history_", "alpha_history_", "converged_", "event_model_", "em_steps_", "true_proba_", "review_count_",
-    "noise_rate_", "drift_",
+    "noise_rate_", "drift_", "_fold_fits",
 )  # fmt: skip
 
 
@@ -146,7 +146,7 @@ class BaseINB(LatentLabelClassifier):
         report = None if self.progress is None else _stages(self.progress)
         arguments = self._arguments(rows, K)
         found, family = robust_fit(rows, family, rng=rng, report=report, **arguments)
-        labels = self._publish_crossfit(found, rows)
+        labels = self._publish_crossfit(found, rows, arguments["structure"])
         self._model, params, stats = as_generative(
             found, family, arguments["structure"], arguments["class_prior"], rows, labels, self.true_proba_
         )

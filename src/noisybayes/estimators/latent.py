@@ -13,15 +13,16 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from ..model.calibration import Labels, label_table
 from ..model.crossfit import CrossFit
-from ..model.mislabel import DriftWarning, IdentifiabilityWarning, unidentified
+from ..model.mislabel import DriftWarning, IdentifiabilityWarning, Structure, unidentified
 from ..model.rows import Rows
 from ..model.tree import Array
 from ..model.verified import Recalibration, adjust, pin_verified, recalibration_from
+from .folds import FoldFits
 from .labels import as_labels, encode, is_missing
 from .scoring import normalise
 
 # The alarm sounds when this many more labels are doubted than naive Bayes, which believes them all, fails to predict.
-_DRIFT_ALARM = 0.05
+DRIFT_ALARM = 0.05
 
 
 class LatentLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -32,6 +33,7 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     missing_label: Any
     _label_matrix: Array  # the matrix that belongs to the scores, before verified labels recalibrate P(wrong)
     _recalibration: Recalibration
+    _fold_fits: FoldFits  # only after a robust fit
 
     def _prepare(self, X: Any) -> Any:
         """Checked X as the scores take it."""
@@ -108,10 +110,11 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
                 raise ValueError("sample_weight is zero for every row; give at least one row a positive weight")
         return Rows(design, observed, known, weight)
 
-    def _publish_crossfit(self, found: CrossFit, rows: Rows) -> Labels:
+    def _publish_crossfit(self, found: CrossFit, rows: Rows, structure: Structure) -> Labels:
         """The attributes that every robust fit has."""
         weight = np.ones(rows.n_rows) if rows.weight is None else rows.weight
         labels = Labels(rows.observed, rows.verified, weight)
+        self._fold_fits = FoldFits(found, labels, structure)
         self._recalibration = recalibration_from(found.posterior, labels)
         self.true_proba_ = pin_verified(adjust(found.posterior, rows.observed, self._recalibration), rows.verified)
         self.objective_history_ = found.honest
@@ -130,7 +133,7 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         return labels
 
     def _warn_of_classes(self) -> None:
-        if getattr(self, "drift_", 0.0) > _DRIFT_ALARM:
+        if getattr(self, "drift_", 0.0) > DRIFT_ALARM:
             warnings.warn(
                 f"the fit doubts {self.noise_rate_:.0%} of the labels, {self.drift_:.0%} of all rows more than a model "
                 "that believes them all fails to predict: its classes may not be those of the labels; verify some rows",

@@ -90,7 +90,7 @@ class MislabelClassifier(LatentLabelClassifier):
         structure = settings.structure(self.mislabel, self.mislabel_prior, K)
         learner = ClassifierLearner(estimator, K, rows.n_rows, int(rng.integers(2**31)))
         found = crossfit(rows, learner, structure, K, rng, n_folds=self.n_folds, most_rounds=self.max_rounds)
-        row_labels = self._publish_crossfit(found, rows)
+        row_labels = self._publish_crossfit(found, rows, structure)
         self.estimator_, self._learner, self._calibration = found.predictor, learner, found.calibration
         self.mislabel_matrix_ = estimate_matrix(self.true_proba_, row_labels, structure)
         self.class_prior_ = np.average(self.true_proba_, axis=0, weights=row_labels.weight)

@@ -42,7 +42,7 @@ _VALUES: dict[str, type[Any]] = {
 # functions are not data
 _NOT_SAVED = ("progress", "engine")
 # as many entries as rows were fitted: not part of what the model knows
-_ABOUT_THE_ROWS = ("true_proba_",)
+_ABOUT_THE_ROWS = ("true_proba_", "_fold_fits")
 
 
 def save(estimator: Any, path: str | Path) -> None:

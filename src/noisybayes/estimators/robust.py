@@ -63,7 +63,7 @@ def _blocks(family: Family, alpha: float | str, n_classes: int, n_rows: int) -> 
     if not isinstance(family, Mixed):
         return [_variants(family, alpha, n_classes, n_rows)]
     return [
-        [in_block(number, variant) for variant in _variants(part, alpha, n_classes, n_rows)]
+        [in_block(number, variant, family) for variant in _variants(part, alpha, n_classes, n_rows)]
         for number, part in enumerate(family.families)
     ]
 

@@ -110,14 +110,22 @@ def calibrate(
         start = Calibration(1.0 / (B * np.maximum(spread, 1e-12)), np.zeros(K), constant_rate(K, _START_DIAGONAL), base)
         start = start._replace(mislabel=structure.estimate(_START_DIAGONAL * n * start.mislabel[None])[0])
     some = rng.choice(n, _ROWS_FOR_NEWTON, replace=False) if n > _ROWS_FOR_NEWTON else np.arange(n)
-    calibration = _climb(scores[:, some], labels.take(some), structure, penalty, start._replace(base=base))
+    calibration = climb(scores[:, some], labels.take(some), structure, penalty, start._replace(base=base))
     for _ in range(_FINISHING_ROUNDS):
         found = posterior(calibration, scores, labels)
         calibration = calibration._replace(mislabel=estimate_matrix(found.true, labels, structure))
     return calibration, posterior(calibration, scores, labels)
 
 
-def _climb(scores: Array, labels: Labels, structure: Structure, penalty: float, now: Calibration) -> Calibration:
+def climb(
+    scores: Array,
+    labels: Labels,
+    structure: Structure,
+    penalty: float,
+    now: Calibration,
+    pseudo_rows: float = _PSEUDO_ROWS,
+    tolerance: float = _TOLERANCE,
+) -> Calibration:
     """EM over the true labels, with one Newton step on temperature and offset in each round."""
     best, last = now, -np.inf
     for _ in range(_MOST_ROUNDS):
@@ -125,22 +133,27 @@ def _climb(scores: Array, labels: Labels, structure: Structure, penalty: float, 
         objective = np.average(found.log_likelihood, weights=labels.weight) - penalty * (now.offset**2).sum()
         if objective > last:
             best = now
-        if objective - last < _TOLERANCE:
+        if objective - last < tolerance:
             break
         last = objective
         now = _newton(scores, labels.weight, found, penalty, now)._replace(
-            mislabel=estimate_matrix(found.true, labels, structure)
+            mislabel=estimate_matrix(found.true, labels, structure, pseudo_rows)
         )
     return best
 
 
-def estimate_matrix(true: Array, labels: Labels, structure: Structure) -> Array:
-    """The mislabeling matrix of soft true labels (n, K)."""
+def label_counts(true: Array, labels: Labels) -> Array:
+    """(K, K): weight of the rows by observed label and soft true label (n, K)."""
     K = true.shape[1]
     by_label = sparse.csc_array((labels.weight, labels.observed, np.arange(len(true) + 1)), shape=(K + 1, len(true)))
-    counts = np.asarray(by_label @ true)[:K]
+    return np.asarray(by_label @ true)[:K]
+
+
+def estimate_matrix(true: Array, labels: Labels, structure: Structure, pseudo_rows: float = _PSEUDO_ROWS) -> Array:
+    """The mislabeling matrix of soft true labels (n, K)."""
+    counts = label_counts(true, labels)
     rate = np.trace(counts) / max(counts.sum(), 1e-300)
-    matrix: Array = structure.estimate((counts + _PSEUDO_ROWS * constant_rate(K, rate))[None])[0]
+    matrix: Array = structure.estimate((counts + pseudo_rows * constant_rate(len(counts), rate))[None])[0]
     return matrix
 
 

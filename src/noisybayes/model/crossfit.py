@@ -46,6 +46,7 @@ class Learner(Protocol):
     """What learns scores from beliefs: naive Bayes from sums, or any classifier from weighted rows."""
 
     blocks: Sequence[Sequence[Variant]]  # for each block of columns the variants that may score it
+    additive: bool  # whether to gather is to sum over rows, which is cheap
 
     def gather(self, parts: list[Rows], beliefs: list[Belief]) -> Any:
         """What all variants need, fold by fold."""
@@ -53,6 +54,10 @@ class Learner(Protocol):
 
     def out_of_fold(self, gathered: Any, variant: Variant, settled: bool, parts: list[Rows]) -> list[Array]:
         """(B, n_f, K) scores of each part, learned from all the others."""
+        ...
+
+    def left_out(self, gathered: Any, variant: Variant, settled: bool) -> list[Any]:
+        """What `score` needs, for each part learned from all the others."""
         ...
 
     def predictor(self, gathered: Any, variant: Variant, settled: bool) -> Any:
@@ -71,6 +76,7 @@ class Learner(Protocol):
 class Stage(NamedTuple):
     """Scores learned from beliefs, and what they say of the labels."""
 
+    beliefs: list[Belief]
     gathered: Any
     settled: bool
     calibration: Calibration
@@ -82,6 +88,10 @@ class CrossFit(NamedTuple):
     settled: bool
     gathered: Any
     predictor: Any
+    left_out: list[Any]  # for each fold what is learned from the others
+    learner: Learner
+    beliefs: Belief  # that the scores were learned from, in the order of the rows
+    fold: Array  # (n,) of each row
     calibration: Calibration
     posterior: (
         Array  # (n, K) P(true | x, observed label), out of fold, in the order of the rows; knows no verified label
@@ -121,7 +131,7 @@ class Fitter:
         scores = self.scores(gathered, choice.variant, settled, parts)
         base = self.learner.shares(gathered) if choice.variant.shares else np.zeros(self.n_classes)
         calibration, found = calibrate(scores, labels_of(parts), self.structure, choice.penalty, base, start, self.rng)
-        return Stage(gathered, settled, calibration, found)
+        return Stage(beliefs, gathered, settled, calibration, found)
 
     def rounds(self, parts: list[Rows], choice: Choice, most: int) -> list[Stage]:
         """The stages after 0, 1, ... rounds of reweighting."""
@@ -211,6 +221,10 @@ def crossfit(
         last.settled,
         last.gathered,
         learner.predictor(last.gathered, choice.variant, last.settled),
+        learner.left_out(last.gathered, choice.variant, last.settled),
+        learner,
+        Belief(*(np.concatenate(values)[back] for values in zip(*last.beliefs, strict=True))),
+        np.repeat(np.arange(len(parts)), [part.n_rows for part in parts])[back],
         last.calibration,
         posterior(last.calibration, scores, labels._replace(verified=None)).true[back],
         first.posterior.prior.argmax(axis=1)[back],

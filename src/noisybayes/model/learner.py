@@ -30,6 +30,8 @@ class Gathered(NamedTuple):
 class NaiveBayes:
     """Scores are log-likelihoods of the family's variants."""
 
+    additive = True
+
     def __init__(
         self,
         family: Family,
@@ -51,18 +53,20 @@ class NaiveBayes:
     def out_of_fold(self, gathered: Gathered, variant: Variant, settled: bool, parts: list[Rows]) -> list[Array]:
         def score(pair: tuple[Sums, Rows]) -> Array:
             own, rows = pair
-            rest = tree_map(np.subtract, gathered.total, own)
-            params = _parameters(rest._replace(weight=np.maximum(rest.weight, 0.0)), variant, settled)
-            return self.score(params, variant, rows.X)
+            return self.score(_without(own, gathered.total, variant, settled), variant, rows.X)
 
         return self._map(score, list(zip(gathered.parts, parts, strict=True)))
+
+    def left_out(self, gathered: Gathered, variant: Variant, settled: bool) -> list[Any]:
+        return [_without(own, gathered.total, variant, settled) for own in gathered.parts]
 
     def predictor(self, gathered: Gathered, variant: Variant, settled: bool) -> Any:
         return _parameters(gathered.total, variant, settled)
 
     def score(self, predictor: Any, variant: Variant, X: Any) -> Array:
         scores = [
-            score.family.scorer(params, self.dtype)(X) for score, params in zip(variant.scores, predictor, strict=True)
+            score.family.scorer(params, score_dtype(X))(X)
+            for score, params in zip(variant.scores, predictor, strict=True)
         ]
         return np.asarray(scores, dtype=np.float64)
 
@@ -95,6 +99,11 @@ class NaiveBayes:
 
 def _parameters(sums: Sums, variant: Variant, settled: bool) -> list[Any]:
     return [score.estimate(sums.features, sums.weight, settled) for score in variant.scores]
+
+
+def _without(own: Sums, total: Sums, variant: Variant, settled: bool) -> list[Any]:
+    rest = tree_map(np.subtract, total, own)
+    return _parameters(rest._replace(weight=np.maximum(rest.weight, 0.0)), variant, settled)
 
 
 def pooled_variants(family: Family, strengths: Sequence[float], penalties: tuple[float, ...]) -> list[Variant]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from .families.mixed import Mixed, in_columns
+from .tree import Array
+
 
 class Score(NamedTuple):
     """One kind of score; each gets a temperature of its own."""
@@ -43,14 +46,23 @@ class BlockFamily(NamedTuple):
 
     block: int
     family: Any
+    columns: Any  # of the block
+    n_columns: int  # of all blocks
 
     def scorer(self, params: Any, dtype: Any) -> InBlock:
         return InBlock(self.block, self.family.scorer(params, dtype))
 
+    def terms(self, params: Any, X: Any, component: Array, other: Array) -> Any:
+        return in_columns(self.family.terms(params, X[self.block], component, other), self.columns, self.n_columns)
 
-def in_block(block: int, variant: Variant) -> Variant:
+
+def in_block(block: int, variant: Variant, mixed: Mixed) -> Variant:
     """The variant of one block, for rows and statistics that are tuples of blocks."""
-    scores = tuple(Score(InBlock(block, score.estimate), BlockFamily(block, score.family)) for score in variant.scores)
+    n_columns = sum(len(columns) for columns in mixed.columns)
+    scores = tuple(
+        Score(InBlock(block, score.estimate), BlockFamily(block, score.family, mixed.columns[block], n_columns))
+        for score in variant.scores
+    )
     return variant._replace(scores=scores, prior=InBlock(block, variant.prior))
 
 

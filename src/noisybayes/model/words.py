@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .families import Multinomial
-from .families.base import linear_score
+from .families.base import linear_score, linear_terms
 from .tree import Array
 from .variants import Score, Variant
 
@@ -27,6 +27,9 @@ class Words:
     def scorer(self, weights: Array, dtype: np.dtype[Any]) -> Callable[[Any], Array]:
         columns = np.ascontiguousarray(weights.T, dtype=dtype)
         return partial(linear_score, weights=columns, offset=np.zeros(len(weights), dtype=dtype))
+
+    def terms(self, weights: Array, X: Any, component: Array, other: Array) -> Any:
+        return linear_terms(X, weights, component, other)
 
 
 #: Pseudo-counts that are compared; the first is kept unless another is better beyond chance.

@@ -1,9 +1,19 @@
-"""The audit summary (a plain dict) as an HTML page, as Markdown, and in the formats of other tools."""
+"""From a table to an audit, and from an audit to a page, to files, and to the formats of other tools."""
 
 from __future__ import annotations
 
 from .exports import cleanlab_export, label_studio_config, label_studio_tasks
 from .html import render_html
 from .markdown import render_markdown
+from .result import Audit
+from .run import audit
 
-__all__ = ["cleanlab_export", "label_studio_config", "label_studio_tasks", "render_html", "render_markdown"]
+__all__ = [
+    "Audit",
+    "audit",
+    "cleanlab_export",
+    "label_studio_config",
+    "label_studio_tasks",
+    "render_html",
+    "render_markdown",
+]

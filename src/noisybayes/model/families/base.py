@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.optimize import brentq
 
 from ..tree import Array
@@ -57,6 +58,14 @@ class Family:
         """A picklable function from X to a new array (n, C) of log P(x | component), up to a constant per row."""
         raise NotImplementedError
 
+    def terms(self, params: Any, X: Any, component: Array, other: Array) -> Any:
+        """(n, d) CSR: what each column of row i adds to log P(x_i | component[i]) - log P(x_i | other[i]).
+
+        Columns may be left out where their number would hide the rest (words that are absent); a family that leaves
+        out all, as here, explains nothing but works.
+        """
+        return sparse.csr_array(X.shape)
+
     def sample(self, params: Any, stats: Any, weight: Array, component: Array, rng: np.random.Generator) -> Any:
         """One row per entry of `component`."""
         raise NotImplementedError
@@ -67,6 +76,14 @@ def linear_score(X: Any, weights: Array, offset: Array) -> Array:
     scores = X @ weights
     scores += offset
     return np.asarray(scores)
+
+
+def linear_terms(X: Any, weights: Array, component: Array, other: Array) -> Any:
+    """x_ij * (weights[component_i, j] - weights[other_i, j]), of the entries of X that are not zero."""
+    terms = sparse.csr_array(X, dtype=np.float64, copy=True)
+    row = np.repeat(np.arange(terms.shape[0]), np.diff(terms.indptr))
+    terms.data *= weights[component[row], terms.indices] - weights[other[row], terms.indices]
+    return terms
 
 
 def best_strength(slope: Callable[[float], float]) -> float:

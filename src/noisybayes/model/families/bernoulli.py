@@ -13,8 +13,10 @@ from scipy.special import digamma
 
 from ..csr import transposed_product
 from ..tree import Array
-from .base import Family, best_strength, linear_score, some_columns
+from .base import Family, best_strength, linear_score, linear_terms, some_columns
 
+# That a column is zero is evidence too; beyond so many columns of sparse rows the absent ones would hide the present.
+_MOST_COLUMNS_TO_SHOW_ABSENCE = 200
 # Stands for zero: keeps every logarithm finite, and is far below one part in the rows of any data set.
 _TINY = 1e-10
 
@@ -83,6 +85,14 @@ class Bernoulli(Family):
     def scorer(self, params: BernoulliParams, dtype: np.dtype[Any]) -> Callable[[Any], Array]:
         weights = np.ascontiguousarray((params.log_p - params.log_q).T, dtype=dtype)
         return partial(linear_score, weights=weights, offset=params.log_q.sum(axis=1).astype(dtype))
+
+    def terms(self, params: BernoulliParams, X: Any, component: Array, other: Array) -> Any:
+        if sparse.issparse(X) and X.shape[1] > _MOST_COLUMNS_TO_SHOW_ABSENCE:
+            return linear_terms(X, params.log_p, component, other)
+        if sparse.issparse(X):
+            X = X.toarray()
+        one, zero = (log[component] - log[other] for log in params)
+        return sparse.csr_array(np.where(X > 0, one, zero))
 
     def sample(
         self, params: BernoulliParams, stats: Array, weight: Array, component: Array, rng: np.random.Generator

@@ -94,6 +94,14 @@ class Gaussian(Family):
             offset=offset.astype(dtype),
         )
 
+    def terms(self, params: GaussianParams, X: Any, component: Array, other: Array) -> Any:
+        z = X.toarray() if sparse.issparse(X) else X - self.centre
+
+        def log_density(k: Array) -> Array:
+            return np.asarray(-0.5 * (np.log(params.var[k]) + (z - params.mean[k]) ** 2 / params.var[k]))
+
+        return sparse.csr_array(log_density(component) - log_density(other))
+
     def sample(
         self, params: GaussianParams, stats: GaussianStats, weight: Array, component: Array, rng: np.random.Generator
     ) -> Array:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from ..tree import Array
 from .base import Family
@@ -49,11 +50,24 @@ class Mixed(Family):
         scorers = tuple(f.scorer(p, dtype) for f, p in zip(self.families, params, strict=True))
         return partial(_sum_scores, scorers=scorers)
 
+    def terms(self, params: tuple[Any, ...], X: tuple[Any, ...], component: Array, other: Array) -> Any:
+        blocks = zip(self.families, params, X, self.columns, strict=True)
+        n_columns = sum(len(columns) for columns in self.columns)
+        parts = [in_columns(f.terms(p, x, component, other), columns, n_columns) for f, p, x, columns in blocks]
+        return sum(parts[1:], parts[0])
+
     def sample(self, params: Any, stats: Any, weight: Array, component: Array, rng: np.random.Generator) -> Array:
         X = np.zeros((len(component), sum(len(c) for c in self.columns)))
         for family, columns, p, s in zip(self.families, self.columns, params, stats, strict=True):
             X[:, columns] = family.sample(p, s, weight, component, rng)
         return X
+
+
+def in_columns(terms: Any, columns: Array, n_columns: int) -> Any:
+    """Terms of a block, in the columns of the whole."""
+    entries = terms.tocoo()
+    where = (entries.coords[0], columns[entries.coords[1]])
+    return sparse.csr_array((entries.data, where), shape=(terms.shape[0], n_columns))
 
 
 def _sum_scores(X: tuple[Any, ...], scorers: tuple[Callable[[Any], Array], ...]) -> Array:

@@ -13,7 +13,7 @@ from scipy.special import digamma
 
 from ..csr import transposed_product
 from ..tree import Array
-from .base import Family, best_strength, linear_score, some_columns
+from .base import Family, best_strength, linear_score, linear_terms, some_columns
 
 # Stands for zero: keeps every logarithm finite.
 _TINY = 1e-10
@@ -57,6 +57,9 @@ class Multinomial(Family):
     def scorer(self, params: Array, dtype: np.dtype[Any]) -> Callable[[Any], Array]:
         weights = np.ascontiguousarray(params.T, dtype=dtype)
         return partial(linear_score, weights=weights, offset=np.zeros(len(params), dtype=dtype))
+
+    def terms(self, params: Array, X: Any, component: Array, other: Array) -> Any:
+        return linear_terms(X, params, component, other)
 
     def sample(self, params: Array, stats: Array, weight: Array, component: Array, rng: np.random.Generator) -> Array:
         mean_length = stats.sum(axis=1) / np.maximum(weight, _TINY)

@@ -1,0 +1,55 @@
+"""Reasons not to believe an audit, each a sentence that says what to do."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..estimators.latent import DRIFT_ALARM, LatentLabelClassifier
+from ..model.calibration import posterior
+from ..model.mislabel import unidentified
+from .judge import Judged
+
+# Columns that explain less than this share of the entropy of the labels hardly tell the classes apart.
+_LEAST_EXPLAINED = 0.05
+
+
+def doubts(model: LatentLabelClassifier, judged: Judged) -> list[str]:
+    found = []
+    drift = getattr(model, "drift_", 0.0)
+    if drift > DRIFT_ALARM:
+        found.append(
+            f"The model doubts {drift:.0%} of the rows more than a model that believes all labels fails to predict: "
+            "its classes may not be those of the labels. Verify some rows before you believe the list."
+        )
+    lost = unidentified(model.mislabel_matrix_)
+    if len(lost) and len(model.classes_) > 1:
+        names = ", ".join(repr(label) for label in model.classes_[lost].tolist()[:10])
+        found.append(
+            f"The true classes {names} seem to get another label at least as often as their own, so that their names "
+            "are not certain. Verify some of their rows."
+        )
+    explained = _explained(judged)
+    if explained < _LEAST_EXPLAINED:
+        found.append(
+            f"The columns explain only {max(explained, 0.0):.0%} of the differences between labels: suspects are "
+            "hardly better than guesses. Add columns that tell the classes apart."
+        )
+    if not judged.out_of_fold:
+        found.append(
+            "The rows were scored by a model that may have learned from their own labels (they are not the rows of its "
+            "robust fit): P(wrong) may be too low."
+        )
+    return found
+
+
+def _explained(judged: Judged) -> float:
+    """Share of the entropy of the labels that is gone once the columns are known."""
+    labels = judged.labels._replace(verified=None)
+    rows = judged.labeled
+    if len(rows) == 0 or len(judged.classes) < 2:
+        return 1.0
+    share = np.bincount(labels.observed[rows], weights=labels.weight[rows], minlength=len(judged.classes))
+    share = share[share > 0] / share.sum()
+    entropy = -float(share @ np.log(share))
+    likelihood = posterior(judged.calibration, judged.scores[:, rows], labels.take(rows)).log_likelihood
+    return 1.0 + float(np.average(likelihood, weights=labels.weight[rows])) / max(entropy, 1e-300)

@@ -1,0 +1,174 @@
+"""The audit: everything that a fitted model has to say of the labels of some rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..estimators.latent import LatentLabelClassifier
+from ..model.calibration import label_counts
+from ..model.tree import Array
+from .doubts import doubts
+from .evidence import Evidence, evidence
+from .impact import Impact, impact
+from .intervals import DRAWS, Intervals, intervals
+from .judge import Judged, judge
+from .rules import ReviewCurve, Rule, review_curve, suspects
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEVEL = 0.9
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """What `examine` found. Tables are data frames; the mislabeling matrix is [observed, true]."""
+
+    classes: Array
+    table: pd.DataFrame  # one row per example: given, suggested, p_wrong, p_suggested, corrected, suspect, verified
+    rule: Rule
+    noise_rate: float
+    mislabel_matrix: Array  # (K, K)
+    intervals: Intervals
+    impact: Impact | None
+    review: ReviewCurve
+    warnings: list[str]
+    judged: Judged
+
+    @property
+    def suspects(self) -> pd.DataFrame:
+        """The suspect rows, most suspicious first."""
+        chosen = self.table[self.table["suspect"]]
+        return chosen.sort_values("p_wrong", ascending=False, kind="stable")
+
+    @property
+    def by_class(self) -> pd.DataFrame:
+        """For each label: rows that carry it, rows that should, and the share of wrong ones among the first."""
+        import pandas as pd
+
+        counts = label_counts(self.judged.true, self.judged.labels)
+        wrong = self.intervals.wrong_by_label
+        return pd.DataFrame(
+            {
+                "label": self.classes,
+                "given": counts.sum(axis=1),
+                "true": counts.sum(axis=0),
+                "wrong": wrong.estimate,
+                "low": wrong.low,
+                "high": wrong.high,
+                "suspects": self._suspects_by(np.arange(len(self.classes))).sum(axis=1),
+            }
+        )
+
+    @property
+    def confused_pairs(self) -> pd.DataFrame:
+        """Pairs of labels by the expected number of rows that carry the one and should carry the other."""
+        import pandas as pd
+
+        counts = label_counts(self.judged.true, self.judged.labels)
+        np.fill_diagonal(counts, 0.0)
+        given, true = np.unravel_index(np.argsort(-counts, axis=None, kind="stable"), counts.shape)
+        listed = self._suspects_by(np.arange(len(self.classes)))
+        pairs = pd.DataFrame(
+            {
+                "given": self.classes[given],
+                "true": self.classes[true],
+                "rows": counts[given, true],
+                "suspects": listed[given, true],
+            }
+        )
+        return pairs[(pairs["rows"] >= 0.5) | (pairs["suspects"] > 0)].reset_index(drop=True)
+
+    def evidence(self, rows: Any, most: int = 10) -> list[Evidence]:
+        """Why the suggested label of each of `rows` (positions), against the given one."""
+        rows = np.asarray(rows, dtype=np.intp)
+        suggested = self._codes("suggested", rows)
+        return evidence(self.judged, rows, suggested, self.judged.labels.observed[rows], most)
+
+    def _codes(self, column: str, rows: Array) -> Array:
+        return np.asarray(np.searchsorted(self.classes, self.table[column].to_numpy()[rows].astype(self.classes.dtype)))
+
+    def _suspects_by(self, codes: Array) -> Array:
+        """(K, K) number of suspects by given and suggested label."""
+        rows = np.flatnonzero(self.table["suspect"].to_numpy())
+        counts = np.zeros((len(codes), len(codes)), dtype=int)
+        if len(rows):
+            np.add.at(counts, (self.judged.labels.observed[rows], self._codes("suggested", rows)), 1)
+        return counts
+
+
+def examine(
+    model: LatentLabelClassifier,
+    X: Any,
+    y: Any,
+    *,
+    precision: float | None = None,
+    budget: int | None = None,
+    level: float = LEVEL,
+    draws: int = DRAWS,
+    random_state: Any = 0,
+    progress: Callable[[str], None] | None = None,
+) -> Findings:
+    """Audit the labels y of the rows X with a fitted model.
+
+    Rows of the model's own (robust) fit are judged without their own fold. precision and budget choose the suspects
+    (see Rule); intervals cover with probability `level`.
+    """
+    tell = progress or (lambda stage: None)
+    rule = Rule(precision, budget)
+    rule.check()
+    rng = np.random.default_rng(random_state)
+    tell("judging the rows")
+    judged = judge(model, X, y)
+    tell("finding intervals")
+    found = intervals(judged, level, draws, rng)
+    tell("estimating the cost")
+    cost = impact(judged, level, rng)
+    table, eligible = _table(judged, rule)
+    return Findings(
+        model.classes_,
+        table,
+        rule,
+        float(found.noise_rate.estimate),
+        np.asarray(found.mislabel_matrix.estimate),
+        found,
+        cost,
+        review_curve(judged.p_wrong, eligible),
+        doubts(model, judged),
+        judged,
+    )
+
+
+def _table(judged: Judged, rule: Rule) -> tuple[pd.DataFrame, Array]:
+    """The table of all rows, and which of them may be suspects."""
+    import pandas as pd
+
+    n, K = judged.true.shape
+    observed, p_wrong = judged.labels.observed, judged.p_wrong
+    best = judged.true.argmax(axis=1)
+    verified = np.zeros(n, dtype=bool) if judged.labels.verified is None else judged.labels.verified >= 0
+    labeled = observed < K
+    eligible = labeled & ~verified
+    chosen = suspects(rule, p_wrong, labeled & (best != observed), eligible)
+    # a suspect whose given label is still the most probable one gets the next best
+    others = judged.true.copy()
+    others[labeled, observed[labeled]] = -1.0
+    suggested = np.where(chosen, others.argmax(axis=1), best) if K > 1 else best
+    given = np.full(n, None, dtype=object)
+    given[labeled] = judged.classes[observed[labeled]]
+    table = pd.DataFrame(
+        {
+            "given": given,
+            "suggested": judged.classes[suggested],
+            "p_wrong": p_wrong,
+            "p_suggested": judged.true[np.arange(n), suggested],
+            "corrected": judged.classes[best],
+            "suspect": chosen,
+            "verified": verified,
+        }
+    )
+    return table, eligible

@@ -1,0 +1,123 @@
+"""How sure the numbers are: the weighted-likelihood bootstrap.
+
+Every row gets a random weight (exponential, mean 1), and what the data say is found again: scores from sums with these
+weights, out of fold, then calibration and matrix. Repeated, that spreads as the estimates would over other samples.
+What the fit believed of the labels stays as it is. A draw is one pass over the rows, because statistics are sums.
+Intervals are normal on the scale of log-odds.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit, logit
+from scipy.stats import norm
+
+from ..model.calibration import Calibration, Labels, climb, estimate_matrix, label_counts, posterior
+from ..model.tree import Array
+from ..model.verified import adjust, pin_verified, recalibration_from
+from .judge import Judged
+
+DRAWS = 50
+# The ten pseudo-rows of the fit steady one estimate; among many they would only narrow the spread.
+_PSEUDO_ROWS = 1.0
+# A draw starts at the fit and has little way to go; it must go it to the end, or all draws would look alike.
+_TOLERANCE = 1e-6
+# More rows than these are sampled, and the spread is scaled: it falls with the root of their number.
+_MOST_ROWS = 20_000
+_LEAST = 1e-6
+
+
+class Interval(NamedTuple):
+    estimate: Array  # numbers or arrays of one shape
+    low: Array
+    high: Array
+
+
+class Intervals(NamedTuple):
+    """Each with its low and high end."""
+
+    level: float
+    method: str
+    mislabel_matrix: Interval  # (K, K)
+    noise_rate: Interval
+    wrong_by_label: Interval  # (K,) share of wrong labels among the rows with each label
+
+
+class _Numbers(NamedTuple):
+    matrix: Array
+    noise_rate: Array  # ()
+    by_label: Array  # (K,)
+
+
+def intervals(judged: Judged, level: float, draws: int, rng: np.random.Generator) -> Intervals:
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, got {level!r}")
+    estimate = _numbers(judged, judged.true, judged.labels, matrix=None)
+    if draws < 2:
+        raise ValueError(f"draws must be at least 2, got {draws!r}")
+    n = len(judged.true)
+    rows = np.arange(n) if n <= _MOST_ROWS else np.sort(rng.choice(n, _MOST_ROWS, replace=False))
+    weights = rng.standard_exponential((draws, len(rows)))
+    drawn = [_draw(judged, rows, weight) for weight in weights]
+    centre = _draw(judged, rows, np.ones(len(rows)))
+    shrink = np.sqrt(len(rows) / n)
+    # a cell with hardly any rows varies by what is not in the sample: at least as much as one row more or less
+    floor = 1.0 / (label_counts(judged.true, judged.labels) + 1.0)
+    ends = [
+        _interval(one, [draw[number] for draw in drawn], centre[number], shrink, level, floor if number == 0 else 0.0)
+        for number, one in enumerate(estimate)
+    ]
+    relearned = judged.fits is not None and judged.fits.found.learner.additive
+    what = "scores, calibration and matrix found anew" if relearned else "calibration and matrix found anew"
+    return Intervals(level, f"weighted-likelihood bootstrap, {draws} draws, {what}", *ends)
+
+
+def _draw(judged: Judged, rows: Array, factor: Array) -> _Numbers:
+    labels = judged.labels.take(rows)
+    labels = labels._replace(weight=labels.weight * factor)
+    if judged.fits is not None and judged.fits.found.learner.additive:
+        scores = judged.fits.rescored(judged.design, rows, labels.weight)
+    else:
+        scores = judged.scores[:, rows]
+    calibration = _settle(judged, scores, labels)
+    true = posterior(calibration, scores, labels._replace(verified=None)).true
+    if judged.fits is not None:
+        true = adjust(true, labels.observed, recalibration_from(true, labels))
+        true = pin_verified(true, labels.verified)
+    return _numbers(judged, true, labels, estimate_matrix(true, labels, judged.structure, _PSEUDO_ROWS))
+
+
+def _settle(judged: Judged, scores: Array, labels: Labels) -> Calibration:
+    start = judged.calibration
+    if judged.fits is None:  # only the matrix is open: the rows are new to the model
+        for _ in range(20):
+            true = posterior(start, scores, labels).true
+            start = start._replace(mislabel=estimate_matrix(true, labels, judged.structure, _PSEUDO_ROWS))
+        return start
+    penalty = judged.fits.found.choice.penalty
+    return climb(scores, labels, judged.structure, penalty, start, _PSEUDO_ROWS, _TOLERANCE)
+
+
+def _numbers(judged: Judged, true: Array, labels: Labels, matrix: Array | None) -> _Numbers:
+    if matrix is None:
+        matrix = estimate_matrix(true, labels, judged.structure)
+    counts = label_counts(true, labels)
+    given = np.maximum(counts.sum(axis=1), 1e-300)
+    right = np.diag(counts)
+    return _Numbers(matrix, np.asarray(1.0 - right.sum() / given.sum()), 1.0 - right / given)
+
+
+def _interval(
+    estimate: Array, drawn: list[Array], centre: Array, shrink: float, level: float, floor: Array | float
+) -> Interval:
+    """The published estimate lies inside, though it is steadied more than the draws are."""
+
+    def log_odds(p: Array) -> Array:
+        return np.asarray(logit(np.clip(p, _LEAST, 1 - _LEAST)))
+
+    spread = np.sqrt(np.maximum(shrink**2 * log_odds(np.array(drawn)).var(axis=0, ddof=1), floor))
+    reach = norm.ppf(0.5 + level / 2) * spread
+    low, high = expit(log_odds(centre) - reach), expit(log_odds(centre) + reach)
+    return Interval(estimate, np.minimum(low, estimate), np.maximum(high, estimate))

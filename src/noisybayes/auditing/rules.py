@@ -1,0 +1,79 @@
+"""Which rows are suspects: rules with a meaning."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..model.tree import Array
+
+
+class Rule(NamedTuple):
+    """By default the posterior decides; else the expected precision of the list, or how many rows can be looked at."""
+
+    precision: float | None = None
+    budget: int | None = None
+
+    @property
+    def name(self) -> str:
+        return "precision" if self.precision is not None else "budget" if self.budget is not None else "posterior"
+
+    @property
+    def text(self) -> str:
+        if self.precision is not None:
+            return f"the longest list of which at least {self.precision:.0%} are expected to be wrong"
+        if self.budget is not None:
+            return f"the {self.budget:,} rows whose labels are most probably wrong"
+        return "a row is a suspect if another label is more probable than the given one"
+
+    def check(self) -> None:
+        if self.precision is not None and self.budget is not None:
+            raise ValueError("precision and budget exclude each other; give one of them")
+        if self.precision is not None and not 0 < self.precision <= 1:
+            raise ValueError(f"precision must be above 0 and at most 1, got {self.precision!r}")
+        if self.budget is not None and (self.budget < 0 or self.budget != int(self.budget)):
+            raise ValueError(f"budget must be a whole number of at least 0, got {self.budget!r}")
+
+
+def ranking(p_wrong: Array, eligible: Array) -> Array:
+    """Rows that may be suspects, most suspicious first; ties in the order of the rows."""
+    rows = np.flatnonzero(eligible)
+    return np.asarray(rows[np.argsort(-p_wrong[rows], kind="stable")])
+
+
+def suspects(rule: Rule, p_wrong: Array, disputed: Array, eligible: Array) -> Array:
+    """(n,) bool. `disputed`: another label is more probable; `eligible`: labeled and not verified."""
+    rule.check()
+    if rule.name == "posterior":
+        return np.asarray(disputed & eligible)
+    order = ranking(p_wrong, eligible)
+    order = order[p_wrong[order] > 0]
+    if rule.precision is not None:
+        expected = np.cumsum(p_wrong[order]) / np.arange(1, len(order) + 1)
+        # expected precision never rises along the ranking, so that the count of those above is the length of the list
+        order = order[: int((expected >= rule.precision).sum())]
+    else:
+        order = order[: int(rule.budget or 0)]
+    chosen = np.zeros(len(p_wrong), dtype=bool)
+    chosen[order] = True
+    return chosen
+
+
+class ReviewCurve(NamedTuple):
+    """What to expect of looking at the most suspicious rows."""
+
+    rows: Array  # how many are looked at
+    precision: Array  # expected share of wrong labels among them
+    found: Array  # expected share of all wrong labels that are among them
+
+
+def review_curve(p_wrong: Array, eligible: Array, points: int = 60) -> ReviewCurve:
+    order = ranking(p_wrong, eligible)
+    wrong = np.cumsum(p_wrong[order])
+    n = len(order)
+    if n == 0:
+        return ReviewCurve(*(np.zeros(0) for _ in range(3)))
+    # dense at the top, where the list is read
+    rows = np.unique(np.round(np.geomspace(1, n, points)).astype(int))
+    return ReviewCurve(rows, wrong[rows - 1] / rows, wrong[rows - 1] / max(wrong[-1], 1e-300))

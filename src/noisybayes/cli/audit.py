@@ -1,0 +1,157 @@
+"""`noisybayes audit`: which labels of a file are wrong, why, and how much it matters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from . import tables
+from .tables import clear_errors, column_options, quiet_option, reading_options, seed_option, stages, word_options
+
+if TYPE_CHECKING:
+    from ..report import Audit
+
+_STAGES = (
+    "reading", "making features", "fitting", "judging the rows", "finding intervals", "estimating the cost", "writing",
+)  # fmt: skip
+_SHOWN = 5
+
+
+@click.command()
+@click.argument("file")
+@column_options
+@click.option(
+    "--precision", type=click.FloatRange(0, 1, min_open=True), help="Suspects: the longest list of that precision."
+)
+@click.option("--budget", type=click.IntRange(min=0), help="Suspects: so many rows, the most suspicious ones.")
+@click.option(
+    "--level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.9,
+    show_default=True,
+    help="Probability that an interval covers.",
+)
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for report, tables, JSON and model.")
+@click.option(
+    "--table-format",
+    type=click.Choice(["csv", "parquet"]),
+    default="csv",
+    show_default=True,
+    help="Of the tables in --out.",
+)
+@click.option(
+    "--export",
+    "exports",
+    multiple=True,
+    type=click.Choice(["label-studio", "cleanlab"]),
+    help="Also write files for another tool; may be given several times.",
+)
+@click.option("--fail-above", type=click.FloatRange(0, 1), help="End with exit code 1 if more labels are wrong.")
+@click.option("--json", "as_json", is_flag=True, help="Print the audit as JSON instead of the summary.")
+@quiet_option
+@seed_option
+@reading_options
+@word_options
+def audit(file: str, **options: Any) -> None:
+    """Find the wrong labels in FILE (CSV, TSV, JSON lines or Parquet, maybe compressed; - is standard input).
+
+    \b
+    noisybayes audit messages.csv --label category --text message --out audit
+    then open audit/report.html.
+    """  # fmt: skip
+    with clear_errors():
+        found = _run(file, options)
+    if options["as_json"]:
+        click.echo(found.to_json())
+    elif not options["quiet"]:
+        _show(found, options["out"])
+    limit = options["fail_above"]
+    if limit is not None and found.noise_rate > limit:
+        click.echo(f"noisybayes: {found.noise_rate:.1%} of the labels look wrong, more than {limit:.1%}", err=True)
+        raise click.exceptions.Exit(1)
+
+
+def _run(file: str, options: dict[str, Any]) -> Audit:
+    import time
+
+    from ..data.errors import InputError
+    from ..report.outputs import check_folder, write_audit
+    from ..report.result import Audit, Run
+    from ..report.run import audit_frame, now
+
+    if options["precision"] is not None and options["budget"] is not None:
+        raise InputError("--precision and --budget exclude each other; give one of them")
+    if options["out"] is not None:
+        check_folder(options["out"])
+    started = time.perf_counter()
+    with stages(_STAGES, options["quiet"] or options["as_json"]) as tell:
+        frame = tables.read(file, options)
+        roles, notes = tables.roles(frame, options)
+        made = audit_frame(
+            frame, roles, missing_label=options["missing_label"], settings=tables.text_settings(options),
+            random_state=options["seed"], progress=tell, precision=options["precision"], budget=options["budget"],
+            level=options["level"],
+        )  # fmt: skip
+        run = Run(
+            tables.title_of(file), file, tables.command_line(), now(), time.perf_counter() - started, options["seed"],
+            (*notes, *made.run.notes),
+        )  # fmt: skip
+        found = Audit(made.findings, made.model, run, frame, roles, made.recipe)
+        if options["out"] is not None:
+            tell("writing")
+            write_audit(found, options["out"], options["table_format"], tuple(options["exports"]))
+    return found
+
+
+def _show(found: Audit, out: Path | None) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    for note in found.run.notes:
+        console.print(note, style="dim", markup=False)
+    summary = found.summary()
+    _headline(console, summary)
+    _suspects(console, summary)
+    for warning in found.warnings:
+        console.print(f"\nWarning: {warning}", style="yellow", markup=False)
+    if out is None:
+        console.print("\nAdd [bold]--out FOLDER[/bold] for the report, the list of suspects and the corrected table.")
+    else:
+        console.print(f"\nReport: {(out / 'report.html').resolve()}", style="bold", markup=False, soft_wrap=True)
+
+
+def _headline(console: Any, summary: dict[str, Any]) -> None:
+    rate = summary["noise_rate"]
+    wrong = rate["estimate"] * summary["n_labeled"]
+    console.print(
+        f"\n[bold]About {wrong:,.0f} of {summary['n_labeled']:,} labels look wrong[/bold] ({rate['estimate']:.1%}, "
+        f"between {rate['low']:.1%} and {rate['high']:.1%}); {summary['n_suspects']:,} suspects."
+    )
+    pairs = [pair for pair in summary["confused_pairs"][:_SHOWN] if pair["rows"] >= 1]
+    if pairs:
+        console.print("Most confused: ", end="")
+        console.print(
+            "; ".join(f"{pair['given']!r} instead of {pair['true']!r} ({pair['rows']:,.0f})" for pair in pairs),
+            markup=False,
+        )
+    if summary["impact"] is not None:
+        console.print(summary["impact"]["text"], markup=False)
+
+
+def _suspects(console: Any, summary: dict[str, Any]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    if not summary["suspects"]:
+        return
+    table = Table(title="the most suspicious rows", title_justify="left", box=None, padding=(0, 1))
+    for name, width in (("row", 7), ("given", 18), ("suggested", 18), ("P(wrong)", 8), ("because of", None)):
+        table.add_column(name, max_width=width, overflow="ellipsis", no_wrap=True)
+    for suspect in summary["suspects"][:_SHOWN]:
+        reasons = ", ".join(item["feature"] for item in suspect["evidence"][:4] if item["weight"] > 0)
+        cells = (str(suspect["row"]), suspect["given"], suspect["suggested"], f"{suspect['p_wrong']:.3f}", reasons)
+        table.add_row(*(Text(cell) for cell in cells))
+    console.print()
+    console.print(table)

@@ -1,0 +1,102 @@
+"""`noisybayes fit`, `predict` and `report`: the parts of an audit, one by one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from . import tables
+from .tables import clear_errors, column_options, quiet_option, reading_options, seed_option, stages, word_options
+
+
+@click.command()
+@click.argument("file")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for the model.")
+@column_options
+@quiet_option
+@seed_option
+@reading_options
+@word_options
+def fit(file: str, out: Path, **options: Any) -> None:
+    """Fit a classifier to the labels of FILE, wrong ones among them, and save it."""
+    with clear_errors():
+        from ..data.errors import InputError
+        from ..report.run import fit_frame
+        from ..report.saved import save_model
+
+        if out.exists() and not (out.is_dir() and {path.name for path in out.iterdir()} <= _MODEL_FILES):
+            raise InputError(f"{out} holds other things than a model; choose a new folder with --out")
+        with stages(("reading", "making features", "fitting"), options["quiet"]) as tell:
+            frame = tables.read(file, options)
+            roles, notes = tables.roles(frame, options)
+            fitted = fit_frame(
+                frame, roles, missing_label=options["missing_label"], settings=tables.text_settings(options),
+                random_state=options["seed"], progress=tell,
+            )  # fmt: skip
+            save_model(out, fitted.model, fitted.recipe, roles)
+    if not options["quiet"]:
+        for note in (*notes, *fitted.notes):
+            click.echo(note)
+        click.echo(f"estimated share of wrong labels: {fitted.model.noise_rate_:.1%}")
+        click.echo(f"wrote {out}; next: noisybayes predict {out} NEW_FILE")
+
+
+_MODEL_FILES = {"recipe.json", "classifier.inb"}
+
+
+@click.command()
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("file")
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), help="A CSV or Parquet file; else CSV is printed."
+)
+@reading_options
+def predict(model: Path, file: str, out: Path | None, **options: Any) -> None:
+    """Labels for the rows of FILE by a saved MODEL (a folder that `fit` or `audit --out` wrote)."""
+    with clear_errors():
+        from ..data.read import write_table
+        from ..report.outputs import with_columns
+        from ..report.saved import load_model
+
+        loaded = load_model(model)
+        frame = tables.read(file, options)
+        predicted = loaded.predict(frame)
+        found = with_columns(frame, {f"predicted_{name}": predicted[name] for name in predicted.columns})
+        if out is None:
+            click.echo(found.write_csv(), nl=False)
+        else:
+            write_table(found, out, "parquet" if out.suffix == ".parquet" else "csv")
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(["html", "markdown"]),
+    default="html",
+    show_default=True,
+    help="Of the report.",
+)
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="File to write; else it is printed.")
+def report(folder: Path, kind: str, out: Path | None) -> None:
+    """Draw the report of an audit again, from the audit.json in FOLDER."""  # fmt: skip
+    with clear_errors():
+        from ..report.saved import load_summary
+
+        summary = load_summary(folder)
+        if kind == "html":
+            from ..report.html import render_html
+
+            page = render_html(summary)
+        else:
+            from ..report.markdown import render_markdown
+
+            page = render_markdown(summary)
+        if out is None:
+            click.echo(page)
+        else:
+            out.write_text(page, encoding="utf-8")
+            click.echo(f"wrote {out}")

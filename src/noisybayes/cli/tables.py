@@ -1,0 +1,133 @@
+"""What the verbs that read tables share: options, errors, progress."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ..data.roles import Roles
+    from ..text.vocabulary import TextSettings
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class BadInput(click.ClickException):
+    """One sentence, and exit code 2."""
+
+    exit_code = 2
+
+
+@contextmanager
+def clear_errors() -> Iterator[None]:
+    """Errors that people can put right, without a traceback."""
+    from .._extras import MissingExtraError
+    from ..data.errors import InputError
+
+    try:
+        yield
+    except (InputError, MissingExtraError) as error:
+        raise BadInput(str(error)) from None
+    except OSError as error:  # disk full, no permission
+        raise BadInput(f"{error.strerror or error}: {error.filename}" if error.filename else str(error)) from None
+
+
+_READING = (
+    click.option("--format", "input_format", type=click.Choice(["csv", "tsv", "jsonl", "parquet"]),
+                 help="Format of the input; told by its name or content if left out."),
+    click.option("--encoding", default="utf-8", show_default=True, help="Of CSV, TSV and JSON lines."),
+)  # fmt: skip
+_COLUMNS = (
+    click.option("--label", help="The column with the labels."),
+    click.option("--text", multiple=True, help="A column of text; may be given several times."),
+    click.option(
+        "--categorical", multiple=True, help="A column with few different values; may be given several times."
+    ),
+    click.option("--numeric", multiple=True, help="A column of numbers; may be given several times."),
+    click.option("--binary", multiple=True, help="A column of 0 and 1 or yes and no; may be given several times."),
+    click.option("--id", "id_column", help="The column that names the rows."),
+    click.option("--verified", help="A column with true labels where they are known, partly empty."),
+    click.option("--missing-label", help="What stands in the label column where there is no label (besides nothing)."),
+)
+_WORDS = (
+    click.option("--ngrams", type=click.IntRange(1, 2), default=1, show_default=True,
+                 help="2: also pairs of neighbouring words."),
+    click.option("--min-df", type=click.IntRange(min=1), default=2, show_default=True,
+                 help="A word must stand in so many texts."),
+    click.option("--max-df", type=click.FloatRange(0, 1, min_open=True), default=0.5, show_default=True,
+                 help="And in at most this share of them."),
+    click.option("--max-words", type=click.IntRange(min=1), default=20_000, show_default=True,
+                 help="So many words are kept, those with the largest summed TF-IDF."),
+)  # fmt: skip
+seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Of folds and intervals.")
+quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+
+
+def _with(options: tuple[Any, ...]) -> Callable[[Command], Command]:
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+reading_options = _with(_READING)
+column_options = _with(_COLUMNS)
+word_options = _with(_WORDS)
+
+
+def read(source: str, options: dict[str, Any]) -> pl.DataFrame:
+    from ..data.read import read_table
+
+    return read_table(source, format=options["input_format"], encoding=options["encoding"])
+
+
+def roles(frame: pl.DataFrame, options: dict[str, Any]) -> tuple[Roles, list[str]]:
+    from ..data.roles import find_roles
+
+    names = {name: options[name] for name in ("label", "text", "categorical", "numeric", "binary", "verified")}
+    return find_roles(frame, id=options["id_column"], **names)
+
+
+def text_settings(options: dict[str, Any]) -> TextSettings:
+    from ..text.vocabulary import TextSettings
+
+    return TextSettings(**{name: options[name] for name in ("min_df", "max_df", "max_words", "ngrams")})
+
+
+def title_of(source: str) -> str:
+    return "standard input" if source == "-" else Path(source).name
+
+
+def command_line() -> str:
+    """The command to repeat this."""
+    return shlex.join(["noisybayes", *sys.argv[1:]])
+
+
+@contextmanager
+def stages(names: tuple[str, ...], quiet: bool) -> Iterator[Callable[[str], None]]:
+    """A bar that moves from stage to stage, with the time it takes; on standard error, so that pipes stay clean."""
+    if quiet:
+        yield lambda stage: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description:<28}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task(names[0], total=len(names))
+
+        def tell(stage: str) -> None:
+            done = names.index(stage) if stage in names else progress.tasks[0].completed
+            progress.update(bar, description=stage, completed=done)
+
+        yield tell

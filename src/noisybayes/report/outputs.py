@@ -1,0 +1,160 @@
+"""The files of an audit, which appear all at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ..data.errors import InputError
+from ..data.read import write_table
+from .exports import cleanlab_export, label_studio_config, label_studio_tasks
+from .html import render_html
+from .result import Audit
+from .saved import save_model
+
+#: What an audit writes; a folder that holds anything else is not touched.
+NAMES = (
+    "report.html", "audit.json", "suspects.csv", "suspects.parquet", "corrected.csv", "corrected.parquet", "model",
+    "label_studio.json", "label_studio.xml", "cleanlab.json",
+)  # fmt: skip
+EXPORTS = ("label-studio", "cleanlab")
+
+
+def write_audit(audit: Audit, folder: Path, format: str = "csv", exports: tuple[str, ...] = ()) -> Path:
+    """Write everything beside the folder, then put it in its place."""
+    check_folder(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+    try:
+        _write(audit, made, format, exports)
+        made.chmod(0o777 & ~_umask())
+        _replace(folder, made)
+    except BaseException:
+        shutil.rmtree(made, ignore_errors=True)
+        raise
+    return folder
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse to replace what is not an earlier audit."""
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise InputError(f"{folder} is a file; choose a folder with --out")
+    others = sorted(path.name for path in folder.iterdir() if path.name not in NAMES)
+    if others:
+        raise InputError(f"{folder} holds other things ({', '.join(others[:3])}); choose a new folder with --out")
+
+
+def _write(audit: Audit, folder: Path, format: str, exports: tuple[str, ...]) -> None:
+    summary = audit.summary()
+    (folder / "report.html").write_text(render_html(summary), encoding="utf-8")
+    (folder / "audit.json").write_text(json.dumps(summary, ensure_ascii=False, indent=1), encoding="utf-8")
+    write_table(suspects_frame(summary), folder / f"suspects.{format}", format)
+    write_table(corrected_frame(audit), folder / f"corrected.{format}", format)
+    if audit.recipe is not None and audit.roles is not None:
+        save_model(folder / "model", audit.model, audit.recipe, audit.roles)
+    for name in exports:
+        _EXPORTERS[name](audit, summary, folder)
+
+
+def suspects_frame(summary: dict[str, Any]) -> pl.DataFrame:
+    """One row per suspect, with the words or columns that speak most for the suggestion."""
+    rows = [
+        {
+            "row": suspect["row"],
+            "id": suspect["id"],
+            "given": suspect["given"],
+            "suggested": suspect["suggested"],
+            "p_wrong": suspect["p_wrong"],
+            "p_suggested": suspect["p_suggested"],
+            "because": ", ".join(item["feature"] for item in suspect["evidence"] if item["weight"] > 0),
+            **{name: value for name, value in suspect["cells"].items() if name not in _TAKEN},
+        }
+        for suspect in summary["suspects"]
+    ]
+    if rows:
+        return pl.DataFrame(rows, infer_schema_length=None)
+    return pl.DataFrame(schema=dict.fromkeys(_TAKEN, pl.String))
+
+
+_TAKEN = ("row", "id", "given", "suggested", "p_wrong", "p_suggested", "because")
+
+
+def corrected_frame(audit: Audit) -> pl.DataFrame:
+    """The input as it was, and beside it what the audit says of every row."""
+    table = audit.table
+    frame = pl.DataFrame({"given": table["given"].tolist()}) if audit.frame is None else audit.frame
+    said: dict[str, Any] = {
+        "p_wrong": table["p_wrong"].to_numpy(),
+        "suspect": table["suspect"].to_numpy(),
+        "suggested_label": [str(label) for label in table["suggested"].tolist()],
+        "p_suggested": table["p_suggested"].to_numpy(),
+        "corrected_label": [str(label) for label in table["corrected"].tolist()],
+    }
+    return with_columns(frame, said)
+
+
+def with_columns(frame: pl.DataFrame, columns: Mapping[str, Any]) -> pl.DataFrame:
+    """The frame and more columns, under other names where it has such names already: nothing is overwritten."""
+    taken = set(frame.columns)
+    return frame.with_columns([pl.Series(_free(name, taken), values) for name, values in columns.items()])
+
+
+def _free(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name = f"noisybayes_{name}"
+    return name
+
+
+def _label_studio(audit: Audit, summary: dict[str, Any], folder: Path) -> None:
+    tasks = label_studio_tasks(summary)
+    (folder / "label_studio.json").write_text(json.dumps(tasks, ensure_ascii=False, indent=1), encoding="utf-8")
+    (folder / "label_studio.xml").write_text(label_studio_config(summary["classes"]), encoding="utf-8")
+
+
+def _cleanlab(audit: Audit, summary: dict[str, Any], folder: Path) -> None:
+    table = audit.table
+    content = cleanlab_export(
+        summary["mislabel_matrix"]["estimate"],
+        [row["true"] for row in summary["by_class"]],
+        table["p_wrong"].tolist(),
+        table["suspect"].tolist(),
+        given=np.array([None if label is None else str(label) for label in table["given"].tolist()], dtype=object),
+        suggested=[str(label) for label in table["suggested"].tolist()],
+        classes=summary["classes"],
+    )
+    (folder / "cleanlab.json").write_text(json.dumps(content), encoding="utf-8")
+
+
+_EXPORTERS = {"label-studio": _label_studio, "cleanlab": _cleanlab}
+
+
+def _replace(folder: Path, made: Path) -> None:
+    """Put `made` in the place of `folder`; an earlier audit goes only when the new one stands."""
+    if not folder.exists():
+        os.rename(made, folder)
+        return
+    old = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.old."))
+    os.rename(folder, old / "audit")
+    try:
+        os.rename(made, folder)
+    except OSError:
+        os.rename(old / "audit", folder)
+        raise
+    finally:
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,150 @@
+"""The audit as people get it: findings, the rows they are about, and how they were made."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..auditing import Findings
+from ..auditing.evidence import Evidence
+from ..auditing.impact import Impact
+from ..auditing.intervals import Intervals
+from ..data.roles import Roles
+from ..text.features import Block, Recipe
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Run:
+    """How an audit was made."""
+
+    title: str = "labels"
+    source: str | None = None
+    command: str | None = None
+    created: str = ""
+    seconds: float = 0.0
+    seed: int = 0
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What was found out about the labels of a table. `audit` makes it.
+
+    Attributes
+    ----------
+    table : data frame, one row per example: given, suggested, p_wrong, p_suggested, corrected, suspect, verified
+    suspects : its suspect rows, most suspicious first
+    noise_rate, mislabel_matrix : estimated share of wrong labels; (K, K), [observed, true]
+    intervals : level, method, and for mislabel_matrix, noise_rate, wrong_by_label their estimate, low and high
+    by_class, confused_pairs : data frames
+    impact : accuracy that the wrong labels cost, or None
+    warnings : reasons not to believe all this
+    model : the fitted classifier
+    """
+
+    findings: Findings
+    model: Any
+    run: Run = field(default_factory=Run)
+    frame: pl.DataFrame | None = None
+    roles: Roles | None = None
+    recipe: Recipe | None = None
+
+    @property
+    def table(self) -> pd.DataFrame:
+        return self.findings.table
+
+    @property
+    def suspects(self) -> pd.DataFrame:
+        return self.findings.suspects
+
+    @property
+    def noise_rate(self) -> float:
+        return self.findings.noise_rate
+
+    @property
+    def mislabel_matrix(self) -> Any:
+        return self.findings.mislabel_matrix
+
+    @property
+    def intervals(self) -> Intervals:
+        return self.findings.intervals
+
+    @property
+    def impact(self) -> Impact | None:
+        return self.findings.impact
+
+    @property
+    def by_class(self) -> pd.DataFrame:
+        return self.findings.by_class
+
+    @property
+    def confused_pairs(self) -> pd.DataFrame:
+        return self.findings.confused_pairs
+
+    @property
+    def warnings(self) -> list[str]:
+        return self.findings.warnings
+
+    def evidence(self, rows: Any, most: int = 10) -> list[Evidence]:
+        """Why the suggested label of each of `rows` (positions), against the given one."""
+        return self.findings.evidence(rows, most)
+
+    def feature_name(self, column: int) -> tuple[str, str, str]:
+        """Feature, column of the table and kind of a column of X."""
+        block = next((block for block in self._blocks if block.start <= column < block.stop), None)
+        if block is not None:
+            return block.names[column - block.start], block.column, block.kind
+        names = getattr(self.model, "feature_names_in_", None)
+        name = f"column {column}" if names is None else str(names[column])
+        return name, name, "numeric"
+
+    @property
+    def _blocks(self) -> tuple[Block, ...]:
+        return () if self.recipe is None else self.recipe.blocks
+
+    def summary(self) -> dict[str, Any]:
+        """All of it as a plain dict, which can be written as JSON and drawn as a page."""
+        from .summary import summarise
+
+        return summarise(self)
+
+    def to_html(self) -> str:
+        """One self-contained page."""
+        from .html import render_html
+
+        return render_html(self.summary())
+
+    def to_markdown(self) -> str:
+        from .markdown import render_markdown
+
+        return render_markdown(self.summary())
+
+    def to_json(self) -> str:
+        return json.dumps(self.summary(), ensure_ascii=False, indent=1)
+
+    def save(self, folder: str | Path, format: str = "csv") -> Path:
+        """Write report, tables, JSON and model into a folder that is new or empty or holds an earlier audit."""
+        from .outputs import write_audit
+
+        return write_audit(self, Path(folder), format)
+
+    def _repr_html_(self) -> str:
+        page = escape(self.to_html(), quote=True)
+        return f'<iframe srcdoc="{page}" style="width:100%;height:70vh;border:0" title="noisybayes audit"></iframe>'
+
+    def __repr__(self) -> str:
+        wrong = self.noise_rate * int((self.table["given"].notna()).sum())
+        low, high = (float(np.asarray(end)) for end in (self.intervals.noise_rate.low, self.intervals.noise_rate.high))
+        return (
+            f"<Audit of {len(self.table):,} rows: about {wrong:,.0f} wrong labels "
+            f"({self.noise_rate:.1%}, {low:.1%} to {high:.1%}), {int(self.table['suspect'].sum()):,} suspects>"
+        )

@@ -1,0 +1,170 @@
+"""An audit as a plain dict: what audit.json holds, and what the page and the other formats are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .. import __version__
+from ..auditing.evidence import Evidence
+from ..auditing.impact import Impact
+from .result import Audit
+
+FORMAT = 1
+_MOST_PAIRS = 50
+_EVIDENCE = 12
+
+
+def summarise(audit: Audit) -> dict[str, Any]:
+    findings, table = audit.findings, audit.table
+    intervals = findings.intervals
+    return {
+        "format": FORMAT,
+        "version": __version__,
+        "title": audit.run.title,
+        "run": _run(audit),
+        "n_rows": len(table),
+        "n_labeled": int(table["given"].notna().sum()),
+        "n_verified": int(table["verified"].sum()),
+        "n_suspects": int(table["suspect"].sum()),
+        "n_classes": len(findings.classes),
+        "classes": [str(label) for label in findings.classes.tolist()],
+        "rule": {
+            "name": findings.rule.name,
+            "value": findings.rule.precision if findings.rule.precision is not None else findings.rule.budget,
+            "text": findings.rule.text,
+        },
+        "noise_rate": {**_interval(intervals.noise_rate), "level": intervals.level, "method": intervals.method},
+        "mislabel_matrix": _interval(intervals.mislabel_matrix),
+        "by_class": [_class(row) for row in findings.by_class.to_dict("records")],
+        "confused_pairs": [_pair(row) for row in findings.confused_pairs.head(_MOST_PAIRS).to_dict("records")],
+        "impact": None if findings.impact is None else _impact(findings.impact),
+        "review": {name: np.asarray(values).tolist() for name, values in findings.review._asdict().items()},
+        "convergence": _convergence(audit.model),
+        "warnings": list(findings.warnings),
+        "suspects": _suspects(audit),
+    }
+
+
+def _interval(interval: Any) -> dict[str, Any]:
+    return {name: np.asarray(getattr(interval, name)).tolist() for name in ("estimate", "low", "high")}
+
+
+def _run(audit: Audit) -> dict[str, Any]:
+    run, roles = audit.run, audit.roles
+    columns = {} if roles is None else {name: value for name, value in roles._asdict().items() if value}
+    return {
+        "command": run.command,
+        "source": run.source,
+        "created": run.created,
+        "seconds": round(run.seconds, 2),
+        "seed": run.seed,
+        "model": type(audit.model).__name__,
+        "event_model": getattr(audit.model, "event_model_", "generative EM"),
+        "em_steps": int(getattr(audit.model, "em_steps_", 0)),
+        "n_features": int(audit.model.n_features_in_),
+        "columns": {name: list(value) if isinstance(value, tuple) else value for name, value in columns.items()},
+        "notes": list(run.notes),
+    }
+
+
+def _class(row: Mapping[Any, Any]) -> dict[str, Any]:
+    return {
+        "label": str(row["label"]),
+        "given": round(float(row["given"]), 3),
+        "true": round(float(row["true"]), 3),
+        "wrong": {"estimate": float(row["wrong"]), "low": float(row["low"]), "high": float(row["high"])},
+        "suspects": int(row["suspects"]),
+    }
+
+
+def _pair(row: Mapping[Any, Any]) -> dict[str, Any]:
+    return {
+        "given": str(row["given"]),
+        "true": str(row["true"]),
+        "rows": round(float(row["rows"]), 3),
+        "suspects": int(row["suspects"]),
+    }
+
+
+def _impact(impact: Impact) -> dict[str, Any]:
+    lost = -100 * impact.delta
+    text = (
+        f"A naive Bayes classifier that believes these labels would be right in {impact.as_given:.1%} of new rows; "
+        f"with right labels it would be right in {impact.if_right:.1%}. "
+        + (f"The wrong labels cost {lost:.1f} points of accuracy; " if lost >= 0.05 else "They cost next to nothing; ")
+        + f"the model fitted here is estimated to be right in {impact.accuracy:.1%}."
+    )
+    return {
+        "accuracy": {"estimate": impact.accuracy},
+        "accuracy_of_naive_bayes": {"estimate": impact.as_given},
+        "accuracy_with_right_labels": {"estimate": impact.if_right},
+        "delta": {"estimate": impact.delta, "low": impact.low, "high": impact.high},
+        "text": text,
+    }
+
+
+def _convergence(model: Any) -> dict[str, Any]:
+    values = np.asarray(model.objective_history_, dtype=float).tolist()
+    if not hasattr(model, "true_proba_"):
+        text = f"EM took {model.n_iter_} iterations and {'converged' if model.converged_ else 'did not converge'}."
+        return {"kind": "objective", "values": values, "chosen": len(values) - 1, "text": text}
+    steps = int(model.em_steps_)
+    chosen = steps if steps >= 0 else len(values) - 1
+    text = {
+        0: "No round of doubting labels explained left-out labels better: the labels were learned from as given.",
+        -1: "The generative EM explained left-out labels best, and was taken.",
+    }.get(
+        steps,
+        f"Labels that look wrong lost weight {'once' if steps == 1 else f'{steps} times'}; left-out labels chose that.",
+    )
+    return {"kind": "honest likelihood", "values": values, "chosen": chosen, "text": text}
+
+
+def _suspects(audit: Audit) -> list[dict[str, Any]]:
+    chosen = audit.suspects
+    rows = chosen.index.to_numpy()
+    found = audit.evidence(rows, _EVIDENCE)
+    cells, ids = _cells(audit, rows)
+    records = chosen[["given", "suggested", "p_wrong", "p_suggested"]].to_dict("records")
+    return [
+        _suspect(audit, record, why, row_cells, row_id)
+        for record, why, row_cells, row_id in zip(records, found, cells, ids, strict=True)
+    ]
+
+
+def _suspect(
+    audit: Audit, record: Mapping[Any, Any], why: Evidence, cells: dict[str, Any], row_id: str | None
+) -> dict[str, Any]:
+    evidence = []
+    for column, weight in zip(why.columns.tolist(), why.weights.tolist(), strict=True):
+        feature, name, kind = audit.feature_name(column)
+        evidence.append({"feature": feature, "column": name, "kind": kind, "weight": round(weight, 4)})
+    return {
+        "row": why.row + 1,
+        "id": row_id,
+        "given": str(record["given"]),
+        "suggested": str(record["suggested"]),
+        "p_wrong": round(float(record["p_wrong"]), 6),
+        "p_suggested": round(float(record["p_suggested"]), 6),
+        "cells": cells,
+        "evidence": evidence,
+        "rest": round(why.rest, 4),
+        "label_weight": round(why.label, 4),
+        "log_odds": round(why.log_odds, 4),
+    }
+
+
+def _cells(audit: Audit, rows: Any) -> tuple[list[dict[str, Any]], list[str | None]]:
+    """What the suspect rows hold in the columns that were used, and their identifiers."""
+    if audit.frame is None or audit.roles is None:
+        return [{} for _ in rows], [None for _ in rows]
+    from ..data.cells import as_text
+
+    roles = audit.roles
+    names = [*roles.text, *roles.categorical, *roles.binary, *roles.numeric]
+    ids = [None] * len(rows) if roles.id is None else as_text(audit.frame[roles.id].gather(rows)).to_list()
+    shown = [as_text(audit.frame[name].gather(rows)).to_list() for name in names]
+    return [dict(zip(names, values, strict=True)) for values in zip(*shown, strict=True)], ids
