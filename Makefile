@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 .PHONY: demo test check format bench quality clean help
 
 help:
-	@echo "make demo    find the wrong labels in the example data"
+	@echo "make demo    audit the example data, and draw the report"
 	@echo "make test    run all tests"
 	@echo "make check   lint, types, import rules, docs"
 	@echo "make bench   measure speed and recovery anew, and remake the docs pages from the results"
@@ -39,7 +39,7 @@ quality: $(VENV)/.dev
 	$(BIN)/noisybayes bench quality --datasets all --methods all --seeds 5
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) demo-audit .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "noisybayes needs Python 3.11 or newer: make PYTHON=python3.12 ...")'

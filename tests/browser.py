@@ -11,13 +11,13 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 
 def find_browser() -> str:
-    """Path of Chromium. Without it the test is skipped, or fails where CI_REQUIRES_BROWSER=1 is set."""
+    """Path of Chromium. Without it the test is skipped, or fails where NOISYBAYES_CI is set."""
     found = next(
         (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
     )
     if found:
         return found
     reason = "no Chromium on this system (Debian: apt-get install chromium)"
-    if os.environ.get("CI_REQUIRES_BROWSER") == "1":
+    if os.environ.get("NOISYBAYES_CI"):
         pytest.fail(reason)
     pytest.skip(reason)

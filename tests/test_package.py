@@ -114,8 +114,10 @@ def test_the_example_data_is_as_described():
         assert labels[name] > 0.5 * size
 
 
-def test_the_demo_finds_most_wrong_labels():
-    result = subprocess.run([sys.executable, ROOT / "examples/demo.py"], capture_output=True, text=True, check=True)
+def test_the_demo_finds_most_wrong_labels_and_draws_the_report(tmp_path):
+    command = [sys.executable, ROOT / "examples/demo.py", tmp_path / "out"]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert (tmp_path / "out/report.html").exists()
     text = " ".join(result.stdout.split())
     precision = int(text.split("(precision ")[1].split("%")[0])
     recall = int(text.split("recall ")[1].split("%")[0])

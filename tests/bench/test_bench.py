@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from noisybayes.bench import EXPERIMENTS, pages, recovery, speed, verified
+from noisybayes.bench import EXPERIMENTS, coverage, pages, recovery, speed, verified
 from noisybayes.bench.store import read_rows, table, write_rows
 from noisybayes.cli.app import app
 from noisybayes.cli.bench import NAMES
@@ -27,6 +27,7 @@ def small_news():
 def small(monkeypatch):
     monkeypatch.setattr(recovery, "SIZES", (100, 200))
     monkeypatch.setattr(recovery, "N_TEST", 50)
+    monkeypatch.setattr(coverage, "SETTINGS", (coverage.Setting(100, 20, 2, (0.8, 0.9)),))
     monkeypatch.setattr(verified, "COUNTS", (12,))
     monkeypatch.setattr(verified, "noisy_ag_news", small_news)
     original = speed.random_texts

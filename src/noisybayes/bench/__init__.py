@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import recovery, speed, verified
+from . import coverage, recovery, speed, verified
 
 #: name -> module with `measure(...)` (yields rows) and `page(rows)` (Markdown); a new one is one file and one line.
-EXPERIMENTS: dict[str, ModuleType] = {"speed": speed, "recovery": recovery, "verified": verified}
+EXPERIMENTS: dict[str, ModuleType] = {
+    "speed": speed,
+    "recovery": recovery,
+    "coverage": coverage,
+    "verified": verified,
+}

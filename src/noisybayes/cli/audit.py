@@ -123,6 +123,8 @@ def _show(found: Audit, out: Path | None) -> None:
 
 
 def _headline(console: Any, summary: dict[str, Any]) -> None:
+    from ..report.words import caveat
+
     rate = summary["noise_rate"]
     wrong = rate["estimate"] * summary["n_labeled"]
     console.print(
@@ -138,6 +140,8 @@ def _headline(console: Any, summary: dict[str, Any]) -> None:
         )
     if summary["impact"] is not None:
         console.print(summary["impact"]["text"], markup=False)
+    if caveat(summary):
+        console.print(caveat(summary), style="dim", markup=False)
 
 
 def _suspects(console: Any, summary: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .words import NO_SUSPECTS, Summary, clip, count, headline, percent, points, review_sentence
+from .words import NO_SUSPECTS, Summary, caveat, clip, count, headline, percent, review_sentence
 
 PAIRS = 8
 SUSPECTS = 10
@@ -19,6 +19,7 @@ def render_markdown(summary: Summary, n_pairs: int = PAIRS, n_suspects: int = SU
         f"# Label audit: {code(summary['title'])}",
         headline(summary),
         review_sentence(summary),
+        caveat(summary),
         _impact(summary),
         _warnings(summary),
         _pairs(summary, n_pairs),
@@ -48,13 +49,7 @@ def _table(header: list[str], rows: Iterable[Iterable[str]]) -> str:
 
 def _impact(summary: Summary) -> str:
     impact = summary.get("impact")
-    if not impact:
-        return ""
-    ours, plain = impact["accuracy"]["estimate"], impact["accuracy_of_naive_bayes"]["estimate"]
-    return (
-        f"Expected accuracy {percent(ours)}; naive Bayes that trusts the labels {percent(plain)} "
-        f"({points(impact['delta']['estimate'])} points)."
-    )
+    return str(impact["text"]) if impact else ""
 
 
 def _warnings(summary: Summary) -> str:

@@ -29,6 +29,7 @@ def summarise(audit: Audit) -> dict[str, Any]:
         "n_labeled": int(table["given"].notna().sum()),
         "n_verified": int(table["verified"].sum()),
         "n_suspects": int(table["suspect"].sum()),
+        "review_count": int(getattr(audit.model, "review_count_", 0)) if findings.judged.out_of_fold else 0,
         "n_classes": len(findings.classes),
         "classes": [str(label) for label in findings.classes.tolist()],
         "rule": {

@@ -10,6 +10,7 @@ import numpy as np
 
 Summary = Mapping[str, Any]
 
+ENOUGH_VERIFIED = 50  # from here on verified rows have put the number right
 NO_SUSPECTS = "No row looks mislabeled under this rule. Nothing to review."
 
 
@@ -80,6 +81,19 @@ def headline(summary: Summary) -> str:
     return (
         f"About {count(rate['estimate'] * labeled)} of {plural(labeled, 'label')} "
         f"({percent(rate['estimate'])}{interval}) look wrong; {listed}."
+    )
+
+
+def caveat(summary: Summary) -> str:
+    """What the numbers take for granted; verified rows make it unnecessary."""
+    if summary["n_verified"] >= ENOUGH_VERIFIED:
+        return ""
+    listed = summary.get("review_count") or 0
+    longer = f"review the first {count(listed)} rows then, or " if listed > summary["n_suspects"] else ""
+    return (
+        "The number of wrong labels holds if mistakes do not depend on how hard a row is. If people slipped mostly on "
+        f"ambiguous rows, more are wrong than any model of these data can know: {longer}verify some rows drawn at "
+        "random."
     )
 
 

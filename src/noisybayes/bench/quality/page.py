@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -99,9 +100,23 @@ def write_page(root: Path) -> Path:
 
 
 def _machine_text(rows: list[Row]) -> str:
-    seeds = len({row["seed"] for row in rows})
+    seeds = _commonest_seeds(rows)
     machines = "; ".join(names(rows, "machine"))
-    return f"Measured on: {machines}. Repeat with `{COMMAND} --seeds {seeds} --fresh`.\n"
+    return f"Measured on: {machines}. Repeat with `{COMMAND} --seeds {seeds} --fresh`{_more_seeds(rows, seeds)}.\n"
+
+
+def _seeds(rows: list[Row]) -> dict[str, int]:
+    """How many seeds each data set was run with."""
+    return {name: len({row["seed"] for row in rows if row["dataset"] == name}) for name in names(rows, "dataset")}
+
+
+def _commonest_seeds(rows: list[Row]) -> int:
+    return Counter(_seeds(rows).values()).most_common(1)[0][0]
+
+
+def _more_seeds(rows: list[Row], usual: int) -> str:
+    others = [f"{name} with {seeds}" for name, seeds in _seeds(rows).items() if seeds != usual]
+    return f" ({', '.join(others)})" if others else ""
 
 
 def _methods_text(rows: list[Row]) -> str:

@@ -12,6 +12,7 @@ from .options import root_option
 NAMES = {
     "speed": "One EM iteration against naive Bayes of scikit-learn, and the memory of a fit.",
     "recovery": "The paper's simulation: error of the feature probabilities, accuracy on new rows.",
+    "coverage": "How often intervals hold the true value, and whether P(wrong) means what it says.",
     "verified": "How far verified labels put the estimated number of errors right under human mistakes.",
 }
 

@@ -1,0 +1,105 @@
+"""Do intervals cover, and does P(wrong) mean what it says? Simulated fits where the model holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..auditing import examine
+from ..data.simulate import simulate
+from ..estimators import BernoulliINB
+from .store import Row, table
+
+LEVEL = 0.9
+#: Bins of P(wrong) whose share of wrong labels is counted.
+EDGES = (0.0, 0.05, 0.2, 0.5, 0.8, 0.9, 0.99, 1.0)
+
+
+class Setting(NamedTuple):
+    n: int
+    n_features: int
+    n_classes: int
+    diagonal: tuple[float, float]
+
+    def __str__(self) -> str:
+        low, high = self.diagonal
+        return f"n = {self.n:,}, {self.n_features} features, {self.n_classes} classes, [{low:g}, {high:g})"
+
+
+#: The paper's simulation, and one with few features, in which many rows stay doubtful.
+SETTINGS = (Setting(1_000, 500, 5, (0.55, 0.65)), Setting(1_000, 60, 3, (0.7, 0.9)))
+
+
+def measure(reps: int = 200, seed: int = 0) -> Iterator[Row]:
+    for setting in SETTINGS:
+        for rep in range(seed, seed + reps):
+            yield {"setting": str(setting), "seed": rep, **_one(setting, rep)}
+
+
+def _one(setting: Setting, seed: int) -> Row:
+    n, d, K, diagonal = setting
+    data = simulate(n, n_features=d, n_classes=K, diagonal=diagonal, random_state=seed)
+    found = examine(BernoulliINB().fit(data.X, data.y), data.X, data.y, level=LEVEL, random_state=seed)
+    matrix, rate = found.intervals.mislabel_matrix, found.intervals.noise_rate
+    covered = (matrix.low <= data.mislabel_matrix) & (data.mislabel_matrix <= matrix.high)
+    wrong = data.y != data.true
+    # other labels drawn from the same matrix would be wrong at this rate
+    expected = float(1 - data.class_prior @ np.diag(data.mislabel_matrix))
+    p_wrong = found.table["p_wrong"].to_numpy()
+    bins = np.clip(np.searchsorted(EDGES, p_wrong, side="right") - 1, 0, len(EDGES) - 2)
+    row: Row = {
+        "covered": float(covered.mean()),
+        "covered_diagonal": float(np.diag(covered).mean()),
+        "noise_rate_covered": int(rate.low <= expected <= rate.high),
+        "width": float((matrix.high - matrix.low).mean()),
+    }
+    for b, name in enumerate(_bins()):
+        row[f"rows {name}"], row[f"wrong {name}"] = int((bins == b).sum()), int(wrong[bins == b].sum())
+    return row
+
+
+def _bins() -> list[str]:
+    return [f"{low:g}-{high:g}" for low, high in pairwise(EDGES)]
+
+
+def page(rows: list[Row]) -> str:
+    settings = dict.fromkeys(row["setting"] for row in rows)
+    by_setting = {setting: [row for row in rows if row["setting"] == setting] for setting in settings}
+    header = ["simulation", "fits", "entries of the matrix", "of these, the diagonal", "noise rate", "mean width"]
+    covers = [
+        [
+            setting,
+            len(mine),
+            *(_percent(mine, key) for key in _COVERS),
+            f"{np.mean([row['width'] for row in mine]):.3f}",
+        ]
+        for setting, mine in by_setting.items()
+    ]
+    calibration = [[name, *(_share_wrong(mine, name) for mine in by_setting.values())] for name in _bins()]
+    return f"""## Coverage of the intervals, calibration of P(wrong)
+
+Where the model holds (the paper's simulation): how often intervals of level {LEVEL:.0%} hold the true value, in %.
+
+{table(header, covers)}
+
+Of the rows with P(wrong) in each interval, so many labels are wrong (and how many rows that are, over all fits):
+
+{table(["P(wrong)", *by_setting], calibration)}
+
+Repeat with `noisybayes bench coverage`.
+"""
+
+
+_COVERS = ("covered", "covered_diagonal", "noise_rate_covered")
+
+
+def _percent(rows: list[Row], key: str) -> str:
+    return f"{100 * np.mean([row[key] for row in rows]):.1f}"
+
+
+def _share_wrong(rows: list[Row], name: str) -> Any:
+    count, wrong = (sum(row[f"{what} {name}"] for row in rows) for what in ("rows", "wrong"))
+    return f"{100 * wrong / count:.1f} % of {count:,}" if count else "–"

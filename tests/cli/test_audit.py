@@ -1,0 +1,207 @@
+"""`noisybayes audit` and the verbs on saved models, from the command line."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+from noisybayes.cli.app import app
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "dealership.csv"
+
+
+def run(*arguments, stdin=None):
+    return CliRunner().invoke(app, [str(a) for a in arguments], input=stdin, env={"COLUMNS": "200"})
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """The first 600 messages."""
+    path = tmp_path_factory.mktemp("data") / "messages.csv"
+    path.write_text("".join(EXAMPLE.read_text(encoding="utf-8").splitlines(keepends=True)[:601]), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def audited(small, tmp_path_factory):
+    out = tmp_path_factory.mktemp("audit") / "out"
+    result = run("audit", small, "--label", "label", "--text", "message", "--out", out)
+    assert result.exit_code == 0, result.output
+    return result, out
+
+
+def test_an_audit_prints_a_summary_and_writes_its_files(audited):
+    result, out = audited
+    assert "labels look wrong" in result.output
+    assert "the most suspicious rows" in result.output
+    assert str(out / "report.html") in result.output
+    assert sorted(path.name for path in out.iterdir()) == [
+        "audit.json", "corrected.csv", "model", "report.html", "suspects.csv",
+    ]  # fmt: skip
+    summary = json.loads((out / "audit.json").read_text(encoding="utf-8"))
+    assert summary["n_rows"] == 600
+    assert summary["n_suspects"] == pl.read_csv(out / "suspects.csv").height > 0
+
+
+def test_no_row_is_lost_or_changed(audited, small):
+    given, corrected = (
+        pl.read_csv(small, infer_schema=False),
+        pl.read_csv(audited[1] / "corrected.csv", infer_schema=False),
+    )
+    assert corrected.select(given.columns).equals(given)
+    new = [name for name in corrected.columns if name not in given.columns]
+    assert new == ["p_wrong", "suspect", "suggested_label", "p_suggested", "corrected_label"]
+
+
+def test_guesses_are_told(small):
+    result = run("audit", small)
+    assert "label column: 'label' (has 11 distinct values)" in result.output
+    assert "text column: 'message'" in result.output
+    assert "ignored: 'true_label'" in result.output
+    assert "--out FOLDER" in result.output
+
+
+def test_standard_input_gzip_and_parquet_give_the_same_as_the_file(small, tmp_path):
+    frame = pl.read_csv(small, infer_schema=False)
+    frame.write_parquet(tmp_path / "m.parquet")
+    (tmp_path / "m.csv.gz").write_bytes(gzip.compress(small.read_bytes()))
+    columns = ("--label", "label", "--text", "message", "--json")
+    rates = {
+        json.loads(run("audit", source, *columns, stdin=stdin).stdout)["noise_rate"]["estimate"]
+        for source, stdin in (
+            (small, None), ("-", small.read_bytes()), (tmp_path / "m.csv.gz", None), (tmp_path / "m.parquet", None),
+        )
+    }  # fmt: skip
+    assert len(rates) == 1
+
+
+def test_json_is_all_that_is_printed(small):
+    summary = json.loads(run("audit", small, "--label", "label", "--text", "message", "--json", "--seed", 3).stdout)
+    assert summary["run"]["seed"] == 3
+    assert summary["run"]["command"].startswith("noisybayes ")
+
+
+def test_quiet_prints_nothing(small):
+    assert run("audit", small, "--label", "label", "--text", "message", "--quiet").output == ""
+
+
+def test_a_limit_for_pipelines(small):
+    columns = ("audit", small, "--label", "label", "--text", "message", "--quiet", "--fail-above")
+    assert run(*columns, 0.9).exit_code == 0
+    result = run(*columns, 0.01)
+    assert result.exit_code == 1
+    assert "of the labels look wrong, more than 1.0%" in result.stderr
+
+
+def test_the_list_can_be_chosen(small):
+    columns = ("audit", small, "--label", "label", "--text", "message", "--json")
+    assert json.loads(run(*columns, "--budget", 7).stdout)["n_suspects"] == 7
+    listed = json.loads(run(*columns, "--precision", 0.5).stdout)
+    mean = sum(suspect["p_wrong"] for suspect in listed["suspects"]) / listed["n_suspects"]
+    assert mean >= 0.5
+    result = run(*columns, "--precision", 0.5, "--budget", 7)
+    assert result.exit_code == 2
+    assert "Error: --precision and --budget exclude each other; give one of them" in result.output
+
+
+def test_verified_rows_are_never_suspects(small, tmp_path):
+    frame = pl.read_csv(small, infer_schema=False)
+    half = pl.when(pl.int_range(pl.len()) % 2 == 0).then(pl.col("true_label"))
+    frame.with_columns(half.alias("checked")).write_csv(tmp_path / "v.csv")
+    columns = ("--label", "label", "--text", "message", "--verified", "checked", "--json")
+    summary = json.loads(run("audit", tmp_path / "v.csv", *columns).stdout)
+    assert summary["n_verified"] == 300
+    assert all(suspect["row"] % 2 == 0 for suspect in summary["suspects"])  # rows count from 1
+
+
+def test_exports_for_other_tools(small, tmp_path):
+    out = tmp_path / "out"
+    columns = ("--label", "label", "--text", "message", "--quiet", "--table-format", "parquet")
+    result = run("audit", small, *columns, "--out", out, "--export", "label-studio", "--export", "cleanlab")
+    assert result.exit_code == 0, result.output
+    tasks = json.loads((out / "label_studio.json").read_text(encoding="utf-8"))
+    assert len(tasks) == pl.read_parquet(out / "suspects.parquet").height
+    assert len(json.loads((out / "cleanlab.json").read_text())["label_quality"]) == 600
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "message"),
+    [
+        (None, (), "there is no file"),
+        (b"", (), "is empty; give a table with a header and rows"),
+        (b"label,text\n", (), "has no rows but the header (label, text)"),
+        (b"label,text\na,x\nb\n", (), "line 3"),
+        ("label,text\na,caf\u00e9\n".encode("latin-1"), (), "--encoding"),
+        (b"label,text\na,x\nb,y\n", ("--label", "lable"), "did you mean 'label'?"),
+        (b"label,text\na,x\na,y\n", ("--text", "text"), "every label in the column 'label' is 'a'"),
+        (b"label,text\n" + b"".join(b"%d,word%d\n" % (i, i) for i in range(200)), ("--text", "text"), "identifier"),
+        (b"label,text\na,\nb,\na,\n", ("--text", "text"), "every text in the column 'text' is empty"),
+        (b"label,n\na,1\nb,x\na,2\n", ("--numeric", "n"), "'x'"),
+    ],
+)
+def test_bad_input_is_one_sentence_with_exit_code_2_and_writes_nothing(content, arguments, message, tmp_path):
+    path = tmp_path / "bad.csv"
+    if content is not None:
+        path.write_bytes(content)
+    result = run("audit", path, *arguments, "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert result.output.startswith("Error: ")
+    assert message in result.output
+    assert len(result.output.strip().splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_with_other_things_is_not_touched(small, tmp_path):
+    (tmp_path / "precious.txt").write_text("mine")
+    result = run("audit", small, "--out", tmp_path)
+    assert result.exit_code == 2
+    assert "holds other things (precious.txt); choose a new folder with --out" in result.output
+    assert [path.name for path in tmp_path.iterdir()] == ["precious.txt"]
+
+
+def test_a_model_is_fitted_saved_and_used(small, tmp_path):
+    model = tmp_path / "model"
+    fitted = run("fit", small, "--label", "label", "--text", "message", "--out", model)
+    assert fitted.exit_code == 0, fitted.output
+    assert f"next: noisybayes predict {model} NEW_FILE" in fitted.output
+    printed = run("predict", model, small)
+    found = pl.read_csv(printed.stdout.encode(), infer_schema=False)
+    assert found.height == 600
+    assert (found["predicted_label"] == found["true_label"]).mean() > 0.75
+    run("predict", model, small, "--out", tmp_path / "p.parquet")
+    assert pl.read_parquet(tmp_path / "p.parquet")["predicted_label"].equals(found["predicted_label"])
+
+
+def test_the_model_of_an_audit_predicts(audited, small):
+    assert run("predict", audited[1], small).exit_code == 0
+
+
+def test_a_report_is_drawn_again(audited, tmp_path):
+    out = audited[1]
+    assert run("report", out).stdout.rstrip("\n") == (out / "report.html").read_text(encoding="utf-8").rstrip("\n")
+    result = run("report", out, "--format", "markdown", "--out", tmp_path / "r.md")
+    assert result.exit_code == 0
+    assert (tmp_path / "r.md").read_text(encoding="utf-8").startswith("# Label audit")
+
+
+@pytest.mark.parametrize("verb", ["predict", "report"])
+def test_what_is_not_there_is_told(verb, tmp_path):
+    result = run(verb, tmp_path / "none", *([EXAMPLE] if verb == "predict" else []))
+    assert result.exit_code == 2
+    assert "Error: there is no " in result.output
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(shell):
+    result = run("completion", shell)
+    assert result.exit_code == 0
+    assert "_NOISYBAYES_COMPLETE" in result.output
+
+
+def test_help_tells_a_newcomer_the_first_command():
+    assert "noisybayes audit FILE --label COLUMN --text COLUMN --out audit" in run("--help").output
