@@ -9,6 +9,7 @@ from .audit import audit
 from .bench import bench
 from .completion import completion
 from .models import fit, predict, report
+from .reproduce import reproduce
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -25,5 +26,5 @@ def app() -> None:
     """
 
 
-for command in (audit, fit, predict, report, bench, completion):
+for command in (audit, fit, predict, report, bench, reproduce, completion):
     app.add_command(command)

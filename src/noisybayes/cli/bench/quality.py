@@ -55,7 +55,7 @@ def quality(datasets: str, methods: str, seeds: int, fresh: bool, plugins: Path 
     console = Console()
     console.print(f"{len(left)} of {len(jobs)} runs are left to do")
     problems: dict[str, None] = {}
-    with _progress(console) as progress:
+    with progress_bar(console) as progress:
         bar = progress.add_task("starting", total=len(left))
 
         def report(step: Step) -> None:
@@ -87,7 +87,8 @@ def _chosen(datasets: str, methods: str, plugins: Path | None) -> tuple[dict[str
     )
 
 
-def _progress(console: Any) -> Any:
+def progress_bar(console: Any) -> Any:
+    """With the number done, and the time gone and left."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,

@@ -1,0 +1,119 @@
+"""NAL: a noise adaptation layer on top of a network (Goldberger and Ben-Reuven, 2017)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import channel as noise
+from .base import NetworkClassifier
+from .settings import Array, RandomState
+
+if TYPE_CHECKING:
+    from .network import Learner
+
+VARIANTS = ("simple", "complex")
+
+
+class NAL(NetworkClassifier):
+    """A neural network with one more softmax layer that turns true classes into observed labels; both learn together.
+
+    P(observed j | x) = sum_i softmax_j(b_ij) P(true i | x) in the simple variant: the label depends on the true class
+    only. In the complex one, softmax_j(b_ij + u_ij' h(x)), it also depends on the last hidden layer h(x).
+
+    The network is first trained on the labels as given. Then b is the logarithm of the confusion of its predictions
+    with those labels, u is zero, and all are trained on by the likelihood of the labels. Predictions leave the layer
+    out.
+
+    Parameters
+    ----------
+    variant : "simple" (default) or "complex"
+        Complex has K * K * (hidden units + 1) numbers in the layer; it takes many rows to learn them.
+    hidden_layer_sizes, dropout, learning_rate, batch_size, max_epochs, patience, validation_fraction, random_state :
+        as in PlainNetwork; early stopping looks at P(observed | x), through the layer, of the rows kept aside
+
+    Attributes
+    ----------
+    classes_, n_parameters_ : as in PlainNetwork, those of the layer included
+    mislabel_matrix_ : (K, K) [observed, true], columns sum to 1; complex: the mean over the fitted rows, each weighted
+        by P(true | x)
+    n_iter_ : epochs with the layer;  n_epochs_ : those without it too
+
+    Differences from the paper: one right label, and one spread over all labels, are added to the confusion of each
+    class, so that no logarithm is infinite; sizes are those of PlainNetwork.
+    """
+
+    def __init__(
+        self,
+        *,
+        variant: str = "simple",
+        hidden_layer_sizes: int | tuple[int, ...] = (100,),
+        dropout: float = 0.5,
+        learning_rate: float = 1e-3,
+        batch_size: int = 64,
+        max_epochs: int = 200,
+        patience: int = 10,
+        validation_fraction: float = 0.1,
+        random_state: RandomState = None,
+    ) -> None:
+        super().__init__(
+            hidden_layer_sizes=hidden_layer_sizes,
+            dropout=dropout,
+            learning_rate=learning_rate,
+            batch_size=batch_size,
+            max_epochs=max_epochs,
+            patience=patience,
+            validation_fraction=validation_fraction,
+            random_state=random_state,
+        )
+        self.variant = variant
+
+    def _check_own(self) -> None:
+        if self.variant not in VARIANTS:
+            raise ValueError(f"variant must be one of {', '.join(map(repr, VARIANTS))}, got {self.variant!r}")
+
+    def _learn(self, learner: Learner) -> Array:
+        learner.believe_labels()
+        network, rows = learner.network, learner.rows
+        start = noise.confusion(network.predict_proba(rows.X), rows)
+        layer = _Layer(start, network.hidden_size if self.variant == "complex" else 0)
+
+        def loss(index: Array, generator: Any) -> Any:
+            hidden = network.hidden(rows.X[index], generator)
+            log_label = layer.log_label(hidden, learner.observed[index])
+            return learner.label_loss(network.log_proba(hidden), log_label, index)
+
+        def joint(index: Array) -> Any:
+            """sum over rows of P(true i, observed j | x): (K, K)."""
+            hidden = network.hidden(rows.X[index])
+            return (network.log_proba(hidden)[:, :, None] + layer.log_channel(hidden)).exp().sum(dim=0)
+
+        self.n_iter_ = learner.minimise(loss, loss, layer.parameters)
+        self.n_parameters_ += sum(parameter.numel() for parameter in layer.parameters)
+        observed_given_true = learner.total(joint, np.arange(len(rows.observed))).double().numpy().T
+        return np.asarray(observed_given_true / observed_given_true.sum(axis=0))
+
+
+class _Layer:
+    """log P(observed j | true i, x) = log softmax_j(b_ij + u_ij' h(x))."""
+
+    def __init__(self, channel: Array, n_hidden: int) -> None:
+        from .network import trainable
+
+        self.n_classes = len(channel)
+        self.bias = trainable(np.log(channel))
+        self.slope = trainable(np.zeros((n_hidden, channel.size))) if n_hidden else None
+        self.parameters = [self.bias] if self.slope is None else [self.bias, self.slope]
+
+    def log_channel(self, hidden: Any) -> Any:
+        """(m, K, K): [row, true, observed]; one row stands for all if it does not depend on x."""
+        if self.slope is None:
+            return self.bias.log_softmax(dim=1)[None]
+        by_row = (hidden @ self.slope).reshape(-1, self.n_classes, self.n_classes)
+        return (self.bias + by_row).log_softmax(dim=2)
+
+    def log_label(self, hidden: Any, observed: Any) -> Any:
+        """(m, K): log P(the label observed | true i, x)."""
+        log_channel = self.log_channel(hidden).expand(len(hidden), -1, -1)
+        return log_channel.gather(2, observed[:, None, None].expand(-1, self.n_classes, 1))[:, :, 0]

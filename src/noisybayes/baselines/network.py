@@ -1,0 +1,173 @@
+"""A small network on sparse or dense rows and how it is trained. Needs torch, so it is imported at the first fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import torch
+from scipy import sparse
+from torch import Tensor
+
+from .settings import Array, Rows, Settings
+
+#: The losses (m,) of m rows by number. A generator means training: it drops hidden units; without one none is dropped.
+Loss = Callable[[Array, Any], Any]
+_ROWS_AT_ONCE = 1_024  # outside of training; bounds the memory that wide sparse rows take as dense ones
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Sums in one order, so that the number of cores changes no result; networks this small are no slower for it."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+class Network:
+    """Linear layers with ReLU between them, on centred features; P(class | x) is the softmax of the last one."""
+
+    def __init__(self, sizes: Sequence[int], dropout: float, centre: Array, generator: torch.Generator) -> None:
+        self.dropout, self.centre = dropout, centre
+        self.weights = [_uniform((inputs, size), inputs, generator) for inputs, size in pairwise(sizes)]
+        self.biases = [_uniform((size,), inputs, generator) for inputs, size in pairwise(sizes)]
+
+    @property
+    def parameters(self) -> list[Tensor]:
+        return [*self.weights, *self.biases]
+
+    @property
+    def n_parameters(self) -> int:
+        return sum(int(parameter.numel()) for parameter in self.parameters)
+
+    @property
+    def hidden_size(self) -> int:
+        return int(self.weights[-1].shape[0])
+
+    def hidden(self, X: Any, generator: torch.Generator | None = None) -> Tensor:
+        """The last hidden layer: (m, size). Rows become dense here, a mini-batch at a time."""
+        rows = X.toarray() if sparse.issparse(X) else X
+        layer = torch.from_numpy(np.asarray(rows - self.centre, dtype=np.float32))
+        for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
+            layer = torch.relu(layer @ weight + bias)
+            if generator is not None and self.dropout > 0:
+                kept = torch.rand(layer.shape, generator=generator) >= self.dropout
+                layer = layer * kept / (1.0 - self.dropout)
+        return layer
+
+    def log_proba(self, hidden: Tensor) -> Tensor:
+        """log P(class | x) from the last hidden layer: (m, K)."""
+        return torch.log_softmax(hidden @ self.weights[-1] + self.biases[-1], dim=1)
+
+    def predict_proba(self, X: Any) -> Array:
+        """(n, K), rows sum to 1 in double precision."""
+        parts = []
+        with one_thread(), torch.no_grad():
+            for start in range(0, X.shape[0], _ROWS_AT_ONCE):
+                log_proba = self.log_proba(self.hidden(X[start : start + _ROWS_AT_ONCE]))
+                parts.append(torch.softmax(log_proba.double(), dim=1).numpy())
+        return np.concatenate(parts)
+
+
+def _uniform(shape: tuple[int, ...], inputs: int, generator: torch.Generator) -> Tensor:
+    """Uniform within 1 / sqrt(inputs), torch's own start of a linear layer, from a generator of ours."""
+    bound = inputs**-0.5
+    return ((2.0 * torch.rand(shape, generator=generator) - 1.0) * bound).requires_grad_()
+
+
+def constant(values: Array) -> Tensor:
+    return torch.tensor(values, dtype=torch.float32)
+
+
+def trainable(values: Array) -> Tensor:
+    return torch.tensor(values, dtype=torch.float32, requires_grad=True)
+
+
+class Learner:
+    """A network, the rows that it learns from, and those that it is judged by, with their labels as given."""
+
+    def __init__(self, rows: Rows, n_classes: int, settings: Settings) -> None:
+        self.rows, self.n_classes, self.settings = rows, n_classes, settings
+        rng = np.random.default_rng(settings.seed)
+        self.generator = torch.Generator().manual_seed(int(rng.integers(2**31)))
+        self.learn, self.judge = split(rows.observed, settings.validation_fraction, rng)
+        self.observed = torch.from_numpy(rows.observed)
+        self.n_epochs = 0
+        self._impossible = torch.from_numpy(~rows.possible)
+        self._centre = np.asarray(rows.X.mean(axis=0), dtype=np.float64)
+        self.restart()
+
+    def restart(self) -> None:
+        """A new random network."""
+        sizes = [self.rows.X.shape[1], *self.settings.hidden_layer_sizes, self.n_classes]
+        self.network = Network(sizes, self.settings.dropout, self._centre, self.generator)
+
+    def believe_labels(self) -> int:
+        """Train on the labels, verified or else as given. Returns the number of epochs."""
+        target = torch.from_numpy(np.where(self.rows.verified >= 0, self.rows.verified, self.rows.observed))
+
+        def loss(index: Array, generator: Any) -> Any:
+            log_proba = self.network.log_proba(self.network.hidden(self.rows.X[index], generator))
+            return -log_proba.gather(1, target[index, None])[:, 0]
+
+        return self.minimise(loss, loss)
+
+    def label_loss(self, log_proba: Tensor, log_label: Tensor, index: Array) -> Tensor:
+        """-log P(observed | x) = -log sum_i P(observed | true i) P(true i | x): (m,). A verified row has one term."""
+        terms = (log_proba + log_label).masked_fill(self._impossible[index], -torch.inf)
+        return -torch.logsumexp(terms, dim=1)
+
+    def minimise(self, loss: Loss, judge: Loss, extra: Sequence[Tensor] = ()) -> int:
+        """Adam on `loss` until `judge`, on the rows kept aside, has not fallen for `patience` epochs.
+
+        The network and the `extra` parameters stay as they were at the least `judge`. Returns the number of epochs.
+        """
+        parameters = [*self.network.parameters, *extra]
+        optimiser = torch.optim.Adam(parameters, lr=self.settings.learning_rate)
+        best, kept, waited, epoch = self._mean(judge), _copies(parameters), 0, 0
+        while epoch < self.settings.max_epochs and waited < self.settings.patience:
+            for batch in self._batches():
+                optimiser.zero_grad()
+                loss(batch, self.generator).mean().backward()
+                optimiser.step()
+            now = self._mean(judge)
+            epoch, waited = epoch + 1, waited + 1
+            if now < best:
+                best, kept, waited = now, _copies(parameters), 0
+        with torch.no_grad():
+            for parameter, value in zip(parameters, kept, strict=True):
+                parameter.copy_(value)
+        self.n_epochs += epoch
+        return epoch
+
+    def total(self, fn: Callable[[Array], Any], index: Array) -> Any:
+        """The sum of fn(some of the rows) over all rows, without gradients."""
+        with torch.no_grad():
+            return sum(fn(index[start : start + _ROWS_AT_ONCE]) for start in range(0, len(index), _ROWS_AT_ONCE))
+
+    def _mean(self, loss: Loss) -> float:
+        return float(self.total(lambda index: loss(index, None).sum(), self.judge)) / len(self.judge)
+
+    def _batches(self) -> Iterator[Array]:
+        order = self.learn[torch.randperm(len(self.learn), generator=self.generator).numpy()]
+        for start in range(0, len(order), self.settings.batch_size):
+            yield order[start : start + self.settings.batch_size]
+
+
+def _copies(parameters: Sequence[Tensor]) -> list[Tensor]:
+    return [parameter.detach().clone() for parameter in parameters]
+
+
+def split(labels: Array, fraction: float, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Row numbers to learn from and to be judged by; both have each label about as often as it occurs."""
+    step = max(2, round(1.0 / fraction))
+    order = np.lexsort((rng.random(len(labels)), labels))
+    judge = np.zeros(len(labels), dtype=bool)
+    judge[order[rng.integers(min(step, len(labels))) :: step]] = True
+    return np.flatnonzero(~judge), np.flatnonzero(judge)

@@ -1,0 +1,116 @@
+"""The methods of the paper's tables: name -> function(Draw, seed) -> Result. All see the same rows and wrong labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.naive_bayes import BernoulliNB
+
+from ...estimators import BernoulliINB
+
+Array = NDArray[Any]
+
+
+class Draw(NamedTuple):
+    """Training rows with observed and true labels, test rows with true ones; parameters if they are known."""
+
+    X: Any
+    y: Array
+    true: Array
+    X_test: Any
+    true_test: Array
+    n_classes: int
+    class_prior: Array | None = None
+    feature_prob: Array | None = None  # (K, d)
+
+
+class Result(NamedTuple):
+    proba: Array  # (n_test, K)
+    feature_prob: Array | None = None
+    parameters: int = 0
+
+
+Method = Callable[[Draw, int], Result]
+
+
+def _of(model: Any, draw: Draw, labels: Array) -> Result:
+    """A fitted scikit-learn classifier: columns of classes that it never saw are zero."""
+    model.fit(draw.X, labels)
+    proba = np.zeros((draw.X_test.shape[0], draw.n_classes))
+    proba[:, model.classes_] = model.predict_proba(draw.X_test)
+    prob = getattr(model, "feature_prob_", None)
+    if prob is None and hasattr(model, "feature_log_prob_"):
+        prob = np.exp(model.feature_log_prob_)
+    whole = prob is not None and len(prob) == draw.n_classes
+    return Result(proba, prob if whole else None, _parameters(model, draw))
+
+
+def _parameters(model: Any, draw: Draw) -> int:
+    if hasattr(model, "n_parameters_"):
+        return int(model.n_parameters_)
+    K, d = draw.n_classes, draw.X.shape[1]
+    naive: int = K - 1 + K * d
+    return naive + K * (K - 1) if hasattr(model, "mislabel_matrix_") else naive
+
+
+def nb(draw: Draw, seed: int) -> Result:
+    return _of(BernoulliNB(), draw, draw.y)
+
+
+def nb_correct(draw: Draw, seed: int) -> Result:
+    return _of(BernoulliNB(), draw, draw.true)
+
+
+def nbt(draw: Draw, seed: int) -> Result:
+    """Naive Bayes with the parameters that made the data."""
+    if draw.feature_prob is None or draw.class_prior is None:
+        raise ValueError("the true parameters are known in a simulation only")
+    log_p, log_q = np.log(draw.feature_prob), np.log1p(-draw.feature_prob)
+    joint = draw.X_test @ (log_p - log_q).T + log_q.sum(axis=1) + np.log(draw.class_prior)
+    joint -= joint.max(axis=1, keepdims=True)
+    proba = np.exp(joint)
+    return Result(proba / proba.sum(axis=1, keepdims=True), draw.feature_prob)
+
+
+def inb_paper(draw: Draw, seed: int) -> Result:
+    return _of(BernoulliINB.paper(n_jobs=1, max_iter=1_000), draw, draw.y)
+
+
+def inb(draw: Draw, seed: int) -> Result:
+    return _of(BernoulliINB(n_jobs=1, random_state=seed), draw, draw.y)
+
+
+def _neural(name: str) -> Method:
+    def method(draw: Draw, seed: int) -> Result:
+        from ...baselines import BASELINES
+
+        return _of(BASELINES[name](random_state=seed), draw, draw.y)
+
+    return method
+
+
+METHODS: dict[str, Method] = {
+    "nb": nb,
+    "nb-correct": nb_correct,
+    "nbt": nbt,
+    "inb-paper": inb_paper,
+    "inb": inb,
+    "nlnn": _neural("nlnn"),
+    "nal": _neural("nal"),
+    "nal-complex": _neural("nal-complex"),
+}
+NEURAL = ("nlnn", "nal", "nal-complex")
+#: What each is called in tables.
+TITLES = {
+    "nb": "NB",
+    "nb-correct": "NB, right labels",
+    "nbt": "NB-T",
+    "inb-paper": "INB (paper's)",
+    "inb": "INB (ours)",
+    "nlnn": "NLNN",
+    "nal": "NAL",
+    "nal-complex": "NAL, complex",
+}

@@ -1,0 +1,73 @@
+"""`noisybayes reproduce`: the paper's tables and figures, our numbers beside the paper's."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from .bench.options import root_option
+
+# the keys of noisybayes.bench.paper.EXPERIMENTS, whose import would take a second (a test keeps them equal)
+NAMES = ("table1", "table2")
+
+
+@click.command()
+@click.argument("name", type=click.Choice(NAMES))
+@click.option("--reps", type=click.IntRange(min=1), help="Repetitions; the paper's number if left out.")
+@click.option("--methods", help="Names, with commas between; all of the experiment if left out.")
+@click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1: one for each core.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the first repetition.")
+@click.option("--quick", is_flag=True, help="A small version that takes seconds; its rows are not stored.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), help="Also write all rows there.")
+@root_option
+def reproduce(
+    name: str,
+    reps: int | None,
+    methods: str | None,
+    jobs: int,
+    seed: int,
+    quick: bool,
+    json_file: Path | None,
+    root: Path,
+) -> None:
+    """Run an experiment of the paper and show our figures beside the paper's.
+
+    Rows go to results/paper/NAME.csv as each repetition is finished; a run that was interrupted goes on from there.
+    """
+    import tempfile
+
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    from .._extras import MissingExtraError
+    from ..bench.paper import EXPERIMENTS
+    from ..bench.paper.page import write_page
+    from ..bench.paper.runner import Job, check_methods, load, pending, results_path, run
+    from .bench.quality import progress_bar
+
+    experiment, console = EXPERIMENTS[name], Console()
+    chosen = experiment.METHODS if methods is None else [part.strip() for part in methods.split(",") if part.strip()]
+    try:
+        check_methods(chosen, experiment)
+    except (ValueError, MissingExtraError) as error:
+        raise click.ClickException(str(error)) from None
+    with tempfile.TemporaryDirectory() as scratch:
+        path = results_path(Path(scratch) if quick else root, name)
+        wanted = (2 if quick else experiment.REPS) if reps is None else reps
+        left = pending(experiment, load(path), chosen, wanted, seed, quick)
+        console.print(f"{len(left)} jobs are left to do")
+        with progress_bar(console) as progress:
+            bar = progress.add_task(name, total=len(left))
+
+            def report(job: Job) -> None:
+                progress.update(bar, advance=1, description=f"{job.setting}, repetition {job.rep}")
+
+            rows = run(experiment, left, quick, jobs, path, report)
+    shown = [row for row in rows if row["method"] in chosen and seed <= row["rep"] < seed + wanted]
+    console.print(Markdown(experiment.page(shown)))
+    if json_file is not None:
+        json_file.write_text(json.dumps(shown, indent=1), encoding="utf-8")
+    if not quick:
+        console.print(f"wrote {write_page(root)}")
