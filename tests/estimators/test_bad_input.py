@@ -216,3 +216,11 @@ def test_duplicate_entries_of_a_sparse_row_count_once_for_bernoulli():
 def test_simulate_names_bad_arguments(arguments, message):
     with pytest.raises(ValueError, match=message):
         simulate(**arguments)
+
+
+def test_numbers_beside_none_are_labels():
+    data = simulate(60, n_features=8, n_classes=3, diagonal=(0.8, 0.9), random_state=0)
+    holes = data.y.astype(object)
+    holes[::7] = None
+    model = BernoulliINB(missing_label=np.nan).fit(data.X, holes)
+    assert model.classes_.tolist() == [0, 1, 2]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..estimators.latent import LatentLabelClassifier
+from ..estimators.threads import one_blas_thread
 from ..model.calibration import label_counts
 from ..model.tree import Array
 from .doubts import doubts
@@ -86,8 +87,11 @@ class Findings:
     def evidence(self, rows: Any, most: int = 10) -> list[Evidence]:
         """Why the suggested label of each of `rows` (positions), against the given one."""
         rows = np.asarray(rows, dtype=np.intp)
-        suggested = self._codes("suggested", rows)
-        return evidence(self.judged, rows, suggested, self.judged.labels.observed[rows], most)
+        given = self.judged.labels.observed[rows]
+        if (given == len(self.classes)).any():
+            row = rows[np.argmax(given == len(self.classes))]
+            raise ValueError(f"row {row} has no label that anything could speak against; leave it out")
+        return evidence(self.judged, rows, self._codes("suggested", rows), given, most)
 
     def _codes(self, column: str, rows: Array) -> Array:
         return np.asarray(np.searchsorted(self.classes, self.table[column].to_numpy()[rows].astype(self.classes.dtype)))
@@ -101,11 +105,13 @@ class Findings:
         return counts
 
 
+@one_blas_thread
 def examine(
     model: LatentLabelClassifier,
     X: Any,
     y: Any,
     *,
+    verified: Any = None,
     precision: float | None = None,
     budget: int | None = None,
     level: float = LEVEL,
@@ -115,7 +121,8 @@ def examine(
 ) -> Findings:
     """Audit the labels y of the rows X with a fitted model.
 
-    Rows of the model's own (robust) fit are judged without their own fold. precision and budget choose the suspects
+    Rows of the model's own (robust) fit are judged without their own fold, and with the verified labels of the fit;
+    of other rows `verified` gives the true labels where they are known. precision and budget choose the suspects
     (see Rule); intervals cover with probability `level`.
     """
     tell = progress or (lambda stage: None)
@@ -123,7 +130,7 @@ def examine(
     rule.check()
     rng = np.random.default_rng(random_state)
     tell("judging the rows")
-    judged = judge(model, X, y)
+    judged = judge(model, X, y, verified)
     tell("finding intervals")
     found = intervals(judged, level, draws, rng)
     tell("estimating the cost")

@@ -3,7 +3,7 @@
 Every row gets a random weight (exponential, mean 1), and what the data say is found again: scores from sums with these
 weights, out of fold, then calibration and matrix. Repeated, that spreads as the estimates would over other samples.
 What the fit believed of the labels stays as it is. A draw is one pass over the rows, because statistics are sums.
-Intervals are normal on the scale of log-odds.
+Intervals are symmetric on the scale of log-odds, as wide as Student's t asks for.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit
-from scipy.stats import norm
+from scipy.stats import t as student
 
 from ..model.calibration import Calibration, Labels, climb, estimate_matrix, label_counts, posterior
 from ..model.tree import Array
@@ -25,7 +25,7 @@ _PSEUDO_ROWS = 1.0
 # A draw starts at the fit and has little way to go; it must go it to the end, or all draws would look alike.
 _TOLERANCE = 1e-6
 # More rows than these are sampled, and the spread is scaled: it falls with the root of their number.
-_MOST_ROWS = 20_000
+_MOST_ROWS = 10_000
 _LEAST = 1e-6
 
 
@@ -85,7 +85,7 @@ def _draw(judged: Judged, rows: Array, factor: Array) -> _Numbers:
     true = posterior(calibration, scores, labels._replace(verified=None)).true
     if judged.fits is not None:
         true = adjust(true, labels.observed, recalibration_from(true, labels))
-        true = pin_verified(true, labels.verified)
+    true = pin_verified(true, labels.verified)
     return _numbers(judged, true, labels, estimate_matrix(true, labels, judged.structure, _PSEUDO_ROWS))
 
 
@@ -118,6 +118,7 @@ def _interval(
         return np.asarray(logit(np.clip(p, _LEAST, 1 - _LEAST)))
 
     spread = np.sqrt(np.maximum(shrink**2 * log_odds(np.array(drawn)).var(axis=0, ddof=1), floor))
-    reach = norm.ppf(0.5 + level / 2) * spread
+    # the spread is itself an estimate, from as many draws
+    reach = student.ppf(0.5 + level / 2, len(drawn) - 1) * spread
     low, high = expit(log_odds(centre) - reach), expit(log_odds(centre) + reach)
     return Interval(estimate, np.minimum(low, estimate), np.maximum(high, estimate))

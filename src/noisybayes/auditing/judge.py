@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..estimators.folds import FoldFits
-from ..estimators.labels import as_labels, encode
+from ..estimators.labels import as_labels
 from ..estimators.latent import LatentLabelClassifier
 from ..model.calibration import Calibration, Labels, centred, posterior
 from ..model.mislabel import Full, Structure
@@ -17,6 +17,8 @@ from ..model.verified import Recalibration, adjust, pin_verified
 
 # Scores that are computed anew agree with those of the fit to rounding.
 _SAME = 1e-6
+# Odds of e to this power are beyond doubt, and beyond what a float can hold.
+_IMPOSSIBLE = 1e4
 
 
 class Judged(NamedTuple):
@@ -50,24 +52,28 @@ class Judged(NamedTuple):
         return np.clip(p, 0.0, 1.0)
 
 
-def judge(model: LatentLabelClassifier, X: Any, y: Any) -> Judged:
-    """Rows of the model's own robust fit are judged without their fold, all others by the model as it is."""
+def judge(model: LatentLabelClassifier, X: Any, y: Any, verified: Any = None) -> Judged:
+    """Rows of the model's own robust fit are judged without their fold, all others by the model as it is.
+
+    verified : true labels of rows where they are known; the robust fit knows those of its own rows
+    """
     check_is_fitted(model)
     checked = model._check_X(X)
-    given = as_labels(y, "y", checked.shape[0])
-    missing = model._missing(given)
-    observed = encode(given, missing, model.classes_, "y", missing_code=len(model.classes_))
     design = model._prepare(checked)
+    _, observed, known, _ = model._rows(checked, design, as_labels(y, "y", checked.shape[0]), verified, None)
     fits = getattr(model, "_fold_fits", None)
     if fits is not None and np.array_equal(fits.labels.observed, observed):
         judged = _fitted(model, fits, design)
         if judged is not None:
             return judged
-    labels = Labels(observed, None, np.ones(len(observed)))
+    labels = Labels(observed, known, np.ones(len(observed)))
     K = len(model.classes_)
-    scores = centred(model._log_joint(design).astype(np.float64))[None]
+    joint = model._log_joint(design).astype(np.float64)
+    # a class that lost all its rows has the score -inf, of which no mean can be taken
+    scores = centred(np.maximum(joint, joint.max(axis=1, keepdims=True) - _IMPOSSIBLE))[None]
     calibration = Calibration(np.ones(1), np.zeros(K), model._label_matrix, np.zeros(K))
-    true = adjust(posterior(calibration, scores, labels).true, observed, model._recalibration)
+    unaided = posterior(calibration, scores, labels._replace(verified=None)).true
+    true = pin_verified(adjust(unaided, observed, model._recalibration), known)
     return Judged(model.classes_, labels, true, scores, calibration, Full(0.0), model._recalibration, design, None)
 
 

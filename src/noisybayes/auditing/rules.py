@@ -32,7 +32,7 @@ class Rule(NamedTuple):
             raise ValueError("precision and budget exclude each other; give one of them")
         if self.precision is not None and not 0 < self.precision <= 1:
             raise ValueError(f"precision must be above 0 and at most 1, got {self.precision!r}")
-        if self.budget is not None and (self.budget < 0 or self.budget != int(self.budget)):
+        if self.budget is not None and not (self.budget >= 0 and float(self.budget).is_integer()):
             raise ValueError(f"budget must be a whole number of at least 0, got {self.budget!r}")
 
 

@@ -92,7 +92,8 @@ def check_labels(labels: Array, roles: Roles, verified: Array | None = None) -> 
 
 
 def _labels(column: pl.Series, missing_label: str | None) -> Array:
-    text = as_text(column).str.strip_chars()
+    # zero bytes at the end go too: arrays of strings would lose them later
+    text = as_text(column).str.replace(r"[\s\x00]+$", "").str.strip_chars()
     missing = ["", *([] if missing_label is None else [missing_label.strip()])]
     return np.array(text.set(text.is_in(missing), None).to_list(), dtype=object)
 

@@ -24,6 +24,7 @@ from .labels import as_labels, find_classes
 from .latent import LatentLabelClassifier
 from .robust import as_generative, robust_fit, scoring_of
 from .scoring import Scoring
+from .threads import one_blas_thread
 
 #: Attributes that tell how a fit went.
 _OF_ONE_FIT = (
@@ -83,6 +84,7 @@ class BaseINB(LatentLabelClassifier):
     def _log_joint(self, design: Any) -> Array:
         return self._scoring.log_joint(design)
 
+    @one_blas_thread
     def fit(
         self, X: Any, y: ArrayLike, verified: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:

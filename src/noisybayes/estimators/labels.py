@@ -56,6 +56,8 @@ def find_classes(y: Array, missing: Array) -> Array:
     if str in kinds and len(kinds) > 1:
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise ValueError(f"y mixes labels of the types {names}; make them all strings or all numbers")
+    if kinds and str not in kinds:  # numbers that stood beside None
+        present = np.array(present.tolist())
     check_classification_targets(present)
     return np.unique(present)
 

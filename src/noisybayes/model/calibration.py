@@ -165,8 +165,9 @@ def _newton(scores: Array, weight: Array, found: Posterior, penalty: float, now:
     gap = (found.true - prior) * share[:, None]
     weighted = prior * share[:, None]
     deviation = weighted * (scores - (prior * scores).sum(axis=2, keepdims=True))
-    gradient = np.concatenate([np.einsum("nk,bnk->b", gap, scores), gap.sum(axis=0) - 2 * penalty * now.offset])
-    of_temperatures = np.einsum("bnk,cnk->bc", deviation, scores)
+    # inner products by BLAS: einsum and sums over axes take most of the time otherwise
+    gradient = np.append([np.vdot(gap, one) for one in scores], gap.sum(axis=0) - 2 * penalty * now.offset)
+    of_temperatures = np.array([[np.vdot(one, other) for other in scores] for one in deviation])
     diagonal = np.append(np.diag(of_temperatures), weighted.sum(axis=0) + 2 * penalty) + 1e-9
     if K > _MOST_CLASSES_FOR_HESSIAN:
         step = gradient / diagonal

@@ -92,7 +92,8 @@ def cleanlab_export(
     rows (or shares) per true class. `inverse_noise_matrix[k][l]` is P(true k | given l); `joint[l][k]` is
     P(given l, true k). `confident_joint` has the joint's proportions in rows, so `cleanlab.filter.find_label_issues`
     takes it; cleanlab itself fits it to the labels. A class that nobody was given has zeros in the inverse.
-    Per row: `label_quality` = 1 - p_wrong; `given_label` and `predicted_label` are positions in `classes`.
+    Per row: `label_quality` = 1 - p_wrong; `given_label` and `predicted_label` are positions in `classes`, None where
+    a row has no label.
     """
     noise = np.asarray(mislabel_matrix, dtype=float)
     weights = np.asarray(true_counts, dtype=float)
@@ -119,7 +120,7 @@ def cleanlab_export(
     for key, labels in (("given_label", given), ("predicted_label", suggested)):
         if labels is not None:
             listed = np.asarray(labels).tolist()
-            exported[key] = [names[name] for name in listed] if names else listed
+            exported[key] = [None if name is None else names[name] for name in listed] if names else listed
     if classes is not None:
         exported["classes"] = list(classes)
     return exported

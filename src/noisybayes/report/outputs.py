@@ -92,7 +92,7 @@ _TAKEN = ("row", "id", "given", "suggested", "p_wrong", "p_suggested", "because"
 def corrected_frame(audit: Audit) -> pl.DataFrame:
     """The input as it was, and beside it what the audit says of every row."""
     table = audit.table
-    frame = pl.DataFrame({"given": table["given"].tolist()}) if audit.frame is None else audit.frame
+    frame = pl.DataFrame({"given": _given(audit)}) if audit.frame is None else audit.frame
     said: dict[str, Any] = {
         "p_wrong": table["p_wrong"].to_numpy(),
         "suspect": table["suspect"].to_numpy(),
@@ -107,6 +107,12 @@ def with_columns(frame: pl.DataFrame, columns: Mapping[str, Any]) -> pl.DataFram
     """The frame and more columns, under other names where it has such names already: nothing is overwritten."""
     taken = set(frame.columns)
     return frame.with_columns([pl.Series(_free(name, taken), values) for name, values in columns.items()])
+
+
+def _given(audit: Audit) -> list[Any]:
+    """The labels as given; None where there is none (which pandas may hold as nan)."""
+    given = audit.table["given"]
+    return [None if gone else label for label, gone in zip(given.tolist(), given.isna(), strict=True)]
 
 
 def _free(name: str, taken: set[str]) -> str:
@@ -128,7 +134,7 @@ def _cleanlab(audit: Audit, summary: dict[str, Any], folder: Path) -> None:
         [row["true"] for row in summary["by_class"]],
         table["p_wrong"].tolist(),
         table["suspect"].tolist(),
-        given=np.array([None if label is None else str(label) for label in table["given"].tolist()], dtype=object),
+        given=np.array([None if label is None else str(label) for label in _given(audit)], dtype=object),
         suggested=[str(label) for label in table["suggested"].tolist()],
         classes=summary["classes"],
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from ..auditing import examine
+from ..data.cells import value_text
 from ..data.errors import InputError
 from ..data.read import read_table
 from ..data.roles import Roles, check_labels, find_roles, labels_of, verified_of
@@ -90,6 +92,7 @@ class Fitted(NamedTuple):
     recipe: Recipe
     X: Any
     labels: Any
+    verified: Any
     notes: tuple[str, ...]  # sentences about the table
 
 
@@ -113,7 +116,7 @@ def fit_frame(
         warnings.simplefilter("ignore", DriftWarning)
         warnings.simplefilter("ignore", IdentifiabilityWarning)
         model.fit(features.X, labels, verified=known)
-    return Fitted(model, recipe, features.X, labels, (*notes, *recipe.notes))
+    return Fitted(model, recipe, features.X, labels, known, (*notes, *recipe.notes))
 
 
 def audit_frame(
@@ -130,7 +133,10 @@ def audit_frame(
     fitted = fit_frame(
         frame, roles, missing_label=missing_label, settings=settings, random_state=random_state, progress=progress
     )
-    findings = examine(fitted.model, fitted.X, fitted.labels, random_state=random_state, progress=progress, **choice)
+    findings = examine(
+        fitted.model, fitted.X, fitted.labels, verified=fitted.verified, random_state=random_state, progress=progress,
+        **choice,
+    )  # fmt: skip
     run = Run(created=now(), seed=random_state, notes=fitted.notes)
     return Audit(findings, fitted.model, run, frame, roles, fitted.recipe)
 
@@ -154,14 +160,37 @@ def make_model(blocks: Sequence[Block], random_state: int) -> Any:
 
 def as_frame(data: Any) -> tuple[pl.DataFrame, str]:
     """A polars frame, and what to call it."""
-    if isinstance(data, pl.DataFrame):
-        return data, "data frame"
     if isinstance(data, str | Path):
         return read_table(data), Path(str(data)).name
-    if hasattr(data, "columns") and hasattr(data, "to_dict"):  # a pandas frame
-        columns = [pl.Series(str(name), _values(data[name]), strict=False) for name in data.columns]
-        return pl.DataFrame(columns), "data frame"
-    raise InputError(f"a table must be a data frame or the path of a file, got {type(data).__name__}")
+    if not isinstance(data, pl.DataFrame):
+        data = _from_pandas(data)
+    if not data.height:
+        raise InputError("the data frame has no rows; give a table with rows")
+    return data, "data frame"
+
+
+def _from_pandas(data: Any) -> pl.DataFrame:
+    if not (hasattr(data, "columns") and hasattr(data, "to_dict")):
+        raise InputError(f"a table must be a data frame or the path of a file, got {type(data).__name__}")
+    names = [str(name) for name in data.columns]
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise InputError(f"the data frame has more than one column {twice[0]!r}; rename all but one of them")
+    return pl.DataFrame([_series(name, _values(data.iloc[:, i])) for i, name in enumerate(names)])
+
+
+def _series(name: str, values: list[Any]) -> pl.Series:
+    try:
+        try:
+            return pl.Series(name, values, strict=True)
+        except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
+            if isinstance(error, UnicodeEncodeError):
+                raise
+            return pl.Series(name, [value_text(value) for value in values], dtype=pl.String)  # unlike values: as text
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"the column {name!r} holds half a character ({error.object[error.start]!r}), which is no text; replace it"
+        ) from None
 
 
 def _values(column: Any) -> list[Any]:

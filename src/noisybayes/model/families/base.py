@@ -92,12 +92,18 @@ def best_strength(slope: Callable[[float], float]) -> float:
     A root of the slope is exact to the last digits, where a search for the maximum would stop anywhere on a flat top:
     the same data in another order must give the same strength.
     """
-    low, high = STRENGTH_BOUNDS
-    if slope(high) >= 0:
-        return high
-    if slope(low) <= 0:
-        return low
-    return float(np.exp(brentq(lambda log_s: slope(np.exp(log_s)) * np.exp(log_s), np.log(low), np.log(high))))
+
+    def by_log(log_s: float) -> float:
+        s = float(np.exp(log_s))
+        return slope(s) * s
+
+    # the ends are looked at as the search will look at them: at the bounds a slope may be nothing but rounding
+    low, high = np.log(STRENGTH_BOUNDS)
+    if by_log(high) >= 0:
+        return STRENGTH_BOUNDS[1]
+    if by_log(low) <= 0:
+        return STRENGTH_BOUNDS[0]
+    return float(np.exp(brentq(by_log, low, high)))
 
 
 def some_columns(n_columns: int, most: int = 2_000) -> Array:

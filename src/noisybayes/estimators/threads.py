@@ -1,0 +1,26 @@
+"""Threads of BLAS, kept out of the way.
+
+The arrays of a fit are small or sparse; its parallel work is over chunks of rows. Threads that BLAS starts beside that
+gain nothing, and where cores are busy they wait for each other ten times as long as they work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+from threadpoolctl import threadpool_limits
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def one_blas_thread(function: Function) -> Function:
+    """The function, with BLAS on one thread while it runs."""
+
+    @wraps(function)
+    def limited(*arguments: Any, **named: Any) -> Any:
+        with threadpool_limits(1, user_api="blas"):
+            return function(*arguments, **named)
+
+    return limited  # type: ignore[return-value]

@@ -1,0 +1,190 @@
+"""Why a row is suspected: the parts add up to what the audit says, and none of them knows the row's own label."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.naive_bayes import GaussianNB
+
+from noisybayes import BernoulliINB, GaussianINB, MislabelClassifier, MixedINB, MultinomialINB, simulate
+from noisybayes.auditing import examine
+from noisybayes.data.noise import uniform_noise
+from noisybayes.data.simulate import corrupt
+from noisybayes.model.families.base import Family
+
+from ..contracts.cases import FAMILIES, K, make_rows
+from ..made_texts import bursty_texts
+
+N, N_WORDS, N_YES_NO, N_NUMBERS = 400, 250, 12, 4
+
+
+def _yes_no(true, rng):
+    return (rng.random((len(true), N_YES_NO)) < rng.uniform(0.2, 0.8, (3, N_YES_NO))[true]).astype(float)
+
+
+def _numbers(true, rng):
+    return 2.0 + rng.normal(0, 1.2, (3, N_NUMBERS))[true] + rng.normal(size=(len(true), N_NUMBERS))
+
+
+def _all_kinds(words, true, rng):
+    others = np.hstack([_yes_no(true, rng), _numbers(true, rng)])
+    return sparse.csr_array(sparse.hstack([words, sparse.csr_array(others)]))
+
+
+KINDS = [
+    ("multinomial", slice(0, N_WORDS)),
+    ("bernoulli", slice(N_WORDS, N_WORDS + N_YES_NO)),
+    ("gaussian", slice(N_WORDS + N_YES_NO, None)),
+]
+MODELS = {
+    "bernoulli": (BernoulliINB, lambda words, true, rng: _yes_no(true, rng)),
+    "bernoulli, sparse": (BernoulliINB, lambda words, true, rng: sparse.csr_array(_yes_no(true, rng))),
+    "bernoulli, many words": (BernoulliINB, lambda words, true, rng: words),
+    "texts": (MultinomialINB, lambda words, true, rng: words),
+    "gaussian": (lambda: GaussianINB(alpha=2.0), lambda words, true, rng: _numbers(true, rng)),
+    "gaussian, sparse": (
+        lambda: GaussianINB(alpha=2.0),
+        lambda words, true, rng: sparse.csr_array(_numbers(true, rng)),
+    ),
+    "mixed": (lambda: MixedINB(KINDS, alpha=0.5), _all_kinds),
+    "any classifier": (
+        lambda: MislabelClassifier(GaussianNB(), n_folds=3),
+        lambda words, true, rng: _numbers(true, rng),
+    ),
+}
+#: Every column has a term of its own.
+COMPLETE = ["bernoulli", "bernoulli, sparse", "gaussian", "gaussian, sparse"]
+
+
+@cache
+def texts():
+    return bursty_texts(0, n=N, n_test=1, n_classes=3, n_words=N_WORDS)
+
+
+@cache
+def audited(name, verified):
+    """The fitted model, its rows, and what was found in them."""
+    make, features = MODELS[name]
+    rng = np.random.default_rng(0)
+    words, true, _, _ = texts()
+    X, y = features(words, true, rng), corrupt(true, uniform_noise(3, 0.2), rng)
+    known = np.where(np.arange(N) % 8 == 0, true, np.nan) if verified else None
+    model = make().fit(X, y, verified=known)
+    return model, X, y, examine(model, X, y, draws=2)
+
+
+@pytest.mark.parametrize("verified", [False, True])
+@pytest.mark.parametrize("name", MODELS)
+def test_the_parts_add_up_to_the_log_odds_of_the_posterior(name, verified):
+    model, _, y, found = audited(name, verified)
+    suggested = np.searchsorted(model.classes_, found.table["suggested"])
+    for why in found.evidence(np.arange(N), most=7):
+        assert len(why.columns) == len(why.weights) <= 7
+        assert why.weights.sum() + why.rest + why.label == pytest.approx(why.log_odds, abs=1e-8)
+        true = np.maximum(model.true_proba_[why.row, [suggested[why.row], y[why.row]]], 1e-12)
+        assert why.log_odds == pytest.approx(np.log(true[0] / true[1]), abs=1e-8)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_largest_terms_come_first_and_more_of_them_change_no_earlier_one(name):
+    *_, found = audited(name, False)
+    rows = found.suspects.index[:20]
+    for few, many in zip(found.evidence(rows, 3), found.evidence(rows, 10_000), strict=True):
+        assert np.all(np.diff(np.abs(many.weights)) <= 0)
+        np.testing.assert_array_equal(few.columns, many.columns[:3])
+        np.testing.assert_array_equal(few.weights, many.weights[:3])
+        assert len(set(many.columns.tolist())) == len(many.columns)
+
+
+@pytest.mark.parametrize("name", COMPLETE)
+def test_where_every_column_has_a_term_nothing_is_left_over(name):
+    _, X, _, found = audited(name, False)
+    rows = found.suspects.index
+    assert len(rows) > 10
+    assert max(abs(why.rest) for why in found.evidence(rows, most=X.shape[1])) < 1e-8
+
+
+@pytest.mark.parametrize("name", ["texts", "bernoulli, many words", "mixed"])
+def test_words_that_are_absent_are_not_shown(name):
+    _, X, _, found = audited(name, False)
+    for why in found.evidence(found.suspects.index, most=X.shape[1]):
+        words = why.columns[why.columns < N_WORDS]
+        assert set(words.tolist()) <= set(X[[why.row]].indices.tolist())
+        assert len(words) > 0
+
+
+def test_of_texts_the_present_words_say_all():
+    *_, found = audited("texts", False)
+    assert max(abs(why.rest) for why in found.evidence(found.suspects.index, most=N_WORDS)) < 1e-8
+
+
+def test_blocks_keep_their_columns():
+    *_, found = audited("mixed", False)
+    columns = np.concatenate([why.columns for why in found.evidence(found.suspects.index, most=10_000)])
+    assert set(range(N_WORDS, N_WORDS + N_YES_NO + N_NUMBERS)) <= set(columns.tolist())
+
+
+def test_a_classifier_of_another_kind_explains_by_its_scores_alone():
+    *_, found = audited("any classifier", False)
+    for why in found.evidence(found.suspects.index):
+        assert len(why.columns) == len(why.weights) == 0
+        assert why.rest != 0.0
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_scores_of_the_left_out_folds_reproduce_the_fit(name):
+    model, _, _, found = audited(name, False)
+    np.testing.assert_array_equal(found.judged.fits.scores(found.judged.design), found.judged.scores)
+    np.testing.assert_allclose(found.judged.true, model.true_proba_, rtol=0, atol=1e-12)
+
+
+def test_evidence_does_not_know_the_label_of_its_row():
+    """Each row has a word of its own, which no other row has: it cannot speak for the label that the row was given."""
+    n = 200
+    X = sparse.csr_array(sparse.hstack([sparse.eye_array(n), sparse.csr_array(np.ones((n, 1)))]))
+    y = np.random.default_rng(0).integers(2, size=n)
+    model = MultinomialINB().fit(X, y)
+    found = examine(model, X, y, budget=n, draws=2)
+    own = [why.weights[why.columns == why.row] * (2 * y[why.row] - 1) for why in found.evidence(np.arange(n))]
+    # what the word says hangs on sizes of classes in the other folds, the same for all rows of a label in a fold
+    spread = {(fold, label): set() for fold in range(5) for label in (0, 1)}
+    for row, weight in enumerate(own):
+        spread[model._fold_fits.found.fold[row], y[row]].add(round(float(weight.sum()), 9))
+    assert all(len(values) == 1 for values in spread.values())
+    assert all((model._fold_fits.found.left_out[f][0].shape == (2, n + 1)) for f in range(5))
+
+
+@pytest.mark.parametrize("family_name", FAMILIES)
+def test_terms_of_a_family_add_up_to_the_difference_of_its_scores(family_name):
+    """Columns may be left out; those that are there have the right size."""
+    family, rows = make_rows(family_name)
+    family = family.anchor(rows.X)
+    rng = np.random.default_rng(1)
+    resp = np.eye(K)[rng.integers(K, size=rows.n_rows)]
+    stats, weight = family.statistics(rows.X, resp), resp.sum(axis=0)
+    params = family.estimate(stats, weight, family.pooled_prior(stats, weight, 1.0))
+    component, other = rng.integers(K, size=(2, rows.n_rows))
+    scores = family.scorer(params, np.dtype(float))(rows.X)
+    every = np.arange(rows.n_rows)
+    # a family that does not say what its columns add is still a family
+    design = rows.X if isinstance(rows.X, tuple) else (rows.X,)
+    terms = family.terms(params, rows.X, component, other)
+    assert sparse.issparse(terms)
+    assert terms.shape == (rows.n_rows, sum(block.shape[1] for block in design))
+    if type(family).terms is Family.terms:
+        assert terms.nnz == 0
+        return
+    np.testing.assert_allclose(terms.sum(axis=1), scores[every, component] - scores[every, other], atol=1e-9)
+    np.testing.assert_allclose(family.terms(params, rows.X, other, component).toarray(), -terms.toarray(), atol=1e-12)
+
+
+def test_a_row_that_agrees_with_its_label_has_no_odds():
+    data = simulate(200, n_features=60, n_classes=3, diagonal=(0.9, 0.95), random_state=0)
+    found = examine(BernoulliINB().fit(data.X, data.y), data.X, data.y, draws=2)
+    rows = np.flatnonzero(found.table["suggested"] == found.table["given"])[:5]
+    for why in found.evidence(rows):
+        assert (why.log_odds, why.rest, why.label) == (0.0, 0.0, 0.0)
+    assert found.evidence([]) == []

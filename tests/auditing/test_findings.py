@@ -1,0 +1,255 @@
+"""What an audit says of all rows, of the classes, of the cost, and of itself."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.naive_bayes import BernoulliNB
+
+from noisybayes import BernoulliINB, MislabelClassifier, audit, simulate
+from noisybayes.auditing import examine
+from noisybayes.model.calibration import label_counts
+
+NAMES = np.array(["red", "green", "blue"])
+LABELS = {
+    "strings": lambda y: np.where(np.arange(len(y)) % 25 == 0, None, NAMES[y].astype(object)),
+    "strings of numpy": lambda y: NAMES[y],
+    "ints": lambda y: 10 * y - 10,
+    "floats": lambda y: np.where(np.arange(len(y)) % 25 == 0, np.nan, y),
+}
+RULES = [{}, {"precision": 0.7}, {"budget": 40}, {"budget": 10_000}]
+LEARNED_FROM = (
+    "The rows were scored by a model that may have learned from their own labels (they are not the rows of its robust "
+    "fit): P(wrong) may be too low."
+)
+
+
+@cache
+def data():
+    return simulate(400, n_features=80, n_classes=3, diagonal=(0.75, 0.85), random_state=0)
+
+
+@cache
+def fitted(labels="strings", verified=False):
+    """Model, rows, given labels and verified ones."""
+    made = data()
+    y = LABELS[labels](made.y)
+    known = None
+    if verified:
+        known = np.full(len(y), None, dtype=object)
+        known[::9] = NAMES[made.true[::9]]
+    return BernoulliINB(missing_label=np.nan).fit(made.X, y, verified=known), made.X, y, known
+
+
+def quick(model, X, y, **settings):
+    return examine(model, X, y, **{"draws": 2, **settings})
+
+
+@pytest.mark.parametrize("labels", LABELS)
+def test_the_table_has_every_row_in_order_with_the_label_it_was_given(labels):
+    model, X, y, _ = fitted(labels)
+    table = quick(model, X, y).table
+    assert list(table.columns) == ["given", "suggested", "p_wrong", "p_suggested", "corrected", "suspect", "verified"]
+    assert table.index.tolist() == list(range(len(y)))
+    unlabeled = pd.isna(y)
+    np.testing.assert_array_equal(table["given"].isna(), unlabeled)
+    assert table["given"][~unlabeled].tolist() == y[~unlabeled].tolist()
+    assert set(table["suggested"]) | set(table["corrected"]) <= set(model.classes_.tolist())
+    best = model.true_proba_.argmax(axis=1)
+    assert table["corrected"].tolist() == model.classes_[best].tolist()
+    assert not table["suspect"][unlabeled].any()
+    assert (table["p_wrong"][unlabeled] == 0).all()
+    assert not table["verified"].any()
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("verified", [False, True])
+def test_suspects_are_sorted_and_get_another_label(rule, verified):
+    model, X, y, _ = fitted(verified=verified)
+    found = quick(model, X, y, **rule)
+    suspects = found.suspects
+    assert sorted(suspects.index) == np.flatnonzero(found.table["suspect"]).tolist()
+    assert np.all(np.diff(suspects["p_wrong"]) <= 0)
+    assert (suspects["suggested"] != suspects["given"]).all()
+    assert (suspects["p_suggested"] <= suspects["p_wrong"] + 1e-12).all()
+    others = model.true_proba_.copy()
+    codes = np.searchsorted(model.classes_, suspects["given"].to_numpy().astype(str))
+    others[suspects.index, codes] = -1
+    np.testing.assert_allclose(suspects["p_suggested"], others[suspects.index].max(axis=1), atol=1e-12)
+
+
+def test_a_budget_lists_rows_whose_own_label_is_still_the_most_probable():
+    model, X, y, _ = fitted()
+    found = quick(model, X, y, budget=10_000)
+    kept = found.table["suspect"] & (found.table["corrected"] == found.table["given"])
+    assert kept.any()
+    assert (found.table["p_suggested"][kept] < 0.5).all()
+
+
+def test_verified_rows_are_settled():
+    model, X, y, known = fitted(verified=True)
+    table = quick(model, X, y, budget=10_000).table
+    settled = ~pd.isna(known)
+    np.testing.assert_array_equal(table["verified"], settled)
+    assert not table["suspect"][settled].any()
+    assert table["corrected"][settled].tolist() == known[settled].tolist()
+    labeled = settled & ~pd.isna(y)
+    np.testing.assert_array_equal(table["p_wrong"][labeled], (known != y)[labeled].astype(float))
+
+
+def test_the_rows_of_a_robust_fit_are_judged_without_their_fold():
+    model, X, y, _ = fitted("strings of numpy")
+    found = audit(model, X, y)
+    np.testing.assert_allclose(found.findings.judged.true, model.true_proba_, rtol=0, atol=1e-12)
+    assert LEARNED_FROM not in found.warnings
+    assert found.noise_rate == pytest.approx(model.noise_rate_, abs=1e-9)
+    np.testing.assert_allclose(found.mislabel_matrix, model.mislabel_matrix_, atol=1e-9)
+
+
+def _other_rows():
+    model, _, _, _ = fitted("strings of numpy")
+    new = simulate(100, n_features=80, n_classes=3, random_state=5)
+    return model, new.X, NAMES[new.y]
+
+
+def _other_features_with_the_same_labels():
+    model, X, y, _ = fitted("strings of numpy")
+    return model, X[::-1], y
+
+
+def _generative():
+    made = data()
+    return BernoulliINB(method="em").fit(made.X, made.y), made.X, made.y
+
+
+@pytest.mark.parametrize("make", [_other_rows, _other_features_with_the_same_labels, _generative])
+def test_rows_that_may_have_been_learned_from_are_told(make):
+    model, X, y = make()
+    found = quick(model, X, y)
+    assert LEARNED_FROM in found.warnings
+    assert found.impact is None
+    np.testing.assert_allclose(found.judged.true, model.predict_true_proba(X, y), atol=1e-9)
+    assert [len(why.columns) for why in found.evidence([0, 1])] == [0, 0]
+
+
+def test_a_class_that_lost_all_its_rows_is_impossible_and_not_nan():
+    X, y = np.array([[1.0], [1.0], [0.0]]), np.array([1, 0, 1])
+    model = BernoulliINB().fit(X, y, verified=np.array([np.nan, 1.0, np.nan]))
+    model._scoring = model._scoring._replace(constant=np.array([-np.inf, 0.0]))
+    found = quick(model, X, y, verified=[None, 1, None])
+    assert np.isfinite(found.judged.true).all()
+    assert found.table["corrected"].tolist() == [1, 1, 1]
+    assert found.table["verified"].tolist() == [False, True, False]
+
+
+def test_there_is_no_evidence_against_a_label_that_is_missing():
+    model, X, y, _ = fitted()
+    found = quick(model, X, y)
+    assert [why.row for why in found.evidence([1, 2])] == [1, 2]
+    with pytest.raises(ValueError, match="row 25 has no label that anything could speak against; leave it out"):
+        found.evidence([1, 25])
+
+
+def test_classes_add_up():
+    model, X, y, _ = fitted()
+    found = quick(model, X, y)
+    by_class, labeled = found.by_class, ~pd.isna(y)
+    assert by_class["label"].tolist() == model.classes_.tolist()
+    np.testing.assert_allclose(by_class["given"], [(y == label).sum() for label in model.classes_])
+    assert by_class["true"].sum() == pytest.approx(labeled.sum())
+    wrong = (by_class["wrong"] * by_class["given"]).sum()
+    assert wrong == pytest.approx(found.table["p_wrong"].sum())
+    assert found.noise_rate == pytest.approx(wrong / labeled.sum())
+    assert by_class["suspects"].sum() == len(found.suspects)
+
+
+def test_pairs_hold_the_expected_rows_off_the_diagonal():
+    model, X, y, _ = fitted()
+    found = quick(model, X, y)
+    pairs, counts = found.confused_pairs, label_counts(found.judged.true, found.judged.labels)
+    code = {label: k for k, label in enumerate(model.classes_)}
+    assert np.all(np.diff(pairs["rows"]) <= 0)
+    assert not pairs.duplicated(["given", "true"]).any()
+    assert (pairs["given"] != pairs["true"]).all()
+    expected = [counts[code[given], code[true]] for given, true in zip(pairs["given"], pairs["true"], strict=True)]
+    np.testing.assert_allclose(pairs["rows"], expected)
+    off_diagonal = counts[~np.eye(3, dtype=bool)]
+    assert len(pairs) == (off_diagonal >= 0.5).sum()
+    listed = found.suspects.groupby(["given", "suggested"]).size()
+    assert pairs["suspects"].sum() == listed.sum()
+    assert all(listed.get((row.given, row.true), 0) == row.suspects for row in pairs.itertuples())
+
+
+@pytest.mark.parametrize(("diagonal", "seed"), [((0.55, 0.7), 0), ((0.55, 0.7), 1), ((1.0, 1.0), 0), ((1.0, 1.0), 1)])
+def test_the_cost_of_wrong_labels_is_about_the_real_one(diagonal, seed):
+    made = simulate(5_000, n_features=100, n_classes=3, diagonal=diagonal, random_state=seed)
+    X, y, new = made.X[:1_000], made.y[:1_000], slice(1_000, None)
+    cost = quick(BernoulliINB().fit(X, y), X, y).impact
+    as_given, if_right = (
+        BernoulliNB().fit(X, labels[:1_000]).score(made.X[new], made.true[new]) for labels in (made.y, made.true)
+    )
+    assert cost.low < cost.delta < cost.high
+    assert cost.delta == pytest.approx(cost.as_given - cost.if_right)
+    if diagonal == (1.0, 1.0):
+        assert abs(cost.delta) < 0.02
+        return
+    assert 0.3 < np.mean(made.y != made.true) < 0.45
+    assert cost.high < 0
+    assert cost.delta == pytest.approx(as_given - if_right, abs=0.06)
+
+
+def test_of_a_classifier_of_another_kind_no_cost_is_told():
+    made = data()
+    model = MislabelClassifier(BernoulliNB(), n_folds=3).fit(made.X[:200], made.y[:200])
+    found = quick(model, made.X[:200], made.y[:200])
+    assert found.impact is None
+    assert LEARNED_FROM not in found.warnings
+
+
+def test_columns_that_say_nothing_are_told():
+    rng = np.random.default_rng(0)
+    X, y = (rng.random((400, 10)) < 0.5).astype(float), rng.integers(3, size=400)
+    (warning,) = quick(BernoulliINB().fit(X, y), X, y).warnings
+    assert warning == (
+        "The columns explain only 0% of the differences between labels: suspects are hardly better than guesses. "
+        "Add columns that tell the classes apart."
+    )
+
+
+def test_classes_that_may_not_be_those_of_the_labels_are_told():
+    made = data()
+    model = BernoulliINB().fit(made.X, made.y)
+    assert quick(model, made.X, made.y).warnings == []
+    model.drift_ = 0.12
+    model.mislabel_matrix_ = np.array([[0.8, 0.5, 0.1], [0.1, 0.4, 0.1], [0.1, 0.1, 0.8]])
+    assert quick(model, made.X, made.y).warnings == [
+        "The model doubts 12% of the rows more than a model that believes all labels fails to predict: its classes may "
+        "not be those of the labels. Verify some rows before you believe the list.",
+        "The true classes 1 seem to get another label at least as often as their own, so that their names are not "
+        "certain. Verify some of their rows.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"precision": 0.5, "budget": 3}, "precision and budget exclude each other; give one of them"),
+        ({"precision": 7}, "precision must be above 0 and at most 1, got 7"),
+        ({"budget": -3}, "budget must be a whole number of at least 0, got -3"),
+    ],
+)
+def test_bad_rules_are_refused_before_anything_is_computed(settings, message):
+    with pytest.raises(ValueError, match=message):
+        examine(None, None, None, **settings)
+
+
+def test_stages_are_told_and_a_seed_repeats_the_numbers():
+    model, X, y, _ = fitted("strings of numpy")
+    stages = []
+    one, same = (examine(model, X, y, draws=3, random_state=4, progress=stages.append) for _ in range(2))
+    assert stages == 2 * ["judging the rows", "finding intervals", "estimating the cost"]
+    pd.testing.assert_frame_equal(one.table, same.table)
+    assert one.impact == same.impact

@@ -1,0 +1,234 @@
+"""The files of an audit: all at once or none, and nothing of anybody else's."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from functools import cache
+from xml.etree import ElementTree
+
+import numpy as np
+import polars as pl
+import pytest
+
+from noisybayes import BernoulliINB, audit, simulate
+from noisybayes.data.errors import InputError
+from noisybayes.data.read import read_table
+from noisybayes.report import outputs
+from noisybayes.report.outputs import EXPORTS, corrected_frame, suspects_frame, write_audit
+from noisybayes.report.saved import load_model
+
+from .tables import table
+
+SAID = ["p_wrong", "suspect", "suggested_label", "p_suggested", "corrected_label"]
+
+
+@cache
+def audited():
+    return audit(table())
+
+
+@cache
+def without_suspects():
+    return audit(table(), budget=0)
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def content(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def fail(*_):
+    raise RuntimeError("no page today")
+
+
+def test_all_files_are_there(tmp_path):
+    folder = audited().save(tmp_path / "new" / "audit")
+    assert folder == tmp_path / "new" / "audit"
+    assert names(folder) == ["audit.json", "corrected.csv", "model", "report.html", "suspects.csv"]
+    assert names(folder.parent) == ["audit"]
+    summary = json.loads((folder / "audit.json").read_text(encoding="utf-8"))
+    assert summary == json.loads(audited().to_json())
+    assert (folder / "report.html").read_text(encoding="utf-8") == audited().to_html()
+
+
+def test_exports_are_written(tmp_path):
+    folder = write_audit(audited(), tmp_path / "audit", exports=EXPORTS)
+    assert {"label_studio.json", "label_studio.xml", "cleanlab.json"} <= set(names(folder))
+    assert len(json.loads((folder / "label_studio.json").read_text())) == len(audited().suspects)
+    ElementTree.parse(folder / "label_studio.xml")
+    exported = json.loads((folder / "cleanlab.json").read_text())
+    assert exported["is_label_issue"] == audited().table["suspect"].tolist()
+    given = [exported["classes"][code] for code in exported["given_label"]]
+    assert given == audited().table["given"].tolist()
+
+
+def test_exports_stand_rows_without_a_label(tmp_path):
+    labels = pl.Series("label", [None if i % 10 == 0 else label for i, label in enumerate(table()["label"])])
+    folder = write_audit(audit(table().with_columns(labels)), tmp_path / "audit", exports=EXPORTS)
+    exported = json.loads((folder / "cleanlab.json").read_text())
+    assert [code is None for code in exported["given_label"]] == labels.is_null().to_list()
+
+
+@pytest.mark.parametrize("earlier", [False, True])
+@pytest.mark.parametrize("broken", ["render_html", "save_model", "corrected_frame"])
+def test_a_failure_leaves_no_trace(broken, earlier, tmp_path, monkeypatch):
+    folder = tmp_path / "audit"
+    if earlier:
+        without_suspects().save(folder)
+        before = content(folder)
+    monkeypatch.setattr(outputs, broken, fail)
+    with pytest.raises(RuntimeError, match="no page today"):
+        audited().save(folder)
+    assert names(tmp_path) == (["audit"] if earlier else [])
+    assert not earlier or content(folder) == before
+
+
+def test_an_earlier_audit_is_replaced_whole(tmp_path):
+    folder = tmp_path / "audit"
+    write_audit(audited(), folder, exports=EXPORTS)
+    without_suspects().save(folder, format="parquet")
+    assert names(folder) == ["audit.json", "corrected.parquet", "model", "report.html", "suspects.parquet"]
+    assert names(tmp_path) == ["audit"]
+
+
+def test_other_things_are_not_touched(tmp_path):
+    folder = tmp_path / "audit"
+    folder.mkdir()
+    for name in ("thesis.tex", "audit.json", "b", "c", "d"):
+        (folder / name).write_text("mine")
+    with pytest.raises(InputError) as refused:
+        audited().save(folder)
+    assert str(refused.value) == f"{folder} holds other things (b, c, d); choose a new folder with --out"
+    assert set(content(folder).values()) == {b"mine"}
+    file = tmp_path / "file"
+    file.write_text("mine")
+    with pytest.raises(InputError) as refused:
+        audited().save(file)
+    assert str(refused.value) == f"{file} is a file; choose a folder with --out"
+    with pytest.raises(InputError) as refused:
+        audited().save(tmp_path / "new", format="xlsx")
+    assert str(refused.value) == "a table cannot be written as 'xlsx'; choose csv or parquet"
+    assert names(tmp_path) == ["audit", "file"]
+
+
+def test_an_empty_folder_is_used(tmp_path):
+    audited().save(tmp_path)
+    assert "report.html" in names(tmp_path)
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_corrected_holds_the_input_as_it_was(format, tmp_path):
+    frame = table().with_columns(
+        pl.Series("note", ['a "quoted", cell', "line\nbreak", " spaces ", "007", "1e5", "ünï", "=1+1", None] * 15),
+        pl.Series("p_wrong", ["mine"] * 120),
+        pl.Series("noisybayes_p_wrong", ["mine too"] * 120),
+    )
+    path = tmp_path / "table.csv"
+    frame.write_csv(path)
+    found = audit(path, label="label", text="message")
+    written = read_table(found.save(tmp_path / "audit", format) / f"corrected.{format}")
+    assert written.columns == [*frame.columns, "noisybayes_noisybayes_p_wrong", *SAID[1:]]
+    assert written.select(frame.columns).equals(frame)
+    assert written["corrected_label"].to_list() == found.table["corrected"].tolist()
+    p_wrong = written["noisybayes_noisybayes_p_wrong"].cast(pl.Float64)
+    np.testing.assert_allclose(p_wrong, found.table["p_wrong"], atol=1e-12)
+
+
+def test_suspects_hold_their_rows(tmp_path):
+    written = read_table(audited().save(tmp_path / "audit") / "suspects.csv")
+    suspects = audited().suspects
+    assert written.columns == [
+        "row", "id", "given", "suggested", "p_wrong", "p_suggested", "because", "message", "paint", "urgent"
+    ]  # fmt: skip
+    assert [int(row) - 1 for row in written["row"]] == suspects.index.tolist()
+    assert written["id"].to_list() == table()["id"].gather(suspects.index.tolist()).to_list()
+    assert written["suggested"].to_list() == suspects["suggested"].tolist()
+    assert all(written["because"].is_not_null())
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_no_suspects_at_all(format, tmp_path):
+    folder = write_audit(without_suspects(), tmp_path / "audit", format, EXPORTS)
+    path = folder / f"suspects.{format}"
+    empty = pl.read_parquet(path) if format == "parquet" else pl.read_csv(path)
+    assert (empty.height, empty.columns[:3]) == (0, ["row", "id", "given"])
+    assert json.loads((folder / "audit.json").read_text())["suspects"] == []
+
+
+@pytest.mark.parametrize("names_of", [None, ["no", "yes"]])
+def test_an_audit_without_a_table_writes_what_it_has(names_of, tmp_path):
+    data = simulate(120, n_features=20, n_classes=2, diagonal=(0.8, 0.9), random_state=0)
+    y = data.y if names_of is None else np.append([None], np.array(names_of, dtype=object)[data.y[1:]])
+    found = audit(BernoulliINB(missing_label=np.nan).fit(data.X, y), data.X, y, budget=4)
+    folder = found.save(tmp_path / "audit")
+    assert names(folder) == ["audit.json", "corrected.csv", "report.html", "suspects.csv"]
+    assert corrected_frame(found)["given"].to_list() == y.tolist()
+    assert suspects_frame(found.summary()).height == 4
+
+
+@pytest.mark.parametrize("inside", ["", "model"])
+def test_the_saved_model_predicts_as_the_one_in_memory(inside, tmp_path):
+    folder = audited().save(tmp_path / "audit")
+    loaded = load_model(folder / inside)
+    new = table(50, seed=1)
+    proba = audited().model.predict_proba(audited().recipe.transform(new))
+    predicted = loaded.predict(new)
+    np.testing.assert_allclose(predicted["probability"], proba.max(axis=1), atol=1e-12)
+    assert predicted["label"].to_list() == audited().model.classes_[proba.argmax(axis=1)].tolist()
+    assert loaded.roles == audited().roles
+    assert loaded.recipe.blocks == audited().recipe.blocks
+
+
+def _cut(path):
+    path.write_bytes(path.read_bytes()[:-200])
+
+
+def _swap_in_other_text(path):
+    path.write_text("[1, 2]")
+
+
+def _newer(path):
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 99}))
+
+
+def _without_model_json(path):
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("other.json", "{}")
+
+
+@pytest.mark.parametrize(
+    ("file", "damage", "reason"),
+    [
+        ("recipe.json", _cut, ""),
+        ("recipe.json", _swap_in_other_text, ""),
+        ("recipe.json", lambda path: path.write_bytes(b"\xff\xfe"), ""),
+        ("recipe.json", lambda path: path.write_text('{"format": 1}'), "'roles'"),
+        ("recipe.json", _newer, "its format is 99, but this version reads 1"),
+        ("classifier.inb", _cut, ""),
+        ("classifier.inb", _swap_in_other_text, ""),
+        ("classifier.inb", _without_model_json, ""),
+    ],
+)
+def test_a_damaged_model_is_refused(file, damage, reason, tmp_path):
+    folder = audited().save(tmp_path / "audit") / "model"
+    damage(folder / file)
+    with pytest.raises(InputError) as refused:
+        load_model(folder)
+    start = f"the model in {folder} is damaged or of another version: "
+    assert str(refused.value).startswith(start + reason)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("file", ["recipe.json", "classifier.inb"])
+def test_a_missing_model_is_named(file, tmp_path):
+    folder = audited().save(tmp_path / "audit") / "model"
+    (folder / file).unlink()
+    with pytest.raises(InputError) as refused:
+        load_model(folder)
+    assert str(refused.value) == (
+        f"there is no model in {folder}; `noisybayes fit` and `noisybayes audit --out` write one"
+    )
