@@ -7,8 +7,14 @@ import builtins
 import contextlib
 import inspect
 import io
+import os
 import re
+import shlex
+import subprocess
+import sys
+from dataclasses import fields
 from importlib import import_module
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,11 +22,15 @@ import click
 import numpy as np
 import pytest
 import sklearn.exceptions
+from click.testing import CliRunner
 
 import noisybayes
 from noisybayes.bench.pages import render_page
 from noisybayes.cli.app import app
+from noisybayes.data.errors import InputError
+from noisybayes.data.read import read_table
 from noisybayes.model.mislabel import DriftWarning, IdentifiabilityWarning
+from noisybayes.text.vocabulary import TextSettings
 
 ROOT = Path(__file__).parents[1]
 DOCS = sorted((ROOT / "docs").glob("*.md"))
@@ -59,20 +69,45 @@ def blocks_of(text: str) -> list[Block]:
 
 
 def run_blocks(page: Path) -> dict[str, object]:
-    """Run the Python blocks of a page in one namespace. A `text` block right after one is what it must print."""
+    """Run the blocks of a page here, where examples/ is made to stand too: those of Python, in one namespace, and those
+    of shell commands that a `text` block follows. A `text` block right after a block is what it must print."""
+    Path("examples").symlink_to(ROOT / "examples")
     namespace: dict[str, object] = {"__name__": page.stem}
     blocks = blocks_of(page.read_text(encoding="utf-8"))
-    for number, block in enumerate(blocks):
-        if block.language != "python" or block.before.rstrip().endswith(SKIP):
+    for block, following in zip_longest(blocks, blocks[1:]):
+        told = following.text if following and following.language == "text" and not following.before.strip() else None
+        if block.before.rstrip().endswith(SKIP):
             continue
-        code = compile("\n" * block.line + block.text, str(page), "exec")
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            exec(code, namespace)
-        following = blocks[number + 1] if number + 1 < len(blocks) else None
-        if following and following.language == "text" and not following.before.strip():
-            assert printed.getvalue() == following.text, f"{name_of(page)}:{following.line} is not what the code prints"
+        if block.language == "python":
+            printed = run_python("\n" * block.line + block.text, page, namespace)
+        elif block.language == "sh" and told is not None:
+            printed = run_shell(block.text)
+        else:
+            continue
+        if told is not None:
+            assert printed == told, f"{name_of(page)}:{block.line} does not print what the page says"
     return namespace
+
+
+def run_python(code: str, page: Path, namespace: dict[str, object]) -> str:
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, str(page), "exec"), namespace)
+    return printed.getvalue()
+
+
+def run_shell(commands: str) -> str:
+    """What appears on a terminal of 100 columns, without the bar of progress; this folder is called /home/me."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["sh", "-c", f"exec 2>&1\n{commands}"],
+        env={**os.environ, "PATH": path, "COLUMNS": "100"},
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+    )
+    printed = done.stdout.replace(str(Path.cwd().resolve()), "/home/me")
+    return re.sub(r"[ \t]+$", "", printed, flags=re.MULTILINE)
 
 
 @over_pages(WITH_CODE)
@@ -81,7 +116,10 @@ def test_the_code_runs_and_prints_what_the_page_says(page, tmp_path, monkeypatch
     run_blocks(page)
 
 
-@over_pages([ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "docs" / "api.md", ROOT / "docs" / "concepts.md"])
+WITH_PYTHON = ["README.md", "CONTRIBUTING.md", "docs/api.md", "docs/concepts.md", "docs/tutorial.md"]
+
+
+@over_pages([ROOT / name for name in WITH_PYTHON])
 def test_the_page_has_code_to_test(page):
     blocks = blocks_of(page.read_text(encoding="utf-8"))
     assert any(block.language == "python" and not block.before.rstrip().endswith(SKIP) for block in blocks)
@@ -139,8 +177,28 @@ def test_every_public_method_of_our_own_is_in_the_table_of_methods(estimator):
     assert not [name for name in methods if f"\n| `{name}(" not in API]
 
 
-OUR_WARNINGS = {kind.__name__: kind for kind in (DriftWarning, IdentifiabilityWarning)}
-KINDS = {**vars(builtins), **vars(sklearn.exceptions), **OUR_WARNINGS}
+@pytest.mark.parametrize("function", [noisybayes.audit, read_table, TextSettings], ids=lambda f: f.__name__)
+def test_every_parameter_of_these_is_in_the_table_of_its_section(function):
+    _, _, section = API.partition(f"### `{function.__name__}(")
+    section, _, _ = section.partition("\n### ")
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.default is inspect.Parameter.empty:
+            assert f"\n| `{parameter.name}` | required |" in section
+        else:
+            default = f'"{parameter.default}"' if isinstance(parameter.default, str) else repr(parameter.default)
+            assert f"\n| `{parameter.name}` | `{default}` |" in section
+
+
+def test_every_attribute_and_method_of_an_audit_is_in_its_table():
+    _, _, section = API.partition("### `Audit`")
+    names = {field.name for field in fields(noisybayes.Audit)} | set(vars(noisybayes.Audit))
+    names = {name for name in names if not name.startswith("_")}
+    assert {"table", "evidence", "run"} <= names
+    assert not [name for name in names if not re.search(rf"^\| `{name}\b", section, flags=re.MULTILINE)]
+
+
+OUR_KINDS = {kind.__name__: kind for kind in (DriftWarning, IdentifiabilityWarning, InputError)}
+KINDS = {**vars(builtins), **vars(sklearn.exceptions), **OUR_KINDS}
 
 
 def complaints() -> list[tuple[str, str, str]]:
@@ -173,6 +231,9 @@ WITH_CONSTANTS = [
     "model.crossfit", "model.calibration", "model.learner", "model.words", "model.generative", "model.verified",
     "estimators.robust", "estimators.any_classifier", "estimators.mislabel_classifier", "estimators.latent",
 ]  # fmt: skip
+AUDIT_CONSTANTS = [
+    f"auditing.{path.stem}" for path in sorted((ROOT / "src/noisybayes/auditing").glob("*.py")) if path.stem[0] != "_"
+]
 
 
 def constants_of(name: str) -> dict[str, object]:
@@ -183,14 +244,17 @@ def constants_of(name: str) -> dict[str, object]:
     return {k: tuple(v.tolist()) if isinstance(v, np.ndarray) else v for k, v in values.items()}
 
 
-def test_the_table_of_constants_is_complete_and_true():
+@pytest.mark.parametrize(
+    ("heading", "modules"), [("The constants", WITH_CONSTANTS), ("The constants of the audit", AUDIT_CONSTANTS)]
+)
+def test_the_table_of_constants_is_complete_and_true(heading, modules):
     page = (ROOT / "docs" / "concepts.md").read_text(encoding="utf-8")
-    _, _, section = page.partition("### The constants\n")
+    _, _, section = page.partition(f"### {heading}\n")
     section, _, _ = section.partition("\n## ")
     told = {
         name: ast.literal_eval(value) for name, value in re.findall(r"^\| `([\w.]+)` \| `([^`]+)` \|", section, re.M)
     }
-    assert told == {f"{name}.{k}": v for name in WITH_CONSTANTS for k, v in constants_of(name).items()}
+    assert told == {f"{name}.{k}": v for name in modules for k, v in constants_of(name).items()}
 
 
 # --- docs/cli.md -----------------------------------------------------------------------------------------------------
@@ -223,6 +287,37 @@ def test_every_command_and_option_is_in_the_page(path, command):
         if isinstance(parameter.type, click.Choice):
             wanted |= set(parameter.type.choices)
     assert wanted <= words, f"missing: {sorted(wanted - words)}"
+
+
+CLI = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+
+
+def bad_commands() -> list[tuple[str, str]]:
+    """The rows of the table of bad input: command, message."""
+    _, _, section = CLI.partition("## Bad input")
+    return re.findall(r"^\| `noisybayes ([^`]+)` \| `` ?(.+?) ?`` \|$", section, flags=re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def bad_files(tmp_path_factory):
+    """A folder with the files that the page makes before that table."""
+    folder = tmp_path_factory.mktemp("bad")
+    (folder / "examples").symlink_to(ROOT / "examples")
+    script = next(block.text for block in blocks_of(CLI.partition("## Bad input")[2]) if block.language == "sh")
+    subprocess.run(["sh", "-ec", script], cwd=folder, check=True)
+    return folder
+
+
+@pytest.mark.parametrize(("command", "message"), bad_commands())
+def test_bad_input_on_the_command_line_gets_this_message_and_exit_code_2(bad_files, monkeypatch, command, message):
+    monkeypatch.chdir(bad_files)
+    answer = CliRunner().invoke(app, shlex.split(command))
+    assert answer.exit_code == 2
+    assert f"Error: {message}" in answer.output
+
+
+def test_the_table_of_bad_commands_was_found():
+    assert len(bad_commands()) > 30
 
 
 # --- links -----------------------------------------------------------------------------------------------------------

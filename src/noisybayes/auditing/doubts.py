@@ -6,11 +6,13 @@ import numpy as np
 
 from ..estimators.latent import DRIFT_ALARM, LatentLabelClassifier
 from ..model.calibration import posterior
+from ..model.crossfit import FOLDS
 from ..model.mislabel import unidentified
 from .judge import Judged
 
 # Columns that explain less than this share of the entropy of the labels hardly tell the classes apart.
 _LEAST_EXPLAINED = 0.05
+_FEWEST_ROWS_PER_CLASS = 10
 
 
 def doubts(model: LatentLabelClassifier, judged: Judged) -> list[str]:
@@ -34,7 +36,15 @@ def doubts(model: LatentLabelClassifier, judged: Judged) -> list[str]:
             f"The columns explain only {max(explained, 0.0):.0%} of the differences between labels: suspects are "
             "hardly better than guesses. Add columns that tell the classes apart."
         )
-    if not judged.out_of_fold:
+    n, K = len(judged.labeled), len(judged.classes)
+    if n < _FEWEST_ROWS_PER_CLASS * K:
+        found.append(
+            f"{n} labeled rows are few for {K} classes: all numbers are rough. {_FEWEST_ROWS_PER_CLASS} rows per class "
+            "are the least to learn from."
+        )
+    if not judged.out_of_fold and n < 2 * FOLDS:
+        found.append("Fewer than 10 rows cannot be judged without their own labels: P(wrong) may be too low.")
+    elif not judged.out_of_fold:
         found.append(
             "The rows were scored by a model that may have learned from their own labels (they are not the rows of its "
             "robust fit): P(wrong) may be too low."

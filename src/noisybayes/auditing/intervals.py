@@ -63,10 +63,12 @@ def intervals(judged: Judged, level: float, draws: int, rng: np.random.Generator
     drawn = [_draw(judged, rows, weight) for weight in weights]
     centre = _draw(judged, rows, np.ones(len(rows)))
     shrink = np.sqrt(len(rows) / n)
-    # a cell with hardly any rows varies by what is not in the sample: at least as much as one row more or less
-    floor = 1.0 / (label_counts(judged.true, judged.labels) + 1.0)
+    # what hardly any row speaks of varies by what is not in the sample: at least as much as one row more or less
+    counts = label_counts(judged.true, judged.labels)
+    wrong = counts.sum(axis=1) - np.diag(counts)
+    floors = _Numbers(*(1.0 / (expected + 1.0) for expected in (counts, np.asarray(wrong.sum()), wrong)))
     ends = [
-        _interval(one, [draw[number] for draw in drawn], centre[number], shrink, level, floor if number == 0 else 0.0)
+        _interval(one, [draw[number] for draw in drawn], centre[number], shrink, level, floors[number])
         for number, one in enumerate(estimate)
     ]
     relearned = judged.fits is not None and judged.fits.found.learner.additive
@@ -110,7 +112,7 @@ def _numbers(judged: Judged, true: Array, labels: Labels, matrix: Array | None) 
 
 
 def _interval(
-    estimate: Array, drawn: list[Array], centre: Array, shrink: float, level: float, floor: Array | float
+    estimate: Array, drawn: list[Array], centre: Array, shrink: float, level: float, floor: Array
 ) -> Interval:
     """The published estimate lies inside, though it is steadied more than the draws are."""
 

@@ -85,6 +85,8 @@ def _run(file: str, options: dict[str, Any]) -> Audit:
         raise InputError("--precision and --budget exclude each other; give one of them")
     if options["out"] is not None:
         check_folder(options["out"])
+    elif options["exports"]:
+        raise InputError("--export writes files, so it needs a folder for them: add --out FOLDER")
     started = time.perf_counter()
     with stages(_STAGES, options["quiet"] or options["as_json"]) as tell:
         frame = tables.read(file, options)
@@ -133,11 +135,8 @@ def _headline(console: Any, summary: dict[str, Any]) -> None:
     )
     pairs = [pair for pair in summary["confused_pairs"][:_SHOWN] if pair["rows"] >= 1]
     if pairs:
-        console.print("Most confused: ", end="")
-        console.print(
-            "; ".join(f"{pair['given']!r} instead of {pair['true']!r} ({pair['rows']:,.0f})" for pair in pairs),
-            markup=False,
-        )
+        named = "; ".join(f"{pair['given']!r} instead of {pair['true']!r} ({pair['rows']:,.0f})" for pair in pairs)
+        console.print(f"Most confused: {named}", markup=False)
     if summary["impact"] is not None:
         console.print(summary["impact"]["text"], markup=False)
     if caveat(summary):
@@ -155,7 +154,12 @@ def _suspects(console: Any, summary: dict[str, Any]) -> None:
         table.add_column(name, max_width=width, overflow="ellipsis", no_wrap=True)
     for suspect in summary["suspects"][:_SHOWN]:
         reasons = ", ".join(item["feature"] for item in suspect["evidence"][:4] if item["weight"] > 0)
-        cells = (str(suspect["row"]), suspect["given"], suspect["suggested"], f"{suspect['p_wrong']:.3f}", reasons)
+        cells = (str(suspect["row"]), suspect["given"], suspect["suggested"], _certainty(suspect["p_wrong"]), reasons)
         table.add_row(*(Text(cell) for cell in cells))
     console.print()
     console.print(table)
+
+
+def _certainty(p: float) -> str:
+    """Three digits, but never certainty."""
+    return ">0.999" if p > 0.9995 else f"{p:.3f}"

@@ -65,10 +65,17 @@ def save(estimator: Any, path: str | Path) -> None:
             archive.writestr("model.json", json.dumps(document))
             for name, data in arrays.items():
                 archive.writestr(name, data)
+        os.chmod(temporary, 0o666 & ~umask())  # temporary files are private, models are not
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def load(path: str | Path) -> Any:

@@ -15,6 +15,7 @@ import polars as pl
 
 from ..data.errors import InputError
 from ..data.read import write_table
+from ..estimators.persist import umask
 from .exports import cleanlab_export, label_studio_config, label_studio_tasks
 from .html import render_html
 from .result import Audit
@@ -35,7 +36,7 @@ def write_audit(audit: Audit, folder: Path, format: str = "csv", exports: tuple[
     made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
     try:
         _write(audit, made, format, exports)
-        made.chmod(0o777 & ~_umask())
+        made.chmod(0o777 & ~umask())
         _replace(folder, made)
     except BaseException:
         shutil.rmtree(made, ignore_errors=True)
@@ -49,6 +50,8 @@ def check_folder(folder: Path) -> None:
         return
     if not folder.is_dir():
         raise InputError(f"{folder} is a file; choose a folder with --out")
+    if folder.resolve() == Path.cwd():
+        raise InputError("the current folder cannot be replaced by an audit; choose another one with --out")
     others = sorted(path.name for path in folder.iterdir() if path.name not in NAMES)
     if others:
         raise InputError(f"{folder} holds other things ({', '.join(others[:3])}); choose a new folder with --out")
@@ -158,9 +161,3 @@ def _replace(folder: Path, made: Path) -> None:
         raise
     finally:
         shutil.rmtree(old, ignore_errors=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -95,7 +95,11 @@ def _impact(impact: Impact) -> dict[str, Any]:
     text = (
         f"A naive Bayes classifier that believes these labels would be right in {impact.as_given:.1%} of new rows; "
         f"with right labels it would be right in {impact.if_right:.1%}. "
-        + (f"The wrong labels cost {lost:.1f} points of accuracy; " if lost >= 0.05 else "They cost next to nothing; ")
+        + (
+            f"The wrong labels cost {lost:.1f} points of accuracy; "
+            if lost >= 0.05
+            else "No cost of the wrong labels can be seen; "
+        )
         + f"the model fitted here is estimated to be right in {impact.accuracy:.1%}."
     )
     return {
@@ -148,8 +152,8 @@ def _suspect(
         "id": row_id,
         "given": str(record["given"]),
         "suggested": str(record["suggested"]),
-        "p_wrong": round(float(record["p_wrong"]), 6),
-        "p_suggested": round(float(record["p_suggested"]), 6),
+        "p_wrong": _rounded(record["p_wrong"]),
+        "p_suggested": _rounded(record["p_suggested"]),
         "cells": cells,
         "evidence": evidence,
         "rest": round(why.rest, 4),
@@ -169,3 +173,8 @@ def _cells(audit: Audit, rows: Any) -> tuple[list[dict[str, Any]], list[str | No
     ids = [None] * len(rows) if roles.id is None else as_text(audit.frame[roles.id].gather(rows)).to_list()
     shown = [as_text(audit.frame[name].gather(rows)).to_list() for name in names]
     return [dict(zip(names, values, strict=True)) for values in zip(*shown, strict=True)], ids
+
+
+def _rounded(p: float) -> float:
+    """Six digits; what is not certain does not become so by rounding."""
+    return min(round(float(p), 6), 0.999999) if p < 1 else 1.0
