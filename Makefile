@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check format bench quality clean help
+.PHONY: demo test check format bench quality reproduce clean help
 
 help:
 	@echo "make demo    audit the example data, and draw the report"
@@ -11,6 +11,7 @@ help:
 	@echo "make check   lint, types, import rules, docs"
 	@echo "make bench   measure speed and recovery anew, and remake the docs pages from the results"
 	@echo "make quality compare with the peers on the same wrong labels (hours; continues where it stopped)"
+	@echo "make reproduce  repeat the paper's experiments (hours; continues where it stopped)"
 	@echo "make format  format the code"
 	@echo "make clean   remove what the other targets made"
 
@@ -37,6 +38,14 @@ bench: $(VENV)/.dev
 
 quality: $(VENV)/.dev
 	$(BIN)/noisybayes bench quality --datasets all --methods all --seeds 5
+
+reproduce: $(VENV)/.dev
+	for name in table1 table2 roc impact newsgroups livestream; do \
+	  $(BIN)/noisybayes reproduce $$name --methods bayes || exit 1; done
+	@if $(BIN)/python -c 'import torch' 2>/dev/null; then \
+	  for name in table1 table2 roc livestream newsgroups; do \
+	    $(BIN)/noisybayes reproduce $$name --methods neural --reps 10 || exit 1; done; \
+	else echo "the neural methods are left out: torch is not installed (pip install '.[neural]')"; fi
 
 clean:
 	rm -rf $(VENV) demo-audit .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -26,6 +26,8 @@ from click.testing import CliRunner
 
 import noisybayes
 from noisybayes.bench.pages import render_page
+from noisybayes.bench.paper.page import render_figures
+from noisybayes.bench.paper.page import render_page as render_paper_page
 from noisybayes.cli.app import app
 from noisybayes.data.errors import InputError
 from noisybayes.data.read import read_table
@@ -126,6 +128,12 @@ def test_the_page_has_code_to_test(page):
 
 
 # --- generated pages -------------------------------------------------------------------------------------------------
+
+
+def test_the_page_of_the_paper_and_its_pictures_are_made_from_the_stored_results():
+    assert (ROOT / "docs" / "reproduce.md").read_text(encoding="utf-8") == render_paper_page(ROOT)
+    for name, svg in render_figures(ROOT).items():
+        assert (ROOT / "docs" / "img" / name).read_text(encoding="utf-8") == svg
 
 
 def test_the_benchmarks_page_is_made_from_the_stored_results():

@@ -10,13 +10,13 @@ import click
 from .bench.options import root_option
 
 # the keys of noisybayes.bench.paper.EXPERIMENTS, whose import would take a second (a test keeps them equal)
-NAMES = ("table1", "table2")
+NAMES = ("table1", "table2", "roc", "impact", "newsgroups", "livestream")
 
 
 @click.command()
 @click.argument("name", type=click.Choice(NAMES))
-@click.option("--reps", type=click.IntRange(min=1), help="Repetitions; the paper's number if left out.")
-@click.option("--methods", help="Names, with commas between; all of the experiment if left out.")
+@click.option("--reps", type=click.IntRange(min=1), help="Repetitions; the experiment's own number if left out.")
+@click.option("--methods", help="Names, with commas between, or bayes or neural; all of the experiment if left out.")
 @click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1: one for each core.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the first repetition.")
 @click.option("--quick", is_flag=True, help="A small version that takes seconds; its rows are not stored.")
@@ -44,13 +44,14 @@ def reproduce(
     from .._extras import MissingExtraError
     from ..bench.paper import EXPERIMENTS
     from ..bench.paper.page import write_page
-    from ..bench.paper.runner import Job, check_methods, load, pending, results_path, run
+    from ..bench.paper.runner import Job, load, pending, results_path, run, select_methods
+    from ..bench.paper.runs import load_runs, remember
+    from ..data.datasets import DatasetUnavailableError
     from .bench.quality import progress_bar
 
     experiment, console = EXPERIMENTS[name], Console()
-    chosen = experiment.METHODS if methods is None else [part.strip() for part in methods.split(",") if part.strip()]
     try:
-        check_methods(chosen, experiment)
+        chosen = select_methods(methods, experiment)
     except (ValueError, MissingExtraError) as error:
         raise click.ClickException(str(error)) from None
     with tempfile.TemporaryDirectory() as scratch:
@@ -58,13 +59,19 @@ def reproduce(
         wanted = (2 if quick else experiment.REPS) if reps is None else reps
         left = pending(experiment, load(path), chosen, wanted, seed, quick)
         console.print(f"{len(left)} jobs are left to do")
+        # rows that another machine made keep its name, until this one makes some
+        if not quick and (left or not any(row["experiment"] == name for row in load_runs(root))):
+            remember(root, name, chosen, wanted, seed)
         with progress_bar(console) as progress:
             bar = progress.add_task(name, total=len(left))
 
             def report(job: Job) -> None:
                 progress.update(bar, advance=1, description=f"{job.setting}, repetition {job.rep}")
 
-            rows = run(experiment, left, quick, jobs, path, report)
+            try:
+                rows = run(experiment, left, quick, jobs, path, report)
+            except DatasetUnavailableError as error:
+                raise click.ClickException(str(error)) from None
     shown = [row for row in rows if row["method"] in chosen and seed <= row["rep"] < seed + wanted]
     console.print(Markdown(experiment.page(shown)))
     if json_file is not None:

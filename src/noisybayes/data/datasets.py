@@ -58,14 +58,14 @@ class NoisyAGNews(NamedTuple):
     test_true: Array
 
 
-def newsgroups() -> Newsgroups:
-    """20 Newsgroups, all 18,846 documents: from the folder, or as scikit-learn finds or downloads it."""
+def newsgroups(subset: str = "all") -> Newsgroups:
+    """20 Newsgroups, all 18,846 documents or the "train" part: from the folder, or else by scikit-learn."""
     from sklearn.datasets import fetch_20newsgroups
 
     local = _local(NEWSGROUPS_FILE)
     try:
         bunch = fetch_20newsgroups(
-            data_home=local.parent if local else None, subset="all", download_if_missing=local is None
+            data_home=local.parent if local else None, subset=subset, download_if_missing=local is None
         )
     except OSError as error:
         raise DatasetUnavailableError(

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from .runner import Experiment
+from .experiment import Experiment
+from .impact import IMPACT
+from .livestream import LIVESTREAM
+from .newsgroups import NEWSGROUPS
+from .roc import ROC
 from .tables import TABLE1, TABLE2
 
-EXPERIMENTS: dict[str, Experiment] = {"table1": TABLE1, "table2": TABLE2}
+EXPERIMENTS: dict[str, Experiment] = {
+    "table1": TABLE1,
+    "table2": TABLE2,
+    "roc": ROC,
+    "impact": IMPACT,
+    "newsgroups": NEWSGROUPS,
+    "livestream": LIVESTREAM,
+}

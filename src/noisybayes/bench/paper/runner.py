@@ -2,41 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-import numpy as np
 from joblib import Parallel, delayed
-from sklearn.metrics import roc_auc_score
 
 from ..store import Row, read_rows, write_rows
-from .methods import METHODS, NEURAL, Array, Draw, Result
-
-
-class Experiment(Protocol):
-    """One file per experiment."""
-
-    @property
-    def TITLE(self) -> str: ...
-
-    @property
-    def METHODS(self) -> Sequence[str]: ...
-
-    @property
-    def REPS(self) -> int: ...
-
-    def settings(self, quick: bool) -> Mapping[str, Any]:
-        """Name of each setting -> what `draw` needs."""
-        ...
-
-    def draw(self, setting: Any, seed: int, /) -> Draw:
-        """The data of one repetition; they depend on the setting and the seed only."""
-        ...
-
-    def page(self, rows: list[Row]) -> str: ...
+from .experiment import Experiment
+from .methods import METHODS, NEURAL
 
 
 class Job(NamedTuple):
@@ -58,11 +35,11 @@ def pending(
 ) -> list[Job]:
     """What is not stored yet: all settings of a repetition before the next one, so that unfinished runs compare."""
     done = {(row["setting"], row["rep"], row["method"]) for row in rows}
-    jobs = [
-        Job(setting, rep, tuple(name for name in methods if (setting, rep, name) not in done))
-        for rep in range(seed, seed + reps)
-        for setting in experiment.settings(quick)
-    ]
+    jobs = []
+    for rep in range(seed, seed + reps):
+        for setting in experiment.settings(quick):
+            offered = [name for name in methods if name in experiment.methods(setting)]
+            jobs.append(Job(setting, rep, tuple(name for name in offered if (setting, rep, name) not in done)))
     return [job for job in jobs if job.methods]
 
 
@@ -72,21 +49,28 @@ def run(
     """Run the jobs and store their rows; all stored rows are returned."""
     rows = load(path)
     settings = experiment.settings(quick)
-    tasks = (delayed(run_job)(experiment.draw, settings[job.setting], job) for job in jobs)
+    tasks = (delayed(run_job)(experiment, settings[job.setting], job) for job in jobs)
     done: Iterator[tuple[Job, list[Row]]] = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks)
     for job, found in done:
         rows += found
-        write_rows(path, sorted(rows, key=_order))
+        _write_whole(path, sorted(rows, key=_order))
         report(job)
     return rows
+
+
+def _write_whole(path: Path, rows: list[Row]) -> None:
+    """All or nothing: who interrupts the run while rows are written must not lose those of the hours before."""
+    new = path.with_suffix(".new")
+    write_rows(new, rows)
+    os.replace(new, path)
 
 
 def _order(row: Row) -> tuple[str, int, str]:
     return str(row["setting"]), int(row["rep"]), str(row["method"])
 
 
-def run_job(draw: Callable[[Any, int], Draw], setting: Any, job: Job) -> tuple[Job, list[Row]]:
-    data = draw(setting, job.rep)
+def run_job(experiment: Experiment, setting: Any, job: Job) -> tuple[Job, list[Row]]:
+    data = experiment.draw(setting, job.rep)
     rows = []
     for name in job.methods:
         with warnings.catch_warnings():
@@ -94,29 +78,23 @@ def run_job(draw: Callable[[Any, int], Draw], setting: Any, job: Job) -> tuple[J
             start = time.perf_counter()
             result = METHODS[name](data, job.rep)
             seconds = time.perf_counter() - start
-        rows.append(
-            {"setting": job.setting, "rep": job.rep, "method": name, **measure(data, result), "seconds": seconds}
-        )
+        found = experiment.measure(data, result)
+        rows.append({"setting": job.setting, "rep": job.rep, "method": name, **found, "seconds": seconds})
     return job, rows
 
 
-def measure(data: Draw, result: Result) -> Row:
-    """MSE of the feature probabilities (nan where there are none), accuracy and macro-AUC on the test rows."""
-    mse = np.nan
-    if data.feature_prob is not None and result.feature_prob is not None:
-        mse = float(((result.feature_prob - data.feature_prob) ** 2).mean())
-    return {
-        "mse": mse,
-        "accuracy": float((result.proba.argmax(axis=1) == data.true_test).mean()),
-        "auc": macro_auc(data.true_test, result.proba),
-        "parameters": result.parameters,
+def select_methods(text: str | None, experiment: Experiment) -> list[str]:
+    """The methods named in `text`, with commas between; "bayes" and "neural" name several. None: all of them."""
+    groups = {
+        "neural": [name for name in experiment.METHODS if name in NEURAL],
+        "bayes": [name for name in experiment.METHODS if name not in NEURAL],
     }
-
-
-def macro_auc(true: Array, proba: Array) -> float:
-    """Mean over the classes that occur among the test rows, each against the others."""
-    areas = [roc_auc_score(true == k, proba[:, k]) for k in range(proba.shape[1]) if 0 < (true == k).sum() < len(true)]
-    return float(np.mean(areas)) if areas else float("nan")
+    parts = experiment.METHODS if text is None else [part.strip() for part in text.split(",") if part.strip()]
+    names = list(dict.fromkeys(name for part in parts for name in groups.get(part, [part])))
+    if not names:
+        raise ValueError(f"no method is chosen; there are: {', '.join(experiment.METHODS)}")
+    check_methods(names, experiment)
+    return names
 
 
 def check_methods(names: Sequence[str], experiment: Experiment) -> None:

@@ -1,0 +1,159 @@
+"""20 Newsgroups with wrong labels: the paper's figure, and which reading of its few words comes nearest to it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...data.noise import pair_noise, structured_noise, uniform_noise
+from ...data.simulate import corrupt
+from ..quality.tasks import generator, random_split
+from ..store import Row, table
+from .compare import cell, mean_of, methods_in, paired, repetitions, settings_in
+from .experiment import Experiment
+from .methods import NEURAL, TITLES, Array, Draw
+from .news_words import READINGS, features
+from .real import five_boxes, five_methods, met, readings, verdicts
+
+PAPER_DELTA = -12.85
+KINDS = ("uniform", "pair", "structured")
+RATES = (10, 20, 30, 40, 50)
+FIGURE = "reproduce-newsgroups.svg"
+_BAYES = ("nb", "nb-correct", "nb-ml", "nb-ml-correct")
+_TRIES = 1_000
+
+
+class Setting(NamedTuple):
+    reading: str
+    kind: str
+    rate: int  # percent
+    quick: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"{self.reading}, {self.kind}, {self.rate} %"
+
+
+MAIN = Setting("sum", "uniform", 20)
+
+
+class Newsgroups(Experiment):
+    TITLE = "20 Newsgroups"
+    METHODS = (*_BAYES, "inb-paper", "inb", "nlnn", "nal")
+    REPS = 10
+
+    def settings(self, quick: bool = False) -> dict[str, Setting]:
+        if quick:
+            return {each.name: each._replace(quick=True) for each in (MAIN, Setting("max", "pair", 20))}
+        # mistaken for one other class in half of the cases, nobody could say which of the two a class is
+        noise = [Setting("sum", kind, rate) for kind in KINDS for rate in RATES if (kind, rate) != ("pair", 50)]
+        words = [Setting(reading, kind, MAIN.rate) for reading in READINGS if reading != "sum" for kind in KINDS]
+        return {each.name: each for each in (MAIN, *noise, *words)}
+
+    def methods(self, setting: str) -> tuple[str, ...]:
+        """The slow ones where they are needed: networks in the paper's setting, INB for one choice of words."""
+        if setting == MAIN.name:
+            return self.METHODS
+        return (*_BAYES, "inb-paper", "inb") if setting.startswith("sum, ") else _BAYES
+
+    def draw(self, setting: Setting, seed: int, /) -> Draw:
+        """One split per repetition for all settings."""
+        X, labels = features(setting.reading, setting.quick)
+        train, test = random_split(len(labels), len(labels) * 4 // 5, generator("newsgroups", seed))
+        K = int(labels.max()) + 1
+        rng = generator(f"{setting.kind}, {setting.rate}", seed)
+        observed = corrupt(labels[train], _noise(setting, K, rng), rng)
+        return Draw(X[train], observed, labels[train], X[test], labels[test], K)
+
+    def page(self, rows: list[Row]) -> str:
+        settings = settings_in(rows, list(self.settings()))
+        main = settings[0]
+        return f"""## {self.TITLE}
+
+18,846 documents, 80 % for training; the 130,107 words are those of scikit-learn's training part, which the paper's
+number gives away, cut to the 7,302 of highest TF-IDF, as zeros and ones. The paper says neither how the TF-IDF of a
+word is made from that of its documents nor what kind of mistakes it made. In the figure and the first table it is the
+sum over documents and uniform mistakes, 20 %. Repetitions: {repetitions(rows)}.
+
+![Accuracy on 20 Newsgroups](img/{FIGURE})
+
+{five_methods(rows, main)}
+
+{verdicts(rows, main, [("ΔACC: NB less NB, right labels", "nb", "nb-correct", PAPER_DELTA)])}
+
+### Readings
+
+The words, the mistakes and the smoothing of naive Bayes; ΔACC in points. The paper has {PAPER_DELTA}.
+
+{self._readings(rows)}
+
+{met(list(readings(rows, self._at_20(rows))), PAPER_DELTA)}
+
+### Rates and kinds of mistakes
+
+Accuracy in percent, words by summed TF-IDF. Pair: a class is mistaken for the next one only; structured: each class has
+a few favourite confusions.
+
+{self._rates(rows)}
+"""
+
+    def _at_20(self, rows: list[Row]) -> list[str]:
+        return [name for name in settings_in(rows, list(self.settings())) if name.endswith(f", {MAIN.rate} %")]
+
+    def _readings(self, rows: list[Row]) -> str:
+        lines = []
+        for reading in readings(rows, self._at_20(rows)):
+            kind = next(kind for kind in KINDS if f", {kind}, " in reading.setting)
+            words = READINGS[reading.setting.split(f", {kind}, ")[0]]
+            lines.append([words, kind, reading.smoothing, reading.right.shown(), reading.delta.shown(2, sign=True)])
+        return table(["TF-IDF of a word", "mistakes", "smoothing", "right labels: accuracy, %", "ΔACC"], lines)
+
+    def _rates(self, rows: list[Row]) -> str:
+        methods = methods_in(rows, ("nb", "inb-paper", "inb", "nb-correct"))
+        lines = []
+        for kind in KINDS:
+            for rate in RATES:
+                setting = Setting("sum", kind, rate).name
+                if any(row["setting"] == setting for row in rows):
+                    means = [mean_of(cell(rows, setting, method), "accuracy", 100).shown() for method in methods]
+                    lines.append([kind, rate, *means])
+        return table(["mistakes", "rate, %", *(TITLES[method] for method in methods)], lines)
+
+    def figures(self, rows: list[Row]) -> dict[str, str]:
+        main = settings_in(rows, list(self.settings()))[0]
+        return five_boxes(rows, main, f"{self.TITLE}, uniform mistakes, {MAIN.rate} %", FIGURE)
+
+    def findings(self, rows: list[Row]) -> list[str]:
+        main = settings_in(rows, list(self.settings()))[0]
+        told = met(list(readings(rows, self._at_20(rows))), PAPER_DELTA)
+        sentences = [f"20 Newsgroups, {told}"] if told else []
+        gap = paired(rows, main, "inb-paper", "nb")
+        if gap.n and gap.value < 0:
+            sentences.append(
+                f"20 Newsgroups: the paper's INB, which the paper finds close to NB with right labels, is "
+                f"{-gap.value:.1f} points below NB here. Run to convergence on thousands of words that are not "
+                "independent, EM moves the classes away from the labels."
+            )
+        for method in methods_in([row for row in rows if row["setting"] == main], NEURAL):
+            ahead = paired(rows, main, method, "inb")
+            if ahead.n and ahead.value > 0:
+                sentences.append(f"20 Newsgroups: {TITLES[method]} is {ahead.value:.1f} points above INB (ours) here.")
+        return sentences
+
+
+def _noise(setting: Setting, n_classes: int, rng: np.random.Generator) -> Array:
+    rate = setting.rate / 100
+    if setting.kind == "uniform":
+        return uniform_noise(n_classes, rate)
+    if setting.kind == "pair":
+        return pair_noise(n_classes, rate)
+    for _ in range(_TRIES):
+        try:
+            return structured_noise(n_classes, rate, rng)
+        except ValueError:  # at high rates a favourite may outnumber the right label: another draw
+            continue
+    raise ValueError(f"no structured mistakes at {setting.rate} % keep every class in front")
+
+
+NEWSGROUPS = Newsgroups()

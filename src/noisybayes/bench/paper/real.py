@@ -1,0 +1,101 @@
+"""What the two experiments with real data share: the five methods in a table and a box plot, and readings of ΔACC."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..store import Row, table
+from .compare import Mean, cell, difference, mean_of, methods_in, paired, verdict
+from .methods import TITLES
+from .plots import box_plot
+
+#: Naive Bayes in three ways: on observed labels, and on right ones.
+PAIRS = {
+    "add one": ("nb", "nb-correct"),
+    "unsmoothed": ("nb-ml", "nb-ml-correct"),
+    "unsmoothed, equal classes": ("nb-equal", "nb-equal-correct"),
+}
+#: As in the paper's figures, with both kinds of INB, and the neural methods if they were run.
+FIVE = ("nb", "inb-paper", "inb", "nlnn", "nal", "nb-correct")
+
+
+class Reading(NamedTuple):
+    """One way to understand what the paper did, and the effect of wrong labels that it leads to."""
+
+    setting: str
+    smoothing: str
+    right: Mean  # accuracy with right labels, %
+    delta: Mean  # points
+    relative: Mean  # percent of the accuracy with right labels
+    gain: Mean  # paper's INB less NB, points
+    relative_gain: Mean
+
+    @property
+    def name(self) -> str:
+        return f"{self.setting}; {self.smoothing}"
+
+
+def readings(rows: list[Row], settings: Sequence[str]) -> Iterator[Reading]:
+    for setting in settings:
+        for smoothing, (wrong, right) in PAIRS.items():
+            delta = paired(rows, setting, wrong, right)
+            if delta.n:
+                yield Reading(
+                    setting, smoothing, mean_of(cell(rows, setting, right), "accuracy", 100), delta,
+                    paired(rows, setting, wrong, right, relative=True), paired(rows, setting, "inb-paper", wrong),
+                    paired(rows, setting, "inb-paper", wrong, relative=True),
+                )  # fmt: skip
+
+
+def nearest(found: Sequence[Reading], paper: float) -> Reading | None:
+    """The reading whose ΔACC, in points, is nearest to the paper's."""
+    return min(found, key=lambda reading: abs(reading.delta.value - paper), default=None)
+
+
+def met(found: Sequence[Reading], paper: float) -> str:
+    """Whether any reading gives the paper's ΔACC, in words."""
+    best = nearest(found, paper)
+    if best is None:
+        return ""
+    how = "met by the reading" if verdict(best.delta, paper) == "reproduced" else "met by no reading; the nearest is"
+    return (
+        f"ΔACC of {paper}: {how} {best.name} ({best.delta.value:+.2f} points, {best.relative.value:+.2f} % relative; "
+        f"NB with right labels has {best.right.value:.1f} % there)."
+    )
+
+
+def five_methods(rows: list[Row], setting: str) -> str:
+    """Accuracy of each, and how it differs from NB on the same splits."""
+    lines = []
+    for method in methods_in([row for row in rows if row["setting"] == setting], FIVE):
+        mine = cell(rows, setting, method)
+        values = [row["accuracy"] for row in mine]
+        beside = [paired(rows, setting, method, other).shown(sign=True) for other in ("nb", "nb-correct")]
+        quartiles = " to ".join(f"{100 * value:.1f}" for value in np.quantile(values, [0.25, 0.75]))
+        seconds = np.mean([row["seconds"] for row in mine])
+        lines.append(
+            [TITLES[method], len(mine), mean_of(mine, "accuracy", 100).shown(), quartiles, *beside, f"{seconds:.1f}"]
+        )
+    header = ["method", "repetitions", "accuracy, %", "middle half", "less NB", "less NB, right labels", "seconds"]
+    return table(header, lines)
+
+
+def five_boxes(rows: list[Row], setting: str, title: str, file: str) -> dict[str, str]:
+    groups = {
+        TITLES[method]: [100 * row["accuracy"] for row in cell(rows, setting, method)]
+        for method in methods_in([row for row in rows if row["setting"] == setting], FIVE)
+    }
+    return {file: box_plot(groups, title, "accuracy on test rows, %")} if groups else {}
+
+
+def verdicts(rows: list[Row], setting: str, wanted: Sequence[tuple[str, str, str, float]]) -> str:
+    """Differences of two methods beside the paper's: (words, method, the other, the paper's figure in points)."""
+    lines = []
+    for words, method, against, paper in wanted:
+        gap = paired(rows, setting, method, against)
+        if gap.n:
+            lines.append([words, gap.shown(2, sign=True), paper, difference(gap, paper), verdict(gap, paper)])
+    return table(["points", "ours", "paper", "difference", "verdict"], lines)

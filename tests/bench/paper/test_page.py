@@ -1,0 +1,140 @@
+"""docs/reproduce.md and its pictures come from stored rows and from nothing else."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from noisybayes.bench.paper import EXPERIMENTS
+from noisybayes.bench.paper.methods import NEURAL
+from noisybayes.bench.paper.page import render_figures, render_page, write_page
+from noisybayes.bench.paper.plots import Line, box_plot, line_plot
+from noisybayes.bench.paper.runner import Job, results_path, run_job
+from noisybayes.bench.paper.runs import load_runs, made_by, remember
+from noisybayes.bench.paper.tables import INTERVALS, TABLE1, TABLE2, paper_figures, setting_name
+from noisybayes.bench.store import write_rows
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    """Stored rows of every experiment: two repetitions of the quick settings, without the slowest methods."""
+    folder = tmp_path_factory.mktemp("root")
+    for name, experiment in EXPERIMENTS.items():
+        rows = []
+        for setting, value in experiment.settings(quick=True).items():
+            methods = tuple(m for m in experiment.methods(setting) if m not in {*NEURAL, "inb"})
+            for rep in range(2):
+                rows += run_job(experiment, value, Job(setting, rep, methods))[1]
+        write_rows(results_path(folder, name), rows)
+    remember(folder, "roc", ["nb", "inb"], 3, 0)
+    return folder
+
+
+def test_the_page_is_made_from_the_rows_only(root):
+    page = render_page(root)
+    assert write_page(root).read_text(encoding="utf-8") == page == render_page(root)
+    for experiment in EXPERIMENTS.values():
+        assert f"## {experiment.TITLE}\n" in page
+    assert "nan" not in page
+
+
+def test_every_picture_of_the_page_is_written(root):
+    write_page(root)
+    linked = set(re.findall(r"\]\((img/[^)]+)\)", render_page(root)))
+    assert linked == {f"img/{file}" for file in render_figures(root)}
+    assert all((root / "docs" / file).exists() for file in linked)
+    assert len(linked) == 4
+
+
+def test_an_experiment_without_rows_has_no_section(tmp_path):
+    assert "##" not in render_page(tmp_path)
+
+
+def test_no_section_fails_when_only_some_methods_were_run(root):
+    for name, experiment in EXPERIMENTS.items():
+        rows = [row for row in _rows(root, name) if row["method"] == "inb-paper"]
+        assert experiment.page(rows).startswith("## ")
+        assert isinstance(experiment.findings(rows), list)
+        assert isinstance(experiment.figures(rows), dict)
+
+
+def _rows(root, name):
+    from noisybayes.bench.paper.runner import load
+
+    return load(results_path(root, name))
+
+
+# --- the machine and the command -------------------------------------------------------------------------------------
+
+
+def test_the_machine_and_the_command_are_told(root):
+    told = made_by(root, "roc")
+    assert "`noisybayes reproduce roc --methods nb,inb --reps 3`, on " in told
+    assert "scikit-learn" in told
+    assert told in render_page(root)
+
+
+def test_a_later_run_of_the_same_methods_replaces_the_earlier(tmp_path):
+    remember(tmp_path, "roc", ["nb"], 3, 0)
+    remember(tmp_path, "roc", ["nal"], 3, 0)
+    remember(tmp_path, "roc", ["nb"], 5, 2)
+    commands = [run["command"] for run in load_runs(tmp_path)]
+    assert commands == [
+        "noisybayes reproduce roc --methods nal --reps 3",
+        "noisybayes reproduce roc --methods nb --reps 5 --seed 2",
+    ]
+
+
+# --- the paper's own figures -----------------------------------------------------------------------------------------
+
+
+def test_the_figures_of_the_paper_are_complete():
+    figures = paper_figures()
+    assert len(figures) == 30
+    wanted = {("balanced", name) for name in TABLE1.settings()} | {("unbalanced", name) for name in TABLE2.settings()}
+    assert set(figures) == wanted
+    assert all(float(value) == float(value) for row in figures.values() for key, value in row.items() if key != "table")
+    assert figures["balanced", "500, [0.55, 0.65)"]["acc_inb"] == "83.2"
+    assert figures["balanced", "5000, [1, 1]"]["delta_acc"] == "0.0"
+
+
+def test_names_of_settings():
+    assert [setting_name(500, interval) for interval in INTERVALS][::4] == ["500, [0.55, 0.65)", "500, [1, 1]"]
+
+
+def test_every_table_cell_of_the_paper_gets_a_verdict():
+    rows = [
+        {"setting": setting, "rep": 0, "method": method, "accuracy": 0.9, "mse": 0.0, "auc": 0.9, "parameters": 1,
+         "seconds": 1.0}
+        for setting in TABLE2.settings()
+        for method in TABLE2.METHODS
+    ]  # fmt: skip
+    assert len(TABLE2.compared(rows)) == 15 * 6
+    findings = TABLE2.findings(rows)
+    assert len(findings) == 6
+    assert any("The paper gives neither the size of its networks" in sentence for sentence in findings)
+
+
+# --- pictures --------------------------------------------------------------------------------------------------------
+
+PICTURES = {
+    "boxes": box_plot({"a < b": [1, 2, 3, 4, 30], "b": [2.0]}, "Title & more", "accuracy"),
+    "lines": line_plot([Line("a", [(0, 1), (1, 2)]), Line("b", [(0, 2), (1, 1)], dashed=True)], "T", "x", "y"),
+    "flat": line_plot([Line("a", [(0, 1), (1, 1)])], "T", "x", "y", {0.0: "none", 1.0: "all"}),
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_is_whole_and_brings_its_background(name):
+    tree = ElementTree.fromstring(PICTURES[name])
+    assert tree.tag == "{http://www.w3.org/2000/svg}svg"
+    assert tree[1].attrib["fill"] == "#ffffff"
+    numbers = re.findall(r' (?:x|y|x1|y1|cx|width|height)="([^"]+)"', PICTURES[name])
+    assert all(-1 <= float(number) <= 700 for number in numbers)
+
+
+def test_what_lies_far_out_is_a_dot():
+    assert PICTURES["boxes"].count("<circle") == 1
+    assert "a &lt; b" in PICTURES["boxes"]
