@@ -121,7 +121,7 @@ def test_verified_rows_are_never_suspects(small, tmp_path):
 
 def test_exports_for_other_tools(small, tmp_path):
     out = tmp_path / "out"
-    columns = ("--label", "label", "--text", "message", "--quiet", "--table-format", "parquet")
+    columns = ("--label", "label", "--text", "message", "--quiet", "--format", "parquet")
     result = run("audit", small, *columns, "--out", out, "--export", "label-studio", "--export", "cleanlab")
     assert result.exit_code == 0, result.output
     tasks = json.loads((out / "label_studio.json").read_text(encoding="utf-8"))

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from noisybayes import audit
 from noisybayes.report import render_html
 
 from ..browser import ARGUMENTS, find_browser
 from .example import example_summary
 
+EXAMPLE = Path(__file__).parents[2] / "examples" / "dealership.csv"
 SCRIPT = "<script>document.title = 'owned'</script><img src=x onerror=\"document.title='owned'\">"
 
 
@@ -168,3 +171,13 @@ def test_without_javascript_the_first_rows_are_there(show):
 def test_the_empty_page_is_quiet(show):
     page = show(example_summary(n_suspects=0))
     assert "Nothing to review" in page.locator("#suspects").inner_text()
+
+
+def test_the_report_of_a_real_audit_opens(show):
+    summary = audit(EXAMPLE, label="label", text="message", id="id").summary()
+    page = show(summary)
+    assert page.locator("#headline").inner_text().startswith("About ")
+    assert page.locator("#table tbody tr").count() == 50
+    assert page.locator("mark.for").count() > 0
+    page.locator("#table summary").first.click()
+    assert page.locator(".sum .total").first.is_visible()

@@ -35,7 +35,8 @@ _SHOWN = 5
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for report, tables, JSON and model.")
 @click.option(
-    "--table-format",
+    "--format",
+    "table_format",
     type=click.Choice(["csv", "parquet"]),
     default="csv",
     show_default=True,

@@ -41,7 +41,7 @@ def clear_errors() -> Iterator[None]:
 
 
 _READING = (
-    click.option("--format", "input_format", type=click.Choice(["csv", "tsv", "jsonl", "parquet"]),
+    click.option("--input-format", type=click.Choice(["csv", "tsv", "jsonl", "parquet"]),
                  help="Format of the input; told by its name or content if left out."),
     click.option("--encoding", default="utf-8", show_default=True, help="Of CSV, TSV and JSON lines."),
 )  # fmt: skip
