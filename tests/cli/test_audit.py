@@ -80,10 +80,11 @@ def test_standard_input_gzip_and_parquet_give_the_same_as_the_file(small, tmp_pa
     assert len(rates) == 1
 
 
-def test_json_is_all_that_is_printed(small):
+def test_json_is_all_that_is_printed(small, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["/usr/bin/noisybayes", "audit", "my file.csv"])
     summary = json.loads(run("audit", small, "--label", "label", "--text", "message", "--json", "--seed", 3).stdout)
     assert summary["run"]["seed"] == 3
-    assert summary["run"]["command"].startswith("noisybayes ")
+    assert summary["run"]["command"] == "noisybayes audit 'my file.csv'"
 
 
 def test_quiet_prints_nothing(small):
