@@ -6,17 +6,12 @@ import ast
 import builtins
 import contextlib
 import inspect
-import io
-import os
 import re
 import shlex
 import subprocess
-import sys
 from dataclasses import fields
 from importlib import import_module
-from itertools import zip_longest
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 import numpy as np
@@ -34,17 +29,13 @@ from noisybayes.data.read import read_table
 from noisybayes.model.mislabel import DriftWarning, IdentifiabilityWarning
 from noisybayes.text.vocabulary import TextSettings
 
-ROOT = Path(__file__).parents[1]
+from .doc_blocks import ROOT, SKIP, blocks_of, name_of, run_blocks
+
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 WITH_CODE = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
 PAGES = [*WITH_CODE, ROOT / "CHANGELOG.md", *sorted((ROOT / "examples").glob("*.md"))]
 ESTIMATORS = [noisybayes.BernoulliINB, noisybayes.MultinomialINB, noisybayes.GaussianINB, noisybayes.MixedINB]
 ALL_ESTIMATORS = [*ESTIMATORS, noisybayes.MislabelClassifier]
-SKIP = "<!-- no test -->"
-
-
-def name_of(path: Path) -> str:
-    return str(path.relative_to(ROOT))
 
 
 def over_pages(pages: list[Path]):
@@ -52,64 +43,6 @@ def over_pages(pages: list[Path]):
 
 
 # --- code blocks -----------------------------------------------------------------------------------------------------
-
-
-class Block(NamedTuple):
-    line: int  # of the opening fence, from 1
-    language: str
-    text: str
-    before: str  # what stands between the block before and this one
-
-
-def blocks_of(text: str) -> list[Block]:
-    blocks, last = [], 0
-    for match in re.finditer(r"^```(\w*)\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL):
-        line = text.count("\n", 0, match.start()) + 1
-        blocks.append(Block(line, match[1], match[2], text[last : match.start()]))
-        last = match.end()
-    return blocks
-
-
-def run_blocks(page: Path) -> dict[str, object]:
-    """Run the blocks of a page here, where examples/ is made to stand too: those of Python, in one namespace, and those
-    of shell commands that a `text` block follows. A `text` block right after a block is what it must print."""
-    Path("examples").symlink_to(ROOT / "examples")
-    namespace: dict[str, object] = {"__name__": page.stem}
-    blocks = blocks_of(page.read_text(encoding="utf-8"))
-    for block, following in zip_longest(blocks, blocks[1:]):
-        told = following.text if following and following.language == "text" and not following.before.strip() else None
-        if block.before.rstrip().endswith(SKIP):
-            continue
-        if block.language == "python":
-            printed = run_python("\n" * block.line + block.text, page, namespace)
-        elif block.language == "sh" and told is not None:
-            printed = run_shell(block.text)
-        else:
-            continue
-        if told is not None:
-            assert printed == told, f"{name_of(page)}:{block.line} does not print what the page says"
-    return namespace
-
-
-def run_python(code: str, page: Path, namespace: dict[str, object]) -> str:
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(code, str(page), "exec"), namespace)
-    return printed.getvalue()
-
-
-def run_shell(commands: str) -> str:
-    """What appears on a terminal of 100 columns, without the bar of progress; this folder is called /home/me."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        ["sh", "-c", f"exec 2>&1\n{commands}"],
-        env={**os.environ, "PATH": path, "COLUMNS": "100"},
-        capture_output=True,
-        check=False,
-        encoding="utf-8",
-    )
-    printed = done.stdout.replace(str(Path.cwd().resolve()), "/home/me")
-    return re.sub(r"[ \t]+$", "", printed, flags=re.MULTILINE)
 
 
 @over_pages(WITH_CODE)

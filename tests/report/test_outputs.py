@@ -15,7 +15,7 @@ from noisybayes import BernoulliINB, audit, simulate
 from noisybayes.data.errors import InputError
 from noisybayes.data.read import read_table
 from noisybayes.report import outputs
-from noisybayes.report.outputs import EXPORTS, corrected_frame, suspects_frame, write_audit
+from noisybayes.report.outputs import EXPORTERS, corrected_frame, suspects_frame, write_audit
 from noisybayes.report.saved import load_model
 
 from .tables import table
@@ -56,7 +56,7 @@ def test_all_files_are_there(tmp_path):
 
 
 def test_exports_are_written(tmp_path):
-    folder = write_audit(audited(), tmp_path / "audit", exports=EXPORTS)
+    folder = write_audit(audited(), tmp_path / "audit", exports=tuple(EXPORTERS))
     assert {"label_studio.json", "label_studio.xml", "cleanlab.json"} <= set(names(folder))
     assert len(json.loads((folder / "label_studio.json").read_text())) == len(audited().suspects)
     ElementTree.parse(folder / "label_studio.xml")
@@ -68,7 +68,7 @@ def test_exports_are_written(tmp_path):
 
 def test_exports_stand_rows_without_a_label(tmp_path):
     labels = pl.Series("label", [None if i % 10 == 0 else label for i, label in enumerate(table()["label"])])
-    folder = write_audit(audit(table().with_columns(labels)), tmp_path / "audit", exports=EXPORTS)
+    folder = write_audit(audit(table().with_columns(labels)), tmp_path / "audit", exports=tuple(EXPORTERS))
     exported = json.loads((folder / "cleanlab.json").read_text())
     assert [code is None for code in exported["given_label"]] == labels.is_null().to_list()
 
@@ -89,7 +89,7 @@ def test_a_failure_leaves_no_trace(broken, earlier, tmp_path, monkeypatch):
 
 def test_an_earlier_audit_is_replaced_whole(tmp_path):
     folder = tmp_path / "audit"
-    write_audit(audited(), folder, exports=EXPORTS)
+    write_audit(audited(), folder, exports=tuple(EXPORTERS))
     without_suspects().save(folder, format="parquet")
     assert names(folder) == ["audit.json", "corrected.parquet", "model", "report.html", "suspects.parquet"]
     assert names(tmp_path) == ["audit"]
@@ -152,7 +152,7 @@ def test_suspects_hold_their_rows(tmp_path):
 
 @pytest.mark.parametrize("format", ["csv", "parquet"])
 def test_no_suspects_at_all(format, tmp_path):
-    folder = write_audit(without_suspects(), tmp_path / "audit", format, EXPORTS)
+    folder = write_audit(without_suspects(), tmp_path / "audit", format, tuple(EXPORTERS))
     path = folder / f"suspects.{format}"
     empty = pl.read_parquet(path) if format == "parquet" else pl.read_csv(path)
     assert (empty.height, empty.columns[:3]) == (0, ["row", "id", "given"])

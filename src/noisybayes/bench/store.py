@@ -11,13 +11,15 @@ from typing import Any
 
 from joblib import cpu_count
 
+from .._files import whole_file
+
 Row = dict[str, Any]
 
 
 def write_rows(path: Path, rows: Iterable[Row]) -> None:
     rows = list(rows)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="", encoding="utf-8") as file:
+    # who interrupts a run while rows are written must not lose those of the hours before
+    with whole_file(path) as made, made.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)

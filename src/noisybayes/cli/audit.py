@@ -79,8 +79,8 @@ def _run(file: str, options: dict[str, Any]) -> Audit:
 
     from ..data.errors import InputError
     from ..report.outputs import check_folder, write_audit
-    from ..report.result import Audit, Run
-    from ..report.run import audit_frame, now
+    from ..report.result import Run
+    from ..report.run import audit_fitted, fit_frame
 
     if options["precision"] is not None and options["budget"] is not None:
         raise InputError("--precision and --budget exclude each other; give one of them")
@@ -92,16 +92,13 @@ def _run(file: str, options: dict[str, Any]) -> Audit:
     with stages(_STAGES, options["quiet"] or options["as_json"]) as tell:
         frame = tables.read(file, options)
         roles, notes = tables.roles(frame, options)
-        made = audit_frame(
+        fitted = fit_frame(
             frame, roles, missing_label=options["missing_label"], settings=tables.text_settings(options),
-            random_state=options["seed"], progress=tell, precision=options["precision"], budget=options["budget"],
-            level=options["level"],
+            random_state=options["seed"], progress=tell,
         )  # fmt: skip
-        run = Run(
-            tables.title_of(file), file, tables.command_line(), now(), time.perf_counter() - started, options["seed"],
-            (*notes, *made.run.notes),
-        )  # fmt: skip
-        found = Audit(made.findings, made.model, run, frame, roles, made.recipe)
+        run = Run(tables.title_of(file), file, tables.command_line(), seed=options["seed"], notes=tuple(notes))
+        choice = {name: options[name] for name in ("precision", "budget", "level")}
+        found = audit_fitted(frame, roles, fitted, run, started, progress=tell, random_state=options["seed"], **choice)
         if options["out"] is not None:
             tell("writing")
             write_audit(found, options["out"], options["table_format"], tuple(options["exports"]))

@@ -22,6 +22,7 @@ from .tables import clear_errors, column_options, quiet_option, reading_options,
 def fit(file: str, out: Path, **options: Any) -> None:
     """Fit a classifier to the labels of FILE, wrong ones among them, and save it."""
     with clear_errors():
+        from .._files import whole_folder
         from ..data.errors import InputError
         from ..report.run import fit_frame
         from ..report.saved import save_model
@@ -35,7 +36,8 @@ def fit(file: str, out: Path, **options: Any) -> None:
                 frame, roles, missing_label=options["missing_label"], settings=tables.text_settings(options),
                 random_state=options["seed"], progress=tell,
             )  # fmt: skip
-            save_model(out, fitted.model, fitted.recipe, roles)
+            with whole_folder(out) as made:
+                save_model(made, fitted.model, fitted.recipe, roles)
     if not options["quiet"]:
         for note in (*notes, *fitted.notes):
             click.echo(note)
@@ -84,6 +86,7 @@ def predict(model: Path, file: str, out: Path | None, **options: Any) -> None:
 def report(folder: Path, kind: str, out: Path | None) -> None:
     """Draw the report of an audit again, from the audit.json in FOLDER."""  # fmt: skip
     with clear_errors():
+        from .._files import whole_file
         from ..report.saved import load_summary
 
         summary = load_summary(folder)
@@ -98,5 +101,6 @@ def report(folder: Path, kind: str, out: Path | None) -> None:
         if out is None:
             click.echo(page)
         else:
-            out.write_text(page, encoding="utf-8")
+            with whole_file(out) as made:
+                made.write_text(page, encoding="utf-8")
             click.echo(f"wrote {out}")

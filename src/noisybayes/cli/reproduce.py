@@ -61,7 +61,7 @@ def reproduce(
         console.print(f"{len(left)} jobs are left to do")
         # rows that another machine made keep its name, until this one makes some
         if not quick and (left or not any(row["experiment"] == name for row in load_runs(root))):
-            remember(root, name, chosen, wanted, seed)
+            remember(root, name, chosen)
         with progress_bar(console) as progress:
             bar = progress.add_task(name, total=len(left))
 

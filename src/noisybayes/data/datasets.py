@@ -9,7 +9,6 @@ import ast
 import hashlib
 import os
 import re
-import tempfile
 import urllib.request
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from .._files import whole_file
 from .simulate import Array
 
 #: In this folder: 20news-bydate_py3.pkz, live_streaming_dialog.csv, noisy_ag_news/{train,test}.csv
@@ -135,14 +135,6 @@ def _downloaded_live_streaming() -> Path:
             f"{LIVE_STREAMING_URL} has the SHA-256 {found} instead of {LIVE_STREAMING_SHA256} and is not used; "
             f"put the right file as {LIVE_STREAMING_FILE} into a folder and name that folder in {FOLDER_VARIABLE}"
         )
-    _write_whole(path, content)
+    with whole_file(path) as made:  # a download that is cut short must not be found as a cached file
+        made.write_bytes(content)
     return path
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    """All or nothing: a download that is cut short must not be found as a cached file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent)
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
-    os.replace(temporary, path)

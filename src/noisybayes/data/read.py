@@ -11,6 +11,7 @@ from typing import BinaryIO
 
 import polars as pl
 
+from .._files import whole_file
 from .cells import as_text
 from .csv_rows import read_csv
 from .errors import InputError
@@ -69,13 +70,14 @@ def read_table(
 
 def write_table(frame: pl.DataFrame, path: str | Path, format: str) -> None:
     """Write "csv" or "parquet". In CSV, lists and bytes become text."""
-    if format == "parquet":
-        frame.write_parquet(path)
-    elif format == "csv":
-        odd = [column for column in frame if column.dtype.is_nested() or column.dtype in (pl.Object, pl.Binary)]
-        frame.with_columns([as_text(column) for column in odd]).write_csv(path)
-    else:
+    if format not in ("csv", "parquet"):
         raise InputError(f"a table cannot be written as {format!r}; choose csv or parquet")
+    with whole_file(Path(path)) as made:
+        if format == "parquet":
+            frame.write_parquet(made)
+        else:
+            odd = [column for column in frame if column.dtype.is_nested() or column.dtype in (pl.Object, pl.Binary)]
+            frame.with_columns([as_text(column) for column in odd]).write_csv(made)
 
 
 def _format(name: str, first: bytes, head: str) -> str:

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from ..model.crossfit import Belief
+from ..model.beliefs import Belief
 from ..model.rows import Rows
 from ..model.tree import Array
 from ..model.variants import Score, Variant

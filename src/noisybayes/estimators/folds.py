@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from ..model.beliefs import Belief
 from ..model.calibration import Labels, centred
-from ..model.crossfit import Belief, CrossFit
+from ..model.crossfit import CrossFit
 from ..model.mislabel import Structure
 from ..model.rows import Rows
 from ..model.tree import Array

@@ -9,8 +9,6 @@ import dataclasses
 import hashlib
 import io
 import json
-import os
-import tempfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from .._files import whole_file
 from ..model.em import Model, Params, Stats
 from ..model.families import FAMILIES, Mixed
 from ..model.families.bernoulli import BernoulliParams, BetaPrior
@@ -58,24 +57,10 @@ def save(estimator: Any, path: str | Path) -> None:
         "fitted": {key: _encode(value, arrays, key) for key, value in fitted.items()},
     }
     document["sha256"] = {name: hashlib.sha256(data).hexdigest() for name, data in arrays.items()}
-    path = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    try:
-        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr("model.json", json.dumps(document))
-            for name, data in arrays.items():
-                archive.writestr(name, data)
-        os.chmod(temporary, 0o666 & ~umask())  # temporary files are private, models are not
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    with whole_file(Path(path)) as made, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("model.json", json.dumps(document))
+        for name, data in arrays.items():
+            archive.writestr(name, data)
 
 
 def load(path: str | Path) -> Any:

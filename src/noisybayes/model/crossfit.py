@@ -9,11 +9,11 @@ guesses. How many rounds are made, none included, is decided by the likelihood o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from .beliefs import Belief, first_beliefs, into_folds, labels_of, next_beliefs
 from .calibration import Calibration, Labels, Posterior, calibrate, centred, estimate_matrix, posterior
 from .mislabel import Structure
 from .rows import Rows
@@ -33,13 +33,6 @@ ROUNDS_MUST_EARN = 0.005
 #: A variant takes the place of the first one if it explains the labels better by this many standard errors.
 STANDARD_ERRORS = 2.0
 _ROWS_TO_COMPARE = 10_000
-
-
-class Belief(NamedTuple):
-    """What is taken as the true label of each row, and how far."""
-
-    label: Array  # (n,) codes
-    trust: Array  # (n,) between 0 and 1
 
 
 class Learner(Protocol):
@@ -268,46 +261,3 @@ def _review_count(calibration: Calibration, scores: Array, labels: Labels, struc
     found = posterior(sharp, scores, labels)
     labeled = np.flatnonzero(labels.observed < found.true.shape[1])
     return round(float((1.0 - found.true[labeled, labels.observed[labeled]]).sum()))
-
-
-def labels_of(parts: list[Rows]) -> Labels:
-    observed = np.concatenate([part.observed for part in parts])
-    verified = None if parts[0].verified is None else np.concatenate([part.verified for part in parts])
-    weight = np.ones(len(observed)) if parts[0].weight is None else np.concatenate([part.weight for part in parts])
-    return Labels(observed, verified, weight)
-
-
-def into_folds(rows: Rows, n_folds: int, rng: np.random.Generator) -> tuple[Array, list[Rows]]:
-    """Rows in random folds, each label dealt out evenly; the order of the rows that lays each fold in one piece."""
-    shuffled = rng.permutation(rows.n_rows)
-    by_label = shuffled[np.argsort(rows.observed[shuffled], kind="stable")]
-    fold = np.empty(rows.n_rows, dtype=int)
-    fold[by_label] = np.arange(rows.n_rows) % min(n_folds, rows.n_rows)
-    order = shuffled[np.argsort(fold[shuffled], kind="stable")]
-    ordered = rows.take(order)
-    edges = np.searchsorted(fold[order], np.arange(fold.max() + 2))
-    return order, [ordered.view(a, b) for a, b in pairwise(edges)]
-
-
-def first_beliefs(parts: list[Rows], n_classes: int) -> list[Belief]:
-    """Labels as given; verified ones where known; none where missing."""
-    beliefs = []
-    for part in parts:
-        label = part.observed if part.verified is None else np.where(part.verified >= 0, part.verified, part.observed)
-        present = label < n_classes
-        beliefs.append(Belief(np.where(present, label, 0), present.astype(float)))
-    return beliefs
-
-
-def next_beliefs(parts: list[Rows], true: Array) -> list[Belief]:
-    """Each label counts by the probability that it is right; a row without one counts as its most probable class."""
-    n_classes = true.shape[1]
-    edges = np.cumsum([0] + [part.n_rows for part in parts])
-    beliefs = []
-    for part, start, stop in zip(parts, edges[:-1], edges[1:], strict=True):
-        probability = true[start:stop]
-        label = np.where(part.observed < n_classes, part.observed, probability.argmax(axis=1))
-        if part.verified is not None:
-            label = np.where(part.verified >= 0, part.verified, label)
-        beliefs.append(Belief(label, probability[np.arange(part.n_rows), label]))
-    return beliefs

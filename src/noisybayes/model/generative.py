@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .crossfit import Belief, Generative
+from .beliefs import Belief
+from .crossfit import Generative
 from .em import MapSum, posterior
 from .families import Family
 from .fit import Settings, fit

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .crossfit import Belief
+from .beliefs import Belief
 from .families import Family
 from .rows import Rows, score_dtype, split
 from .tree import Array, add_into, tree_map

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,9 +10,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from .._files import whole_folder
 from ..data.errors import InputError
 from ..data.read import write_table
-from ..estimators.persist import umask
 from .exports import cleanlab_export, label_studio_config, label_studio_tasks
 from .html import render_html
 from .result import Audit
@@ -26,21 +23,13 @@ NAMES = (
     "report.html", "audit.json", "suspects.csv", "suspects.parquet", "corrected.csv", "corrected.parquet", "model",
     "label_studio.json", "label_studio.xml", "cleanlab.json",
 )  # fmt: skip
-EXPORTS = ("label-studio", "cleanlab")
 
 
 def write_audit(audit: Audit, folder: Path, format: str = "csv", exports: tuple[str, ...] = ()) -> Path:
     """Write everything beside the folder, then put it in its place."""
     check_folder(folder)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
-    try:
+    with whole_folder(folder) as made:
         _write(audit, made, format, exports)
-        made.chmod(0o777 & ~umask())
-        _replace(folder, made)
-    except BaseException:
-        shutil.rmtree(made, ignore_errors=True)
-        raise
     return folder
 
 
@@ -66,7 +55,7 @@ def _write(audit: Audit, folder: Path, format: str, exports: tuple[str, ...]) ->
     if audit.recipe is not None and audit.roles is not None:
         save_model(folder / "model", audit.model, audit.recipe, audit.roles)
     for name in exports:
-        _EXPORTERS[name](audit, summary, folder)
+        EXPORTERS[name](audit, summary, folder)
 
 
 def suspects_frame(summary: dict[str, Any]) -> pl.DataFrame:
@@ -144,20 +133,5 @@ def _cleanlab(audit: Audit, summary: dict[str, Any], folder: Path) -> None:
     (folder / "cleanlab.json").write_text(json.dumps(content), encoding="utf-8")
 
 
-_EXPORTERS = {"label-studio": _label_studio, "cleanlab": _cleanlab}
-
-
-def _replace(folder: Path, made: Path) -> None:
-    """Put `made` in the place of `folder`; an earlier audit goes only when the new one stands."""
-    if not folder.exists():
-        os.rename(made, folder)
-        return
-    old = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.old."))
-    os.rename(folder, old / "audit")
-    try:
-        os.rename(made, folder)
-    except OSError:
-        os.rename(old / "audit", folder)
-        raise
-    finally:
-        shutil.rmtree(old, ignore_errors=True)
+#: What --export offers.
+EXPORTERS = {"label-studio": _label_studio, "cleanlab": _cleanlab}

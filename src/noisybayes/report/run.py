@@ -6,6 +6,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -79,10 +80,12 @@ def audit(
         frame, label=label, text=_names(text), categorical=_names(categorical), numeric=_names(numeric),
         binary=_names(binary), id=id, verified=verified,
     )  # fmt: skip
-    made = audit_frame(frame, roles, missing_label=missing_label, settings=settings, progress=progress, **choice)
+    fitted = fit_frame(
+        frame, roles, missing_label=missing_label, settings=settings, random_state=random_state, progress=progress
+    )
     source = str(data) if isinstance(data, str | Path) else None
-    run = Run(title, source, None, now(), time.perf_counter() - started, random_state, (*notes, *made.run.notes))
-    return Audit(made.findings, made.model, run, made.frame, made.roles, made.recipe)
+    run = Run(title, source, seed=random_state, notes=tuple(notes))
+    return audit_fitted(frame, roles, fitted, run, started, progress=progress, **choice)
 
 
 class Fitted(NamedTuple):
@@ -119,25 +122,19 @@ def fit_frame(
     return Fitted(model, recipe, features.X, labels, known, (*notes, *recipe.notes))
 
 
-def audit_frame(
+def audit_fitted(
     frame: pl.DataFrame,
     roles: Roles,
+    fitted: Fitted,
+    run: Run,
+    started: float,
     *,
-    missing_label: str | None = None,
-    settings: TextSettings | None = None,
-    random_state: int = 0,
     progress: Progress | None = None,
     **choice: Any,
 ) -> Audit:
-    """The audit of a table whose columns' roles are known; `choice` goes to `examine`."""
-    fitted = fit_frame(
-        frame, roles, missing_label=missing_label, settings=settings, random_state=random_state, progress=progress
-    )
-    findings = examine(
-        fitted.model, fitted.X, fitted.labels, verified=fitted.verified, random_state=random_state, progress=progress,
-        **choice,
-    )  # fmt: skip
-    run = Run(created=now(), seed=random_state, notes=fitted.notes)
+    """The audit of a table by its model; `choice` goes to `examine`, `started` is when the clock was started."""
+    findings = examine(fitted.model, fitted.X, fitted.labels, verified=fitted.verified, progress=progress, **choice)
+    run = replace(run, created=now(), seconds=time.perf_counter() - started, notes=(*run.notes, *fitted.notes))
     return Audit(findings, fitted.model, run, frame, roles, fitted.recipe)
 
 

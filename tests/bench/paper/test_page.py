@@ -28,7 +28,7 @@ def root(tmp_path_factory):
             for rep in range(2):
                 rows += run_job(experiment, value, Job(setting, rep, methods))[1]
         write_rows(results_path(folder, name), rows)
-    remember(folder, "roc", ["nb", "inb"], 3, 0)
+    remember(folder, "roc", ["nb", "inb"])
     return folder
 
 
@@ -70,21 +70,22 @@ def _rows(root, name):
 
 
 def test_the_machine_and_the_command_are_told(root):
-    told = made_by(root, "roc")
-    assert "`noisybayes reproduce roc --methods nb,inb --reps 3`, on " in told
+    told = made_by(root, "roc", _rows(root, "roc"))
+    assert "`noisybayes reproduce roc --methods nb,inb --reps 2`, on " in told
     assert "scikit-learn" in told
     assert told in render_page(root)
 
 
+def test_the_command_names_the_repetitions_that_are_stored(root):
+    rows = [{"rep": rep, "method": "nb"} for rep in (4, 5, 6)]
+    remember(root, "roc", ["nb"])
+    assert "`noisybayes reproduce roc --methods nb --reps 3 --seed 4`, on " in made_by(root, "roc", rows)
+
+
 def test_a_later_run_of_the_same_methods_replaces_the_earlier(tmp_path):
-    remember(tmp_path, "roc", ["nb"], 3, 0)
-    remember(tmp_path, "roc", ["nal"], 3, 0)
-    remember(tmp_path, "roc", ["nb"], 5, 2)
-    commands = [run["command"] for run in load_runs(tmp_path)]
-    assert commands == [
-        "noisybayes reproduce roc --methods nal --reps 3",
-        "noisybayes reproduce roc --methods nb --reps 5 --seed 2",
-    ]
+    for methods in (["nb"], ["nal"], ["nb"]):
+        remember(tmp_path, "roc", methods)
+    assert [run["methods"] for run in load_runs(tmp_path)] == ["nal", "nb"]
 
 
 # --- the paper's own figures -----------------------------------------------------------------------------------------

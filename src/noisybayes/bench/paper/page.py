@@ -33,7 +33,7 @@ def stored(root: Path) -> dict[str, list[Row]]:
 
 def render_page(root: Path) -> str:
     rows = stored(root)
-    sections = [f"{EXPERIMENTS[name].page(found)}\n{made_by(root, name)}\n" for name, found in rows.items()]
+    sections = [f"{EXPERIMENTS[name].page(found)}\n{made_by(root, name, found)}\n" for name, found in rows.items()]
     findings = [f"- {sentence}" for name, found in rows.items() for sentence in EXPERIMENTS[name].findings(found)]
     return "\n".join([HEAD, *([DISCUSSION, *findings, ""] if findings else []), *sections])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -53,16 +52,9 @@ def run(
     done: Iterator[tuple[Job, list[Row]]] = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks)
     for job, found in done:
         rows += found
-        _write_whole(path, sorted(rows, key=_order))
+        write_rows(path, sorted(rows, key=_order))
         report(job)
     return rows
-
-
-def _write_whole(path: Path, rows: list[Row]) -> None:
-    """All or nothing: who interrupts the run while rows are written must not lose those of the hours before."""
-    new = path.with_suffix(".new")
-    write_rows(new, rows)
-    os.replace(new, path)
 
 
 def _order(row: Row) -> tuple[str, int, str]:

@@ -1,4 +1,4 @@
-"""On which machine, and by which command, the stored rows of an experiment were made."""
+"""On which machine the stored rows of an experiment were made, and the command that makes them again."""
 
 from __future__ import annotations
 
@@ -19,23 +19,26 @@ def load_runs(root: Path) -> list[Row]:
     return read_rows(path) if path.exists() else []
 
 
-def remember(root: Path, experiment: str, methods: Sequence[str], reps: int, seed: int) -> None:
+def remember(root: Path, experiment: str, methods: Sequence[str]) -> None:
     """A later run of the same experiment with the same methods replaces the earlier one."""
-    command = f"noisybayes reproduce {experiment} --methods {','.join(methods)} --reps {reps}"
-    run = {
-        "experiment": experiment,
-        "methods": " ".join(methods),
-        "command": command + (f" --seed {seed}" if seed else ""),
-        "machine": machine(),
-    }
+    run = {"experiment": experiment, "methods": " ".join(methods), "machine": machine()}
     key = ("experiment", "methods")
     others = [row for row in load_runs(root) if any(row[name] != run[name] for name in key)]
     write_rows(runs_path(root), sorted([*others, run], key=lambda row: [str(row[name]) for name in key]))
 
 
-def made_by(root: Path, experiment: str) -> str:
+def made_by(root: Path, experiment: str, rows: Sequence[Row]) -> str:
     """A paragraph of the page."""
-    runs = [row for row in load_runs(root) if row["experiment"] == experiment]
+    runs = [run for run in load_runs(root) if run["experiment"] == experiment]
     if not runs:
         return f"Repeat with `noisybayes reproduce {experiment}`."
-    return "Made by:\n\n" + "\n".join(f"- `{run['command']}`, on {run['machine']}" for run in runs)
+    return "Made by:\n\n" + "\n".join(f"- `{_command(run, rows)}`, on {run['machine']}" for run in runs)
+
+
+def _command(run: Row, rows: Sequence[Row]) -> str:
+    """What makes the stored repetitions of these methods."""
+    methods = run["methods"].split()
+    reps = {row["rep"] for row in rows if row["method"] in methods}
+    seed = min(reps, default=0)
+    shown = f"noisybayes reproduce {run['experiment']} --methods {','.join(methods)} --reps {len(reps)}"
+    return shown + (f" --seed {seed}" if seed else "")

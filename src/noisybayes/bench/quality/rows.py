@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from ..._files import whole_file
 from ..store import Row, parse_rows
 
 MEASURES = (
@@ -53,11 +54,9 @@ def append(path: Path, row: Row) -> None:
 
 def rewrite(path: Path, rows: Collection[Row]) -> None:
     """Write the file anew with these rows."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(".part")
     lines = [_line(COLUMNS), *(_line([row[column] for column in COLUMNS]) for row in rows)]
-    temporary.write_text("".join(lines), encoding="utf-8", newline="")
-    temporary.replace(path)
+    with whole_file(path) as made:
+        made.write_text("".join(lines), encoding="utf-8", newline="")
 
 
 def _line(cells: Iterable[object]) -> str:
