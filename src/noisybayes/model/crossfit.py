@@ -21,6 +21,8 @@ from .tree import Array
 from .variants import Choice, Variant, combine
 
 FOLDS = 5
+#: Four fifths of few rows learn visibly worse than all of them, so that left-out labels would judge another, weaker fit.
+MORE_FOLDS, FEW_ROWS = 10, 500
 #: Rounds of reweighting that may be made; their effect is all but over after the second.
 MOST_ROUNDS = 3
 #: Honest likelihoods of rounds differ by hundredths of a nat per row: this many left-out rows tell them apart.
@@ -188,12 +190,12 @@ def crossfit(
     rng: np.random.Generator,
     believe: Generative | None = None,
     report: Callable[[str], None] | None = None,
-    n_folds: int = FOLDS,
+    n_folds: int | None = None,
     most_rounds: int = MOST_ROUNDS,
 ) -> CrossFit:
     """Choose a variant, choose the number of rounds on left-out labels, and fit on all rows."""
     tell = report or (lambda news: None)
-    order, parts = into_folds(rows, n_folds, rng)
+    order, parts = into_folds(rows, n_folds or _folds_for(rows.n_rows), rng)
     fitter = Fitter(learner, structure, n_classes, rng, most_rounds)
     tell("comparing scores")
     choice = fitter.choose(parts)
@@ -225,6 +227,10 @@ def crossfit(
         honest,
         _review_count(last.calibration, scores, labels, structure),
     )
+
+
+def _folds_for(n_rows: int) -> int:
+    return MORE_FOLDS if n_rows < FEW_ROWS else FOLDS
 
 
 def _fewest_rounds(honest: Array, most_rounds: int) -> int:
