@@ -10,6 +10,7 @@ from .bench import bench
 from .completion import completion
 from .models import fit, predict, report
 from .reproduce import reproduce
+from .serve import serve
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -26,5 +27,5 @@ def app() -> None:
     """
 
 
-for command in (audit, fit, predict, report, bench, reproduce, completion):
+for command in (audit, fit, predict, report, serve, bench, reproduce, completion):
     app.add_command(command)

@@ -17,8 +17,15 @@ TOOLTIP_LIMIT = 80
 STRONG = 0.85  # from this opacity on, white is easier to read in the cell than black
 
 
-def heat_map(classes: Sequence[str], estimate: Matrix, low: Matrix | None = None, high: Matrix | None = None) -> str:
-    """The mislabeling matrix: rows given, columns true. The diagonal is grey, so that mistakes alone have a colour."""
+def heat_map(
+    classes: Sequence[str],
+    estimate: Matrix,
+    low: Matrix | None = None,
+    high: Matrix | None = None,
+    link: Callable[[str, str], str] | None = None,
+) -> str:
+    """The mislabeling matrix: rows given, columns true. The diagonal is grey, so that mistakes alone have a colour.
+    `link(given, true)` is where a click on a mistake leads."""
     names = [label(name) for name in classes]
     cell = 46 if len(names) <= 6 else 38 if len(names) <= 12 else 30 if len(names) <= 20 else 22
     longest = max((width_of(name) for name in names), default=0)
@@ -38,7 +45,8 @@ def heat_map(classes: Sequence[str], estimate: Matrix, low: Matrix | None = None
         for j, true in enumerate(classes):
             says = _matrix_tooltip(given, true, estimate[i][j], _at(low, i, j), _at(high, i, j))
             corner = (left + cell * j, top + cell * i)
-            body.append(_cell(corner, cell, estimate[i][j], None if i == j else estimate[i][j] / worst, says))
+            drawn = _cell(corner, cell, estimate[i][j], None if i == j else estimate[i][j] / worst, says)
+            body.append(drawn if link is None or i == j else element("a", drawn, href=link(given, true)))
     width = left + side + longest * math.cos(SLANT)
     return picture(
         width, top + side + 4, "Mislabeling matrix: rows given, columns true label", *body, class_="chart own"

@@ -40,9 +40,9 @@ def render_html(summary: Summary, max_bytes: int = 3_000_000) -> str:
 
 def _render(shared: dict[str, Any], rows: Sequence[str]) -> str:
     data = Markup(shared["table"].data(rows))
-    script = _asset("report.js")
+    script = asset("report.js")
     page = _template().render(
-        shared, data=data, n_embedded=len(rows), script=script, style=_asset("report.css"), script_hash=_hash(script)
+        shared, data=data, n_embedded=len(rows), script=script, style=asset("report.css"), script_hash=_hash(script)
     )
     # A lone half of a surrogate pair, as broken exports hold, cannot be written as UTF-8.
     return page.encode("utf-8", "replace").decode("utf-8")
@@ -50,17 +50,22 @@ def _render(shared: dict[str, Any], rows: Sequence[str]) -> str:
 
 @cache
 def _template() -> Template:
-    loader = PackageLoader("noisybayes.report")
-    environment = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    return environment("noisybayes.report").get_template("report.html")
+
+
+def environment(package: str) -> Environment:
+    """The templates of a package: every text is escaped, numbers are told as in the report."""
+    made = Environment(
+        loader=PackageLoader(package), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     for function in (words.count, words.percent, words.signed, words.plural, words.clip, words.tie):
-        environment.filters[function.__name__] = function
-    return environment.get_template("report.html")
+        made.filters[function.__name__] = function
+    return made
 
 
 @cache
-def _asset(name: str) -> Markup:
+def asset(name: str) -> Markup:
+    """The report's style or script."""
     return Markup((files("noisybayes.report") / "templates" / name).read_text(encoding="utf-8"))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from .. import __version__
 from ..auditing.evidence import Evidence
 from ..auditing.impact import Impact
 from .result import Audit
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FORMAT = 1
 _MOST_PAIRS = 50
@@ -45,7 +48,7 @@ def summarise(audit: Audit) -> dict[str, Any]:
         "review": {name: np.asarray(values).tolist() for name, values in findings.review._asdict().items()},
         "convergence": _convergence(audit.model),
         "warnings": list(findings.warnings),
-        "suspects": _suspects(audit),
+        "suspects": describe(audit, audit.suspects),
     }
 
 
@@ -128,8 +131,8 @@ def _convergence(model: Any) -> dict[str, Any]:
     return {"kind": "honest likelihood", "values": values, "chosen": chosen, "text": text}
 
 
-def _suspects(audit: Audit) -> list[dict[str, Any]]:
-    chosen = audit.suspects
+def describe(audit: Audit, chosen: pd.DataFrame) -> list[dict[str, Any]]:
+    """What rows of the audit's table hold, what is suggested for them, and why."""
     rows = chosen.index.to_numpy()
     found = audit.evidence(rows, _EVIDENCE)
     cells, ids = _cells(audit, rows)

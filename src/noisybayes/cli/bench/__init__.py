@@ -7,6 +7,7 @@ import click
 from .add import add
 from .experiments import NAMES, experiment, page
 from .quality import quality
+from .review import review
 
 __all__ = ["NAMES", "bench"]
 
@@ -18,5 +19,5 @@ def bench() -> None:
 
 for name, text in NAMES.items():
     bench.add_command(experiment(name, text))
-for command in (quality, add, page):
+for command in (quality, review, add, page):
     bench.add_command(command)

@@ -48,10 +48,11 @@ def experiment(name: str, text: str) -> click.Command:
 @click.command()
 @root_option
 def page(root: Path) -> None:
-    """Remake docs/benchmarks.md, docs/quality.md and docs/reproduce.md from the stored rows, without measuring."""
+    """Remake the pages of docs/ that are made from stored rows: benchmarks, quality, reproduce, review."""
     from ...bench.pages import write_page
     from ...bench.paper.page import write_page as write_paper_page
     from ...bench.quality.page import write_page as write_quality_page
+    from ...bench.review.page import write_page as write_review_page
 
-    for path in (write_page(root), write_quality_page(root), write_paper_page(root)):
+    for path in (write_page(root), write_quality_page(root), write_paper_page(root), write_review_page(root)):
         click.echo(f"wrote {path}")

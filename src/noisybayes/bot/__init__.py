@@ -1,0 +1,9 @@
+"""The auto-responder: it classifies a customer's message and replies, or hands over to a person."""
+
+from .bot import Bot, Turn, load_bot
+from .config import Config, load_config
+from .demo import demo_bot
+from .dialog import Dialog
+from .training import train
+
+__all__ = ["Bot", "Config", "Dialog", "Turn", "demo_bot", "load_bot", "load_config", "train"]

@@ -1,0 +1,276 @@
+"""The configuration of a bot: one YAML file with everything that is particular to a business."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..data.errors import InputError
+from .contacts import Contacts, read_contacts
+from .marked import Entry, parse
+from .rules import FACTS, Names, Rule, read_rule
+from .words import Words, read_words
+
+SHIPPED = Path(__file__).with_name("configs")
+_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Names of the columns of a table of dialogs."""
+
+    dialog: str = "dialog"
+    position: str = "position"
+    message: str = "message"
+    label: str = "label"
+    true_label: str = "true_label"
+    tokens: bool = False  # a message is a list of words, as Python writes it
+
+
+@dataclass(frozen=True)
+class Value:
+    title: str
+    when: Rule
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Something that a dialog remembers: a word of the dictionaries `take`, or the first of `values` that holds."""
+
+    title: str
+    question: str | None  # asked when it is missing
+    take: Words | None
+    values: Mapping[str, Value]
+    forget_with: str | None  # forgotten when this slot gets another value
+    not_needed: Rule | None
+
+    def title_of(self, value: str) -> str:
+        return self.values[value].title if value in self.values else value
+
+
+@dataclass(frozen=True)
+class Feature:
+    title: str
+    column: str  # where a table gives this feature, to compare with
+    when: Rule
+
+
+@dataclass(frozen=True)
+class Category:
+    title: str
+    label: str  # in tables
+    reply: str  # "" for no reply
+    needs: tuple[str, ...]  # slots that are asked for first
+    asks: str | None  # the slot whose question is the reply, as long as it is missing
+
+
+@dataclass(frozen=True)
+class Config:
+    title: str
+    language: str
+    threshold: float
+    handover: str
+    columns: Columns
+    contacts: Contacts
+    slots: Mapping[str, Slot]
+    rules: Mapping[str, Rule]
+    features: Mapping[str, Feature]
+    categories: Mapping[str, Category]
+    steps: tuple[tuple[str, Rule | Slot], ...]  # rules, features and slots in an order in which each can be decided
+    source: str  # the file as it was written
+
+    def category_of(self, label: str) -> str | None:
+        """The key of the category that a table names by `label`."""
+        return next((key for key, category in self.categories.items() if label in (category.label, key)), None)
+
+
+def load_config(source: str | Path) -> Config:
+    """From a file, or by the name of a shipped one: `cars_en`, `cars_zh`."""
+    path = Path(source)
+    if not path.exists() and str(source) in shipped_names():
+        path = SHIPPED / f"{source}.yaml"
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(
+            f"there is no file {str(source)!r}; write one with `noisybayes bot init FILE`, "
+            f"or name a shipped one: {', '.join(shipped_names())}"
+        ) from None
+    except IsADirectoryError:
+        raise InputError(f"{source} is a folder; name the configuration file in it") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path.name} is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+    return read_config(text, path.name)
+
+
+def shipped_names() -> list[str]:
+    return sorted(path.stem for path in SHIPPED.glob("*.yaml"))
+
+
+def read_config(text: str, file: str = "configuration") -> Config:
+    """Check a configuration; errors name file, line and key."""
+    top = parse(text, file)
+    parts = top.fields(
+        ("title", "language", "threshold", "handover", "words", "slots", "features", "categories"),
+        ("columns", "contacts", "rules"),
+    )
+    words = {name: read_words(entry) for name, entry in parts["words"].named()}
+    rule_entries = parts["rules"].named() if "rules" in parts else []
+    feature_entries, slot_entries = parts["features"].named(), parts["slots"].named()
+    for name, entry in [*rule_entries, *feature_entries]:
+        _refuse_taken_name(name, entry, [*words, *FACTS])
+    for name, entry in feature_entries:
+        _refuse_taken_name(name, entry, [name for name, _ in rule_entries])
+    values = {name: _values_of(entry) for name, entry in slot_entries}
+    names = Names(words, frozenset(name for name, _ in [*rule_entries, *feature_entries]), values)
+    rules = {name: read_rule(entry, names) for name, entry in rule_entries}
+    features = {name: _feature(name, entry, names) for name, entry in feature_entries}
+    slots = {name: _slot(entry, names) for name, entry in slot_entries}
+    if not features:
+        parts["features"].fail("at least one feature is needed")
+    return Config(
+        title=parts["title"].text(),
+        language=parts["language"].text(),
+        threshold=parts["threshold"].number(0, 1),
+        handover=parts["handover"].text(),
+        columns=_columns(parts["columns"]) if "columns" in parts else Columns(),
+        contacts=read_contacts(parts["contacts"]) if "contacts" in parts else Contacts(),
+        slots=slots,
+        rules=rules,
+        features=features,
+        categories=_categories(parts["categories"], slots),
+        steps=_steps(rules, features, slots, dict([*rule_entries, *feature_entries, *_slot_steps(slot_entries)])),
+        source=text,
+    )
+
+
+def _refuse_taken_name(name: str, entry: Entry, taken: list[str]) -> None:
+    if name in taken:
+        entry.fail(f"the name {name!r} already means a dictionary, a rule or a fact; choose another one")
+
+
+def _columns(entry: Entry) -> Columns:
+    parts = entry.fields((), ("dialog", "position", "message", "label", "true_label", "message_format"))
+    kind = parts.pop("message_format", None)
+    tokens = kind is not None and kind.choice(("text", "tokens"), "message format") == "tokens"
+    return Columns(**{name: part.text() for name, part in parts.items()}, tokens=tokens)
+
+
+def _values_of(entry: Entry) -> frozenset[str] | None:
+    parts = dict(entry.items())
+    return frozenset(name for name, _ in parts["values"].named()) if "values" in parts else None
+
+
+def _slot(entry: Entry, names: Names) -> Slot:
+    parts = entry.fields(("title",), ("question", "take", "values", "forget_with", "not_needed_when"))
+    if ("take" in parts) == ("values" in parts):
+        entry.fail("a slot has either take (dictionaries) or values (conditions); write one of them")
+    take = _take(parts["take"], names) if "take" in parts else None
+    values = {}
+    for name, part in parts["values"].named() if "values" in parts else ():
+        fields = part.fields(("title", "when"))
+        values[name] = Value(fields["title"].text(), read_rule(fields["when"], names))
+    forget = parts["forget_with"].choice(list(names.slots), "slot") if "forget_with" in parts else None
+    if forget == entry.path[-1]:
+        parts["forget_with"].fail("a slot cannot be forgotten with itself")
+    return Slot(
+        parts["title"].text(),
+        _reply(parts["question"], names.slots) if "question" in parts else None,
+        take,
+        values,
+        forget,
+        read_rule(parts["not_needed_when"], names) if "not_needed_when" in parts else None,
+    )
+
+
+def _take(entry: Entry, names: Names) -> Words:
+    found = [part.choice(list(names.words), "dictionary") for part in entry.members()]
+    if not found:
+        entry.fail("must name at least one dictionary")
+    return Words(tuple(pair for name in found for pair in names.words[name].spellings))
+
+
+def _feature(name: str, entry: Entry, names: Names) -> Feature:
+    parts = entry.fields(("title", "when"), ("column",))
+    column = parts["column"].text() if "column" in parts else name
+    return Feature(parts["title"].text(), column, read_rule(parts["when"], names))
+
+
+def _categories(entry: Entry, slots: Mapping[str, Slot]) -> dict[str, Category]:
+    categories = {name: _category(name, part, slots) for name, part in entry.named()}
+    if len(categories) < 2:
+        entry.fail(f"at least 2 categories are needed, got {len(categories)}")
+    meanings: dict[str, str] = {}
+    for name, part in entry.items():
+        for label in {categories[name].label, name}:
+            if meanings.setdefault(label, name) != name:
+                part.fail(f"the label {label!r} already means the category {meanings[label]!r}; give each its own")
+    return categories
+
+
+def _category(name: str, entry: Entry, slots: Mapping[str, Slot]) -> Category:
+    parts = entry.fields(("title", "reply"), ("label", "needs", "asks"))
+    reply = _reply(parts["reply"], slots, empty=True)
+
+    def asked(part: Entry) -> str:
+        slot = part.choice(list(slots), "slot")
+        if slots[slot].question is None:
+            part.fail(f"the slot {slot!r} has no question to ask; add one to slots.{slot}")
+        return slot
+
+    return Category(
+        parts["title"].text(),
+        parts["label"].text() if "label" in parts else name,
+        reply,
+        tuple(asked(part) for part in parts["needs"].members()) if "needs" in parts else (),
+        asked(parts["asks"]) if "asks" in parts else None,
+    )
+
+
+def _reply(entry: Entry, slots: Iterable[str], empty: bool = False) -> str:
+    text = entry.text(empty)
+    for placeholder in _PLACEHOLDER.findall(text):
+        if placeholder not in slots:
+            entry.fail(f"{{{placeholder}}} is no slot; possible are {', '.join(slots)}")
+    return text
+
+
+def _slot_steps(entries: list[tuple[str, Entry]]) -> list[tuple[str, Entry]]:
+    return [(f"slot {name}", entry) for name, entry in entries]
+
+
+def _steps(
+    rules: Mapping[str, Rule], features: Mapping[str, Feature], slots: Mapping[str, Slot], entries: Mapping[str, Entry]
+) -> tuple[tuple[str, Rule | Slot], ...]:
+    """Each step after those that it uses; what uses itself in the end is refused."""
+    uses = {name: rule.uses for name, rule in rules.items()}
+    uses |= {name: feature.when.uses for name, feature in features.items()}
+    for name, slot in slots.items():
+        needed = frozenset().union(*(value.when.uses for value in slot.values.values()))
+        uses[f"slot {name}"] = needed | ({f"slot {slot.forget_with}"} if slot.forget_with else frozenset())
+    order: dict[str, None] = {}
+    visit = _visitor(uses, entries, order)
+    for step in uses:
+        visit(step, ())
+    named: dict[str, tuple[str, Rule | Slot]] = {name: (name, rule) for name, rule in rules.items()}
+    named |= {name: (name, feature.when) for name, feature in features.items()}
+    named |= {f"slot {name}": (name, slot) for name, slot in slots.items()}
+    return tuple(named[step] for step in order)
+
+
+def _visitor(
+    uses: Mapping[str, frozenset[str]], entries: Mapping[str, Entry], order: dict[str, None]
+) -> Callable[[str, tuple[str, ...]], None]:
+    def visit(step: str, above: tuple[str, ...]) -> None:
+        if step in order:
+            return
+        if step in above:
+            circle = " -> ".join([*above[above.index(step) :], step])
+            entries[step].fail(f"this depends on itself ({circle}); take one of these conditions out")
+        for needed in sorted(uses[step]):
+            visit(needed, (*above, step))
+        order[step] = None
+
+    return visit

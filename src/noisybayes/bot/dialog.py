@@ -1,0 +1,39 @@
+"""The state of a dialog: what is known after the messages so far. It holds no message and no contact details."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..data.errors import InputError
+
+
+@dataclass(frozen=True)
+class Dialog:
+    messages: int = 0  # so far
+    left_contact: bool = False
+    slots: tuple[tuple[str, str], ...] = ()  # name and value of each slot that is known
+
+    @property
+    def known(self) -> dict[str, str]:
+        return dict(self.slots)
+
+    def after(self, left_contact: bool, known: Mapping[str, str]) -> Dialog:
+        """One message later."""
+        return Dialog(self.messages + 1, self.left_contact or left_contact, tuple(known.items()))
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"messages": self.messages, "left_contact": self.left_contact, "known": self.known}
+
+    @classmethod
+    def from_dict(cls, stored: Any) -> Dialog:
+        ok = isinstance(stored, dict) and set(stored) == {"messages", "left_contact", "known"}
+        if ok:
+            messages, left, known = (stored[key] for key in ("messages", "left_contact", "known"))
+            ok = isinstance(messages, int) and not isinstance(messages, bool) and messages >= 0
+            ok = ok and isinstance(left, bool) and isinstance(known, dict)
+            ok = ok and all(isinstance(part, str) for pair in known.items() for part in pair)
+        if not ok:
+            raise InputError("the state of a dialog must be what Dialog.as_dict() gave; start a new dialog")
+        return cls(messages, left, tuple(known.items()))

@@ -1,0 +1,122 @@
+"""Tables of dialogs: one row per message, with labels, and maybe with true labels and features to compare with."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from ..data.cells import as_numbers, as_text, as_truths
+from ..data.errors import InputError
+from ..data.simulate import Array
+from ..report.run import as_frame
+from .config import Config
+from .dialog import Dialog
+from .marked import hint
+from .reading import read_message
+
+
+class Dialogs(NamedTuple):
+    """Messages in the order in which they were sent, dialog by dialog."""
+
+    dialog: Array  # (n,) numbers from 0 on
+    messages: list[str]
+    labels: Array | None  # (n,) keys of categories, None where there is no label
+    true_labels: Array | None
+    given: dict[str, Array]  # the table's own columns of features, (n,) each, 0 or 1
+
+
+def read_dialogs(config: Config, data: Any) -> Dialogs:
+    """From a data frame or a file, by the columns that the configuration names; columns of labels may be missing."""
+    frame, _ = as_frame(data)
+    columns = config.columns
+    names = as_text(_column(frame, columns.dialog, "dialog")).to_list()
+    for row, name in enumerate(names, 1):
+        if name is None:
+            raise InputError(f"row {row}: the column {columns.dialog!r} is empty; every message belongs to a dialog")
+    numbers: dict[str | None, int] = {}
+    dialog = np.array([numbers.setdefault(name, len(numbers)) for name in names])
+    order = np.lexsort((_positions(frame, columns.position), dialog))
+    messages = _messages(frame, config)
+    features = {key: feature.column for key, feature in config.features.items()}
+    return Dialogs(
+        dialog[order],
+        [messages[row] for row in order],
+        _labels(frame, columns.label, config, order),
+        _labels(frame, columns.true_label, config, order),
+        {key: _given(frame, column)[order] for key, column in features.items() if column in frame.columns},
+    )
+
+
+def replay(config: Config, dialogs: Dialogs) -> Array:
+    """(n, d) features of the messages, each read in the state that the earlier ones of its dialog left."""
+    rows = []
+    last, state = -1, Dialog()
+    for number, message in zip(dialogs.dialog.tolist(), dialogs.messages, strict=True):
+        reading = read_message(config, state if number == last else Dialog(), message)
+        last, state = number, reading.dialog
+        rows.append(reading.features)
+    return np.array(rows, dtype=np.float64)
+
+
+def _column(frame: pl.DataFrame, name: str, role: str) -> pl.Series:
+    if name not in frame.columns:
+        raise InputError(
+            f"there is no column {name!r} for the {role}; {hint(name, frame.columns)} "
+            f"(name it in the configuration: columns.{role})"
+        )
+    return frame[name]
+
+
+def _positions(frame: pl.DataFrame, name: str) -> Array:
+    parsed = as_numbers(_column(frame, name, "position"))
+    wrong = parsed.bad | parsed.values.is_null()
+    if wrong.any():
+        row = int(wrong.arg_true()[0])
+        raise InputError(f"row {row + 1}: the position {frame[name][row]!r} in the column {name!r} is no number")
+    return parsed.values.to_numpy()
+
+
+def _messages(frame: pl.DataFrame, config: Config) -> list[str]:
+    name = config.columns.message
+    cells = as_text(_column(frame, name, "message")).fill_null("").to_list()
+    return [_joined(cell, row, name) for row, cell in enumerate(cells, 1)] if config.columns.tokens else cells
+
+
+def _joined(cell: str, row: int, column: str) -> str:
+    try:
+        words = ast.literal_eval(cell)
+        if isinstance(words, list):
+            return "".join(str(word) for word in words)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        pass
+    raise InputError(
+        f"row {row}: the column {column!r} holds {cell[:40]!r}, which is no list of words as Python writes it; "
+        "if it holds plain text, set columns.message_format to text"
+    )
+
+
+def _labels(frame: pl.DataFrame, name: str, config: Config, order: Array) -> Array | None:
+    if name not in frame.columns or frame[name].is_null().all():
+        return None
+    keys = {label: config.category_of(label) for label in as_text(frame[name]).drop_nulls().unique().to_list()}
+    cells = as_text(frame[name]).to_list()
+    for row, label in enumerate(cells, 1):
+        if label is not None and keys[label] is None:
+            known = [category.label for category in config.categories.values()]
+            raise InputError(
+                f"row {row}: the label {label!r} in the column {name!r} is no category of the configuration; "
+                f"{hint(label, known)}"
+            )
+    return np.array([None if cell is None else keys[cell] for cell in cells], dtype=object)[order]
+
+
+def _given(frame: pl.DataFrame, name: str) -> Array:
+    parsed = as_truths(frame[name])
+    wrong = parsed.bad | parsed.values.is_null()
+    if wrong.any():
+        row = int(wrong.arg_true()[0])
+        raise InputError(f"row {row + 1}: the column {name!r} must hold 0 or 1, got {frame[name][row]!r}")
+    return parsed.values.to_numpy()

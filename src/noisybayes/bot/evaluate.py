@@ -1,0 +1,216 @@
+"""How good a bot is: dialogs are replayed, and split so that no dialog stands in both parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from sklearn.naive_bayes import BernoulliNB
+
+from ..data.errors import InputError
+from ..data.simulate import Array
+from .config import Config
+from .dialogs import Dialogs, read_dialogs, replay
+from .training import fit, labels_to_learn
+
+TEST_SHARE = 0.2
+#: Shares answered are shown for these thresholds beside that of the configuration.
+THRESHOLDS = (0.0, 0.3, 0.5, 0.7, 0.9)
+
+Fit = Callable[[Array, Array], Any]
+
+
+class Agreement(NamedTuple):
+    feature: str
+    column: str
+    given: int  # messages for which the table says 1
+    ours: int
+    agreement: float  # share of messages for which both say the same
+
+
+class Method(NamedTuple):
+    name: str
+    accuracy: float  # mean over the repetitions
+    spread: float  # standard deviation over the repetitions
+
+
+class Answered(NamedTuple):
+    threshold: float
+    share: float  # of messages that are not handed over
+    accuracy: float | None  # among those, if there are any
+
+
+class PerCategory(NamedTuple):
+    category: str
+    messages: int  # in all test parts together
+    accuracy: float
+
+
+class Evaluation(NamedTuple):
+    messages: int
+    dialogs: int
+    reps: int
+    seed: int
+    against: str  # "true labels", or "labels" where the table has no true ones
+    agreements: tuple[Agreement, ...]  # the worst first; empty if the table gives no features
+    methods: tuple[Method, ...]
+    answered: tuple[Answered, ...]  # by the bot as a whole
+    per_category: tuple[PerCategory, ...]
+    confusion: Array  # (C, C) messages in all test parts: [category that is right, category that was predicted]
+    categories: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        plain = {name: value for name, value in self._asdict().items() if name not in _LISTS}
+        lists = {name: [row._asdict() for row in getattr(self, name)] for name in _LISTS}
+        return plain | lists | {"categories": list(self.categories), "confusion": self.confusion.tolist()}
+
+
+_LISTS = ("agreements", "methods", "answered", "per_category")
+
+
+class Outcome(NamedTuple):
+    """What one split told."""
+
+    accuracy: dict[str, float]
+    right: Array  # (n_test,) keys
+    predicted: Array  # by the bot
+    confidence: Array
+
+
+def evaluate(
+    config: Config,
+    data: Any,
+    *,
+    reps: int = 20,
+    seed: int = 0,
+    progress: Callable[[int], None] | None = None,
+) -> Evaluation:
+    """Replay the dialogs of a table; learn from 80 % of them and answer the others, `reps` times."""
+    dialogs = data if isinstance(data, Dialogs) else read_dialogs(config, data)
+    labels_to_learn(config, dialogs)
+    ours = replay(config, dialogs)
+    truth = dialogs.labels if dialogs.true_labels is None else dialogs.true_labels
+    outcomes = []
+    for rep, (train, test) in enumerate(splits(dialogs.dialog, reps, seed), 1):
+        outcomes.append(judge(config, dialogs, ours, truth, train, test, seed))
+        if progress is not None:
+            progress(rep)
+    pooled = Outcome({}, *(np.concatenate([outcome[i] for outcome in outcomes]) for i in (1, 2, 3)))
+    keys = tuple(config.categories)
+    return Evaluation(
+        messages=len(dialogs.messages),
+        dialogs=int(dialogs.dialog.max()) + 1,
+        reps=reps,
+        seed=seed,
+        against="labels" if dialogs.true_labels is None else "true labels",
+        agreements=agreements(config, dialogs, ours),
+        methods=_methods(outcomes),
+        answered=_answered(pooled, config.threshold),
+        per_category=_per_category(pooled, keys),
+        confusion=_confusion(pooled, keys),
+        categories=keys,
+    )
+
+
+def splits(dialog: Array, reps: int, seed: int) -> Iterator[tuple[Array, Array]]:
+    """Rows to learn from and rows to test on; every dialog stands in one of them as a whole."""
+    numbers = np.unique(dialog)
+    n_dialogs = len(numbers)
+    n_test = max(1, round(TEST_SHARE * n_dialogs))
+    if n_test >= n_dialogs:
+        raise InputError(f"{n_dialogs} dialogs cannot be split into two parts; give at least 2")
+    for rep in range(reps):
+        chosen = np.random.default_rng([seed, rep]).permutation(numbers)[:n_test]
+        test = np.isin(dialog, chosen)
+        yield np.flatnonzero(~test), np.flatnonzero(test)
+
+
+def agreements(config: Config, dialogs: Dialogs, ours: Array) -> tuple[Agreement, ...]:
+    """How often each feature equals the column that the table gives for it, the worst first."""
+    found = []
+    for j, (key, feature) in enumerate(config.features.items()):
+        if key in dialogs.given:
+            given = dialogs.given[key]
+            same = float((given == ours[:, j]).mean())
+            found.append(Agreement(key, feature.column, int(given.sum()), int(ours[:, j].sum()), same))
+    return tuple(sorted(found, key=lambda row: row.agreement))
+
+
+def judge(
+    config: Config, dialogs: Dialogs, ours: Array, truth: Any, train: Array, test: Array, seed: int = 0
+) -> Outcome:
+    """Learn from the rows `train` in several ways, and compare with the true labels of the rows `test`."""
+    labels = labels_to_learn(config, dialogs)
+    test = test[[truth[row] is not None for row in test]]
+    right = truth[test]
+    accuracy: dict[str, float] = {}
+
+    def learn(name: str, make: Fit, X: Array, given: Array) -> Any:
+        rows = train[[given[row] is not None for row in train]]
+        model = make(X[rows], given[rows])
+        accuracy[name] = float((_predict(model, config, X[test]) == right).mean())
+        return model
+
+    def noisy_fit(X: Array, y: Array) -> Any:
+        return fit(config, X, y, seed)
+
+    tables = {"features from the text": ours}
+    if len(dialogs.given) == len(config.features):
+        tables = {"given features": np.column_stack([dialogs.given[key] for key in config.features])} | tables
+    bot: Any = None
+    for name, X in tables.items():
+        bot = learn(f"INB, {name}", noisy_fit, X, labels)
+        learn(f"naive Bayes, {name}", _naive_bayes, X, labels)
+        if dialogs.true_labels is not None:
+            learn(f"naive Bayes on true labels, {name}", _naive_bayes, X, truth)
+    if dialogs.true_labels is not None:
+        accuracy["the labels themselves"] = float((labels[test] == right).mean())
+    posterior = bot.predict_proba(_named(config, ours[test]))
+    return Outcome(accuracy, right, bot.classes_[posterior.argmax(axis=1)], posterior.max(axis=1))
+
+
+def _naive_bayes(X: Array, y: Array) -> Any:
+    return BernoulliNB().fit(X, y.astype(str))
+
+
+def _predict(model: Any, config: Config, X: Array) -> Array:
+    return np.asarray(model.predict(X if isinstance(model, BernoulliNB) else _named(config, X)))
+
+
+def _named(config: Config, X: Array) -> Any:
+    return pd.DataFrame(X, columns=list(config.features))
+
+
+def _methods(outcomes: list[Outcome]) -> tuple[Method, ...]:
+    names = outcomes[0].accuracy
+    values = {name: np.array([outcome.accuracy[name] for outcome in outcomes]) for name in names}
+    return tuple(Method(name, float(found.mean()), float(found.std())) for name, found in values.items())
+
+
+def _answered(pooled: Outcome, own: float) -> tuple[Answered, ...]:
+    found = []
+    for threshold in sorted({own, *THRESHOLDS}):
+        answered = pooled.confidence >= threshold
+        right = (pooled.predicted == pooled.right)[answered]
+        accuracy = float(right.mean()) if right.size else None
+        found.append(Answered(threshold, float(answered.mean()), accuracy))
+    return tuple(found)
+
+
+def _per_category(pooled: Outcome, keys: tuple[str, ...]) -> tuple[PerCategory, ...]:
+    found = []
+    for key in keys:
+        rows = pooled.right == key
+        if rows.any():
+            found.append(PerCategory(key, int(rows.sum()), float((pooled.predicted[rows] == key).mean())))
+    return tuple(found)
+
+
+def _confusion(pooled: Outcome, keys: tuple[str, ...]) -> Array:
+    number = {key: i for i, key in enumerate(keys)}
+    counts = np.zeros((len(keys), len(keys)), dtype=int)
+    for right, predicted in zip(pooled.right, pooled.predicted, strict=True):
+        counts[number[right], number[predicted]] += 1
+    return counts

@@ -1,0 +1,123 @@
+"""Conditions on a message: what stands in the configuration, as functions of a moment in a dialog.
+
+A condition is a name, or a mapping of `any`, `all`, `none` to lists of conditions and `only` to a list of dictionaries;
+a mapping with several keys demands all of them. Names are those of dictionaries, rules, features, the facts below, and
+`said.SLOT` (in this message), `known.SLOT` (so far, this message included), `earlier.SLOT` (before this message), each
+with `=VALUE` if one value is meant. No part of a configuration is run as code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from .marked import Entry, hint
+from .words import Words, only_words
+
+#: What every moment knows without a configuration.
+FACTS: dict[str, str] = {
+    "first_message": "it is the first message of the dialog",
+    "contact": "the message holds contact details",
+    "left_contact": "this message or an earlier one holds contact details",
+}
+TIMES = ("said", "known", "earlier")
+_COMBINATIONS = ("any", "all", "none", "only")
+
+
+class Moment(NamedTuple):
+    """A message in its dialog, while it is being read; the mappings fill up in the order of the steps."""
+
+    text: str  # folded, without contact details
+    truths: dict[str, bool]  # facts, dictionaries, rules and features by name
+    slots: Mapping[str, dict[str, str]]  # time -> name of the slot -> value
+
+
+Condition = Callable[[Moment], bool]
+
+
+class Rule(NamedTuple):
+    holds: Condition
+    uses: frozenset[str]  # names of rules, features and slots that must be decided before
+
+
+class Names(NamedTuple):
+    """What conditions may speak of."""
+
+    words: Mapping[str, Words]
+    rules: frozenset[str]  # and features
+    slots: Mapping[str, frozenset[str] | None]  # the values of each slot, None if any text may be its value
+
+
+def read_rule(entry: Entry, names: Names) -> Rule:
+    if entry.kind == "a mapping":
+        parts = [_combination(key, part, names) for key, part in entry.fields((), _COMBINATIONS).items()]
+        if not parts:
+            entry.fail("this condition is empty; write any, all, none or only")
+        return _all(parts)
+    if entry.kind == "a list":
+        entry.fail("must be a condition, got a list; write any: or all: before it")
+    return _named(entry, names)
+
+
+def _combination(key: str, entry: Entry, names: Names) -> Rule:
+    if key == "only":
+        return _only(entry, names)
+    rules = [read_rule(part, names) for part in entry.members()]
+    if not rules:
+        entry.fail("must be a list of conditions, got an empty one")
+    if key == "all":
+        return _all(rules)
+    holds = [rule.holds for rule in rules]
+    uses = frozenset().union(*(rule.uses for rule in rules))
+    if key == "any":
+        return Rule(lambda moment: any(hold(moment) for hold in holds), uses)
+    return Rule(lambda moment: not any(hold(moment) for hold in holds), uses)
+
+
+def _all(rules: list[Rule]) -> Rule:
+    if len(rules) == 1:
+        return rules[0]
+    holds = [rule.holds for rule in rules]
+    uses = frozenset().union(*(rule.uses for rule in rules))
+    return Rule(lambda moment: all(hold(moment) for hold in holds), uses)
+
+
+def _only(entry: Entry, names: Names) -> Rule:
+    found = [member.choice(list(names.words), "dictionary") for member in entry.members()]
+    pattern = only_words(names.words[name] for name in found)
+    return Rule(lambda moment: pattern.fullmatch(moment.text) is not None, frozenset())
+
+
+def _named(entry: Entry, names: Names) -> Rule:
+    name = entry.text()
+    time, dot, slot = name.partition(".")
+    if dot and time in TIMES:
+        return _slot(entry, time, slot, names)
+    if name in names.words:
+        words = names.words[name]
+        return Rule(lambda moment: _found(moment, name, words), frozenset())
+    if name not in names.rules and name not in FACTS:
+        known = [*FACTS, *names.words, *names.rules, *(f"{time}.{slot}" for time in TIMES for slot in names.slots)]
+        entry.fail(f"there is no dictionary, rule, feature or fact {name!r}; {hint(name, known)}")
+    return Rule(lambda moment: moment.truths[name], frozenset({name}) - FACTS.keys())
+
+
+def _found(moment: Moment, name: str, words: Words) -> bool:
+    truth = moment.truths.get(name)
+    if truth is None:
+        truth = moment.truths[name] = words.found(moment.text)
+    return truth
+
+
+def _slot(entry: Entry, time: str, rest: str, names: Names) -> Rule:
+    slot, equals, value = rest.partition("=")
+    if slot not in names.slots:
+        entry.fail(f"there is no slot {slot!r}; {hint(slot, list(names.slots))}")
+    values = names.slots[slot]
+    if equals and values is not None and value not in values:
+        entry.fail(f"the slot {slot!r} has no value {value!r}; {hint(value, sorted(values))}")
+    # what was known before is there from the start
+    uses = frozenset() if time == "earlier" else frozenset({f"slot {slot}"})
+    if equals:
+        return Rule(lambda moment: moment.slots[time].get(slot) == value, uses)
+    return Rule(lambda moment: slot in moment.slots[time], uses)

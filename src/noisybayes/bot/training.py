@@ -1,0 +1,43 @@
+"""A bot from a configuration and labeled dialogs, wrong labels among them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..data.errors import InputError
+from ..data.simulate import Array
+from ..estimators import BernoulliINB
+from ..model.mislabel import DriftWarning, IdentifiabilityWarning
+from .bot import Bot
+from .config import Config
+from .dialogs import Dialogs, read_dialogs, replay
+
+
+def train(config: Config, dialogs: Any, *, random_state: int = 0) -> Bot:
+    """Learn the categories from the labels of a data frame or file of dialogs, or of `Dialogs` that were read."""
+    if not isinstance(dialogs, Dialogs):
+        dialogs = read_dialogs(config, dialogs)
+    labels = labels_to_learn(config, dialogs)
+    return Bot(config, fit(config, replay(config, dialogs), labels, random_state))
+
+
+def labels_to_learn(config: Config, dialogs: Dialogs) -> Array:
+    column = config.columns.label
+    if dialogs.labels is None:
+        raise InputError(f"there is no column {column!r} with labels to learn from; name it in columns.label")
+    if len({label for label in dialogs.labels if label is not None}) < 2:
+        raise InputError(f"the column {column!r} holds fewer than 2 different labels; nothing can be learned from it")
+    return dialogs.labels
+
+
+def fit(config: Config, features: Array, labels: Array, random_state: int = 0) -> Any:
+    """Messages without a label help to learn the features."""
+    model = BernoulliINB(missing_label=np.nan, random_state=random_state)
+    with warnings.catch_warnings():  # doubts about single categories; `noisybayes audit` is the place to look at them
+        warnings.simplefilter("ignore", DriftWarning)
+        warnings.simplefilter("ignore", IdentifiabilityWarning)
+        return model.fit(pd.DataFrame(features, columns=list(config.features)), labels)

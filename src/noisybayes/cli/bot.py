@@ -1,0 +1,233 @@
+"""`noisybayes bot`: an auto-responder, from its configuration to a talk in the terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from . import tables
+from .tables import clear_errors, quiet_option, reading_options
+
+if TYPE_CHECKING:
+    from ..bot import Bot, Config, Turn
+    from ..bot.evaluate import Evaluation
+
+config_option = click.option(
+    "--config", "source", default="cars_en", show_default=True, metavar="FILE",
+    help="The configuration: a file, or a shipped one (cars_en, cars_zh).",
+)  # fmt: skip
+_COLUMNS = ("dialog", "position", "message", "label", "true_label")
+
+
+def _column_options(command: Any) -> Any:
+    for name in reversed(_COLUMNS):
+        option, what = f"--{name.replace('_', '-')}", name.replace("_", " ")
+        command = click.option(option, metavar="COLUMN", help=f"The column of the {what}, if not that of --config.")(
+            command
+        )
+    return command
+
+
+@click.group()
+def bot() -> None:
+    """Classify a customer's messages and reply to them.
+
+    \b
+        noisybayes bot init shop.yaml --dialogs dialogs.csv
+        noisybayes bot train dialogs.csv --config shop.yaml --out shop
+        noisybayes bot chat shop
+    """
+
+
+@bot.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--language", type=click.Choice(["en", "zh"]), default="en", show_default=True, help="Of the example.")
+@click.option(
+    "--dialogs",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Also write example dialogs (English) to train on.",
+)
+def init(file: Path, language: str, dialogs: Path | None) -> None:
+    """Write a commented configuration to FILE, to be changed to your own business."""
+    with clear_errors():
+        from .._files import whole_file
+        from ..bot.config import SHIPPED
+        from ..bot.demo import DEMO_DIALOGS
+        from ..data.errors import InputError
+
+        copies = {file: SHIPPED / f"cars_{language}.yaml"} | ({dialogs: DEMO_DIALOGS} if dialogs else {})
+        for path in copies:
+            if path.exists():
+                raise InputError(f"{path} exists already; choose another name or remove it first")
+        for path, shipped in copies.items():
+            with whole_file(path) as made:
+                made.write_bytes(shipped.read_bytes())
+            click.echo(f"wrote {path}")
+    click.echo(f"next: noisybayes bot train {dialogs or 'DIALOGS'} --config {file} --out FOLDER")
+
+
+@bot.command()
+@click.argument("dialogs")
+@config_option
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for the bot.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the folds.")
+@_column_options
+@quiet_option
+@reading_options
+def train(dialogs: str, source: str, out: Path, seed: int, **options: Any) -> None:
+    """Learn from the labeled messages of DIALOGS (CSV, TSV, JSON lines or Parquet), wrong labels among them."""
+    with clear_errors():
+        from ..bot import train as learn
+
+        config = _config(source, options)
+        made = learn(config, tables.read(dialogs, options), random_state=seed)
+        made.save(out)
+    if not options["quiet"]:
+        unseen = [category.title for key, category in config.categories.items() if key not in made.model.classes_]
+        if unseen:
+            click.echo(f"no message has these categories, so they are never chosen: {', '.join(unseen)}")
+        click.echo(f"estimated share of wrong labels: {made.model.noise_rate_:.1%}")
+        click.echo(f"wrote {out}; next: noisybayes bot chat {out}")
+
+
+@bot.command()
+@click.argument("folder", required=False, type=click.Path(path_type=Path))
+@click.option("--verbose", is_flag=True, help="Show category, probability and features of each message.")
+def chat(folder: Path | None, verbose: bool) -> None:
+    """Talk to the bot in FOLDER, or without one to the example. Ends with /quit or Ctrl-D; /new starts again.
+
+    Messages may also come from a pipe, one a line.
+    """
+    with clear_errors():
+        from ..bot import demo_bot, load_bot
+
+        found = demo_bot() if folder is None else load_bot(folder)
+    prompt = sys.stdin.isatty()
+    if prompt:
+        click.echo(f"{found.config.title}. /quit or Ctrl-D ends, /new starts again.")
+    dialog = found.start()
+    while (message := _next_message(prompt)) is not None:
+        if message == "/new":
+            dialog = found.start()
+        elif message:
+            turn = found.answer(dialog, message)
+            dialog = turn.dialog
+            _show_turn(found, turn, verbose)
+
+
+@bot.command()
+@click.argument("dialogs")
+@config_option
+@click.option("--reps", type=click.IntRange(min=1), default=20, show_default=True, help="Random splits by dialog.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the splits.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), help="Also write all figures.")
+@_column_options
+@quiet_option
+@reading_options
+def evaluate(dialogs: str, source: str, reps: int, seed: int, json_file: Path | None, **options: Any) -> None:
+    """Tell how good a bot is: learn from 80 % of DIALOGS and answer the others, --reps times.
+
+    No dialog is ever in both parts. With a column of true labels, methods are compared by them; with columns of given
+    features, those are compared with what the configuration finds in the text.
+    """
+    with clear_errors():
+        import json
+
+        from .._files import whole_file
+        from ..bot.evaluate import evaluate as run
+
+        config = _config(source, options)
+        names = tuple(f"split {rep}" for rep in range(1, reps + 1))
+        with tables.stages(names, options["quiet"]) as tell:
+            found = run(
+                config, tables.read(dialogs, options), reps=reps, seed=seed, progress=lambda rep: tell(f"split {rep}")
+            )
+        if json_file is not None:
+            with whole_file(json_file) as made:
+                made.write_text(json.dumps(found.as_dict(), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    if not options["quiet"]:
+        _show_evaluation(config, found)
+
+
+def _config(source: str, options: dict[str, Any]) -> Config:
+    from dataclasses import replace
+
+    from ..bot import load_config
+
+    config = load_config(source)
+    given = {name: options[name] for name in _COLUMNS if options[name] is not None}
+    return replace(config, columns=replace(config.columns, **given))
+
+
+def _next_message(prompt: bool) -> str | None:
+    """None at the end."""
+    try:
+        message = input("you: " if prompt else "").strip()
+    except (EOFError, KeyboardInterrupt):
+        return None
+    return None if message == "/quit" else message
+
+
+def _show_turn(found: Bot, turn: Turn, verbose: bool) -> None:
+    if turn.left_contact:
+        click.echo(f"     {turn.message}")
+    click.echo(f"bot: {turn.reply or '(no reply)'}")
+    if verbose:
+        titles = ", ".join(found.config.features[key].title for key in turn.fired)
+        person = ", handed over to a person" if turn.handover else ""
+        click.echo(f"     [{turn.title}, {turn.confidence:.0%}{person}; {titles or 'no feature'}]")
+
+
+def _show_evaluation(config: Config, found: Evaluation) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    console.print(f"{found.messages:,} messages in {found.dialogs:,} dialogs, {found.reps} random splits by dialog.")
+    if found.agreements:
+        mean = sum(row.agreement for row in found.agreements) / len(found.agreements)
+        rows = [
+            (config.features[row.feature].title, row.column, f"{row.given:,}", f"{row.ours:,}", f"{row.agreement:.1%}")
+            for row in found.agreements
+        ]
+        title = f"agreement of the features with the given ones: {mean:.1%} on average, the worst first"
+        _print_table(console, title, ("feature", "column", "given", "ours", "agreement"), rows)
+    against = "the true labels" if found.against == "true labels" else "the labels of the file, which may be wrong"
+    methods = [(row.name, f"{row.accuracy:.1%}", f"{row.spread:.1%}") for row in found.methods]
+    _print_table(console, f"accuracy against {against}", ("method", "mean", "sd"), methods)
+    answered = [
+        (f"{row.threshold:g}", f"{row.share:.1%}", "-" if row.accuracy is None else f"{row.accuracy:.1%}")
+        for row in found.answered
+    ]
+    title = f"the bot as a whole (threshold {config.threshold:g}): below the threshold a person answers"
+    _print_table(console, title, ("threshold", "answered", "right among these"), answered)
+    titles = {key: category.title for key, category in config.categories.items()}
+    per = [(titles[row.category], f"{row.messages:,}", f"{row.accuracy:.1%}") for row in found.per_category]
+    _print_table(console, "the bot by category, all splits together", ("category", "messages", "right"), per)
+    _print_table(console, "most frequent mistakes", ("right", "predicted", "messages"), _mistakes(found, titles))
+
+
+def _mistakes(found: Evaluation, titles: dict[str, str], shown: int = 10) -> list[tuple[str, str, str]]:
+    counts = [
+        (int(found.confusion[i, j]), titles[right], titles[predicted])
+        for i, right in enumerate(found.categories)
+        for j, predicted in enumerate(found.categories)
+        if i != j and found.confusion[i, j]
+    ]
+    return [(right, predicted, f"{count:,}") for count, right, predicted in sorted(counts, reverse=True)[:shown]]
+
+
+def _print_table(console: Any, title: str, header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 1))
+    for i, name in enumerate(header):
+        table.add_column(name, justify="left" if i == 0 or name in ("column", "predicted") else "right")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    console.print(f"\n{title}", style="bold", markup=False, soft_wrap=True)
+    console.print(table)

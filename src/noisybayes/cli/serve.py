@@ -1,0 +1,89 @@
+"""`noisybayes serve`: the review desk and the bot in the browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .tables import clear_errors
+
+
+@click.command()
+@click.option(
+    "--demo", is_flag=True, help="Start with the example messages and the example bot, in a store of its own."
+)
+@click.option(
+    "--store", help="Where verdicts and chats are kept: a file, or postgresql://...  [default: noisybayes.db]"
+)
+@click.option("--bot", "bot_folder", type=click.Path(path_type=Path), help="A bot made by 'noisybayes bot train'.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Any other address needs a token.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
+@click.option("--token", envvar="NOISYBAYES_TOKEN", help="Who knows it may come in; better set NOISYBAYES_TOKEN.")
+@click.option("--max-upload", type=click.IntRange(min=1), default=50, show_default=True, help="Largest file, in MB.")
+@click.option(
+    "--requests-per-second", type=click.FloatRange(min=0, min_open=True), default=50.0, show_default=True,
+    help="Of one client; more are refused for a moment.",
+)  # fmt: skip
+def serve(**options: Any) -> None:
+    """Review suspect labels, and chat with the bot, in the browser.
+
+    \b
+    noisybayes serve --demo
+    then open http://127.0.0.1:8000.
+    """  # fmt: skip
+    with clear_errors():
+        _serve(options)
+
+
+def _serve(options: dict[str, Any]) -> None:
+    from .._extras import require
+
+    for module in ("fastapi", "uvicorn", "sqlalchemy", "alembic", "multipart", "yaml"):
+        require(module, extra="web", purpose="the review desk")
+    from ..web.server import serve as run
+    from ..web.settings import Settings
+
+    settings = Settings(
+        options["host"], options["port"], options["token"], options["max_upload"] * 1_000_000,
+        requests_per_second=options["requests_per_second"],
+    )  # fmt: skip
+    bot = _bot(options["bot_folder"], options["demo"])
+    store = _store(options["store"], options["demo"])
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    click.echo(f"Open http://{host}:{settings.port} in a browser; Ctrl-C ends it.")
+    run(store, settings, bot, options["demo"])
+
+
+def _bot(folder: Path | None, demo: bool) -> Any:
+    if folder is not None:
+        from ..bot import load_bot
+
+        return load_bot(folder)
+    if demo:
+        from ..bot import demo_bot
+
+        return demo_bot()
+    return None
+
+
+def _store(given: str | None, demo: bool) -> Any:
+    """A name without :// is a file; the demo has one that goes with the process."""
+    import atexit
+    import shutil
+    import tempfile
+
+    from ..data.errors import InputError
+    from ..web.server import default_store
+    from ..web.store import Store, StoreError
+
+    if given is None and demo:
+        folder = tempfile.mkdtemp(prefix="noisybayes-demo-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        given = f"{folder}/demo.db"
+    url = default_store() if given is None else given if "://" in given else f"sqlite:///{Path(given).resolve()}"
+    try:
+        return Store.open(url)
+    except StoreError as error:
+        raise InputError(str(error)) from None

@@ -1,0 +1,285 @@
+"""The JSON API: everything that the pages do."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from .desk import Desk, Filter
+from .exports import corrected_csv, log_csv
+from .guard import REVIEWER
+
+api = APIRouter(prefix="/api")
+CSV = "text/csv; charset=utf-8"
+
+
+def desk_of(request: Request) -> Desk:
+    desk: Desk = request.app.state.desk
+    return desk
+
+
+def reviewer_of(request: Request, x_reviewer: Annotated[str | None, Header(max_length=60)] = None) -> str:
+    """Who reviews: the header X-Reviewer, else the name that the pages keep in a cookie."""
+    return (x_reviewer or request.cookies.get(REVIEWER) or "somebody")[:60]
+
+
+TheDesk = Annotated[Desk, Depends(desk_of)]
+Reviewer = Annotated[str, Depends(reviewer_of)]
+
+
+class Shown(BaseModel):
+    """Made from the store's values, field by field."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+class Table(Shown):
+    id: int
+    name: str
+    n_rows: int
+    columns: list[str]
+    roles: dict[str, Any] | None
+    labels: list[str]
+    created: datetime
+
+
+class Fit(Shown):
+    id: int
+    state: str
+    stage: str
+    share: float
+    message: str | None
+    started: datetime
+    finished: datetime | None
+
+
+class Row(Shown):
+    position: int = Field(description="Counted from 0.")
+    row_id: str | None
+    given: str | None
+    suggested: str
+    p_wrong: float
+    p_suggested: float
+    suspect: bool
+    shown: dict[str, Any] = Field(description="Its cells, cut into plain and marked pieces, and the evidence.")
+
+
+class Verdict(Shown):
+    id: int
+    position: int
+    reviewer: str
+    action: str
+    label: str
+    given: str | None
+    suggested: str
+    p_wrong: float
+    created: datetime
+    undone: datetime | None
+
+
+class Progress(Shown):
+    n_findings: int
+    n_suspects: int
+    n_reviewed: int
+    n_reviewed_suspects: int
+    n_accepted: int
+    n_kept: int
+    n_other: int
+    precision: float | None
+
+
+class State(Shown):
+    """A table, its last fit that is done, the fit that runs, and how far the review is."""
+
+    table: Table
+    fit: Fit | None
+    running: Fit | None
+    progress: Progress
+
+
+class Reviewed(BaseModel):
+    row: Row
+    verdict: Verdict | None
+
+
+class Columns(BaseModel):
+    """What the columns are; what is left out is guessed."""
+
+    label: str | None = None
+    text: list[str] = []
+    categorical: list[str] = []
+    numeric: list[str] = []
+    binary: list[str] = []
+    id: str | None = None
+    verified: str | None = None
+
+
+class Decision(BaseModel):
+    position: int = Field(ge=0)
+    label: str = Field(max_length=10_000)
+    seen: int = Field(0, description="The id of the verdict that was in force when you looked; 0: there was none.")
+
+
+class Turn(Shown):
+    ordinal: int
+    message: str = Field(description="Contact details are masked.")
+    category: str
+    title: str
+    confidence: float
+    handover: bool
+    reply: str
+    fired: list[str]
+    created: datetime
+
+
+class Dialog(Shown):
+    id: str
+    turns: list[Turn]
+
+
+class Saying(BaseModel):
+    message: str
+
+
+class Made(BaseModel):
+    id: int
+
+
+class Started(BaseModel):
+    id: str
+
+
+@api.get("/health")
+def health(desk: TheDesk) -> dict[str, str]:
+    """Whether the server and its store answer."""
+    desk.store.chat_counts()
+    return {"status": "ok"}
+
+
+@api.get("/tables", response_model=list[Table])
+def tables(desk: TheDesk) -> Any:
+    """All imported tables, newest first."""
+    return desk.store.tables()
+
+
+@api.post("/tables", status_code=201)
+async def add_table(
+    request: Request, desk: TheDesk, name: Annotated[str, Query(max_length=200)], encoding: str = "utf-8"
+) -> Made:
+    """Import a table: the file is the body (CSV, TSV, JSON lines or Parquet), `name` its name."""
+    from starlette.concurrency import run_in_threadpool
+
+    return Made(id=await run_in_threadpool(desk.import_file, name, await request.body(), encoding))
+
+
+@api.get("/tables/{table_id}", response_model=State)
+def table(desk: TheDesk, table_id: int) -> Any:
+    """A table, its fit, and how far its review is."""
+    return desk.overview(table_id)
+
+
+@api.delete("/tables/{table_id}", status_code=204)
+def remove_table(desk: TheDesk, table_id: int) -> None:
+    """Remove a table with its fits and verdicts."""
+    desk.store.remove_table(table_id)
+
+
+@api.put("/tables/{table_id}/columns", status_code=202)
+def choose_columns(desk: TheDesk, table_id: int, columns: Columns) -> None:
+    """Say what the columns are, and begin to fit."""
+    desk.choose_columns(table_id, columns.model_dump())
+
+
+@api.post("/tables/{table_id}/fit", status_code=202)
+def refit(desk: TheDesk, table_id: int) -> None:
+    """Fit again, with the verdicts as verified labels; the queue is then in a new order."""
+    desk.store.table(table_id)
+    desk.jobs.start(table_id)
+
+
+@api.get("/tables/{table_id}/overview")
+def overview(desk: TheDesk, table_id: int) -> dict[str, Any]:
+    """What the last fit found: noise rate, mislabeling matrix, intervals, cost."""
+    from .store import NotFound
+
+    fit = desk.overview(table_id).fit
+    if fit is None or fit.overview is None:
+        raise NotFound("this table has not been fitted yet")
+    return fit.overview
+
+
+@api.get("/tables/{table_id}/queue", response_model=list[Row])
+def queue(
+    desk: TheDesk,
+    reviewer: Reviewer,
+    table_id: int,
+    given: str | None = None,
+    suggested: str | None = None,
+    suspects_only: bool = True,
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 20,
+    offset: Annotated[int, Query(ge=0)] = 0,
+) -> Any:
+    """The rows to review, most suspicious first, without those that somebody else is looking at."""
+    desk.store.table(table_id)
+    return desk.queue(table_id, Filter(given, suggested, suspects_only), reviewer, limit, offset)
+
+
+@api.get("/tables/{table_id}/rows/{position}")
+def row(desk: TheDesk, table_id: int, position: int) -> Reviewed:
+    """One row of the queue, and the verdict on it."""
+    found, verdict = desk.store.finding(table_id, position), desk.store.verdict(table_id, position)
+    return Reviewed(row=Row.model_validate(found), verdict=None if verdict is None else Verdict.model_validate(verdict))
+
+
+@api.post("/tables/{table_id}/verdicts", status_code=201, response_model=Verdict)
+def decide(desk: TheDesk, reviewer: Reviewer, table_id: int, decision: Decision) -> Any:
+    """Give the true label of a row. 409 if somebody else gave a verdict since `seen`."""
+    return desk.decide(table_id, decision.position, reviewer, decision.label, decision.seen)
+
+
+@api.get("/tables/{table_id}/verdicts", response_model=list[Verdict])
+def verdicts(desk: TheDesk, table_id: int) -> Any:
+    """All verdicts, oldest first; those taken back have `undone`."""
+    desk.store.table(table_id)
+    return desk.store.log(table_id)
+
+
+@api.post("/tables/{table_id}/undo", response_model=Verdict | None)
+def undo(desk: TheDesk, reviewer: Reviewer, table_id: int) -> Any:
+    """Take back the last verdict of this reviewer."""
+    desk.store.table(table_id)
+    return desk.store.undo(table_id, reviewer)
+
+
+@api.get("/tables/{table_id}/corrected.csv", response_class=Response)
+def corrected(desk: TheDesk, table_id: int) -> Response:
+    """The table with the corrected labels beside the given ones."""
+    return Response(corrected_csv(desk.store, table_id), media_type=CSV)
+
+
+@api.get("/tables/{table_id}/log.csv", response_class=Response)
+def log(desk: TheDesk, table_id: int) -> Response:
+    """The verdicts as CSV."""
+    desk.store.table(table_id)
+    return Response(log_csv(desk.store, table_id), media_type=CSV)
+
+
+@api.post("/chat", status_code=201)
+def start_dialog(desk: TheDesk) -> Started:
+    """Begin a dialog with the bot."""
+    return Started(id=desk.start_dialog())
+
+
+@api.get("/chat/{dialog_id}", response_model=Dialog)
+def dialog(desk: TheDesk, dialog_id: str) -> Any:
+    """What was said so far."""
+    return desk.store.dialog(dialog_id)
+
+
+@api.post("/chat/{dialog_id}", status_code=201, response_model=Turn)
+def say(desk: TheDesk, dialog_id: str, saying: Saying) -> Any:
+    """Say something; the bot's answer comes back. 409 if somebody else said something in between."""
+    return desk.say(desk.store.dialog(dialog_id), saying.message)

@@ -1,0 +1,106 @@
+"""What can be done with tables, verdicts and dialogs. The pages and the API are two ways to ask for it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ..bot import Bot, Dialog
+from ..data.errors import InputError
+from .fitting import choose_roles, read_content
+from .jobs import Jobs
+from .settings import Settings
+from .store import ChatTurn, DialogInfo, Finding, FitInfo, ReviewProgress, Store, TableInfo, Verdict
+from .uploads import read_upload
+
+LONGEST_MESSAGE = 2_000
+LONGEST_NAME = 100
+
+
+class Filter(NamedTuple):
+    """Which rows of the queue: those of one cell of the mislabeling matrix, and whether suspects alone."""
+
+    given: str | None = None
+    suggested: str | None = None
+    suspects_only: bool = True
+
+
+class Overview(NamedTuple):
+    table: TableInfo
+    fit: FitInfo | None  # the last that is done
+    running: FitInfo | None
+    progress: ReviewProgress
+
+
+class Desk:
+    def __init__(self, store: Store, settings: Settings, bot: Bot | None = None) -> None:
+        self.store, self.settings, self.bot = store, settings, bot
+        self.jobs = Jobs(store)
+
+    # tables
+
+    def import_file(self, name: str, content: bytes, encoding: str = "utf-8") -> int:
+        if not content:
+            raise InputError("the file is empty; choose a table with a column of labels")
+        upload = read_upload(name, content, self.settings.most_memory, encoding)
+        title = (name.replace("\\", "/").rsplit("/", 1)[-1] or "table")[:LONGEST_NAME]
+        return self.store.add_table(title, upload.content, upload.n_rows, upload.columns)
+
+    def choose_columns(self, table_id: int, chosen: Mapping[str, Any]) -> None:
+        """Choose what the columns are, and begin to fit. Columns that verdicts rest on cannot be changed."""
+        table = self.store.table(table_id)
+        roles, labels = choose_roles(read_content(self.store.content(table_id)), chosen)
+        if table.roles is not None and table.roles["label"] != roles.label and self.store.verdicts(table_id):
+            raise InputError("rows of this table have been reviewed by its labels; import it again to choose others")
+        self.store.set_roles(table_id, roles._asdict(), labels)
+        self.jobs.start(table_id)
+
+    def overview(self, table_id: int) -> Overview:
+        store = self.store
+        return Overview(
+            store.table(table_id), store.latest_fit(table_id), store.running_fit(table_id),
+            store.review_progress(table_id),
+        )  # fmt: skip
+
+    # review
+
+    def queue(self, table_id: int, which: Filter, reviewer: str, limit: int, offset: int = 0) -> list[Finding]:
+        return self.store.queue(table_id, reviewer=reviewer, limit=limit, offset=offset, **which._asdict())
+
+    def decide(self, table_id: int, position: int, reviewer: str, label: str, seen: int) -> Verdict:
+        labels = self.store.table(table_id).labels
+        if label not in labels:
+            raise InputError(f"{label!r} is none of the labels of this table: {', '.join(map(repr, labels[:12]))}")
+        return self.store.give_verdict(table_id, position, reviewer=reviewer, label=label, seen=seen)
+
+    # chat
+
+    def start_dialog(self) -> str:
+        dialog_id = secrets.token_urlsafe(12)
+        self.store.start_dialog(dialog_id, self._bot().start().as_dict())
+        return dialog_id
+
+    def say(self, dialog: DialogInfo, message: str) -> ChatTurn:
+        """What the bot answers; nothing of contact details is kept."""
+        message = message.strip()
+        if not message:
+            raise InputError("the message is empty")
+        if len(message) > LONGEST_MESSAGE:
+            raise InputError(f"the message has {len(message):,} characters; at most {LONGEST_MESSAGE:,} are read")
+        turn = self._bot().answer(Dialog.from_dict(dialog.state), message)
+        return self.store.add_turn(
+            dialog.id, seen=len(dialog.turns), state=turn.dialog.as_dict(), message=turn.message,
+            category=turn.category, title=turn.title, confidence=turn.confidence, handover=turn.handover,
+            reply=turn.reply, fired=list(turn.fired),
+        )  # fmt: skip
+
+    def _bot(self) -> Bot:
+        if self.bot is None:
+            raise InputError(
+                "no bot was given to this server: train one with 'noisybayes bot train' and start with --bot FOLDER"
+            )
+        return self.bot
+
+    def close(self) -> None:
+        self.jobs.close()

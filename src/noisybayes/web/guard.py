@@ -1,0 +1,172 @@
+"""What every request must pass: the right host, not too many, not too large, from who may, and from our own pages."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import time
+from http.cookies import SimpleCookie
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from .settings import Settings, is_local
+
+SESSION, CSRF, REVIEWER = "noisybayes_session", "noisybayes_csrf", "noisybayes_reviewer"
+SMALL_BODY = 1_000_000
+_SAFE = ("GET", "HEAD", "OPTIONS")
+_OPEN = ("/login", "/static/", "/api/health")
+#: What a foreign page can send without asking first; everything else a browser would ask us about, and we say no.
+_SIMPLE = ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain", "")
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",  # without any, browsers would send our own forms with the origin null
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+
+
+class Guard:
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self.app, self.settings = app, settings
+        self.limiter = Limiter(settings.requests_per_second)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers, path = Headers(scope=scope), scope["path"]
+        send = _with_headers(send, path)
+        refused = self._refused(scope, headers)
+        if refused is not None:
+            await refused(scope, receive, send)
+            return
+        limit = self.settings.most_upload + 10_000 if _takes_files(path) else SMALL_BODY
+        await self.app(scope, _bounded(receive, limit), send)
+
+    def _refused(self, scope: Scope, headers: Headers) -> Response | None:
+        path, safe = scope["path"], scope["method"] in _SAFE
+        if is_local(self.settings.host) and not _is_local_name(headers.get("host", "")):
+            return _says(421, "this server answers on its own machine only")  # a foreign name that points at 127.0.0.1
+        if not self.limiter.allows((scope.get("client") or ("",))[0]):
+            return _says(429, "too many requests; wait a moment", {"Retry-After": "1"})
+        length = headers.get("content-length", "0")
+        most = self.settings.most_upload if _takes_files(path) else SMALL_BODY
+        if not length.isdigit() or int(length) > most + 10_000:
+            return _says(413, f"the request is larger than {most / 1e6:,.0f} MB")
+        bearer = self._bears_token(headers)
+        if self.settings.token is not None and not bearer and not self._has_session(headers) and not _is_open(path):
+            return (
+                _says(
+                    401, "a token is needed: send it as 'Authorization: Bearer TOKEN'", {"WWW-Authenticate": "Bearer"}
+                )
+                if path.startswith("/api")
+                else RedirectResponse("/login", 303)
+            )
+        if not safe and not bearer and _is_foreign(headers, path):
+            return _says(403, "this request did not come from a page of this server")
+        return None
+
+    def _bears_token(self, headers: Headers) -> bool:
+        token = self.settings.token
+        given = headers.get("authorization", "")
+        return token is not None and hmac.compare_digest(given.encode(), f"Bearer {token}".encode())
+
+    def _has_session(self, headers: Headers) -> bool:
+        given = cookie(headers, SESSION)
+        return given is not None and hmac.compare_digest(given.encode(), session_of(self.settings.token or "").encode())
+
+
+class Limiter:
+    """So many requests per second and client, with room for a burst of two seconds."""
+
+    def __init__(self, per_second: float) -> None:
+        self.per_second = per_second
+        self._left: dict[str, tuple[float, float]] = {}
+
+    def allows(self, client: str) -> bool:
+        now = time.monotonic()
+        left, last = self._left.get(client, (2 * self.per_second, now))
+        left = min(left + (now - last) * self.per_second, 2 * self.per_second)
+        if len(self._left) > 10_000:
+            self._left.clear()
+        self._left[client] = (max(left - 1, 0.0), now)
+        return left >= 1
+
+
+def session_of(token: str) -> str:
+    """What the cookie holds after a login: proves that the token was known, without holding it."""
+    return hmac.new(token.encode(), b"noisybayes session", hashlib.sha256).hexdigest()
+
+
+def new_csrf() -> str:
+    return secrets.token_urlsafe(24)
+
+
+def cookie(headers: Headers, name: str) -> str | None:
+    found = SimpleCookie(headers.get("cookie", "")).get(name)
+    return None if found is None else found.value
+
+
+def _is_foreign(headers: Headers, path: str) -> bool:
+    origin = headers.get("origin")
+    if origin is not None and urlsplit(origin).netloc != headers.get("host"):
+        return True
+    if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        return True
+    # forms prove themselves by a field (see pages); the API by being asked as no form of another page can
+    kind = headers.get("content-type", "").split(";")[0].strip().lower()
+    return path.startswith("/api/") and kind in _SIMPLE and "x-requested-with" not in headers
+
+
+def _is_local_name(host: str) -> bool:
+    try:
+        name = urlsplit(f"//{host}").hostname
+    except ValueError:
+        return False
+    return name is not None and is_local(name)
+
+
+def _is_open(path: str) -> bool:
+    return any(path == each or (each.endswith("/") and path.startswith(each)) for each in _OPEN)
+
+
+def _takes_files(path: str) -> bool:
+    return path in ("/import", "/api/tables")
+
+
+def _says(status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
+    return JSONResponse({"detail": detail}, status, headers)
+
+
+def _bounded(receive: Receive, most: int) -> Receive:
+    taken = 0
+
+    async def bounded() -> Message:
+        nonlocal taken
+        message = await receive()
+        taken += len(message.get("body", b""))
+        if taken > most:
+            raise HTTPException(413, f"the request is larger than {most / 1e6:,.0f} MB")
+        return message
+
+    return bounded
+
+
+def _with_headers(send: Send, path: str) -> Send:
+    async def with_headers(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in _HEADERS.items():
+                headers.setdefault(name, value)
+            if not path.startswith("/static/"):
+                headers.setdefault("Cache-Control", "no-store")
+        await send(message)
+
+    return with_headers

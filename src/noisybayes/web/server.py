@@ -1,0 +1,73 @@
+"""The server: one process, a store, and at will the example data."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..data.errors import InputError
+from .settings import Settings
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from ..bot import Bot
+    from .store import Store
+
+DEMO_TABLE = "dealership.csv"
+DEMO_COLUMNS = {"label": "label", "text": ["message"], "id": "id"}
+
+
+def add_demo(store: Store, app: FastAPI) -> None:
+    """The example messages, fitted; a store that has them already is left as it is."""
+    if any(table.name == DEMO_TABLE for table in store.tables()):
+        return
+    desk = app.state.desk
+    desk.choose_columns(desk.import_file(DEMO_TABLE, _demo_file().read_bytes()), DEMO_COLUMNS)
+
+
+def _demo_file() -> Path:
+    """Beside this file when installed; in a checkout among the examples."""
+    here = Path(__file__).parent
+    installed = here / "demo" / DEMO_TABLE
+    return installed if installed.exists() else here.parents[2] / "examples" / DEMO_TABLE
+
+
+def serve(store: Store, settings: Settings, bot: Bot | None = None, demo: bool = False) -> None:
+    """Answer until interrupted."""
+    import uvicorn
+
+    from .app import create_app
+
+    listener = _listen(settings)
+    app = create_app(store, settings, bot)
+    if demo:
+        add_demo(store, app)
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=5
+    )
+    try:
+        uvicorn.Server(config).run(sockets=[listener])
+    finally:
+        store.close()
+
+
+def _listen(settings: Settings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((settings.host, settings.port))
+    except OSError as error:
+        listener.close()
+        raise InputError(
+            f"nothing can listen on {settings.host} port {settings.port} ({error.strerror}); choose another --port"
+        ) from None
+    listener.listen(512)
+    return listener
+
+
+def default_store() -> str:
+    """A file in the current folder, so that a review is found again where it was begun."""
+    return f"sqlite:///{Path('noisybayes.db').resolve()}"

@@ -1,0 +1,39 @@
+"""What the server is told when it is started."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+
+from ..data.errors import InputError
+
+LEAST_TOKEN = 16
+
+
+@dataclass(frozen=True)
+class Settings:
+    host: str = "127.0.0.1"
+    port: int = 8000
+    token: str | None = None
+    most_upload: int = 50_000_000  # bytes
+    most_memory: int = 2_000_000_000  # bytes that reading an upload may take
+    requests_per_second: float = 50.0  # of one client
+
+    def __post_init__(self) -> None:
+        if not is_local(self.host) and self.token is None:
+            raise InputError(
+                f"--host {self.host} can be reached by other machines, so it needs a token: set NOISYBAYES_TOKEN to a "
+                "long random text"
+            )
+        if self.token is not None and len(self.token) < LEAST_TOKEN:
+            raise InputError(f"the token must have at least {LEAST_TOKEN} characters; choose a long random text")
+
+
+def is_local(host: str) -> bool:
+    """Whether only this machine can reach the address."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,64 @@
+// Keys that press buttons, and the bar of a running fit. The pages work without this too.
+"use strict";
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+  if (event.target.closest("input, select, textarea")) return;
+  const key = CSS.escape(event.key);
+  const focus = document.querySelector(`[data-focus="${key}"]`);
+  const press = document.querySelector(`[data-key="${key}"]`);
+  if (!focus && !press) return;
+  event.preventDefault();
+  if (focus) focus.focus();
+  else press.click();
+});
+
+for (const form of document.querySelectorAll("form[data-confirm]")) {
+  form.addEventListener("submit", (event) => {
+    if (!confirm(form.dataset.confirm)) event.preventDefault();
+  });
+}
+
+// a verdict sent twice by an impatient hand would meet itself as a conflict
+for (const form of document.querySelectorAll("form[method=post]")) {
+  form.addEventListener("submit", (event) => {
+    if (event.defaultPrevented) return;
+    if (form.dataset.sent) event.preventDefault();
+    form.dataset.sent = "yes";
+  });
+}
+
+const fit = document.getElementById("fit");
+if (fit) watch(fit);
+
+async function watch(fit) {
+  const bar = document.getElementById("fit-bar");
+  const stage = document.getElementById("fit-stage");
+  for (;;) {
+    await new Promise((done) => setTimeout(done, 500));
+    let state;
+    try {
+      state = await (await fetch(`/api/tables/${fit.dataset.table}`)).json();
+    } catch {
+      stage.textContent = "The server does not answer";
+      continue;
+    }
+    if (state.running && state.running.id === Number(fit.dataset.fit)) {
+      bar.value = state.running.share;
+      stage.textContent = `Fitting: ${state.running.stage}`;
+      continue;
+    }
+    if (document.querySelector("[data-reload]")) {
+      location.reload();
+      return;
+    }
+    bar.value = 1;
+    const failed = !state.fit || state.fit.id !== Number(fit.dataset.fit);
+    stage.textContent = failed ? "The fit failed." : "";
+    const link = document.getElementById("fit-done");
+    link.href = location.pathname;
+    link.textContent = failed ? "Look again" : "The fit is done: show the new order";
+    link.hidden = false;
+    return;
+  }
+}

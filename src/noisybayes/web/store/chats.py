@@ -1,0 +1,92 @@
+"""Dialogs of the bot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Row, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from .errors import Conflict, NotFound
+from .kinds import clean_text, now
+from .part import Part, check_name
+from .schema import dialog, turn
+from .values import ChatTurn, DialogInfo
+
+
+class Chats(Part):
+    def start_dialog(self, dialog_id: str, state: dict[str, Any]) -> None:
+        check_name("dialog", dialog_id)
+        values = {"id": dialog_id, "state": state, "n_turns": 0, "created": now()}
+        try:
+            with self._database.write(durable=False) as connection:
+                connection.execute(insert(dialog).values(values))
+        except IntegrityError:
+            raise Conflict(f"there is a dialog {dialog_id!r} already; choose another name") from None
+
+    def dialog(self, dialog_id: str) -> DialogInfo:
+        turns = select(turn).where(turn.c.dialog_id == dialog_id).order_by(turn.c.ordinal)
+        with self._database.read() as connection:
+            row = connection.execute(select(dialog).where(dialog.c.id == dialog_id)).one_or_none()
+            if row is None:
+                raise _no_dialog(dialog_id)
+            return _info(row)._replace(turns=[_turn(one) for one in connection.execute(turns)])
+
+    def add_turn(
+        self,
+        dialog_id: str,
+        *,
+        seen: int,
+        state: dict[str, Any],
+        message: str,
+        category: str,
+        title: str,
+        confidence: float,
+        handover: bool,
+        reply: str,
+        fired: list[str],
+    ) -> ChatTurn:
+        """The next turn after the `seen` ones, and the state after it; Conflict if there are others by now."""
+        added = ChatTurn(
+            seen + 1, clean_text(message), clean_text(category), clean_text(title), float(confidence), bool(handover),
+            clean_text(reply), [clean_text(rule) for rule in fired], now(),
+        )  # fmt: skip
+        # the count makes sure of the order: of two at once, the second finds a row that it does not match any more
+        before = (dialog.c.id == dialog_id) & (dialog.c.n_turns == seen)
+        with self._database.write(durable=False) as connection:
+            if not connection.execute(update(dialog).where(before).values(state=state, n_turns=seen + 1)).rowcount:
+                there = connection.execute(
+                    select(dialog.c.n_turns).where(dialog.c.id == dialog_id)
+                ).scalar_one_or_none()
+                if there is None:
+                    raise _no_dialog(dialog_id)
+                raise Conflict(f"the dialog {dialog_id!r} has {there} turns by now, not {seen}; read it again")
+            connection.execute(insert(turn).values(dialog_id=dialog_id, **added._asdict()))
+        return added
+
+    def chat_counts(self) -> tuple[int, int]:
+        """Dialogs and turns."""
+        with self._database.read() as connection:
+            row = connection.execute(select(func.count(), func.coalesce(func.sum(dialog.c.n_turns), 0))).one()
+        return int(row[0]), int(row[1])
+
+    def dialogs(self, limit: int = 50) -> list[DialogInfo]:
+        """Newest first, without their turns."""
+        newest = select(dialog).order_by(dialog.c.created.desc(), dialog.c.id).limit(limit)
+        with self._database.read() as connection:
+            return [_info(row) for row in connection.execute(newest)]
+
+
+def _no_dialog(dialog_id: str) -> NotFound:
+    return NotFound(f"there is no dialog {dialog_id!r}; start one first")
+
+
+def _info(row: Row[Any]) -> DialogInfo:
+    return DialogInfo(row.id, row.state, [], row.created, row.n_turns)
+
+
+def _turn(row: Row[Any]) -> ChatTurn:
+    return ChatTurn(
+        row.ordinal, row.message, row.category, row.title, row.confidence, row.handover, row.reply, row.fired,
+        row.created,
+    )  # fmt: skip

@@ -1,0 +1,146 @@
+"""Connections and transactions, where SQLite and PostgreSQL differ."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import ArgumentError, DatabaseError, IntegrityError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from ..._extras import require
+from .errors import NotFound, StoreError
+from .kinds import dumps
+
+_PATIENCE = 30.0  # seconds that one writer waits for another
+_CONNECTIONS = 40  # as many as a server of web pages has threads
+_OUT_OF_RANGE = "22003"  # what PostgreSQL says where sqlite3 raises OverflowError
+_WAL_KEPT = 64 * 2**20  # bytes of the log that stay on the disk after a large write
+
+
+class Database:
+    """An engine, and the two kinds of transactions."""
+
+    def __init__(self, url: str) -> None:
+        self.url = _known(url)
+        self.name = self.url.render_as_string(hide_password=True)
+        self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        self._engine = _sqlite(self.url) if self.is_sqlite else _postgresql(self.url)
+        if self.is_sqlite:
+            self._reader = self._engine
+        else:  # all statements of a page see the same moment, as they do in SQLite
+            self._reader = self._engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+        self._durable = self._engine.execution_options(sqlite_write="FULL")
+        self._quick = self._engine.execution_options(sqlite_write="NORMAL")
+        # SQLite has one writer at a time, and others find out by asking again and again: within a process they queue
+        self._turn = Lock() if self.is_sqlite else nullcontext()
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        with self._explained(), self._reader.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def write(self, *, durable: bool = True) -> Iterator[Connection]:
+        """A transaction that is committed at the end. It outlives a crash of the program, and if `durable` a power cut.
+
+        (SQLite then waits for the disk; PostgreSQL always does.)
+        """
+        engine = self._durable if durable else self._quick
+        with self._explained(), self._turn, engine.begin() as connection:
+            yield connection
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except IntegrityError:  # means something to who asked
+            raise
+        except (DatabaseError, OverflowError) as error:
+            if isinstance(error, OverflowError) or getattr(error.orig, "sqlstate", None) == _OUT_OF_RANGE:
+                raise NotFound("there is nothing with a number as large as that") from error
+            raise StoreError(f"the store {self.name} does not work: {_said(error.orig)}") from error
+        except PoolTimeout as error:
+            raise StoreError(f"the store {self.name} has too much to do; try again later") from error
+
+
+def _known(text: str) -> URL:
+    """The URL with the driver that is used; only the two databases that are tested."""
+    examples = "sqlite:///reviews.db or postgresql://user:password@host/database"
+    try:
+        url = make_url(text)
+    except ArgumentError:
+        raise StoreError(f"{text!r} is no URL of a database; give one like {examples}") from None
+    backend = url.get_backend_name()
+    if backend in ("postgresql", "postgres"):
+        return url.set(drivername="postgresql+psycopg")
+    if backend != "sqlite":
+        raise StoreError(f"a store cannot be kept in {backend!r}; give a URL like {examples}")
+    if url.database in (None, "", ":memory:"):
+        raise StoreError(f"{text!r} names no file; give a URL like sqlite:///reviews.db")
+    return url.set(drivername="sqlite")
+
+
+def _postgresql(url: URL) -> Engine:
+    require("psycopg", extra="postgres", purpose="a store in PostgreSQL")
+    return create_engine(url, pool_pre_ping=True, pool_size=5, max_overflow=_CONNECTIONS - 5, json_serializer=dumps)
+
+
+def _sqlite(url: URL) -> Engine:
+    path = Path(str(url.database))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"the folder of the store {path} cannot be made: {error.strerror}") from error
+    engine = create_engine(
+        url,
+        pool_size=_CONNECTIONS,
+        json_serializer=dumps,
+        connect_args={"timeout": _PATIENCE, "check_same_thread": False, "isolation_level": None},
+    )
+    event.listen(engine, "connect", _prepare)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _prepare(connection: sqlite3.Connection, _record: Any) -> None:
+    _log_ahead(connection)
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute(f"PRAGMA journal_size_limit = {_WAL_KEPT}")
+
+
+def _log_ahead(connection: sqlite3.Connection) -> None:
+    """Readers and the writer do not wait for each other. The file remembers it; two who set it at once may collide."""
+    end = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > end:
+                raise
+            time.sleep(0.01)
+
+
+def _begin(connection: Connection) -> None:
+    # a transaction that reads first and writes later could not be repeated for it: writers take their turn at once
+    synchronous = connection.get_execution_options().get("sqlite_write")
+    if synchronous is None:
+        connection.exec_driver_sql("BEGIN")
+    else:
+        connection.exec_driver_sql(f"PRAGMA synchronous = {synchronous}")
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _said(error: BaseException | None) -> str:
+    return " ".join(str(error).split())

@@ -1,0 +1,115 @@
+"""The queue of rows to review."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, exists, func, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import IntegrityError
+
+from .errors import NotFound
+from .kinds import now
+from .part import Part, check_name
+from .schema import claim, finding, verdict
+from .tables import need_table, no_table
+from .values import Finding
+
+CLAIM_LASTS = timedelta(minutes=3)
+
+
+class Findings(Part):
+    def queue(
+        self,
+        table_id: int,
+        *,
+        reviewer: str,
+        given: str | None = None,
+        suggested: str | None = None,
+        suspects_only: bool = True,
+        limit: int = 20,
+        offset: int = 0,
+    ) -> list[Finding]:
+        """Rows without a verdict, most suspicious first, but for those that another reviewer is looking at."""
+        wanted = _wanted(table_id, given, suggested, suspects_only)
+        chosen = select(finding).where(*wanted, ~has_verdict(), ~_claimed_by_others(reviewer))
+        with self._database.read() as connection:
+            rows = connection.execute(chosen.order_by(finding.c.place).limit(limit).offset(offset))
+            return [_finding(row) for row in rows]
+
+    def queue_length(
+        self, table_id: int, *, given: str | None = None, suggested: str | None = None, suspects_only: bool = True
+    ) -> int:
+        """How many rows have no verdict yet."""
+        wanted = _wanted(table_id, given, suggested, suspects_only)
+        with self._database.read() as connection:
+            return count(connection, *wanted, ~has_verdict())
+
+    def finding(self, table_id: int, position: int) -> Finding:
+        with self._database.read() as connection:
+            return need_finding(connection, table_id, position)
+
+    def findings(self, table_id: int) -> list[Finding]:
+        """All of the latest fit, most suspicious first."""
+        chosen = select(finding).where(finding.c.table_id == table_id).order_by(finding.c.place)
+        with self._database.read() as connection:
+            return [_finding(row) for row in connection.execute(chosen)]
+
+    def claim(self, table_id: int, position: int, reviewer: str) -> None:
+        """This reviewer looks at this row now, and at no other one of the table."""
+        check_name("reviewer", reviewer)
+        there = {"position": position, "claimed": now()}
+        insert = sqlite.insert if self._database.is_sqlite else postgresql.insert
+        added = insert(claim).values(table_id=table_id, reviewer=reviewer, **there)
+        try:
+            with self._database.write(durable=False) as connection:
+                connection.execute(added.on_conflict_do_update(index_elements=list(claim.primary_key), set_=there))
+        except IntegrityError:
+            raise no_table(table_id) from None
+
+
+def need_finding(connection: Connection, table_id: int, position: int) -> Finding:
+    here = (finding.c.table_id == table_id) & (finding.c.position == position)
+    row = connection.execute(select(finding).where(here)).one_or_none()
+    if row is None:
+        need_table(connection, table_id)
+        raise NotFound(f"the latest fit of the table {table_id} says nothing about its row {position + 1}")
+    return _finding(row)
+
+
+def has_verdict() -> ColumnElement[bool]:
+    """Of a finding: a verdict on its row is in force."""
+    return exists().where(
+        verdict.c.table_id == finding.c.table_id, verdict.c.position == finding.c.position, verdict.c.undone.is_(None)
+    )
+
+
+def count(connection: Connection, *wanted: ColumnElement[bool]) -> int:
+    return connection.execute(select(func.count()).select_from(finding).where(*wanted)).scalar_one()
+
+
+def _wanted(table_id: int, given: str | None, suggested: str | None, suspects_only: bool) -> list[ColumnElement[bool]]:
+    wanted = [finding.c.table_id == table_id]
+    if suspects_only:
+        wanted.append(finding.c.suspect)
+    if given is not None:
+        wanted.append(finding.c.given == given)
+    if suggested is not None:
+        wanted.append(finding.c.suggested == suggested)
+    return wanted
+
+
+def _claimed_by_others(reviewer: str) -> ColumnElement[bool]:
+    return exists().where(
+        claim.c.table_id == finding.c.table_id,
+        claim.c.position == finding.c.position,
+        claim.c.reviewer != reviewer,
+        claim.c.claimed > now() - CLAIM_LASTS,
+    )
+
+
+def _finding(row: Row[Any]) -> Finding:
+    return Finding(
+        row.position, row.row_id, row.given, row.suggested, row.p_wrong, row.p_suggested, row.suspect, row.shown
+    )

@@ -1,0 +1,135 @@
+"""Fits, and the findings that the latest one brought."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from .errors import Busy, Conflict, NotFound
+from .kinds import Dumped, dumps, now
+from .part import Part
+from .schema import finding, fit
+from .tables import need_table
+from .values import Finding, FitInfo
+
+_ROWS_AT_ONCE = 5_000
+_RUNNING, _DONE, _FAILED = "running", "done", "failed"
+
+
+class Fits(Part):
+    def start_fit(self, table_id: int) -> int:
+        """The number of the new fit; Busy while another one of the table is not finished."""
+        values = {
+            "table_id": table_id, "state": _RUNNING, "stage": "", "share": 0.0, "message": "", "started": now(),
+        }  # fmt: skip
+        try:
+            with self._database.write() as connection:
+                need_table(connection, table_id)
+                number: int = connection.execute(insert(fit).values(values).returning(fit.c.id)).scalar_one()
+        except IntegrityError:
+            with self._database.read() as connection:
+                need_table(connection, table_id)  # it may have been removed in between
+            raise Busy(f"the table {table_id} is being fitted already; wait until that is done") from None
+        return number
+
+    def report_progress(self, fit_id: int, stage: str, share: float) -> None:
+        with self._database.write(durable=False) as connection:
+            _change_running(connection, fit_id, stage=stage, share=share)
+
+    def finish_fit(self, fit_id: int, overview: dict[str, Any], findings: Iterable[Finding]) -> None:
+        """All at once: the findings take the place of those of an earlier fit. Verdicts stay."""
+        rows = [_row(place, one) for place, one in enumerate(_ranked(findings))]
+        with self._database.write() as connection:
+            _change_running(connection, fit_id, state=_DONE, share=1.0, finished=now(), overview=overview)
+            table_id = connection.execute(select(fit.c.table_id).where(fit.c.id == fit_id)).scalar_one()
+            connection.execute(delete(finding).where(finding.c.table_id == table_id))
+            for start in range(0, len(rows), _ROWS_AT_ONCE):
+                some = rows[start : start + _ROWS_AT_ONCE]
+                connection.execute(insert(finding), [row | {"table_id": table_id} for row in some])
+
+    def fail_fit(self, fit_id: int, message: str) -> None:
+        """Nothing happens if the fit is not running any more."""
+        with self._database.write() as connection:
+            connection.execute(_fail(message).where(fit.c.id == fit_id))
+
+    def fit(self, fit_id: int) -> FitInfo:
+        found = self._fit(select(fit).where(fit.c.id == fit_id))
+        if found is None:
+            raise _no_fit(fit_id)
+        return found
+
+    def running_fit(self, table_id: int) -> FitInfo | None:
+        return self._fit(select(fit).where(fit.c.table_id == table_id, fit.c.state == _RUNNING))
+
+    def latest_fit(self, table_id: int) -> FitInfo | None:
+        """The last one that is done: the one the findings are of."""
+        done = select(fit).where(fit.c.table_id == table_id, fit.c.state == _DONE)
+        return self._fit(done.order_by(fit.c.id.desc()).limit(1))
+
+    def last_fit(self, table_id: int) -> FitInfo | None:
+        """The one begun last, whatever became of it."""
+        return self._fit(select(fit).where(fit.c.table_id == table_id).order_by(fit.c.id.desc()).limit(1))
+
+    def abandon_fits(self) -> int:
+        """At the start of a server nobody works on a fit: unfinished ones have failed. How many there were."""
+        with self._database.write() as connection:
+            return connection.execute(_fail("the server was stopped")).rowcount
+
+    def _fit(self, chosen: Select[Any]) -> FitInfo | None:
+        with self._database.read() as connection:
+            row = connection.execute(chosen).one_or_none()
+        return None if row is None else _info(row)
+
+
+def _change_running(connection: Connection, fit_id: int, **values: Any) -> None:
+    if connection.execute(update(fit).where(fit.c.id == fit_id, fit.c.state == _RUNNING).values(values)).rowcount:
+        return
+    state = connection.execute(select(fit.c.state).where(fit.c.id == fit_id)).scalar_one_or_none()
+    if state is None:
+        raise _no_fit(fit_id)
+    raise Conflict(f"the fit {fit_id} is not running any more (it is {state}); start a new one")
+
+
+def _fail(message: str) -> Any:
+    values = {"state": _FAILED, "message": message, "finished": now()}
+    return update(fit).where(fit.c.state == _RUNNING).values(values)
+
+
+def _ranked(findings: Iterable[Finding]) -> list[Finding]:
+    """Most suspicious first."""
+    known: dict[int, Finding] = {}
+    for one in findings:
+        if not (math.isfinite(one.p_wrong) and math.isfinite(one.p_suggested)):
+            raise ValueError(f"the finding at position {one.position} has a probability that is no number: {one!r}")
+        if known.setdefault(one.position, one) is not one:
+            raise ValueError(f"there are two findings at position {one.position}; give one per row")
+    return sorted(known.values(), key=lambda one: (-one.p_wrong, one.position))
+
+
+def _row(place: int, one: Finding) -> dict[str, Any]:
+    # numbers of NumPy are none to a database
+    return {
+        "position": int(one.position),
+        "place": place,
+        "suspect": bool(one.suspect),
+        "given": one.given,
+        "suggested": one.suggested,
+        "p_wrong": float(one.p_wrong),
+        "p_suggested": float(one.p_suggested),
+        "row_id": one.row_id,
+        "shown": Dumped(dumps(one.shown)),
+    }
+
+
+def _no_fit(fit_id: int) -> NotFound:
+    return NotFound(f"there is no fit {fit_id}; its table may have been removed")
+
+
+def _info(row: Row[Any]) -> FitInfo:
+    return FitInfo(
+        row.id, row.table_id, row.state, row.stage, row.share, row.message, row.started, row.finished, row.overview
+    )

@@ -1,0 +1,156 @@
+"""The tables of the newest schema. A change here needs a step in `migrations/versions` too; a test compares them."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    text,
+)
+
+from .kinds import Moment, Words
+
+metadata = MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    }
+)
+
+
+def _of_table() -> ForeignKey:
+    return ForeignKey("imported_table.id", ondelete="CASCADE")
+
+
+# sqlite_autoincrement: numbers are never given out twice; a page of a removed table must not show a later one
+
+imported_table = Table(
+    "imported_table",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Words, nullable=False),
+    Column("n_rows", Integer, nullable=False),
+    Column("columns", JSON, nullable=False),
+    Column("roles", JSON(none_as_null=True)),
+    Column("labels", JSON, nullable=False),
+    Column("created", Moment, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+# apart, so that a list of tables does not read megabytes
+table_content = Table(
+    "table_content",
+    metadata,
+    Column("table_id", Integer, _of_table(), primary_key=True, autoincrement=False),
+    Column("content", LargeBinary, nullable=False),
+)
+
+fit = Table(
+    "fit",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("table_id", Integer, _of_table(), nullable=False, index=True),
+    Column("state", Words, nullable=False),
+    Column("stage", Words, nullable=False),
+    Column("share", Double, nullable=False),
+    Column("message", Words, nullable=False),
+    Column("started", Moment, nullable=False),
+    Column("finished", Moment),
+    Column("overview", JSON(none_as_null=True)),
+    sqlite_autoincrement=True,
+)
+Index(
+    "one_running_fit",
+    fit.c.table_id,
+    unique=True,
+    sqlite_where=text("state = 'running'"),
+    postgresql_where=text("state = 'running'"),
+)
+
+# of the latest fit that is done; `place` is the rank from 0, most suspicious first
+finding = Table(
+    "finding",
+    metadata,
+    Column("table_id", Integer, _of_table(), primary_key=True, autoincrement=False),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("place", Integer, nullable=False),
+    Column("suspect", Boolean, nullable=False),
+    Column("given", Words),
+    Column("suggested", Words, nullable=False),
+    Column("p_wrong", Double, nullable=False),
+    Column("p_suggested", Double, nullable=False),
+    Column("row_id", Words),
+    Column("shown", JSON, nullable=False),
+)
+# with the position, so that rows with a verdict are passed over without being read
+Index("finding_by_place", finding.c.table_id, finding.c.place, finding.c.position)
+Index("suspect_by_place", finding.c.table_id, finding.c.suspect, finding.c.place, finding.c.position)
+
+claim = Table(
+    "claim",
+    metadata,
+    Column("table_id", Integer, _of_table(), primary_key=True, autoincrement=False),
+    Column("reviewer", Words, primary_key=True),
+    Column("position", Integer, nullable=False),
+    Column("claimed", Moment, nullable=False),
+)
+
+# only ever added to, but for the time when a verdict was undone
+verdict = Table(
+    "verdict",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("table_id", Integer, _of_table(), nullable=False, index=True),
+    Column("position", Integer, nullable=False),
+    Column("reviewer", Words, nullable=False),
+    Column("action", Words, nullable=False),
+    Column("label", Words, nullable=False),
+    Column("given", Words),
+    Column("suggested", Words, nullable=False),
+    Column("p_wrong", Double, nullable=False),
+    Column("suspect", Boolean, nullable=False),
+    Column("created", Moment, nullable=False),
+    Column("undone", Moment),
+    sqlite_autoincrement=True,
+)
+Index(
+    "one_verdict_in_force",
+    verdict.c.table_id,
+    verdict.c.position,
+    unique=True,
+    sqlite_where=text("undone IS NULL"),
+    postgresql_where=text("undone IS NULL"),
+)
+
+dialog = Table(
+    "dialog",
+    metadata,
+    Column("id", Words, primary_key=True),
+    Column("state", JSON, nullable=False),
+    Column("n_turns", Integer, nullable=False),
+    Column("created", Moment, nullable=False, index=True),
+)
+
+turn = Table(
+    "turn",
+    metadata,
+    Column("dialog_id", Words, ForeignKey("dialog.id", ondelete="CASCADE"), primary_key=True),
+    Column("ordinal", Integer, primary_key=True, autoincrement=False),
+    Column("message", Words, nullable=False),
+    Column("category", Words, nullable=False),
+    Column("title", Words, nullable=False),
+    Column("confidence", Double, nullable=False),
+    Column("handover", Boolean, nullable=False),
+    Column("reply", Words, nullable=False),
+    Column("fired", JSON, nullable=False),
+    Column("created", Moment, nullable=False),
+)

@@ -1,0 +1,39 @@
+"""The store: all its parts on one database."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from .chats import Chats
+from .database import Database
+from .findings import Findings
+from .fits import Fits
+from .tables import Tables
+from .upgrade import upgrade
+from .verdicts import Verdicts
+
+
+class Store(Tables, Fits, Findings, Verdicts, Chats):
+    """Safe to share between threads."""
+
+    @classmethod
+    def open(cls, url: str) -> Store:
+        """`sqlite:///file.db` or `postgresql://user:password@host/database`; made or brought up to date if need be."""
+        database = Database(url)
+        try:
+            upgrade(database)
+        except BaseException:
+            database.close()
+            raise
+        return cls(database)
+
+    def close(self) -> None:
+        self._database.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,71 @@
+"""Imported tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, Row, delete, insert, select, update
+
+from .errors import NotFound
+from .kinds import now
+from .part import Part
+from .schema import imported_table, table_content
+from .values import TableInfo
+
+
+class Tables(Part):
+    def add_table(self, name: str, content: bytes, n_rows: int, columns: list[str]) -> int:
+        """The number of the new table. `content` is kept as it is."""
+        values = {"name": name, "n_rows": n_rows, "columns": columns, "labels": [], "created": now()}
+        with self._database.write() as connection:
+            made = connection.execute(insert(imported_table).values(values).returning(imported_table.c.id))
+            table_id: int = made.scalar_one()
+            connection.execute(insert(table_content).values(table_id=table_id, content=content))
+        return table_id
+
+    def set_roles(self, table_id: int, roles: dict[str, Any], labels: list[str]) -> None:
+        change = update(imported_table).where(imported_table.c.id == table_id).values(roles=roles, labels=labels)
+        with self._database.write() as connection:
+            if not connection.execute(change).rowcount:
+                raise no_table(table_id)
+
+    def tables(self) -> list[TableInfo]:
+        """All of them, newest first."""
+        with self._database.read() as connection:
+            return [
+                _info(row) for row in connection.execute(select(imported_table).order_by(imported_table.c.id.desc()))
+            ]
+
+    def table(self, table_id: int) -> TableInfo:
+        with self._database.read() as connection:
+            row = connection.execute(select(imported_table).where(imported_table.c.id == table_id)).one_or_none()
+        if row is None:
+            raise no_table(table_id)
+        return _info(row)
+
+    def content(self, table_id: int) -> bytes:
+        chosen = select(table_content.c.content).where(table_content.c.table_id == table_id)
+        with self._database.read() as connection:
+            content = connection.execute(chosen).scalar_one_or_none()
+        if content is None:
+            raise no_table(table_id)
+        return bytes(content)
+
+    def remove_table(self, table_id: int) -> None:
+        """With its fits, findings, claims and verdicts."""
+        with self._database.write() as connection:
+            if not connection.execute(delete(imported_table).where(imported_table.c.id == table_id)).rowcount:
+                raise no_table(table_id)
+
+
+def no_table(table_id: int) -> NotFound:
+    return NotFound(f"there is no table {table_id}; it may have been removed")
+
+
+def need_table(connection: Connection, table_id: int) -> None:
+    if connection.execute(select(imported_table.c.id).where(imported_table.c.id == table_id)).one_or_none() is None:
+        raise no_table(table_id)
+
+
+def _info(row: Row[Any]) -> TableInfo:
+    return TableInfo(row.id, row.name, row.n_rows, row.columns, row.roles, row.labels, row.created)

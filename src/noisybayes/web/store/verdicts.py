@@ -1,0 +1,161 @@
+"""Verdicts of reviewers. The log keeps all of them; at most one per row is in force."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from .errors import Conflict
+from .findings import count, has_verdict, need_finding
+from .kinds import clean_text, now
+from .part import Part, check_name
+from .schema import finding, verdict
+from .tables import need_table
+from .values import Action, Finding, ReviewProgress, Verdict
+
+
+class Verdicts(Part):
+    def verdict(self, table_id: int, position: int) -> Verdict | None:
+        """The one in force."""
+        with self._database.read() as connection:
+            return _in_force(connection, table_id, position)
+
+    def give_verdict(self, table_id: int, position: int, *, reviewer: str, label: str, seen: int) -> Verdict:
+        """Say that `label` is right. `seen` is the verdict that the reviewer knew to be in force, 0 if none.
+
+        If another one is in force by now: Conflict. The one that is seen is replaced, and counts as undone.
+        """
+        check_name("reviewer", reviewer)
+        try:
+            with self._database.write() as connection:
+                found = need_finding(connection, table_id, position)
+                current = _in_force(connection, table_id, position)
+                # two at once may both come past this check: the unique index stops the second one
+                if (current.id if current else 0) != seen:
+                    raise _conflict(position, current)
+                moment = now()
+                if current and not _mark_undone(connection, current.id, moment):
+                    raise _Overtaken
+                return _add(connection, table_id, found, reviewer, label, moment)
+        except (IntegrityError, _Overtaken):
+            with self._database.read() as connection:
+                need_table(connection, table_id)  # it may have been removed in between
+                raise _conflict(position, _in_force(connection, table_id, position)) from None
+
+    def undo(self, table_id: int, reviewer: str) -> Verdict | None:
+        """Take back the reviewer's last verdict that is in force; the row waits for a verdict again."""
+        own = [verdict.c.table_id == table_id, verdict.c.reviewer == reviewer, verdict.c.undone.is_(None)]
+        last = select(verdict).where(*own).order_by(verdict.c.id.desc()).limit(1)
+        while True:
+            with self._database.write() as connection:
+                row = connection.execute(last).one_or_none()
+                if row is None:
+                    return None
+                moment = now()
+                if _mark_undone(connection, row.id, moment):
+                    return _verdict(row)._replace(undone=moment)
+
+    def verdicts(self, table_id: int) -> dict[int, Verdict]:
+        """Those in force, by position."""
+        return {one.position: one for one in self._verdicts(verdict.c.table_id == table_id, verdict.c.undone.is_(None))}
+
+    def log(self, table_id: int) -> list[Verdict]:
+        """All that were ever given, oldest first."""
+        return self._verdicts(verdict.c.table_id == table_id)
+
+    def review_progress(self, table_id: int) -> ReviewProgress:
+        of_table = finding.c.table_id == table_id
+        groups = (verdict.c.action, verdict.c.suspect)
+        of_verdicts = select(*groups, func.count()).where(verdict.c.table_id == table_id, verdict.c.undone.is_(None))
+        with self._database.read() as connection:
+            n_findings = count(connection, of_table)
+            n_suspects = count(connection, of_table, finding.c.suspect)
+            n_reviewed_suspects = count(connection, of_table, finding.c.suspect, has_verdict())
+            counts = {(row[0], row[1]): row[2] for row in connection.execute(of_verdicts.group_by(*groups))}
+        by_action = {action: counts.get((action, True), 0) + counts.get((action, False), 0) for action in _ACTIONS}
+        judged = sum(counts.get((action, True), 0) for action in _ACTIONS)
+        wrong = judged - counts.get(("keep", True), 0)
+        return ReviewProgress(
+            n_findings=n_findings,
+            n_suspects=n_suspects,
+            n_reviewed=sum(counts.values()),
+            n_reviewed_suspects=n_reviewed_suspects,
+            n_accepted=by_action["accept"],
+            n_kept=by_action["keep"],
+            n_other=by_action["other"],
+            precision=wrong / judged if judged else None,
+            n_precision=judged,
+        )
+
+    def _verdicts(self, *wanted: ColumnElement[bool]) -> list[Verdict]:
+        with self._database.read() as connection:
+            return [_verdict(row) for row in connection.execute(select(verdict).where(*wanted).order_by(verdict.c.id))]
+
+
+_ACTIONS: tuple[Action, ...] = ("accept", "keep", "other")
+
+
+class _Overtaken(Exception):
+    """The verdict in force was undone between two statements."""
+
+
+def _in_force(connection: Connection, table_id: int, position: int) -> Verdict | None:
+    here = [verdict.c.table_id == table_id, verdict.c.position == position, verdict.c.undone.is_(None)]
+    row = connection.execute(select(verdict).where(*here)).one_or_none()
+    return None if row is None else _verdict(row)
+
+
+def _mark_undone(connection: Connection, verdict_id: int, moment: Any) -> bool:
+    """False if somebody else did it."""
+    change = update(verdict).where(verdict.c.id == verdict_id, verdict.c.undone.is_(None)).values(undone=moment)
+    return bool(connection.execute(change).rowcount)
+
+
+def _add(connection: Connection, table_id: int, found: Finding, reviewer: str, label: str, moment: Any) -> Verdict:
+    label = clean_text(label)
+    values = {
+        "table_id": table_id,
+        "position": found.position,
+        "reviewer": clean_text(reviewer),
+        "action": _action(found, label),
+        "label": label,
+        "given": found.given,
+        "suggested": found.suggested,
+        "p_wrong": found.p_wrong,
+        "suspect": found.suspect,
+        "created": moment,
+    }
+    made: int = connection.execute(insert(verdict).values(values).returning(verdict.c.id)).scalar_one()
+    return Verdict(id=made, undone=None, **values)
+
+
+def _action(found: Finding, label: str) -> Action:
+    if label == found.given:  # first: a row that is no suspect may have both labels alike
+        return "keep"
+    return "accept" if label == found.suggested else "other"
+
+
+def _conflict(position: int, current: Verdict | None) -> Conflict:
+    row = f"row {position + 1}"
+    if current is None:
+        return Conflict(f"the verdict on {row} that you saw was taken back in between; look at it again")
+    return Conflict(f"{current.reviewer} gave {row} the label {current.label!r} in between; look at it again", current)
+
+
+def _verdict(row: Row[Any]) -> Verdict:
+    return Verdict(
+        id=row.id,
+        table_id=row.table_id,
+        position=row.position,
+        reviewer=row.reviewer,
+        action=row.action,
+        label=row.label,
+        given=row.given,
+        suggested=row.suggested,
+        p_wrong=row.p_wrong,
+        suspect=row.suspect,
+        created=row.created,
+        undone=row.undone,
+    )

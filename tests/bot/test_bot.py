@@ -1,0 +1,163 @@
+"""Answers: the model's posterior, the flow chart, the threshold, and bots as folders."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from noisybayes.bot import Bot, Dialog, demo_bot, load_bot, train
+from noisybayes.bot.config import read_config
+from noisybayes.bot.demo import DEMO_DIALOGS
+from noisybayes.data.errors import InputError
+
+from .shop import SHOP
+
+TALK = ["Hi!", "How much is a Tarvo?", "new", "Sport please", "any discount?", "call me: 555-0142", "thanks"]
+BOT = demo_bot()
+
+
+def talk(bot, messages):
+    dialog, turns = bot.start(), []
+    for message in messages:
+        turns.append(bot.answer(dialog, message))
+        dialog = turns[-1].dialog
+    return turns
+
+
+def test_the_example_talks():
+    turns = talk(BOT, TALK)
+    assert [turn.category for turn in turns] == [
+        "which_car", "new_or_used", "which_configuration", "total_cost", "discount", "contact_left", "ignore",
+    ]  # fmt: skip
+    assert turns[0].reply == "Which car are you interested in?"
+    assert turns[1].reply == "Do you mean a new or a second-hand Tarvo?"
+    assert turns[3].reply.startswith("The new Tarvo Sport is about")
+    assert turns[5].message == "call me: [contact]"
+    assert [turn.left_contact for turn in turns] == [False] * 5 + [True, False]
+    assert turns[-1].reply == ""
+    assert "555" not in str(turns)
+
+
+@given(st.lists(st.booleans(), min_size=22, max_size=22))
+def test_one_message_is_scored_as_the_model_scores_a_table(row):
+    table = pd.DataFrame([row], columns=list(BOT.config.features), dtype=float)
+    np.testing.assert_allclose(
+        BOT._scores.posterior(tuple(row)), BOT.model.predict_proba(table)[0], rtol=1e-9, atol=1e-12
+    )
+
+
+def test_turns_tell_what_the_model_says():
+    for turn in talk(BOT, TALK):
+        row = pd.DataFrame([[name in turn.fired for name in BOT.config.features]], columns=list(BOT.config.features))
+        posterior = BOT.model.predict_proba(row.astype(float))[0]
+        assert turn.category == BOT.model.classes_[posterior.argmax()]
+        assert turn.confidence == pytest.approx(posterior.max())
+        assert turn.title == BOT.config.categories[turn.category].title
+
+
+def test_below_the_threshold_a_person_answers():
+    sure = replace(BOT.config, threshold=1.0)
+    turn = Bot(sure, BOT.model).answer(Dialog(), "How much is a Tarvo?")
+    assert turn.handover
+    assert turn.reply == BOT.config.handover
+    assert turn.category == "new_or_used"
+    assert not Bot(replace(BOT.config, threshold=0.0), BOT.model).answer(Dialog(), "x").handover
+
+
+def shop_bot():
+    rows = []
+    for dialog in range(40):
+        messages = [("how much?", "which"), ("rye", "price"), ("sliced", "price"), ("bye", "3")]
+        rows += [(dialog, position, *message) for position, message in enumerate(messages)]
+    return train(read_config(SHOP), pd.DataFrame(rows, columns=["dialog", "position", "message", "label"]))
+
+
+def test_the_flow_chart_asks_for_what_is_missing():
+    bot = shop_bot()
+    assert [turn.reply for turn in talk(bot, ["how much?", "rye", "sliced"])] == [
+        "Which bread?", "Sliced or whole rye bread?", "rye bread in slices: 3 coins",
+    ]  # fmt: skip
+    assert talk(bot, ["how much?", "baguette"])[-1].reply == "baguette : 3 coins"  # it need not be cut
+
+
+def test_a_saved_bot_is_the_same_bot(tmp_path):
+    BOT.save(tmp_path / "bot")
+    assert {path.name for path in (tmp_path / "bot").iterdir()} == {"bot.yaml", "classifier.inb"}
+    assert talk(load_bot(tmp_path / "bot"), TALK) == talk(BOT, TALK)
+    BOT.save(tmp_path / "bot")  # over an earlier bot
+
+
+def test_replies_may_be_changed_after_training_but_not_features(tmp_path):
+    folder = tmp_path / "bot"
+    BOT.save(folder)
+    text = (folder / "bot.yaml").read_text(encoding="utf-8")
+    (folder / "bot.yaml").write_text(text.replace("Which car are you", "What car are you"), encoding="utf-8")
+    assert talk(load_bot(folder), ["Hi!"])[0].reply == "What car are you interested in?"
+    renamed = text.replace("  first: {title", "  start: {title").replace(
+        "[other_question, first]", "[other_question, start]"
+    )
+    (folder / "bot.yaml").write_text(renamed, encoding="utf-8")
+    with pytest.raises(InputError, match="are not those of its model; train the bot again"):
+        load_bot(folder)
+
+
+def test_folders_that_hold_no_bot(tmp_path):
+    with pytest.raises(InputError, match="holds no bot; make one with `noisybayes bot train"):
+        load_bot(tmp_path)
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match="holds other things than a bot"):
+        BOT.save(tmp_path)
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+    BOT.save(tmp_path / "bot")
+    (tmp_path / "bot" / "classifier.inb").write_bytes(b"broken")
+    with pytest.raises(InputError, match="not a complete noisybayes model"):
+        load_bot(tmp_path / "bot")
+
+
+def test_an_answer_takes_less_than_a_millisecond():
+    times = []
+    for _ in range(200):
+        started = time.perf_counter()
+        BOT.answer(Dialog(), "Hello, how much would the new Tarvo Sport cost all in, with taxes?")
+        times.append(time.perf_counter() - started)
+    assert np.median(times) < 1e-3
+
+
+def test_the_example_dialogs_are_those_that_the_script_writes(tmp_path):
+    script = Path(__file__).parents[2] / "examples" / "make_dialogs.py"
+    subprocess.run([sys.executable, script, "--out", tmp_path / "made.csv"], check=True, capture_output=True)
+    assert (tmp_path / "made.csv").read_bytes() == DEMO_DIALOGS.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"label": "prise"}, "row 1: the label 'prise' in the column 'label' is no category .*; did you mean 'price'"),
+        ({"position": "first"}, "row 1: the position 'first' in the column 'position' is no number"),
+        ({"dialog": None}, "row 1: the column 'dialog' is empty; every message belongs to a dialog"),
+    ],
+)
+def test_tables_that_cannot_be_used(change, message):
+    row = {"dialog": "1", "position": "1", "message": "rye", "label": "price"} | change
+    with pytest.raises(InputError, match=message):
+        train(read_config(SHOP), pd.DataFrame([row]))
+
+
+def test_columns_that_are_missing():
+    config, frame = read_config(SHOP), pd.DataFrame({"dialog": [1], "position": [1], "messages": ["rye"]})
+    with pytest.raises(InputError, match="no column 'message' for the message; did you mean 'messages'?"):
+        train(config, frame)
+    with pytest.raises(InputError, match="no column 'label' with labels to learn from"):
+        train(config, frame.rename(columns={"messages": "message"}))
+    tokens = replace(config, columns=replace(config.columns, tokens=True))
+    with pytest.raises(InputError, match="row 1: the column 'message' holds 'rye', which is no list of words"):
+        train(tokens, frame.rename(columns={"messages": "message"}).assign(label="price"))

@@ -1,0 +1,117 @@
+"""Evaluation by dialog, on made dialogs and, where they are, on the real ones."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from noisybayes.bot import load_config
+from noisybayes.bot.demo import DEMO_DIALOGS
+from noisybayes.bot.dialogs import read_dialogs, replay
+from noisybayes.bot.evaluate import evaluate, splits
+from noisybayes.data.errors import InputError
+
+CONFIG = load_config("cars_en")
+
+
+@given(st.lists(st.integers(0, 8), min_size=2, max_size=40), st.integers(0, 5))
+def test_no_dialog_is_in_both_parts_and_no_message_is_lost(numbers, seed):
+    dialog = np.array(numbers)
+    if len(set(numbers)) < 2:
+        with pytest.raises(InputError, match="cannot be split into two parts"):
+            list(splits(dialog, 1, seed))
+        return
+    for train, test in splits(dialog, 3, seed):
+        assert not set(dialog[train]) & set(dialog[test])
+        assert len(train)
+        assert len(test)
+        assert sorted([*train, *test]) == list(range(len(dialog)))
+
+
+@pytest.fixture(scope="module")
+def made():
+    return evaluate(CONFIG, DEMO_DIALOGS, reps=3, seed=1)
+
+
+def test_what_is_learned_from_wrong_labels_is_better_than_they_are(made):
+    accuracy = {method.name: method.accuracy for method in made.methods}
+    assert set(accuracy) == {
+        "INB, features from the text", "naive Bayes, features from the text",
+        "naive Bayes on true labels, features from the text", "the labels themselves",
+    }  # fmt: skip
+    assert accuracy["INB, features from the text"] > accuracy["the labels themselves"] + 0.04
+    assert made.agreements == ()
+    assert made.against == "true labels"
+
+
+def test_the_parts_of_an_evaluation_fit_together(made):
+    total = made.confusion.sum()
+    assert sum(row.messages for row in made.per_category) == total
+    everything = made.answered[0]
+    assert everything.threshold == 0.0
+    assert everything.share == 1.0
+    assert everything.accuracy == pytest.approx(np.trace(made.confusion) / total)
+    shares = [row.share for row in made.answered]
+    assert shares == sorted(shares, reverse=True)
+    assert CONFIG.threshold in [row.threshold for row in made.answered]
+    assert json.loads(json.dumps(made.as_dict()))["reps"] == 3
+
+
+def test_an_evaluation_can_be_repeated(made):
+    again = evaluate(CONFIG, DEMO_DIALOGS, reps=3, seed=1)
+    assert again.as_dict() == made.as_dict()
+
+
+def test_the_order_of_rows_does_not_matter():
+    frame = pd.read_csv(DEMO_DIALOGS, dtype=str)
+    mixed = frame.sample(frac=1, random_state=0)
+    found, other = (read_dialogs(CONFIG, table) for table in (frame, mixed))
+    rows = dict(zip(zip(frame["dialog"], found.messages, strict=True), replay(CONFIG, found).tolist(), strict=True))
+    order = mixed["dialog"].drop_duplicates().to_numpy()
+    for number, message, features in zip(other.dialog, other.messages, replay(CONFIG, other).tolist(), strict=True):
+        assert rows[order[number], message] == features or (frame["message"] == message).sum() > 1
+
+
+def test_without_true_labels_the_given_ones_are_compared_with():
+    frame = pd.read_csv(DEMO_DIALOGS, dtype=str).drop(columns="true_label")
+    found = evaluate(CONFIG, frame, reps=1)
+    assert found.against == "labels"
+    assert [method.name for method in found.methods] == [
+        "INB, features from the text", "naive Bayes, features from the text",
+    ]  # fmt: skip
+
+
+def test_features_that_the_table_gives_are_compared():
+    dialogs = read_dialogs(CONFIG, DEMO_DIALOGS)
+    frame = pd.read_csv(DEMO_DIALOGS, dtype=str).assign(
+        **pd.DataFrame(replay(CONFIG, dialogs), columns=list(CONFIG.features))
+    )
+    frame["question"] = 1 - frame["question"]
+    found = evaluate(CONFIG, frame, reps=1)
+    assert len(found.agreements) == 22
+    assert (found.agreements[0].feature, found.agreements[0].agreement) == ("question", 0.0)
+    assert {row.agreement for row in found.agreements[1:]} == {1.0}
+    assert "INB, given features" in [method.name for method in found.methods]
+
+
+def test_the_real_dialogs():
+    folder = os.environ.get("NOISYBAYES_DATA")
+    path = Path(folder or "") / "live_streaming_dialog.csv"
+    if not folder or not path.exists():
+        pytest.skip("NOISYBAYES_DATA names no folder with live_streaming_dialog.csv")
+    found = evaluate(load_config("cars_zh"), path, reps=3)
+    assert (found.messages, found.dialogs) == (1416, 587)
+    agreement = [row.agreement for row in found.agreements]
+    assert np.mean(agreement) >= 0.985
+    assert min(agreement) >= 0.945
+    accuracy = {method.name: method.accuracy for method in found.methods}
+    assert accuracy["INB, given features"] >= accuracy["naive Bayes, given features"] + 0.03
+    assert accuracy["INB, features from the text"] >= accuracy["naive Bayes, features from the text"] + 0.02
+    assert accuracy["INB, features from the text"] >= 0.78

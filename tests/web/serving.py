@@ -1,0 +1,91 @@
+"""A real server, in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+class Server:
+    def __init__(self, process: subprocess.Popen[str], port: int) -> None:
+        self.process, self.url = process, f"http://127.0.0.1:{port}"
+
+    def get(self, path: str) -> Any:
+        with urllib.request.urlopen(self.url + path, timeout=10) as answer:
+            return json.load(answer)
+
+    def post(self, path: str, body: dict[str, Any]) -> Any:
+        headers = {"Content-Type": "application/json", "X-Reviewer": "ada"}
+        request = urllib.request.Request(self.url + path, json.dumps(body).encode(), headers)
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return json.load(answer)
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def wait_for_fit(self, table_id: int = 1, seconds: float = 90) -> None:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            tables = [table["id"] for table in self.get("/api/tables")]
+            if table_id in tables and self.get(f"/api/tables/{table_id}")["fit"] is not None:
+                return
+            time.sleep(0.1)
+        raise AssertionError("the table was not fitted in time")
+
+
+@contextmanager
+def serving(*options: str, folder: Path) -> Iterator[Server]:
+    port = _free_port()
+    command = [
+        sys.executable,
+        "-m",
+        "noisybayes",
+        "serve",
+        "--port",
+        str(port),
+        "--requests-per-second",
+        "1000",
+        *options,
+    ]
+    process = subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=os.environ.copy()
+    )
+    server = Server(process, port)
+    try:
+        _wait_until_up(server)
+        yield server
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            process.wait(20)
+
+
+def _wait_until_up(server: Server, seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if server.process.poll() is not None:
+            raise AssertionError(f"the server ended: {server.process.communicate()[0]}")
+        try:
+            server.get("/api/health")
+            return
+        except OSError:
+            time.sleep(0.05)
+    raise AssertionError("the server did not come up")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from noisybayes.web.store import Busy, Conflict, NotFound, Store
+
+from .made import at_once, finding, fitted_table, give, refit
+
+
+@pytest.fixture
+def table_id(store: Store) -> int:
+    return store.add_table("t", b"", 3, ["text", "label"])
+
+
+def test_the_life_of_a_fit(store: Store, table_id: int) -> None:
+    fit_id = store.start_fit(table_id)
+    fit = store.fit(fit_id)
+    assert (fit.id, fit.table_id, fit.state, fit.share) == (fit_id, table_id, "running", 0.0)
+    assert (fit.finished, fit.overview, store.latest_fit(table_id)) == (None, None, None)
+    store.report_progress(fit_id, "reading", 0.25)
+    running = store.running_fit(table_id)
+    assert running is not None
+    assert (running.stage, running.share) == ("reading", 0.25)
+    store.finish_fit(fit_id, {"noise": 0.1}, [finding(0)])
+    done = store.fit(fit_id)
+    assert (done.state, done.share, done.overview, done.message) == ("done", 1.0, {"noise": 0.1}, "")
+    assert done.finished is not None
+    assert done.finished >= done.started
+    assert done.finished.utcoffset() == timedelta(0)
+    assert store.running_fit(table_id) is None
+    assert store.latest_fit(table_id) == done
+
+
+def test_one_fit_at_a_time(store: Store, table_id: int) -> None:
+    first = store.start_fit(table_id)
+    with pytest.raises(Busy, match=f"the table {table_id} is being fitted already; wait until that is done"):
+        store.start_fit(table_id)
+    other = store.add_table("other", b"", 1, ["a"])
+    store.start_fit(other)
+    store.fail_fit(first, "no labels")
+    assert store.start_fit(table_id) > first
+
+
+def test_of_many_that_start_at_once_one_does(store: Store, table_id: int) -> None:
+    results = at_once(12, lambda _: store.start_fit(table_id))
+    assert sum(isinstance(result, int) for result in results) == 1
+    assert sum(isinstance(result, Busy) for result in results) == 11
+
+
+def test_a_failed_fit_says_why_and_leaves_the_findings(store: Store, table_id: int) -> None:
+    refit(store, table_id, [finding(0)])
+    before = store.latest_fit(table_id)
+    fit_id = store.start_fit(table_id)
+    store.fail_fit(fit_id, "every label is 'a'")
+    fit = store.fit(fit_id)
+    assert (fit.state, fit.message) == ("failed", "every label is 'a'")
+    assert fit.finished is not None
+    assert store.latest_fit(table_id) == before
+    assert store.finding(table_id, 0) == finding(0)
+
+
+def test_findings_of_a_new_fit_replace_the_old_ones_and_verdicts_stay(store: Store, table_id: int) -> None:
+    refit(store, table_id, [finding(0), finding(1)])
+    verdict_id = give(store, table_id, 0)
+    refit(store, table_id, [finding(1, suggested="c"), finding(2)])
+    assert [found.position for found in store.queue(table_id, reviewer="ann")] == [1, 2]
+    assert store.finding(table_id, 1).suggested == "c"
+    with pytest.raises(NotFound, match=f"the latest fit of the table {table_id} says nothing about its row 1"):
+        store.finding(table_id, 0)
+    verdict = store.verdict(table_id, 0)
+    assert verdict is not None
+    assert verdict.id == verdict_id
+    assert list(store.verdicts(table_id)) == [0]
+
+
+def test_a_fit_that_breaks_while_it_is_stored_changes_nothing(store: Store, table_id: int) -> None:
+    refit(store, table_id, [finding(0)])
+    fit_id = store.start_fit(table_id)
+    with pytest.raises(ValueError, match="the finding at position 7 has a probability that is no number"):
+        store.finish_fit(fit_id, {}, [finding(7, p_wrong=float("nan"))])
+    with pytest.raises(ValueError, match="there are two findings at position 5; give one per row"):
+        store.finish_fit(fit_id, {}, [finding(5), finding(5)])
+    assert store.fit(fit_id).state == "running"
+    assert store.queue_length(table_id) == 1
+
+
+def test_a_fit_ends_once(store: Store, table_id: int) -> None:
+    fit_id = store.start_fit(table_id)
+    store.fail_fit(fit_id, "stopped")
+    with pytest.raises(Conflict, match=f"the fit {fit_id} is not running any more .it is failed.; start a new one"):
+        store.finish_fit(fit_id, {}, [finding(0)])
+    with pytest.raises(Conflict):
+        store.report_progress(fit_id, "late", 0.9)
+    store.fail_fit(fit_id, "again")
+    assert store.fit(fit_id).message == "stopped"
+    assert store.queue_length(table_id) == 0
+
+
+def test_unfinished_fits_are_abandoned(store: Store, table_id: int) -> None:
+    done = fitted_table(store, [finding(0)])
+    fit_id = store.start_fit(table_id)
+    assert store.abandon_fits() == 1
+    assert store.abandon_fits() == 0
+    assert (store.fit(fit_id).state, store.fit(fit_id).message) == ("failed", "the server was stopped")
+    assert store.latest_fit(done) is not None
+    store.start_fit(table_id)
+
+
+def test_the_latest_fit_is_the_last_that_is_done(store: Store, table_id: int) -> None:
+    for round_ in range(3):
+        store.finish_fit(store.start_fit(table_id), {"round": round_}, [])
+    store.fail_fit(store.start_fit(table_id), "no")
+    latest = store.latest_fit(table_id)
+    assert latest is not None
+    assert latest.overview == {"round": 2}
+
+
+def test_unknown_fits(store: Store) -> None:
+    for ask in (lambda: store.fit(9), lambda: store.report_progress(9, "", 0), lambda: store.finish_fit(9, {}, [])):
+        with pytest.raises(NotFound, match="there is no fit 9; its table may have been removed"):
+            ask()
+    store.fail_fit(9, "nothing to fail")
+
+
+def test_many_findings_are_stored_in_portions(store: Store, table_id: int) -> None:
+    refit(store, table_id, [finding(i, p_wrong=1 / (i + 1)) for i in range(12_001)])
+    assert store.queue_length(table_id) == 12_001
+    assert [found.position for found in store.queue(table_id, reviewer="a", offset=11_999)] == [11_999, 12_000]

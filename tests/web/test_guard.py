@@ -1,0 +1,148 @@
+"""Who may ask, how much, and from where."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from noisybayes.data.errors import InputError
+from noisybayes.web.guard import Limiter
+from noisybayes.web.settings import Settings
+from noisybayes.web.uploads import read_upload
+
+from .desk_at_work import form, open_client, open_store
+
+TOKEN = "a long random text"
+
+
+@pytest.fixture
+def guarded(tmp_path):
+    store = open_store(tmp_path)
+    with open_client(store, token=TOKEN, host="0.0.0.0") as client:
+        yield client
+    store.close()
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.5", "::", "example.com"])
+def test_other_addresses_need_a_token(host):
+    with pytest.raises(InputError, match="needs a token"):
+        Settings(host=host)
+    with pytest.raises(InputError, match="16 characters"):
+        Settings(host=host, token="short")
+    assert Settings(host=host, token=TOKEN).token == TOKEN
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.9.9.9"])
+def test_this_machine_needs_none(host):
+    assert Settings(host=host).token is None
+
+
+def test_without_the_token_nothing_is_shown(guarded):
+    assert guarded.get("/api/tables").status_code == 401
+    assert guarded.get("/").headers["location"] == "/login"
+    assert guarded.get("/api/openapi.json").status_code == 401
+    assert guarded.get("/api/health").status_code == 200
+    assert guarded.get("/api/tables", headers={"Authorization": "Bearer wrong"}).status_code == 401
+    assert guarded.get("/api/tables", headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 200
+    guarded.cookies.set("noisybayes_session", TOKEN)
+    assert guarded.get("/api/tables").status_code == 401
+
+
+def test_login_and_logout(guarded):
+    assert guarded.post("/login", data=form(guarded, "/login", token="wrong")).status_code == 403
+    answer = guarded.post("/login", data=form(guarded, "/login", token=TOKEN))
+    assert answer.status_code == 303
+    assert "HttpOnly" in answer.headers["set-cookie"]
+    assert TOKEN not in answer.headers["set-cookie"]
+    assert guarded.get("/").status_code == 200
+    guarded.post("/logout", data=form(guarded, "/"))
+    assert guarded.get("/").status_code == 303
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "192.168.0.1:8000"])
+def test_foreign_names_of_this_machine_are_refused(client, host):
+    assert client.get("/", headers={"Host": host}).status_code == 421
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://evil.example", "Content-Type": "application/json"},
+        {"Origin": "null", "Content-Type": "application/json"},
+        {"Sec-Fetch-Site": "cross-site", "Content-Type": "application/json"},
+        {"Content-Type": "text/plain"},
+        {"Content-Type": "application/x-www-form-urlencoded"},
+        {},
+    ],
+)
+def test_requests_of_other_pages_are_refused(client, headers):
+    answer = client.post("/api/chat/x", content=b'{"message": "hello"}', headers=headers)
+    assert answer.status_code == 403
+
+
+def test_requests_of_our_own_pages_are_not(client):
+    own = {"Origin": "http://127.0.0.1:8000", "Sec-Fetch-Site": "same-origin"}
+    assert client.post("/api/chat/x", json={"message": "hello"}, headers=own).status_code == 404
+
+
+def test_large_requests_are_refused(client):
+    def pieces():
+        for _ in range(30):
+            yield b"x" * 100_000
+
+    assert client.post("/api/chat/x", content=b"x" * 1_200_000, headers={"Content-Type": "a/b"}).status_code == 413
+    assert client.post("/api/chat/x", content=pieces(), headers={"Content-Type": "application/json"}).status_code == 413
+
+
+def test_uploads_are_limited(tmp_path):
+    store = open_store(tmp_path)
+    with open_client(store, most_upload=10_000) as client:
+        answer = client.post("/api/tables?name=a.csv", content=b"x" * 30_000, headers={"Content-Type": "text/csv"})
+    store.close()
+    assert answer.status_code == 413
+
+
+def test_a_client_that_asks_too_often_waits(tmp_path):
+    store = open_store(tmp_path)
+    with open_client(store, requests_per_second=5.0) as client:
+        answers = [client.get("/api/health").status_code for _ in range(40)]
+    store.close()
+    assert answers[:10] == [200] * 10
+    assert 429 in answers
+
+
+def test_the_limiter_forgives(monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    limiter = Limiter(10)
+    assert sum(limiter.allows("a") for _ in range(100)) == 20
+    assert limiter.allows("b")
+    clock[0] = 1.0
+    assert sum(limiter.allows("a") for _ in range(100)) == 10
+
+
+def test_headers_of_every_answer(client):
+    for path in ("/", "/static/desk.css", "/api/tables", "/nowhere"):
+        headers = client.get(path).headers
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_names_of_files_lead_nowhere():
+    upload = read_upload("../../etc/passwd.csv", b"a,b\n1,2\n", 1_000_000_000)
+    assert (upload.n_rows, upload.columns) == (1, ["a", "b"])
+
+
+def test_a_small_file_that_unpacks_to_a_large_one_is_refused():
+    bomb = gzip.compress(b"a,b\n" + b"1,2\n" * 80_000_000, 9)
+    assert len(bomb) < 1_000_000
+    with pytest.raises(InputError, match="memory"):
+        read_upload("bomb.csv.gz", bomb, 300_000_000)
+
+
+def test_other_encodings():
+    content = "文本,label\n你好,a\n".encode("gb18030")
+    assert read_upload("a.csv", content, 1_000_000_000, "gb18030").columns == ["文本", "label"]
+    with pytest.raises(InputError, match="name the encoding, for example encoding latin-1"):
+        read_upload("a.csv", content, 1_000_000_000)
