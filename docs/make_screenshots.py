@@ -1,24 +1,38 @@
-"""Remake the pictures of the report: audit of the example data, opened in the system's Chromium without a network.
+"""Remake the pictures in docs/img: the report of an audit, and every page of the review desk, in the system's Chromium.
 
 python docs/make_screenshots.py
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import socket
+import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from urllib.request import urlopen
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from noisybayes import audit
 
 ROOT = Path(__file__).parents[1]
-PICTURES = {"light": "report.png", "dark": "report-dark.png"}
-VIEWPORT = {"width": 1200, "height": 900}
+PICTURES = ROOT / "docs" / "img"
+WIDE, PHONE = {"width": 1200, "height": 900}, {"width": 390, "height": 844}
 MOST_BYTES = 400_000
+UP_SECONDS = 120
+
+DESK = {
+    "home": "/", "overview": "/t/1", "review": "/t/1/review", "import": "/import", "columns": "/t/1/columns",
+    "export": "/t/1/export", "api": "/api",
+}  # fmt: skip
+SAID = ["Hi, how much is the Tarvo?", "A new one", "Sport, please", "Call me at 555-0142"]
 
 
 def main() -> None:
@@ -27,30 +41,95 @@ def main() -> None:
     )
     if chromium is None:
         sys.exit("no Chromium on this system (Debian: apt-get install chromium)")
-    os.chdir(ROOT)  # the page shows the path of the table as it was given
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        page = audit("examples/dealership.csv").save(Path(folder) / "audit") / "report.html"
+    os.chdir(ROOT)  # the report shows the path of the table as it was given
+    PICTURES.mkdir(exist_ok=True)
+    with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=chromium, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
         )
-        for scheme, name in PICTURES.items():
-            picture = ROOT / "docs" / "img" / name
-            picture.parent.mkdir(exist_ok=True)
-            take(browser, page, scheme, picture)
-            print(f"{picture.relative_to(ROOT)}: {picture.stat().st_size / 1000:.0f} kB")
-            if picture.stat().st_size > MOST_BYTES:
-                sys.exit(f"{picture} is larger than {MOST_BYTES / 1000:.0f} kB")
+        take_report(browser)
+        take_desk(browser)
         browser.close()
 
 
-def take(browser: Browser, page: Path, scheme: str, picture: Path) -> None:
-    """The top of the page, as a person sees it before scrolling."""
-    context = browser.new_context(viewport=VIEWPORT, color_scheme=scheme, device_scale_factor=1)
-    context.set_offline(True)
-    opened = context.new_page()
-    opened.goto(page.as_uri())
-    opened.screenshot(path=picture)
+def take_report(browser: Browser) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        url = (audit("examples/dealership.csv").save(Path(folder) / "audit") / "report.html").as_uri()
+        for scheme, name in {"light": "report", "dark": "report-dark"}.items():
+            with opened(browser, scheme=scheme, offline=True) as page:
+                page.goto(url)
+                shoot(page, name)
+
+
+def take_desk(browser: Browser) -> None:
+    with serving() as url:
+        with opened(browser, url) as page:
+            page.goto("/t/1/review")
+            for key in "aaakaa":  # so that there are verdicts to show
+                with page.expect_navigation():
+                    page.keyboard.press(key)
+            for name, path in DESK.items():
+                page.goto(path)
+                shoot(page, f"desk-{name}")
+            page.goto("/chat")
+            for message in SAID:
+                page.get_by_label("Message").fill(message)
+                page.get_by_role("button", name="Send").click()
+                page.get_by_text("Contact" if "555" in message else message).first.wait_for()
+            shoot(page, "desk-chat")
+        for name, look in {"desk-review-dark": {"scheme": "dark"}, "desk-review-phone": {"viewport": PHONE}}.items():
+            with opened(browser, url, **look) as page:
+                page.goto("/t/1/review")
+                shoot(page, name)
+
+
+@contextmanager
+def opened(
+    browser: Browser, url: str = "", *, scheme: str = "light", viewport: dict[str, int] = WIDE, offline: bool = False
+) -> Iterator[Page]:
+    context = browser.new_context(base_url=url, viewport=viewport, color_scheme=scheme, offline=offline)
+    if url:
+        context.add_cookies([{"name": "noisybayes_reviewer", "value": "ada", "url": url}])
+    yield context.new_page()
     context.close()
+
+
+def shoot(page: Page, name: str) -> None:
+    """The top of the page, as a person sees it before scrolling."""
+    picture = PICTURES / f"{name}.png"
+    page.screenshot(path=picture)
+    size = picture.stat().st_size
+    print(f"{picture.relative_to(ROOT)}: {size / 1000:.0f} kB")
+    if size > MOST_BYTES:
+        sys.exit(f"{picture} is larger than {MOST_BYTES / 1000:.0f} kB")
+
+
+@contextmanager
+def serving() -> Iterator[str]:
+    """`noisybayes serve --demo` on a free port, until the example table is fitted."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    process = subprocess.Popen([sys.executable, "-m", "noisybayes", "serve", "--demo", f"--port={port}"])
+    try:
+        url = f"http://127.0.0.1:{port}"
+        end = time.monotonic() + UP_SECONDS
+        while not is_fitted(url):
+            if process.poll() is not None or time.monotonic() > end:
+                sys.exit("the server did not come up")
+            time.sleep(0.2)
+        yield url
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def is_fitted(url: str) -> bool:
+    try:
+        with urlopen(f"{url}/api/tables/1", timeout=5) as answer:
+            return json.load(answer)["fit"] is not None
+    except OSError:
+        return False
 
 
 if __name__ == "__main__":

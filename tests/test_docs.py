@@ -23,6 +23,8 @@ import noisybayes
 from noisybayes.bench.pages import render_page
 from noisybayes.bench.paper.page import render_figures
 from noisybayes.bench.paper.page import render_page as render_paper_page
+from noisybayes.bench.review.page import render_figures as render_review_figures
+from noisybayes.bench.review.page import render_page as render_review_page
 from noisybayes.cli.app import app
 from noisybayes.data.errors import InputError
 from noisybayes.data.read import read_table
@@ -72,6 +74,12 @@ def test_the_page_of_the_paper_and_its_pictures_are_made_from_the_stored_results
 def test_the_benchmarks_page_is_made_from_the_stored_results():
     page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     assert page == render_page(ROOT / "results"), "remake it with: noisybayes bench page"
+
+
+def test_the_page_of_the_review_and_its_pictures_are_made_from_the_stored_results():
+    assert (ROOT / "docs" / "review.md").read_text(encoding="utf-8") == render_review_page(ROOT)
+    for name, svg in render_review_figures(ROOT).items():
+        assert (ROOT / "docs" / "img" / name).read_text(encoding="utf-8") == svg
 
 
 # --- docs/api.md -----------------------------------------------------------------------------------------------------

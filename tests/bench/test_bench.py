@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from noisybayes.bench import EXPERIMENTS, coverage, pages, recovery, speed, verified
+from noisybayes.bench import EXPERIMENTS, coverage, load, pages, recovery, responder, speed, verified
 from noisybayes.bench.store import read_rows, table, write_rows
+from noisybayes.bot.demo import DEMO_DIALOGS
 from noisybayes.cli.app import app
 from noisybayes.cli.bench import NAMES
+from noisybayes.web.store import Store
 
 
 def small_news():
@@ -30,6 +32,10 @@ def small(monkeypatch):
     monkeypatch.setattr(coverage, "SETTINGS", (coverage.Setting(100, 20, 2, (0.8, 0.9)),))
     monkeypatch.setattr(verified, "COUNTS", (12,))
     monkeypatch.setattr(verified, "noisy_ag_news", small_news)
+    monkeypatch.setattr(responder, "CONFIG", "cars_en")
+    monkeypatch.setattr(responder, "live_streaming_file", lambda: DEMO_DIALOGS)
+    monkeypatch.setattr(load, "RATE", 20)
+    monkeypatch.setattr(load, "SECONDS", 1)
     original = speed.random_texts
     monkeypatch.setattr(speed, "random_texts", lambda rng, dtype: original(rng, dtype, 2_000, 400, 20, 4))
 
@@ -66,3 +72,16 @@ def test_random_texts_are_as_described():
     assert set(X.data) == {1.0}
     assert 18 < X.nnz / 1_000 <= 20
     assert set(y) == {0, 1, 2, 3}
+
+
+def test_nothing_is_lost_under_load(tmp_path):
+    found = load.one_run([["hello", "how much is the Lunessa?"]] * load.CLIENTS, rate=30, seconds=2)
+    assert (found["requests"], found["errors"], found["lost"]) == (60, 0, 0)
+
+
+def test_a_turn_that_is_not_in_the_store_is_counted(tmp_path):
+    with Store.open(f"sqlite:///{tmp_path / 'x.db'}") as store:
+        store.start_dialog("d", {})
+    client = load.Client(1, [["hello"]])
+    client.acknowledged["d"] = 3
+    assert load._lost(tmp_path / "x.db", [client]) == 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import coverage, recovery, speed, verified
+from . import coverage, load, recovery, responder, speed, verified
 
 #: name -> module with `measure(...)` (yields rows) and `page(rows)` (Markdown); a new one is one file and one line.
 EXPERIMENTS: dict[str, ModuleType] = {
@@ -12,4 +12,6 @@ EXPERIMENTS: dict[str, ModuleType] = {
     "recovery": recovery,
     "coverage": coverage,
     "verified": verified,
+    "bot": responder,
+    "load": load,
 }

@@ -13,5 +13,5 @@ DEMO_DIALOGS = Path(__file__).with_name("configs") / "dealership_dialogs.csv"
 
 
 def demo_bot() -> Bot:
-    """Learns from dialogs that `examples/make_dialogs.py` wrote, 17 % of whose labels are wrong."""
+    """Learns from dialogs that `examples/make_dialogs.py` wrote, about one in six of whose labels is wrong."""
     return train(load_config(DEMO_CONFIG), DEMO_DIALOGS)

@@ -7,6 +7,7 @@ import click
 from .. import __version__
 from .audit import audit
 from .bench import bench
+from .bot import bot
 from .completion import completion
 from .models import fit, predict, report
 from .reproduce import reproduce
@@ -27,5 +28,5 @@ def app() -> None:
     """
 
 
-for command in (audit, fit, predict, report, serve, bench, reproduce, completion):
+for command in (audit, fit, predict, report, bot, serve, bench, reproduce, completion):
     app.add_command(command)

@@ -74,7 +74,7 @@ def init(file: Path, language: str, dialogs: Path | None) -> None:
 @click.argument("dialogs")
 @config_option
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for the bot.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the folds.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the folds.")
 @_column_options
 @quiet_option
 @reading_options
@@ -123,7 +123,7 @@ def chat(folder: Path | None, verbose: bool) -> None:
 @click.argument("dialogs")
 @config_option
 @click.option("--reps", type=click.IntRange(min=1), default=20, show_default=True, help="Random splits by dialog.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the splits.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the splits.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), help="Also write all figures.")
 @_column_options
 @quiet_option
@@ -207,6 +207,13 @@ def _show_evaluation(config: Config, found: Evaluation) -> None:
     titles = {key: category.title for key, category in config.categories.items()}
     per = [(titles[row.category], f"{row.messages:,}", f"{row.accuracy:.1%}") for row in found.per_category]
     _print_table(console, "the bot by category, all splits together", ("category", "messages", "right"), per)
+    numbers = [str(i) for i in range(1, len(titles) + 1)]
+    matrix = [
+        (f"{number} {titles[key]}", *(f"{count:,}" if count else "." for count in row))
+        for number, key, row in zip(numbers, found.categories, found.confusion.tolist(), strict=True)
+    ]
+    title = "confusion, all splits together: a row for each right category, columns for what was predicted"
+    _print_table(console, title, ("category", *numbers), matrix)
     _print_table(console, "most frequent mistakes", ("right", "predicted", "messages"), _mistakes(found, titles))
 
 

@@ -77,7 +77,7 @@ def newsgroups(subset: str = "all") -> Newsgroups:
 
 def live_streaming() -> LiveStreaming:
     """1,416 messages of customers to a car dealer: from the folder, or from the authors' repository."""
-    frame = pd.read_csv(_local(LIVE_STREAMING_FILE) or _downloaded_live_streaming())
+    frame = pd.read_csv(live_streaming_file())
     return LiveStreaming(
         frame.loc[:, "仅含车型信息":"非九大类问句_首句_车型"],
         frame["Y"].to_numpy(),
@@ -85,6 +85,10 @@ def live_streaming() -> LiveStreaming:
         frame["对话编号"].to_numpy(),
         [_masked(ast.literal_eval(words)) for words in frame["分词结果"]],
     )
+
+
+def live_streaming_file() -> Path:
+    return _local(LIVE_STREAMING_FILE) or _downloaded_live_streaming()
 
 
 def noisy_ag_news() -> NoisyAGNews:

@@ -21,7 +21,7 @@ from .tree import Array
 from .variants import Choice, Variant, combine
 
 FOLDS = 5
-#: Four fifths of few rows learn visibly worse than all of them, so that left-out labels would judge another, weaker fit.
+#: Four fifths of few rows learn visibly worse than all of them: left-out labels would judge another, weaker fit.
 MORE_FOLDS, FEW_ROWS = 10, 500
 #: Rounds of reweighting that may be made; their effect is all but over after the second.
 MOST_ROUNDS = 3

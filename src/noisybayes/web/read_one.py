@@ -1,4 +1,4 @@
-"""`python -m noisybayes.web.read_one FILE OUT BYTES ENCODING`: read one file within so much memory, and write it as Parquet."""
+"""`python -m noisybayes.web.read_one FILE OUT BYTES ENCODING`: read a file in so much memory, write it as Parquet."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ def text(seed: int = 0) -> Table:
 
 
 def table(seed: int = 0) -> Table:
-    data = simulate(200, n_features=40, n_classes=3, diagonal=(0.8, 0.8), random_state=seed)
+    data = simulate(200, n_features=200, n_classes=3, diagonal=(0.8, 0.8), random_state=seed)
     return Table("table", data.X, data.y, data.true)
 
 

@@ -37,6 +37,14 @@ def test_the_most_suspicious_come_first_and_then_the_first(store: Store) -> None
     assert positions(store.queue(table_id, reviewer="ann", limit=2, offset=1)) == [3, 2]
 
 
+def test_all_findings_are_there_with_and_without_verdicts(store: Store) -> None:
+    rows = [finding(i, suspect=i < 2) for i in range(3)]
+    table_id = fitted_table(store, rows)
+    give(store, table_id, 1)
+    assert sorted(positions(store.findings(table_id))) == [0, 1, 2]
+    assert store.findings(table_id + 1) == []
+
+
 def test_the_queue_by_labels(store: Store) -> None:
     labels = ["ab", "ac", "bc", "ba"]
     rows = [finding(i, given=pair[0], suggested=pair[1], suspect=i != 1) for i, pair in enumerate(labels)]

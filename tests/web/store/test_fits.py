@@ -117,6 +117,17 @@ def test_the_latest_fit_is_the_last_that_is_done(store: Store, table_id: int) ->
     assert latest.overview == {"round": 2}
 
 
+def test_the_last_fit_is_the_one_begun_last(store: Store, table_id: int) -> None:
+    assert store.last_fit(table_id) is None
+    refit(store, table_id, [])
+    fit_id = store.start_fit(table_id)
+    assert store.last_fit(table_id) == store.fit(fit_id)
+    store.fail_fit(fit_id, "no")
+    last = store.last_fit(table_id)
+    assert last is not None
+    assert (last.id, last.state) == (fit_id, "failed")
+
+
 def test_unknown_fits(store: Store) -> None:
     for ask in (lambda: store.fit(9), lambda: store.report_progress(9, "", 0), lambda: store.finish_fit(9, {}, [])):
         with pytest.raises(NotFound, match="there is no fit 9; its table may have been removed"):

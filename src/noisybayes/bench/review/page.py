@@ -108,8 +108,8 @@ def _orders(rows: Sequence[Row]) -> str:
 
 Means over seeds, after ± their standard error. A seed changes the folds and the order of rows that look alike, and
 the wrong labels where these are made; the error says nothing of other tables. "Level": the difference, seed by seed, is
-within two standard errors. The better peer is picked on the result, percentage by percentage. Seconds are those of the
-order alone, up to {AT[-1]} % of the rows.
+within two standard errors. The better peer is picked on the result, percentage by percentage. Seconds are those of
+the order alone, up to {AT[-1]} % of the rows, of the fastest seed.
 """
 
 
@@ -143,13 +143,18 @@ def _table(rows: list[Row]) -> str:
     lines = []
     for method in methods_in(rows):
         cells = [f"{mean_at(rows, method, p).shown()} ({mean_at(rows, method, p, 'precision').value:.0f})" for p in AT]
-        lines.append([_code(method), *cells, f"{mean_at(rows, method, AT[-1], 'seconds', 1).value:.1f}"])
+        lines.append([_code(method), *cells, f"{_fastest(rows, method):.1f}"])
     share = sum(row["wrong"] for row in rows) / sum(row["rows"] for row in rows)
     for name, bound in ((RANDOM, expected_at_random), (BEST, best_possible)):
         found = {p: bound(rows, p) for p in AT}
         cells = [f"{value:.1f} ({100 * share * value / expected_at_random(rows, p):.0f})" for p, value in found.items()]
         lines.append([name, *cells, "–"])
     return table(["order", *(f"{p} % reviewed" for p in AT), "seconds"], lines)
+
+
+def _fastest(rows: list[Row], method: str) -> float:
+    """Other work on the machine can only make a seed slower."""
+    return float(min(row["seconds"] for row in rows if (row["method"], row["percent"]) == (method, AT[-1])))
 
 
 def _figure_name(name: str) -> str:

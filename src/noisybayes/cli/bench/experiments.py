@@ -1,4 +1,4 @@
-"""`noisybayes bench speed | recovery | page`."""
+"""The experiments of docs/benchmarks.md as verbs, and `noisybayes bench page`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ NAMES = {
     "speed": "One EM iteration against naive Bayes of scikit-learn, and the memory of a fit.",
     "recovery": "The paper's simulation: error of the feature probabilities, accuracy on new rows.",
     "coverage": "How often intervals hold the true value, and whether P(wrong) means what it says.",
+    "bot": "The auto-responder on the paper's dialogs, split by dialog: its features, its answers, and its peers.",
+    "load": "How fast the bot answers when it is asked 200 times per second, and whether an answer is lost.",
     "verified": "How far verified labels put the estimated number of errors right under human mistakes.",
 }
 

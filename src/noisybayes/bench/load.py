@@ -1,0 +1,183 @@
+"""How many chat messages per second a server answers, how fast, and whether one is lost when it is killed."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import cycle
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .store import Row, machine, parse_rows, table
+
+RATE = 200  # requests per second
+SECONDS = 60
+CLIENTS = 50  # each waits for its answer before it asks again, as people do
+_MOST_SECONDS_UP = 60
+
+
+class Sent(NamedTuple):
+    """One request: when it was due, counted from the start, and when the answer was there."""
+
+    due: float
+    done: float
+    status: int
+
+
+class Client:
+    """One connection, on which one dialog after the other is held."""
+
+    def __init__(self, port: int, dialogs: list[list[str]]) -> None:
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        self._dialogs = cycle(dialogs)
+        self._left: list[str] = []
+        self._dialog = ""
+        self.acknowledged: dict[str, int] = {}  # turns by dialog
+
+    def ask(self) -> int:
+        """Begin a dialog, or say the next message of one. The status; 0 if there was no answer."""
+        try:
+            return self._say() if self._left else self._begin()
+        except (OSError, http.client.HTTPException):
+            self._connection.close()
+            return 0
+
+    def _begin(self) -> int:
+        status, answer = self._post("/api/chat", {})
+        if status == 201:
+            self._dialog, self._left = answer["id"], list(next(self._dialogs))
+            self.acknowledged[self._dialog] = 0
+        return status
+
+    def _say(self) -> int:
+        status, _ = self._post(f"/api/chat/{self._dialog}", {"message": self._left.pop(0)})
+        self.acknowledged[self._dialog] += status == 201
+        return status
+
+    def _post(self, path: str, body: dict[str, str]) -> tuple[int, Any]:
+        self._connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
+        answer = self._connection.getresponse()
+        return answer.status, json.loads(answer.read())
+
+
+def measure(reps: int = 3, seed: int = 0) -> Iterator[Row]:
+    dialogs = _dialogs()
+    for rep in range(seed, seed + reps):
+        yield {"rep": rep, "rate": RATE, "seconds": SECONDS, **one_run(dialogs, RATE, SECONDS), "machine": machine()}
+
+
+def one_run(dialogs: list[list[str]], rate: int, seconds: float) -> Row:
+    """A new server and a new store; at the end the server is killed, and every acknowledged turn is looked for."""
+    with tempfile.TemporaryDirectory(prefix="noisybayes-load-") as folder:
+        store = Path(folder) / "load.db"
+        with _server(store) as (process, port):
+            clients = [Client(port, dialogs[i::CLIENTS]) for i in range(CLIENTS)]
+            sent = _send(clients, rate, seconds)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        lost = _lost(store, clients)
+    waited = 1_000 * np.array([each.done - each.due for each in sent])
+    return {
+        "requests": len(sent),
+        "errors": sum(each.status != 201 for each in sent),
+        "lost": lost,
+        **{f"p{q}_ms": round(float(np.percentile(waited, q)), 2) for q in (50, 90, 99)},
+        "longest_ms": round(float(waited.max()), 2),
+        "per_second": round(len(sent) / max(each.done for each in sent), 1),
+    }
+
+
+def _send(clients: list[Client], rate: int, seconds: float) -> list[Sent]:
+    """Requests are due at fixed times: the wait of one that is sent late counts from when it was due."""
+    n, start = round(rate * seconds), time.perf_counter() + 0.5
+
+    def work(which: int) -> list[Sent]:
+        sent = []
+        for i in range(which, n, len(clients)):
+            due = i / rate
+            time.sleep(max(start + due - time.perf_counter(), 0))
+            status = clients[which].ask()
+            sent.append(Sent(due, time.perf_counter() - start, status))
+        return sent
+
+    with ThreadPoolExecutor(len(clients)) as pool:
+        return [each for some in pool.map(work, range(len(clients))) for each in some]
+
+
+def _lost(store: Path, clients: list[Client]) -> int:
+    from ..web.store import Store
+
+    with Store.open(f"sqlite:///{store}") as opened:
+        return sum(
+            turns - min(len(opened.dialog(dialog).turns), turns)
+            for client in clients
+            for dialog, turns in client.acknowledged.items()
+        )
+
+
+@contextmanager
+def _server(store: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    options = ["--demo", f"--store={store}", f"--port={port}", "--requests-per-second=1000000"]
+    process = subprocess.Popen([sys.executable, "-m", "noisybayes", "serve", *options], stdout=subprocess.DEVNULL)
+    try:
+        _wait_until_fitted(process, port)
+        yield process, port
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _wait_until_fitted(process: subprocess.Popen[bytes], port: int) -> None:
+    end = time.monotonic() + _MOST_SECONDS_UP
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+            connection.request("GET", "/api/tables/1")
+            if json.loads(connection.getresponse().read()).get("fit"):
+                return
+        except (OSError, http.client.HTTPException):
+            pass
+        time.sleep(0.1)
+    raise RuntimeError("the server did not come up")
+
+
+def _dialogs() -> list[list[str]]:
+    """What the customers of the example dialogs say."""
+    from ..bot.demo import DEMO_DIALOGS  # here: the other experiments do without the extra
+
+    said: dict[Any, list[str]] = {}
+    with DEMO_DIALOGS.open(encoding="utf-8", newline="") as file:
+        for row in parse_rows(file):
+            said.setdefault(row["dialog"], []).append(str(row["message"]))
+    return list(said.values())
+
+
+def page(rows: list[Row]) -> str:
+    header = ["run", "requests", "errors", "lost", "median, ms", "90 %", "99 %", "longest", "answered per second"]
+    keys = ("requests", "errors", "lost", "p50_ms", "p90_ms", "p99_ms", "longest_ms", "per_second")
+    first = rows[0]
+    return f"""## Chat under load
+
+`noisybayes serve` with the example bot and a SQLite store, {first["rate"]} requests per second for {first["seconds"]}
+seconds from {CLIENTS} clients on the same machine (begin a dialog, or say a message, which is classified, answered and
+stored). The wait counts from when a request was due. Lost: answered turns that are not in the store after the server
+was killed (SIGKILL) at the end of the run.
+
+{table(header, ([row["rep"], *(row[key] for key in keys)] for row in rows))}
+
+{first["machine"]}; server and clients share them. Repeat with `noisybayes bench load`.
+"""
