@@ -39,7 +39,7 @@ def _row(kind: str, name: str, value: float, **more: Any) -> Row:
 
 def page(rows: list[Row]) -> str:
     kinds = dict.fromkeys(row["kind"] for row in rows)
-    of_kind: dict[str, list[Row]] = {"feature": []} | {kind: [row for row in rows if row["kind"] == kind] for kind in kinds}
+    of_kind = {kind: [row for row in rows if row["kind"] == kind] for kind in (*kinds, "feature")}
     size = {row["name"]: row["value"] for row in of_kind["size"]}
     features = sorted(of_kind["feature"], key=lambda row: row["value"])
     worst = [[row["name"], row["count"], row["ours"], _percent(row["value"])] for row in features[:_WORST]]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..model.em import MapSum
-from . import local
+from . import dask, local
 
 #: name -> function from the number of workers to map_sum; a new engine is one file and one line here.
-ENGINES: dict[str, Callable[[int], MapSum]] = {"local": local.engine}
+ENGINES: dict[str, Callable[[int], MapSum]] = {"local": local.engine, "dask": dask.engine}
 
 __all__ = ["ENGINES"]

@@ -34,7 +34,7 @@ _SHARED = """
     compress : "auto" (default), True or False
         Whether rows that are equal are merged before EM; "auto" does so if it makes the rows less than half as many.
         Only for "em".
-    engine, n_jobs : "local" with n_jobs threads (default -1: all cores), or a function map_sum(fn, chunks)
+    engine, n_jobs : "local" with n_jobs threads (default -1: all cores), "dask", or a function map_sum(fn, chunks)
     progress : optional
         A function of (iteration, objective), called at every iteration; under "crossfit" of (number, name) at every
         stage.

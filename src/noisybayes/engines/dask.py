@@ -1,0 +1,127 @@
+"""Workers of a Dask cluster. Rows are sent once and stay there; the parameters go to every worker once per pass.
+
+Chunks are dealt into groups that depend on the chunks alone, a worker adds up its groups, and the sums meet in a tree
+of fixed shape: neither the number of workers nor the loss of one changes a digit of the result.
+"""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Callable, Sequence
+from functools import cache, partial, reduce
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from .._extras import require
+from ..model.em import MapSum
+from ..model.rows import Rows
+from ..model.tree import add_into, tree_map
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+#: Sums that leave a worker; more would only make the tree higher.
+GROUPS = 32
+#: A worker that is lost takes its rows along, and they are sent anew; so often in one pass.
+MOST_LOSSES = 5
+
+
+class ClusterLostError(RuntimeError):
+    """The scheduler, or worker after worker, is gone."""
+
+
+def engine(n_workers: int) -> MapSum:
+    """The cluster that this process is connected to, else one of `n_workers` processes on this machine."""
+    distributed = require("distributed", extra="dask", purpose='engine="dask"')
+    try:
+        client = distributed.default_client()
+    except ValueError:
+        client = _local_cluster(effective_n_jobs(n_workers))
+    return on_cluster(client)
+
+
+def on_cluster(client: Client) -> MapSum:
+    """`map_sum` on the workers of a client: `BernoulliINB(method="em", engine=on_cluster(client))`."""
+    return partial(_map_sum, Held(client))
+
+
+@cache
+def _local_cluster(n_workers: int) -> Client:
+    from distributed import Client, LocalCluster
+
+    cluster = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=":0")
+    client = Client(cluster, set_as_default=False)
+    atexit.register(cluster.close)
+    atexit.register(client.close)
+    return client
+
+
+class Held:
+    """The chunks of the last pass, in groups on the workers."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self._chunks: Sequence[Rows] | None = None
+        self._groups: list[Future] = []
+
+    def groups(self, chunks: Sequence[Rows]) -> list[Future]:
+        if self._chunks is not chunks:
+            self._send(chunks)
+        return self._groups
+
+    def forget(self) -> None:
+        self._chunks, self._groups = None, []
+
+    def _send(self, chunks: Sequence[Rows]) -> None:
+        """Neighbouring groups to one worker, so that the first sums of the tree stay there."""
+        edges = np.linspace(0, len(chunks), min(GROUPS, len(chunks)) + 1).astype(int)
+        groups = [list(chunks[start:stop]) for start, stop in pairwise(edges)]
+        workers = sorted(self.client.scheduler_info(n_workers=-1)["workers"])
+        if not workers:
+            raise ClusterLostError("the cluster has no workers; start some and fit again")
+        homes = [workers[i * len(workers) // len(groups)] for i in range(len(groups))]
+        self._groups = [
+            self.client.scatter([group], workers=[home], hash=False)[0]
+            for group, home in zip(groups, homes, strict=True)
+        ]
+        self._chunks = chunks
+
+
+def _map_sum(held: Held, fn: Callable[[Rows], Any], chunks: Sequence[Rows]) -> Any:
+    from distributed import CancelledError, KilledWorker
+    from distributed.comm.core import CommClosedError
+
+    lost = (CancelledError, KilledWorker, CommClosedError, TimeoutError)
+    for _ in range(MOST_LOSSES):
+        try:
+            return _one_pass(held.client, fn, held.groups(chunks))
+        except Exception as error:
+            if held.client.status != "running":
+                raise ClusterLostError(
+                    "the scheduler does not answer any more; start the cluster and fit again"
+                ) from error
+            if not isinstance(error, lost):
+                raise
+            held.forget()
+    raise ClusterLostError(f"the cluster lost workers {MOST_LOSSES} times in one pass over the rows; look at its logs")
+
+
+def _one_pass(client: Client, fn: Callable[[Rows], Any], groups: list[Future]) -> Any:
+    shared = client.scatter(fn, broadcast=True, hash=False)
+    level = [client.submit(_group_sum, shared, group, pure=False) for group in groups]
+    while len(level) > 1:
+        pairs = [level[i : i + 2] for i in range(0, len(level), 2)]
+        level = [client.submit(_add, *pair, pure=False) if len(pair) == 2 else pair[0] for pair in pairs]
+    return level[0].result()
+
+
+def _group_sum(fn: Callable[[Rows], Any], chunks: list[Rows]) -> Any:
+    return reduce(add_into, map(fn, chunks))
+
+
+def _add(first: Any, second: Any) -> Any:
+    # what a worker holds for others must not change under them
+    return add_into(tree_map(np.copy, first), second)

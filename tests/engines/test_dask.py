@@ -1,0 +1,105 @@
+"""A cluster of real processes: workers come and go, the result stays."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster
+
+from noisybayes import BernoulliINB, simulate
+from noisybayes.engines.dask import GROUPS, ClusterLostError, on_cluster
+
+from ..contracts.cases import FAMILIES, STRUCTURES, make_rows, run
+from .test_engines import chunk, sums
+
+
+def in_pieces(map_sum, n_pieces):
+    """The same rows in other chunks."""
+
+    def cut(fn, chunks):
+        edges = [np.linspace(0, each.n_rows, n_pieces + 1).astype(int) for each in chunks]
+        return map_sum(fn, [each.view(a, b) for each, at in zip(chunks, edges, strict=True) for a, b in pairwise(at)])
+
+    return cut
+
+
+@pytest.mark.parametrize("n_pieces", [1, 2, 5])
+@pytest.mark.parametrize("family_name", FAMILIES)
+def test_equal_to_local_for_every_family_in_any_partitioning(cluster, family_name, n_pieces):
+    family, rows = make_rows(family_name, verified=True)
+    here = run(family, rows, STRUCTURES["full"])
+    there = run(family, rows, STRUCTURES["full"], map_sum=in_pieces(on_cluster(cluster), n_pieces))
+    np.testing.assert_allclose(there.params.mislabel, here.params.mislabel, atol=1e-9)
+    np.testing.assert_allclose(there.params.prior, here.params.prior, atol=1e-9)
+    np.testing.assert_allclose(there.objective, here.objective, rtol=1e-9)
+
+
+def test_chunks_are_sent_once(cluster):
+    chunks = [chunk([i, 1.0]) for i in range(2 * GROUPS)]
+    map_sum = on_cluster(cluster)
+    map_sum(sums, chunks)
+    held = map_sum.args[0]
+    before = [future.key for future in held.groups(chunks)]
+    map_sum(sums, chunks)
+    assert [future.key for future in held.groups(chunks)] == before
+    assert len(before) == GROUPS
+    others = [chunk([5.0])]
+    assert map_sum(sums, others).total == 5.0
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # equal, whether converged or not
+def test_a_killed_worker_changes_no_digit():
+    data = simulate(200_000, n_features=30, n_classes=3, random_state=0)  # enough for a chunk on each worker
+    settings = {"method": "em", "tol": 0.0, "max_iter": 15, "alpha": 1.0}
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as made, Client(made) as client:
+        before = BernoulliINB(**settings, engine=on_cluster(client)).fit(data.X, data.y)
+        victim = next(iter(client.run(os.getpid).values()))
+        killed = threading.Event()
+
+        def kill(step, objective):
+            if step == 5 and not killed.is_set():
+                os.kill(victim, signal.SIGKILL)
+                killed.set()
+
+        after = BernoulliINB(**settings, engine=on_cluster(client), progress=kill).fit(data.X, data.y)
+        assert killed.is_set()
+        assert victim not in client.run(os.getpid).values()
+    np.testing.assert_array_equal(after.feature_prob_, before.feature_prob_)
+    np.testing.assert_array_equal(after.objective_history_, before.objective_history_)
+
+
+def test_a_lost_scheduler_is_told(tmp_path):
+    file = tmp_path / "scheduler.json"
+    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port=0", "--no-dashboard"]
+    scheduler = subprocess.Popen([*command, f"--scheduler-file={file}"], stderr=subprocess.DEVNULL)
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", "--no-nanny", "--no-dashboard"]
+    worker = subprocess.Popen([*command, f"--scheduler-file={file}"], stderr=subprocess.DEVNULL)
+    try:
+        while not file.exists():
+            time.sleep(0.05)
+        client = Client(scheduler_file=str(file), timeout=10, set_as_default=False)
+        client.wait_for_workers(1, timeout=60)
+        map_sum, chunks = on_cluster(client), [chunk([1.0]), chunk([2.0])]
+        assert map_sum(sums, chunks).total == 3.0
+        scheduler.kill()
+        scheduler.wait()
+        with pytest.raises(ClusterLostError, match="scheduler"):
+            map_sum(sums, chunks)
+        client.close()
+    finally:
+        for process in (scheduler, worker):
+            process.kill()
+            process.wait()
+
+
+def test_an_error_of_the_function_is_not_taken_for_a_loss(cluster):
+    with pytest.raises(ZeroDivisionError):
+        on_cluster(cluster)(lambda rows: 1 // 0, [chunk([1.0])])
