@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from .desk_at_work import JSON, add_table, messages, wait
+from .desk_at_work import JSON, add_table, messages, open_client, wait
 
 
 def queue(client, table, **query):
@@ -171,3 +171,24 @@ def test_everything_is_in_the_document(client):
     assert len(document["paths"]) >= 14
     page = client.get("/api").text
     assert all(path in page for path in document["paths"])
+
+
+def test_the_desk_on_either_database(store):
+    with open_client(store) as client:
+        table_id = add_table(client, messages()[0])
+        first, second = queue(client, table_id)[:2]
+        assert decide(client, table_id, first["position"], first["suggested"]).status_code == 201
+        assert decide(client, table_id, first["position"], first["given"], reviewer="bob").status_code == 409
+        decide(client, table_id, second["position"], second["given"])
+        client.post(f"/api/tables/{table_id}/undo", headers={"X-Reviewer": "ada", **JSON})
+        assert client.post(f"/api/tables/{table_id}/fit", headers=JSON).status_code == 202
+        wait(client, table_id)
+        assert client.get(f"/api/tables/{table_id}/overview").json()["n_verified"] == 1
+        assert len(rows_of(client.get(f"/api/tables/{table_id}/log.csv").text)) == 2
+        assert client.get(f"/t/{table_id}/review").status_code == 200
+
+
+def test_a_table_is_not_fitted_twice_at_once(client, table):
+    answers = [client.post(f"/api/tables/{table}/fit", headers=JSON) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [202, 409]
+    wait(client, table)

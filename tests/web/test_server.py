@@ -74,3 +74,13 @@ def test_a_port_that_is_taken(tmp_path):
         command = [sys.executable, "-m", "noisybayes", "serve", "--port", port]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, "choose another --port" in done.stderr) == (2, True), done.stderr
+
+
+def test_stopping_does_not_wait_for_a_fit(tmp_path):
+    with serving("--demo", f"--store={tmp_path / 'x.db'}", folder=tmp_path) as server:
+        server.wait_for_fit()
+        server.post("/api/tables/1/fit", {})
+        server.process.terminate()
+        assert server.process.wait(20) is not None
+    with serving(f"--store={tmp_path / 'x.db'}", folder=tmp_path) as server:
+        assert server.get("/api/tables/1")["running"] is None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Any
 
@@ -31,15 +29,9 @@ def create_app(store: Store, settings: Settings | None = None, bot: Bot | None =
     settings = settings or Settings()
     store.abandon_fits()
     desk = Desk(store, settings, bot)
-
-    @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        yield
-        desk.close()
-
     # the documentation page is our own (see pages): the usual one loads scripts from elsewhere
     app = FastAPI(
-        title="noisybayes", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None,
+        title="noisybayes", version=__version__, docs_url=None, redoc_url=None,
         openapi_url="/api/openapi.json", description="Review of suspect labels, and the bot's chats.",
     )  # fmt: skip
     app.state.desk = desk

@@ -101,6 +101,3 @@ class Desk:
                 "no bot was given to this server: train one with 'noisybayes bot train' and start with --bot FOLDER"
             )
         return self.bot
-
-    def close(self) -> None:
-        self.jobs.close()

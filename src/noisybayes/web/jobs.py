@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Lock, Thread
 
 from ..data.errors import InputError
 from ..data.roles import Roles
@@ -14,17 +14,23 @@ _log = logging.getLogger(__name__)
 
 
 class Jobs:
+    """At most one fit at a time; a server that is stopped does not wait for it (see Store.abandon_fits)."""
+
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="fit")
+        self._turn = Lock()
 
-    def start(self, table_id: int) -> Future[None]:
+    def start(self, table_id: int) -> Thread:
         """Busy if the table is being fitted already."""
         fit_id = self._store.start_fit(table_id)
-        return self._pool.submit(self._run, table_id, fit_id)
+        thread = Thread(target=self._wait_and_run, args=(table_id, fit_id), name=f"fit {fit_id}", daemon=True)
+        thread.start()
+        return thread
 
-    def close(self) -> None:
-        self._pool.shutdown(wait=False, cancel_futures=True)
+    def _wait_and_run(self, table_id: int, fit_id: int) -> None:
+        self._store.report_progress(fit_id, "waiting", 0.0)
+        with self._turn:
+            self._run(table_id, fit_id)
 
     def _run(self, table_id: int, fit_id: int) -> None:
         store = self._store
