@@ -25,6 +25,7 @@ from noisybayes.bench.paper.page import render_figures
 from noisybayes.bench.paper.page import render_page as render_paper_page
 from noisybayes.bench.review.page import render_figures as render_review_figures
 from noisybayes.bench.review.page import render_page as render_review_page
+from noisybayes.bench.speed.page import render_page as render_speed_page
 from noisybayes.cli.app import app
 from noisybayes.data.errors import InputError
 from noisybayes.data.read import read_table
@@ -80,6 +81,10 @@ def test_the_page_of_the_review_and_its_pictures_are_made_from_the_stored_result
     assert (ROOT / "docs" / "review.md").read_text(encoding="utf-8") == render_review_page(ROOT)
     for name, svg in render_review_figures(ROOT).items():
         assert (ROOT / "docs" / "img" / name).read_text(encoding="utf-8") == svg
+
+
+def test_the_speed_page_is_made_from_the_stored_results():
+    assert (ROOT / "docs" / "speed.md").read_text(encoding="utf-8") == render_speed_page(ROOT)
 
 
 # --- docs/api.md -----------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from noisybayes.bench import EXPERIMENTS, coverage, load, pages, recovery, responder, speed, verified
+from noisybayes.bench import EXPERIMENTS, coverage, load, pages, recovery, responder, verified
 from noisybayes.bench.store import read_rows, table, write_rows
 from noisybayes.bot.demo import DEMO_DIALOGS
 from noisybayes.cli.app import app
@@ -36,8 +36,6 @@ def small(monkeypatch):
     monkeypatch.setattr(responder, "live_streaming_file", lambda: DEMO_DIALOGS)
     monkeypatch.setattr(load, "RATE", 20)
     monkeypatch.setattr(load, "SECONDS", 1)
-    original = speed.random_texts
-    monkeypatch.setattr(speed, "random_texts", lambda rng, dtype: original(rng, dtype, 2_000, 400, 20, 4))
 
 
 def test_the_command_line_offers_every_experiment():
@@ -62,16 +60,6 @@ def test_rows_come_back_as_they_were(tmp_path):
 
 def test_tables_are_markdown():
     assert table(["a", "b"], [[1, 2]]) == "| a | b |\n| --- | --- |\n| 1 | 2 |"
-
-
-def test_random_texts_are_as_described():
-    X, y = speed.random_texts(np.random.default_rng(0), np.float32, 1_000, 400, 20, 4)
-    assert X.dtype == np.float32
-    assert X.shape == (1_000, 400)
-    assert X.has_canonical_format
-    assert set(X.data) == {1.0}
-    assert 18 < X.nnz / 1_000 <= 20
-    assert set(y) == {0, 1, 2, 3}
 
 
 def test_nothing_is_lost_under_load(tmp_path):

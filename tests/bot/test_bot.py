@@ -86,7 +86,7 @@ def test_the_flow_chart_asks_for_what_is_missing():
     assert [turn.reply for turn in talk(bot, ["how much?", "rye", "sliced"])] == [
         "Which bread?", "Sliced or whole rye bread?", "rye bread in slices: 3 coins",
     ]  # fmt: skip
-    assert talk(bot, ["how much?", "baguette"])[-1].reply == "baguette : 3 coins"  # it need not be cut
+    assert talk(bot, ["how much?", "baguette"])[-1].reply == "baguette: 3 coins"  # it need not be cut
 
 
 def test_a_saved_bot_is_the_same_bot(tmp_path):

@@ -49,6 +49,16 @@ def test_without_the_token_nothing_is_shown(guarded):
     assert guarded.get("/api/tables").status_code == 401
 
 
+def test_behind_a_proxy(guarded):
+    """Who has the token may come under any name; the browser itself says that a form is of our own page."""
+    own = {"Host": "labels.example", "Origin": "https://labels.example", "Sec-Fetch-Site": "same-origin"}
+    assert guarded.get("/login", headers=own).status_code == 200
+    fields = form(guarded, "/login", token=TOKEN)
+    assert guarded.post("/login", data=fields, headers={**own, "Host": "127.0.0.1:8000"}).status_code == 303
+    foreign = {**own, "Sec-Fetch-Site": "cross-site"}
+    assert guarded.post("/login", data=fields, headers=foreign).status_code == 403
+
+
 def test_login_and_logout(guarded):
     assert guarded.post("/login", data=form(guarded, "/login", token="wrong")).status_code == 403
     answer = guarded.post("/login", data=form(guarded, "/login", token=TOKEN))

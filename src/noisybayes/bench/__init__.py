@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import coverage, load, recovery, responder, speed, verified
+from . import coverage, load, recovery, responder, verified
 
 #: name -> module with `measure(...)` (yields rows) and `page(rows)` (Markdown); a new one is one file and one line.
 EXPERIMENTS: dict[str, ModuleType] = {
-    "speed": speed,
     "recovery": recovery,
     "coverage": coverage,
     "verified": verified,

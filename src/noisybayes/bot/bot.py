@@ -137,4 +137,5 @@ def _filled(config: Config, text: str, reading: Reading) -> str:
             return match[0]
         return config.slots[name].title_of(known[name]) if name in known else ""
 
-    return re.sub(r" {2,}", " ", re.sub(r"\{(\w+)\}", value, text)).strip()
+    filled = re.sub(r" {2,}", " ", re.sub(r"\{(\w+)\}", value, text)).strip()
+    return re.sub(r" ([.,;:!?])", r"\1", filled)  # an unknown slot leaves its space behind

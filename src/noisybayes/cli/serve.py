@@ -40,7 +40,7 @@ def serve(**options: Any) -> None:
 def _serve(options: dict[str, Any]) -> None:
     from .._extras import require
 
-    for module in ("fastapi", "uvicorn", "sqlalchemy", "alembic", "multipart", "yaml"):
+    for module in ("fastapi", "uvicorn", "sqlalchemy", "alembic", "python_multipart", "yaml"):
         require(module, extra="web", purpose="the review desk")
     from ..web.server import serve as run
     from ..web.settings import Settings
@@ -51,9 +51,7 @@ def _serve(options: dict[str, Any]) -> None:
     )  # fmt: skip
     bot = _bot(options["bot_folder"], options["demo"])
     store = _store(options["store"], options["demo"])
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    click.echo(f"Open http://{host}:{settings.port} in a browser; Ctrl-C ends it.")
-    run(store, settings, bot, options["demo"])
+    run(store, settings, bot, options["demo"], lambda url: click.echo(f"Open {url} in a browser; Ctrl-C ends it."))
 
 
 def _bot(folder: Path | None, demo: bool) -> Any:

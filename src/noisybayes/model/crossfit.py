@@ -22,7 +22,8 @@ from .variants import Choice, Variant, combine
 
 FOLDS = 5
 #: Four fifths of few rows learn visibly worse than all of them: left-out labels would judge another, weaker fit.
-MORE_FOLDS, FEW_ROWS = 10, 500
+FEW_ROWS = 500
+MORE_FOLDS = 10
 #: Rounds of reweighting that may be made; their effect is all but over after the second.
 MOST_ROUNDS = 3
 #: Honest likelihoods of rounds differ by hundredths of a nat per row: this many left-out rows tell them apart.

@@ -76,14 +76,19 @@ def pin_verified(true: Array, verified: Array | None) -> Array:
 
 def adjust(true: Array, observed: Array, recalibration: Recalibration) -> Array:
     """Posteriors (n, K) with P(wrong) recalibrated; the other classes keep their proportions."""
-    if recalibration == Recalibration():
-        return true
     n_classes = true.shape[1]
+    if recalibration == Recalibration() or n_classes == 1:
+        return true
     labeled = np.flatnonzero(observed < n_classes)
-    label = observed[labeled]
-    right = true[labeled, label]
-    p_wrong = recalibration(1.0 - right)
+    own = (np.arange(len(labeled)), observed[labeled])
+    others = true[labeled]
+    p_wrong = recalibration(1.0 - others[own])
+    others[own] = 0.0
+    # by their own sum, not by 1 - P(label): that is 0 where they are below rounding, and would blow them up
+    total = others.sum(axis=1, keepdims=True)
+    others = np.divide(others, total, out=np.full_like(others, 1.0 / (n_classes - 1)), where=total > 0)
+    others *= p_wrong[:, None]
+    others[own] = 1.0 - p_wrong
     adjusted = true.copy()
-    adjusted[labeled] *= (p_wrong / np.maximum(1.0 - right, 1e-300))[:, None]
-    adjusted[labeled, label] = 1.0 - p_wrong
-    return np.asarray(adjusted / adjusted.sum(axis=1, keepdims=True))
+    adjusted[labeled] = others
+    return adjusted

@@ -52,8 +52,9 @@ class Guard:
 
     def _refused(self, scope: Scope, headers: Headers) -> Response | None:
         path, safe = scope["path"], scope["method"] in _SAFE
-        if is_local(self.settings.host) and not _is_local_name(headers.get("host", "")):
-            return _says(421, "this server answers on its own machine only")  # a foreign name that points at 127.0.0.1
+        # a foreign name that points at 127.0.0.1; with a token, a proxy may stand in front
+        if self.settings.token is None and not _is_local_name(headers.get("host", "")):
+            return _says(421, "this server answers on its own machine only")
         if not self.limiter.allows((scope.get("client") or ("",))[0]):
             return _says(429, "too many requests; wait a moment", {"Retry-After": "1"})
         length = headers.get("content-length", "0")
@@ -115,10 +116,11 @@ def cookie(headers: Headers, name: str) -> str | None:
 
 
 def _is_foreign(headers: Headers, path: str) -> bool:
-    origin = headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc != headers.get("host"):
+    origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+    if site is not None and site not in ("same-origin", "none"):
         return True
-    if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+    # an older browser does not say where a request comes from, but for its origin
+    if site is None and origin is not None and urlsplit(origin).netloc != headers.get("host"):
         return True
     # forms prove themselves by a field (see pages); the API by being asked as no form of another page can
     kind = headers.get("content-type", "").split(";")[0].strip().lower()

@@ -56,9 +56,9 @@ def render(request: Request, name: str, status: int = 200, **context: Any) -> HT
     }  # fmt: skip
     response = HTMLResponse(templates().get_template(name).render(shared | context), status)
     if CSRF not in request.cookies:
-        set_cookie(response, CSRF, csrf)
+        set_cookie(request, response, CSRF, csrf)
     if REVIEWER not in request.cookies:
-        set_cookie(response, REVIEWER, reviewer)
+        set_cookie(request, response, REVIEWER, reviewer)
     return response
 
 
@@ -67,8 +67,9 @@ def _newest(desk: Desk) -> TableInfo | None:
     return next((table for table in desk.store.tables() if table.roles is not None), None)
 
 
-def set_cookie(response: Response, name: str, value: str) -> None:
-    response.set_cookie(name, value, max_age=YEAR, httponly=True, samesite="lax")
+def set_cookie(request: Request, response: Response, name: str, value: str) -> None:
+    secure = request.url.scheme == "https"  # a proxy on this machine tells
+    response.set_cookie(name, value, max_age=YEAR, httponly=True, samesite="lax", secure=secure)
 
 
 def error_page(request: Request, status: int, detail: str) -> Response:
@@ -313,7 +314,7 @@ def rename_reviewer(request: Request, name: Annotated[str, Form(min_length=1, ma
     if not name.strip().isprintable() or not name.strip().isascii():
         raise InputError("a reviewer's name is kept in a cookie: use plain letters, digits and signs")
     response = go("/")
-    set_cookie(response, REVIEWER, name.strip())
+    set_cookie(request, response, REVIEWER, name.strip())
     return response
 
 
@@ -365,7 +366,7 @@ def chat(request: Request, desk: TheDesk, dialog_id: str) -> Response:
 @router.post("/chat/{dialog_id}", dependencies=checked)
 def say(desk: TheDesk, dialog_id: str, message: Annotated[str, Form()]) -> Response:
     desk.say(desk.store.dialog(dialog_id), message)
-    return go(f"/chat/{dialog_id}#last")
+    return go(f"/chat/{dialog_id}")
 
 
 # The API's documentation, and who may come in
@@ -387,7 +388,7 @@ def login(request: Request, desk: TheDesk, token: Annotated[str, Form()]) -> Res
     if expected is None or not hmac.compare_digest(token.strip().encode(), expected.encode()):
         return render(request, "login.html", 403, error="This is not the token that the server was started with.")
     response = go("/")
-    set_cookie(response, SESSION, session_of(expected))
+    set_cookie(request, response, SESSION, session_of(expected))
     return response
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,13 +35,14 @@ def _demo_file() -> Path:
     return installed if installed.exists() else here.parents[2] / "examples" / DEMO_TABLE
 
 
-def serve(store: Store, settings: Settings, bot: Bot | None = None, demo: bool = False) -> None:
-    """Answer until interrupted."""
+def serve(store: Store, settings: Settings, bot: Bot | None, demo: bool, announce: Callable[[str], None]) -> None:
+    """Answer until interrupted. `announce` is told the address as soon as it is ours."""
     import uvicorn
 
     from .app import create_app
 
     listener = _listen(settings)
+    announce(_address(listener))
     app = create_app(store, settings, bot)
     if demo:
         add_demo(store, app)
@@ -51,6 +53,12 @@ def serve(store: Store, settings: Settings, bot: Bot | None = None, demo: bool =
         uvicorn.Server(config).run(sockets=[listener])
     finally:
         store.close()
+
+
+def _address(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    name = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{name}:{port}"
 
 
 def _listen(settings: Settings) -> socket.socket:

@@ -43,11 +43,11 @@ NOTES = {
     "livestream": (
         "Live Streaming dialogs",
         "The paper's data: messages of customers to a car dealer, binary features, labels of volunteers. The reviewer "
-        "is the paper's experts.",
+        "gives the labels of the paper's experts.",
     ),
     "noisy-ag-news": (
         "NoisyAG-News",
-        "News texts with labels of human annotators. The reviewer knows the labels of the original data set.",
+        "News texts with labels of human annotators. The reviewer gives the labels of the original data set.",
     ),
     "newsgroups-structured-20": (
         "20 Newsgroups, structured noise",

@@ -22,7 +22,7 @@ _VERDICTS = ("worse", "level", "better")
 _PEERS_SHORT = {
     "worse": "a peer finds more at",
     "level": "level with the better peer at",
-    "better": "more than both peers at",
+    "better": "more than every peer at",
 }
 _PEERS_LONG = {
     "worse": f"A peer finds more than `{OURS}` after",

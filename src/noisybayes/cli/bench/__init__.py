@@ -8,6 +8,7 @@ from .add import add
 from .experiments import NAMES, experiment, page
 from .quality import quality
 from .review import review
+from .speed import speed
 
 __all__ = ["NAMES", "bench"]
 
@@ -19,5 +20,5 @@ def bench() -> None:
 
 for name, text in NAMES.items():
     bench.add_command(experiment(name, text))
-for command in (quality, review, add, page):
+for command in (speed, quality, review, add, page):
     bench.add_command(command)

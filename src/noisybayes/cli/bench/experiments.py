@@ -10,7 +10,6 @@ from .options import root_option
 
 # the keys of noisybayes.bench.EXPERIMENTS, whose import would take a second (a test keeps them equal)
 NAMES = {
-    "speed": "One EM iteration against naive Bayes of scikit-learn, and the memory of a fit.",
     "recovery": "The paper's simulation: error of the feature probabilities, accuracy on new rows.",
     "coverage": "How often intervals hold the true value, and whether P(wrong) means what it says.",
     "bot": "The auto-responder on the paper's dialogs, split by dialog: its features, its answers, and its peers.",
@@ -50,11 +49,12 @@ def experiment(name: str, text: str) -> click.Command:
 @click.command()
 @root_option
 def page(root: Path) -> None:
-    """Remake the pages of docs/ that are made from stored rows: benchmarks, quality, reproduce, review."""
+    """Remake the pages of docs/ that are made from stored rows: benchmarks, quality, reproduce, review, speed."""
     from ...bench.pages import write_page
     from ...bench.paper.page import write_page as write_paper_page
     from ...bench.quality.page import write_page as write_quality_page
     from ...bench.review.page import write_page as write_review_page
+    from ...bench.speed.page import write_page as write_speed_page
 
-    for path in (write_page(root), write_quality_page(root), write_paper_page(root), write_review_page(root)):
-        click.echo(f"wrote {path}")
+    for write in (write_page, write_quality_page, write_paper_page, write_review_page, write_speed_page):
+        click.echo(f"wrote {write(root)}")

@@ -28,6 +28,9 @@ for (const form of document.querySelectorAll("form[method=post]")) {
   });
 }
 
+// (a fragment in the address would do this too, but take the focus from the field)
+document.getElementById("last")?.scrollIntoView({ block: "nearest" });
+
 const fit = document.getElementById("fit");
 if (fit) watch(fit);
 

@@ -1,0 +1,19 @@
+"""Speed: each piece of work against what a user would pick instead, in turn in one process, so that ratios hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import ModuleType
+
+from ..store import Row
+from . import binary, cluster, em, growth, texts
+
+#: name -> module with `measure(reps, seed)` (yields rows) and `page(rows)`; a new one is one file and one line.
+WORKS: dict[str, ModuleType] = {"em": em, "texts": texts, "binary": binary, "cluster": cluster, "growth": growth}
+
+
+def measure(work: str, reps: int, seed: int = 0) -> Iterator[Row]:
+    from ..store import machine
+
+    for row in WORKS[work].measure(reps, seed):
+        yield {**row, "machine": machine()}

@@ -1,0 +1,42 @@
+"""`noisybayes bench speed`: how long work takes, against what one would use instead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from .options import root_option
+
+# the keys of noisybayes.bench.speed.WORKS, whose import would take a second (a test keeps them equal)
+WORKS = ("em", "texts", "binary", "cluster", "growth")
+
+
+@click.command()
+@click.argument("works", nargs=-1, type=click.Choice(WORKS))
+@click.option("--reps", type=click.IntRange(min=1), default=3, show_default=True, help="Repetitions.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@root_option
+def speed(works: tuple[str, ...], reps: int, seed: int, root: Path) -> None:
+    """Measure the speed of WORKS, of all of them if none is named. Stores the rows and remakes docs/speed.md.
+
+    Have the machine for yourself meanwhile: what else runs on it is measured too.
+    """
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    from ...bench.speed import WORKS as MODULES
+    from ...bench.speed import measure
+    from ...bench.speed.page import results_path, write_page
+    from ...bench.store import write_rows
+
+    console = Console()
+    for work in works or WORKS:
+        rows = []
+        with console.status(f"measuring {work} ...") as status:
+            for row in measure(work, reps, seed):
+                rows.append(row)
+                status.update(f"measuring {work}: {len(rows)} rows")
+        write_rows(results_path(root, work), rows)
+        console.print(Markdown(MODULES[work].page(rows)))
+    console.print(f"wrote {write_page(root)}")
