@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,21 @@ from .tables import clear_errors, column_options, quiet_option, reading_options,
 @click.command()
 @click.argument("file")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for the model.")
+@click.option(
+    "--method",
+    type=click.Choice(["crossfit", "em"]),
+    default="crossfit",
+    show_default=True,
+    help="The robust fit, or EM alone as in the paper.",
+)
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "dask"]),
+    default="local",
+    show_default=True,
+    help="Where EM runs: threads of this process, or the workers of a Dask cluster.",
+)
+@click.option("--scheduler", metavar="ADDRESS", help="Of the Dask cluster; else workers are started on this machine.")
 @column_options
 @quiet_option
 @seed_option
@@ -32,10 +49,11 @@ def fit(file: str, out: Path, **options: Any) -> None:
         with stages(("reading", "making features", "fitting"), options["quiet"]) as tell:
             frame = tables.read(file, options)
             roles, notes = tables.roles(frame, options)
-            fitted = fit_frame(
-                frame, roles, missing_label=options["missing_label"], settings=tables.text_settings(options),
-                random_state=options["seed"], progress=tell,
-            )  # fmt: skip
+            with _engine(options) as engine:
+                fitted = fit_frame(
+                    frame, roles, missing_label=options["missing_label"], settings=tables.text_settings(options),
+                    random_state=options["seed"], progress=tell, method=options["method"], engine=engine,
+                )  # fmt: skip
             with whole_folder(out) as made:
                 save_model(made, fitted.model, fitted.recipe, roles)
     if not options["quiet"]:
@@ -43,6 +61,34 @@ def fit(file: str, out: Path, **options: Any) -> None:
             click.echo(note)
         click.echo(f"estimated share of wrong labels: {fitted.model.noise_rate_:.1%}")
         click.echo(f"wrote {out}; next: noisybayes predict {out} NEW_FILE")
+
+
+@contextmanager
+def _engine(options: dict[str, Any]) -> Iterator[Any]:
+    """What the classifier takes as its engine, for as long as the cluster is ours."""
+    from ..data.errors import InputError
+
+    if options["scheduler"] is not None and options["engine"] != "dask":
+        raise InputError("--scheduler names a Dask cluster; add --engine dask")
+    if options["engine"] == "local":
+        yield "local"
+        return
+    if options["method"] != "em":
+        raise InputError("a cluster runs the passes of EM; add --method em")
+    from .._extras import require
+    from ..engines.dask import ClusterLostError, on_cluster
+
+    distributed = require("distributed", extra="dask", purpose="--engine dask")
+    try:
+        client = distributed.Client(options["scheduler"], timeout=10, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise InputError(f"no Dask cluster answers at {options['scheduler']}: {error}") from None
+    try:
+        yield on_cluster(client)
+    except ClusterLostError as error:
+        raise InputError(str(error)) from None
+    finally:
+        client.close()
 
 
 _MODEL_FILES = {"recipe.json", "classifier.inb"}

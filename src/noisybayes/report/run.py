@@ -107,14 +107,16 @@ def fit_frame(
     settings: TextSettings | None = None,
     random_state: int = 0,
     progress: Progress | None = None,
+    **algorithm: Any,
 ) -> Fitted:
+    """`algorithm`: parameters of the classifier, such as method and engine."""
     tell = progress or (lambda stage: None)
     labels, known = labels_of(frame, roles, missing_label), verified_of(frame, roles, missing_label)
     notes = check_labels(labels, roles, known)
     tell("making features")
     recipe, features = Recipe.fit(frame, roles, settings)
     tell("fitting")
-    model = make_model(recipe.blocks, random_state)
+    model = make_model(recipe.blocks, random_state, **algorithm)
     with warnings.catch_warnings():  # the audit tells these in its own words
         warnings.simplefilter("ignore", DriftWarning)
         warnings.simplefilter("ignore", IdentifiabilityWarning)
@@ -138,11 +140,11 @@ def audit_fitted(
     return Audit(findings, fitted.model, run, frame, roles, fitted.recipe)
 
 
-def make_model(blocks: Sequence[Block], random_state: int) -> Any:
+def make_model(blocks: Sequence[Block], random_state: int, **algorithm: Any) -> Any:
     """Words alone, yes / no alone, or blocks of several kinds with a temperature each."""
     kinds = {"text": "multinomial", "categorical": "bernoulli", "binary": "bernoulli", "numeric": "gaussian"}
     families = {kinds[block.kind] for block in blocks}
-    shared: dict[str, Any] = {"missing_label": np.nan, "random_state": random_state}
+    shared: dict[str, Any] = {"missing_label": np.nan, "random_state": random_state, **algorithm}
     if families == {"bernoulli"}:
         return BernoulliINB(**shared)
     if families == {"multinomial"} and len(blocks) == 1:
