@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from noisybayes.bench import EXPERIMENTS, coverage, load, pages, recovery, responder, verified
+from noisybayes.bench import EXPERIMENTS, coverage, load, pages, recovery, responder, stream, verified
 from noisybayes.bench.store import read_rows, table, write_rows
 from noisybayes.bot.demo import DEMO_DIALOGS
 from noisybayes.cli.app import app
@@ -22,7 +22,7 @@ def small_news():
     true = rng.integers(2, size=120)
     texts = [" ".join(rng.choice([f"{'ab'[k]}{j}" for j in range(8)] + ["and", "the"], 6)) for k in true]
     observed = np.where(rng.random(120) < 1 / 6, 1 - true, true)
-    return SimpleNamespace(texts=texts, observed=observed, true=true)
+    return SimpleNamespace(texts=texts, observed=observed, true=true, test_texts=texts[:30], test_true=true[:30])
 
 
 @pytest.fixture
@@ -32,6 +32,9 @@ def small(monkeypatch):
     monkeypatch.setattr(coverage, "SETTINGS", (coverage.Setting(100, 20, 2, (0.8, 0.9)),))
     monkeypatch.setattr(verified, "COUNTS", (12,))
     monkeypatch.setattr(verified, "noisy_ag_news", small_news)
+    monkeypatch.setattr(stream, "N_TRAIN", 200)
+    monkeypatch.setattr(stream, "N_TEST", 50)
+    monkeypatch.setattr(stream, "noisy_ag_news", small_news)
     monkeypatch.setattr(responder, "CONFIG", "cars_en")
     monkeypatch.setattr(responder, "live_streaming_file", lambda: DEMO_DIALOGS)
     monkeypatch.setattr(load, "RATE", 20)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import coverage, load, recovery, responder, verified
+from . import coverage, load, recovery, responder, stream, verified
 
 #: name -> module with `measure(...)` (yields rows) and `page(rows)` (Markdown); a new one is one file and one line.
 EXPERIMENTS: dict[str, ModuleType] = {
     "recovery": recovery,
     "coverage": coverage,
     "verified": verified,
+    "stream": stream,
     "bot": responder,
     "load": load,
 }

@@ -12,6 +12,7 @@ from .options import root_option
 NAMES = {
     "recovery": "The paper's simulation: error of the feature probabilities, accuracy on new rows.",
     "coverage": "How often intervals hold the true value, and whether P(wrong) means what it says.",
+    "stream": "How near a stream comes to the batch fit after one pass over the rows, and after three.",
     "bot": "The auto-responder on the paper's dialogs, split by dialog: its features, its answers, and its peers.",
     "load": "How fast the bot answers when it is asked 200 times per second, and whether an answer is lost.",
     "verified": "How far verified labels put the estimated number of errors right under human mistakes.",
