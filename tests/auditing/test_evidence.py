@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from functools import cache
 
 import numpy as np
@@ -150,7 +151,7 @@ def test_evidence_does_not_know_the_label_of_its_row():
     found = examine(model, X, y, budget=n, draws=2)
     own = [why.weights[why.columns == why.row] * (2 * y[why.row] - 1) for why in found.evidence(np.arange(n))]
     # what the word says hangs on sizes of classes in the other folds, the same for all rows of a label in a fold
-    spread = {(fold, label): set() for fold in range(5) for label in (0, 1)}
+    spread = defaultdict(set)
     for row, weight in enumerate(own):
         spread[model._fold_fits.found.fold[row], y[row]].add(round(float(weight.sum()), 9))
     assert all(len(values) == 1 for values in spread.values())
