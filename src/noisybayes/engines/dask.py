@@ -1,5 +1,8 @@
 """Workers of a Dask cluster. Rows are sent once and stay there; the parameters go to every worker once per pass.
 
+Both travel inside tasks, which the scheduler can give to another worker when one is lost; data that were scattered
+would be gone for good (and a broadcast to a worker that dies meanwhile never ends).
+
 Chunks are dealt into groups that depend on the chunks alone, a worker adds up its groups, and the sums meet in a tree
 of fixed shape: neither the number of workers nor the loss of one changes a digit of the result.
 """
@@ -7,6 +10,7 @@ of fixed shape: neither the number of workers nor the loss of one changes a digi
 from __future__ import annotations
 
 import atexit
+import warnings
 from collections.abc import Callable, Sequence
 from functools import cache, partial, reduce
 from itertools import pairwise
@@ -83,11 +87,18 @@ class Held:
         if not workers:
             raise ClusterLostError("the cluster has no workers; start some and fit again")
         homes = [workers[i * len(workers) // len(groups)] for i in range(len(groups))]
-        self._groups = [
-            self.client.scatter([group], workers=[home], hash=False)[0]
-            for group, home in zip(groups, homes, strict=True)
-        ]
+        self._groups = [_sent(self.client, group, home) for group, home in zip(groups, homes, strict=True)]
         self._chunks = chunks
+
+
+def _sent(client: Client, value: Any, home: str | None = None) -> Future:
+    """A task that brings forth the value, at home if that is still there."""
+    import cloudpickle  # comes with Dask
+
+    where = {} if home is None else {"workers": [home], "allow_other_workers": True}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sending large graph")  # it is sent once, and has to be there
+        return client.submit(cloudpickle.loads, cloudpickle.dumps(value), pure=False, **where)
 
 
 def _map_sum(held: Held, fn: Callable[[Rows], Any], chunks: Sequence[Rows]) -> Any:
@@ -110,7 +121,7 @@ def _map_sum(held: Held, fn: Callable[[Rows], Any], chunks: Sequence[Rows]) -> A
 
 
 def _one_pass(client: Client, fn: Callable[[Rows], Any], groups: list[Future]) -> Any:
-    shared = client.scatter(fn, broadcast=True, hash=False)
+    shared = _sent(client, fn)
     level = [client.submit(_group_sum, shared, group, pure=False) for group in groups]
     while len(level) > 1:
         pairs = [level[i : i + 2] for i in range(0, len(level), 2)]
