@@ -59,7 +59,7 @@ def changed(row, column, value):
         ({"max_iter": 0.5}, (X, Y), "max_iter must be a whole number of at least 1, got 0.5"),
         ({"tol": "tight"}, (X, Y), "tol must be a number of at least 0, got 'tight'"),
         ({"compress": "yes"}, (X, Y), "compress must be True, False or 'auto', got 'yes'"),
-        ({"engine": "steam"}, (X, Y), "engine must be one of 'local' or a function"),
+        ({"engine": "steam"}, (X, Y), "engine must be one of 'local', 'dask' or a function"),
         ({"mislabel": "diagonal"}, (X, Y), "mislabel must be one of 'full', 'symmetric', 'uniform' or a matrix"),
         ({"mislabel": np.eye(3)}, (X, Y), r"mislabel has the shape \(3, 3\), but y has 2 classes: it must be \(2, 2\)"),
         (
