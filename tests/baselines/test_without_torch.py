@@ -32,10 +32,19 @@ class NoTorch:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
-@pytest.mark.parametrize("name", BASELINES)
-def test_fitting_without_torch_says_what_to_install(name, monkeypatch):
+@pytest.fixture
+def no_torch(monkeypatch):
     monkeypatch.delitem(sys.modules, "torch", raising=False)
     monkeypatch.setattr(sys, "meta_path", [NoTorch(), *sys.meta_path])
+
+
+@pytest.mark.parametrize("name", [name for name, make in BASELINES.items() if not make().needs_torch])
+def test_the_others_need_no_torch(name, no_torch):
+    assert BASELINES[name]().fit(X, Y).predict(X).shape == (20,)
+
+
+@pytest.mark.parametrize("name", [name for name, make in BASELINES.items() if make().needs_torch])
+def test_fitting_without_torch_says_what_to_install(name, no_torch):
     model = BASELINES[name]()
     message = rf"{type(model).__name__} needs torch: pip install 'noisybayes\[neural\]'"
     with pytest.raises(MissingExtraError, match=message):

@@ -1,8 +1,8 @@
-"""What every network has in common as a scikit-learn classifier."""
+"""What every baseline has in common: it is a scikit-learn classifier that checks rows and labels alike."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,80 +11,54 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._extras import require
-from .settings import Array, RandomState, Rows, checked
-
-if TYPE_CHECKING:
-    from .network import Learner, Network
+from .settings import Array, Rows
 
 
-class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Checks rows and labels, and predicts by the network alone. Subclasses say how it learns."""
+class About(NamedTuple):
+    """A line about a method in a list of all of them."""
 
+    source: str  # authors and year
+    idea: str
+    assumes: str  # what must be known beforehand: "nothing", "the noise rate", ...
+
+
+class Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Subclasses say how they learn, in `_learn_rows`, and what they predict, in `_proba`."""
+
+    about: ClassVar[About]
+    needs_torch: ClassVar[bool] = False
     classes_: Array
-    mislabel_matrix_: Array
-    n_iter_: int
-    n_epochs_: int
     n_parameters_: int
-    network_: Network
-
-    def __init__(
-        self,
-        *,
-        hidden_layer_sizes: int | tuple[int, ...] = (100,),
-        dropout: float = 0.5,
-        learning_rate: float = 1e-3,
-        batch_size: int = 64,
-        max_epochs: int = 200,
-        patience: int = 10,
-        validation_fraction: float = 0.1,
-        random_state: RandomState = None,
-    ) -> None:
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.dropout = dropout
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
 
     def fit(self, X: Any, y: ArrayLike, verified: ArrayLike | None = None) -> Self:
         """Learn from features X (n, d), dense or sparse, and observed labels y (n,), some of which may be wrong.
 
         `verified` (n,) holds the true label of each row that somebody has looked at, and None or nan for the others.
-        The network learns such a row by its true label; a noise layer learns from it which label that class was given.
+        Such a row is learned by its true label, and no method leaves it out.
         """
-        settings = checked(self)
         self._check_own()
-        rows = self._rows(X, y, verified)
-        require("torch", extra="neural", purpose=type(self).__name__)
-        from .network import Learner, one_thread
-
-        with one_thread():
-            learner = Learner(rows, len(self.classes_), settings)
-            self.n_parameters_ = learner.network.n_parameters
-            self.mislabel_matrix_ = self._learn(learner)
-        self.network_ = learner.network
-        self.n_epochs_ = learner.n_epochs
+        self._learn_rows(self._rows(X, y, verified))
         return self
-
-    def _check_own(self) -> None:
-        """Raise if an argument that only this class has is wrong."""
-
-    def _learn(self, learner: Learner) -> Array:
-        """Train learner.network to predict the true label, set n_iter_, and return the mislabeling matrix."""
-        raise NotImplementedError
 
     def predict_proba(self, X: Any) -> Array:
         """P(true label = k | x): (n, K), columns in the order of `classes_`."""
         check_is_fitted(self)
-        return self.network_.predict_proba(self._check(X, reset=False))
+        return self._proba(self._check(X, reset=False))
 
     def predict(self, X: Any) -> Array:
         """The most probable true label of each row."""
         best = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[best])
+
+    def _check_own(self) -> None:
+        """Raise if an argument that only this class has is wrong."""
+
+    def _learn_rows(self, rows: Rows) -> None:
+        """Fit, and set `n_parameters_`."""
+        raise NotImplementedError
+
+    def _proba(self, X: Any) -> Array:
+        raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -103,7 +77,14 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"{type(self).__name__} needs at least 2 classes; y holds one class, {self.classes_[0]!r}")
         known = _verified_codes(verified, self.classes_, len(y))
         possible = (known < 0)[:, None] | (known[:, None] == np.arange(n_classes))
-        return Rows(sparse.csr_array(X) if sparse.issparse(X) else X, observed, known, possible)
+        return Rows(_short_indices(X) if sparse.issparse(X) else X, observed, known, possible)
+
+
+def _short_indices(X: Any) -> Any:
+    """CSR with 32-bit indices where they are enough: trees and support vector machines take no others."""
+    longest = max(X.nnz, *X.shape)
+    index = np.int32 if longest <= np.iinfo(np.int32).max else np.int64
+    return sparse.csr_array((X.data, X.indices.astype(index), X.indptr.astype(index)), shape=X.shape)
 
 
 def _verified_codes(verified: Any, classes: Array, n_rows: int) -> Array:

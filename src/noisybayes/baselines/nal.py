@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import channel as noise
-from .base import NetworkClassifier
+from .base import About
+from .network_classifier import NetworkClassifier
 from .settings import Array, RandomState
 
 if TYPE_CHECKING:
@@ -44,6 +45,10 @@ class NAL(NetworkClassifier):
     class, so that no logarithm is infinite; sizes are those of PlainNetwork.
     """
 
+    about = About(
+        "Goldberger and Ben-Reuven, 2017", "a network with one more layer that turns classes into labels", "nothing"
+    )
+
     def __init__(
         self,
         *,
@@ -73,7 +78,7 @@ class NAL(NetworkClassifier):
         if self.variant not in VARIANTS:
             raise ValueError(f"variant must be one of {', '.join(map(repr, VARIANTS))}, got {self.variant!r}")
 
-    def _learn(self, learner: Learner) -> Array:
+    def _learn(self, learner: Learner) -> None:
         learner.believe_labels()
         network, rows = learner.network, learner.rows
         start = noise.confusion(network.predict_proba(rows.X), rows)
@@ -92,7 +97,7 @@ class NAL(NetworkClassifier):
         self.n_iter_ = learner.minimise(loss, loss, layer.parameters)
         self.n_parameters_ += sum(parameter.numel() for parameter in layer.parameters)
         observed_given_true = learner.total(joint, np.arange(len(rows.observed))).double().numpy().T
-        return np.asarray(observed_given_true / observed_given_true.sum(axis=0))
+        self.mislabel_matrix_ = np.asarray(observed_given_true / observed_given_true.sum(axis=0))
 
 
 class _Layer:

@@ -52,8 +52,7 @@ class Network:
 
     def hidden(self, X: Any, generator: torch.Generator | None = None) -> Tensor:
         """The last hidden layer: (m, size). Rows become dense here, a mini-batch at a time."""
-        rows = X.toarray() if sparse.issparse(X) else X
-        layer = torch.from_numpy(np.asarray(rows - self.centre, dtype=np.float32))
+        layer = torch.from_numpy(np.asarray(dense(X) - self.centre, dtype=np.float32))
         for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
             layer = torch.relu(layer @ weight + bias)
             if generator is not None and self.dropout > 0:
@@ -61,24 +60,40 @@ class Network:
                 layer = layer * kept / (1.0 - self.dropout)
         return layer
 
+    def scores(self, hidden: Tensor) -> Tensor:
+        """The last layer before the softmax: (m, K)."""
+        return hidden @ self.weights[-1] + self.biases[-1]
+
     def log_proba(self, hidden: Tensor) -> Tensor:
         """log P(class | x) from the last hidden layer: (m, K)."""
-        return torch.log_softmax(hidden @ self.weights[-1] + self.biases[-1], dim=1)
+        return torch.log_softmax(self.scores(hidden), dim=1)
 
     def predict_proba(self, X: Any) -> Array:
         """(n, K), rows sum to 1 in double precision."""
-        parts = []
+        return self._predict(X, lambda hidden: torch.softmax(self.log_proba(hidden).double(), dim=1))
+
+    def predict_scores(self, X: Any) -> Array:
+        """(n, K): the last layer before the softmax."""
+        return self._predict(X, lambda hidden: self.scores(hidden).double())
+
+    def _predict(self, X: Any, answer: Callable[[Tensor], Tensor]) -> Array:
         with one_thread(), torch.no_grad():
-            for start in range(0, X.shape[0], _ROWS_AT_ONCE):
-                log_proba = self.log_proba(self.hidden(X[start : start + _ROWS_AT_ONCE]))
-                parts.append(torch.softmax(log_proba.double(), dim=1).numpy())
-        return np.concatenate(parts)
+            starts = range(0, X.shape[0], _ROWS_AT_ONCE)
+            return np.concatenate([answer(self.hidden(X[start : start + _ROWS_AT_ONCE])).numpy() for start in starts])
 
 
 def _uniform(shape: tuple[int, ...], inputs: int, generator: torch.Generator) -> Tensor:
     """Uniform within 1 / sqrt(inputs), torch's own start of a linear layer, from a generator of ours."""
     bound = inputs**-0.5
     return ((2.0 * torch.rand(shape, generator=generator) - 1.0) * bound).requires_grad_()
+
+
+def dense(X: Any) -> Array:
+    return np.asarray(X.toarray() if sparse.issparse(X) else X)
+
+
+def integers(values: Array) -> Tensor:
+    return torch.from_numpy(np.asarray(values, dtype=np.int64))
 
 
 def constant(values: Array) -> Tensor:
@@ -97,24 +112,33 @@ class Learner:
         rng = np.random.default_rng(settings.seed)
         self.generator = torch.Generator().manual_seed(int(rng.integers(2**31)))
         self.learn, self.judge = split(rows.observed, settings.validation_fraction, rng)
-        self.observed = torch.from_numpy(rows.observed)
+        self.observed = integers(rows.observed)
         self.n_epochs = 0
         self._impossible = torch.from_numpy(~rows.possible)
         self._centre = np.asarray(rows.X.mean(axis=0), dtype=np.float64)
         self.restart()
 
-    def restart(self) -> None:
-        """A new random network."""
+    def restart(self, keep: Array | None = None) -> None:
+        """A new random network; from now on only the rows `keep`, if given by their numbers, are learned and judge.
+
+        If that would leave none to learn from, or none to judge by, these stay as they are.
+        """
+        self.network = self.another()
+        if keep is not None:
+            left = [np.intersect1d(index, keep) for index in (self.learn, self.judge)]
+            self.learn, self.judge = left[0] if len(left[0]) else self.learn, left[1] if len(left[1]) else self.judge
+
+    def another(self) -> Network:
+        """A random network of the same size."""
         sizes = [self.rows.X.shape[1], *self.settings.hidden_layer_sizes, self.n_classes]
-        self.network = Network(sizes, self.settings.dropout, self._centre, self.generator)
+        return Network(sizes, self.settings.dropout, self._centre, self.generator)
 
     def believe_labels(self) -> int:
         """Train on the labels, verified or else as given. Returns the number of epochs."""
-        target = torch.from_numpy(np.where(self.rows.verified >= 0, self.rows.verified, self.rows.observed))
+        target = integers(self.rows.labels)
 
         def loss(index: Array, generator: Any) -> Any:
-            log_proba = self.network.log_proba(self.network.hidden(self.rows.X[index], generator))
-            return -log_proba.gather(1, target[index, None])[:, 0]
+            return cross_entropy(self.network, self.rows.X[index], target[index], generator)
 
         return self.minimise(loss, loss)
 
@@ -123,27 +147,37 @@ class Learner:
         terms = (log_proba + log_label).masked_fill(self._impossible[index], -torch.inf)
         return -torch.logsumexp(terms, dim=1)
 
-    def minimise(self, loss: Loss, judge: Loss, extra: Sequence[Tensor] = ()) -> int:
+    def minimise(
+        self,
+        loss: Loss,
+        judge: Loss,
+        extra: Sequence[Tensor] = (),
+        before_epoch: Callable[[], None] = lambda: None,
+    ) -> int:
         """Adam on `loss` until `judge`, on the rows kept aside, has not fallen for `patience` epochs.
 
         The network and the `extra` parameters stay as they were at the least `judge`. Returns the number of epochs.
+        No step is made where `loss` has no entries.
         """
         parameters = [*self.network.parameters, *extra]
         optimiser = torch.optim.Adam(parameters, lr=self.settings.learning_rate)
         best, kept, waited, epoch = self._mean(judge), _copies(parameters), 0, 0
         while epoch < self.settings.max_epochs and waited < self.settings.patience:
+            before_epoch()
             for batch in self._batches():
                 optimiser.zero_grad()
-                loss(batch, self.generator).mean().backward()
-                optimiser.step()
+                losses = loss(batch, self.generator)
+                if len(losses):
+                    losses.mean().backward()
+                    optimiser.step()
             now = self._mean(judge)
             epoch, waited = epoch + 1, waited + 1
+            self.n_epochs += 1
             if now < best:
                 best, kept, waited = now, _copies(parameters), 0
         with torch.no_grad():
             for parameter, value in zip(parameters, kept, strict=True):
                 parameter.copy_(value)
-        self.n_epochs += epoch
         return epoch
 
     def total(self, fn: Callable[[Array], Any], index: Array) -> Any:
@@ -158,6 +192,26 @@ class Learner:
         order = self.learn[torch.randperm(len(self.learn), generator=self.generator).numpy()]
         for start in range(0, len(order), self.settings.batch_size):
             yield order[start : start + self.settings.batch_size]
+
+
+def cross_entropy(network: Network, X: Any, target: Tensor, generator: torch.Generator | None = None) -> Tensor:
+    """-log P(target | x): (m,)."""
+    return -network.log_proba(network.hidden(X, generator)).gather(1, target[:, None])[:, 0]
+
+
+def binary_cross_entropy(network: Network, X: Any, target: Tensor, generator: torch.Generator | None = None) -> Tensor:
+    """Each output a task of its own: (m,), the sum over the K outputs; `target` (m, K) from 0 to 1."""
+    scores = network.scores(network.hidden(X, generator))
+    return torch.nn.functional.binary_cross_entropy_with_logits(scores, target, reduction="none").sum(dim=1)
+
+
+def smallest(losses: Tensor, share: float) -> Tensor:
+    """The smallest share of the losses: a method that leaves out doubtful rows is judged without the most doubtful."""
+    return losses.sort().values[: max(1, round(share * len(losses)))]
+
+
+def joined(parts: Sequence[Tensor]) -> Tensor:
+    return torch.cat(list(parts))
 
 
 def _copies(parameters: Sequence[Tensor]) -> list[Tensor]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import channel as noise
-from .base import NetworkClassifier
+from .base import About
+from .network_classifier import NetworkClassifier
 from .settings import Array, RandomState, between, whole_number
 
 if TYPE_CHECKING:
@@ -45,6 +46,10 @@ class NLNN(NetworkClassifier):
     new random network; one label per class is added to the counts of the channel; sizes are those of PlainNetwork.
     """
 
+    about = About(
+        "Bekker and Goldberger, 2016", "a network whose labels came through a noisy channel, both by EM", "nothing"
+    )
+
     def __init__(
         self,
         *,
@@ -76,7 +81,7 @@ class NLNN(NetworkClassifier):
         whole_number("max_rounds", self.max_rounds)
         between("tol", self.tol, 0.0, np.inf)
 
-    def _learn(self, learner: Learner) -> Array:
+    def _learn(self, learner: Learner) -> None:
         rows = learner.rows
         learner.believe_labels()
         proba = learner.network.predict_proba(rows.X)
@@ -97,7 +102,7 @@ class NLNN(NetworkClassifier):
         self.objective_history_ = np.array(history)
         self.n_iter_ = len(history) - 1
         self.n_parameters_ += channel.size
-        return channel.T
+        self.mislabel_matrix_ = channel.T
 
 
 def _retrain(learner: Learner, belief: Array, channel: Array) -> None:

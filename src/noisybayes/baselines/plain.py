@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .base import NetworkClassifier
-from .settings import Array
+from .base import About
+from .network_classifier import NetworkClassifier
 
 if TYPE_CHECKING:
     from .network import Learner
@@ -53,6 +53,8 @@ class PlainNetwork(NetworkClassifier):
     n_parameters_ : fitted numbers
     """
 
-    def _learn(self, learner: Learner) -> Array:
+    about = About("", "a small neural network that takes every label for right", "nothing")
+
+    def _learn(self, learner: Learner) -> None:
         self.n_iter_ = learner.believe_labels()
-        return np.eye(len(self.classes_))
+        self.mislabel_matrix_ = np.eye(len(self.classes_))

@@ -1,4 +1,4 @@
-"""What the network is told: rows with labels as codes, and checked constructor arguments."""
+"""What a baseline is told: rows with labels as codes, and checked constructor arguments."""
 
 from __future__ import annotations
 
@@ -16,6 +16,11 @@ class Rows(NamedTuple):
     observed: Array  # (n,) codes 0..K-1 of the labels as given
     verified: Array  # (n,) codes of the labels known to be true, -1 where there is none
     possible: Array  # (n, K) whether the true label may be k; one class only where it is verified
+
+    @property
+    def labels(self) -> Array:
+        """(n,) the best that is known of each row: its verified label, or else the one given."""
+        return np.where(self.verified >= 0, self.verified, self.observed)
 
 
 class Settings(NamedTuple):

@@ -23,6 +23,7 @@ OUTCOME = Outcome(
     noise_rate=0.54,
     test_pred=np.array([0, 1, 1, 1]),
     calibrated=True,
+    n_parameters=12,
 )
 
 
@@ -42,6 +43,7 @@ def test_measures_by_hand():
             "noise_rate_true": 2 / 5,
             "flagged_share": 2 / 5,
             "review_share": 3 / 5,
+            "n_parameters": 12,
         }
     )
     assert (*measure(TASK, OUTCOME), "seconds", "peak_mb") == MEASURES

@@ -9,18 +9,25 @@ import numpy as np
 import pytest
 
 from noisybayes._extras import MissingExtraError
-from noisybayes.bench.quality.methods import METHODS, NEEDS_TRUTH, OURS, check_packages, inb
+from noisybayes.bench.quality.methods import METHODS, NEEDS_TRUTH, OURS, baselines, check_packages, inb
 from noisybayes.bench.quality.methods.outcome import Features, of_given
 from noisybayes.bench.quality.notes import METHOD_NOTES
 
+from ...baselines.needs_torch import needs_torch
 from . import small
 
+NEED_TORCH = baselines.need_torch()
 TASKS = {"text": small.text(), "table": small.table()}
 
 
 # `inb` is one of these two, so that they need not be run twice
 SAME = {("inb-bernoulli", "table"), ("inb-multinomial", "text")}
-CASES = [(method, kind) for method in METHODS for kind in TASKS if (method, kind) not in SAME]
+CASES = [
+    pytest.param(method, kind, marks=needs_torch if method in NEED_TORCH else ())
+    for method in METHODS
+    for kind in TASKS
+    if (method, kind) not in SAME
+]
 
 
 def shown(task, method):
@@ -42,6 +49,7 @@ def test_an_answer_is_sound_and_repeats(method, kind):
     assert set(outcome.test_pred) <= {0, 1, 2}
     assert outcome.test_pred.shape == task.y_test.shape
     assert 0 <= outcome.noise_rate <= 1
+    assert outcome.n_parameters > 0
     if outcome.calibrated:
         assert outcome.p_wrong.min() >= -1e-9
         assert outcome.p_wrong.max() <= 1 + 1e-9
@@ -51,7 +59,11 @@ def test_an_answer_is_sound_and_repeats(method, kind):
             np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("method", ["inb-paper", "nb-noisy", "cleanlab-multinomial", "self-training"])
+@pytest.mark.parametrize(
+    "method",
+    ["inb-paper", "nb-noisy", "cleanlab-multinomial", "self-training", "consensus-filter", "svm-filter", "nb-filter",
+     "bayesanil", *(pytest.param(name, marks=needs_torch) for name in NEED_TORCH)],
+)  # fmt: skip
 @pytest.mark.filterwarnings("ignore:When X and pred_probs")
 def test_suspects_are_more_often_wrong_than_chance(method):
     task = TASKS["text"]
@@ -60,7 +72,11 @@ def test_suspects_are_more_often_wrong_than_chance(method):
     assert outcome.p_wrong[wrong].mean() > outcome.p_wrong[~wrong].mean()
 
 
-@pytest.mark.parametrize("method", ["inb-paper", "nb-noisy", "cleanlab-bernoulli", "doubtlab", "self-training"])
+@pytest.mark.parametrize(
+    "method",
+    ["inb-paper", "nb-noisy", "cleanlab-bernoulli", "doubtlab", "self-training", "majority-filter", "bayesanil",
+     pytest.param("nlnn", marks=needs_torch), pytest.param("co-teaching", marks=needs_torch)],
+)  # fmt: skip
 @pytest.mark.filterwarnings("ignore")
 def test_a_gap_in_the_observed_labels_is_taken(method):
     """A class that only occurs among the true labels leaves a number unused."""
@@ -114,8 +130,44 @@ def test_without_the_extra_a_peer_says_how_to_install_it(monkeypatch):
             call()
 
 
+def test_without_torch_a_network_says_how_to_install_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    check_packages(["svm-filter", "bayesanil"])
+    with pytest.raises(MissingExtraError, match=r"the method nlnn needs torch: pip install 'noisybayes\[neural\]'"):
+        check_packages(["nlnn"])
+
+
+def test_votes_rank_first_and_the_classifier_breaks_ties():
+    class Model:
+        classes_ = np.array([0, 1])
+        suspicion_ = np.array([0.0, 1.0, 0.0, 1.0])
+        kept_ = np.array([True, False, True, True])
+        n_parameters_ = 7
+
+        def predict_proba(self, X):
+            return np.array([[0.0, 1.0], [1.0, 0.0], [0.5, 0.5], [0.2, 0.8]])
+
+        def predict(self, X):
+            return X[:, 0]
+
+    X = np.array([[1], [1], [0], [0]])
+    outcome = baselines._of_filter(Model(), Features(X, X), np.array([0, 0, 0, 0]))
+    assert np.argsort(-outcome.p_wrong).tolist() == [3, 1, 0, 2]
+    np.testing.assert_array_equal(outcome.flagged, [False, True, False, False])
+    assert outcome.noise_rate == 0.25
+    assert outcome.n_parameters == 7
+
+
+def test_parameters_are_counted():
+    K, d = 3, 20
+    task = small.table().without_truth()
+    assert METHODS["nb-noisy"](task).n_parameters == K - 1 + K * d
+    assert METHODS["inb-bernoulli"](task).n_parameters == K - 1 + K * d + K * (K - 1)
+    assert METHODS["doubtlab"](task).n_parameters == K * (d + 1)
+
+
 def test_the_benchmark_is_imported_without_the_extra():
     hide = "import sys; sys.modules['cleanlab'] = sys.modules['doubtlab'] = None"
-    code = f"{hide}; import noisybayes.bench.quality.runner"
+    code = f"{hide}; import noisybayes.bench.quality.runner; assert 'torch' not in sys.modules"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr

@@ -57,6 +57,15 @@ def test_tables_verdicts_and_failures(tmp_path):
     assert "## Overview: AP" in page
 
 
+def test_parameters_are_shown_and_explained_where_they_were_counted(tmp_path):
+    stored.rewrite(tmp_path / "quality.csv", ROWS)
+    assert "parameters" not in render_page(tmp_path)
+    stored.rewrite(tmp_path / "quality.csv", [*ROWS, row("co-teaching", 0, n_parameters=1_465_240)])
+    page = render_page(tmp_path)
+    assert "| parameters | fitted numbers, " in page
+    assert "| `co-teaching` | – | – | – | 1,465,240 |" in page
+
+
 def test_flags_on_clean_labels_are_false_alarms(tmp_path):
     clean = [r | {"dataset": "livestream-clean", "noise_rate_true": 0.0, "average_precision": np.nan} for r in ROWS]
     stored.rewrite(tmp_path / "quality.csv", clean)

@@ -146,6 +146,18 @@ def test_rows_of_another_version_are_not_mixed_in(tmp_path):
         stored.load(path)
 
 
+def test_rows_of_before_parameters_were_counted_are_taken(tmp_path):
+    path = tmp_path / "quality.csv"
+    run(pending(all_jobs(["table"], ["one"], 1), path), DATASETS, {"one": answer}, path)
+    columns = [column for column in stored.COLUMNS if column != "n_parameters"]
+    cells = [str(stored.load(path)[0][column]) for column in columns]
+    path.write_text(",".join(columns) + "\n" + ",".join(f'"{cell}"' for cell in cells) + "\n")
+    assert np.isnan(stored.load(path)[0]["n_parameters"])
+    jobs = all_jobs(["table"], ["one"], 2)
+    run(pending(jobs, path), DATASETS, {"one": answer}, path)
+    assert [stored.job_of(row) for row in stored.load(path)] == jobs
+
+
 def test_names_select():
     offered = {"a-1": 1, "a-2": 2, "b": 3}
     groups = {"a": ("a-1", "a-2")}

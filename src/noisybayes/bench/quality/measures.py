@@ -33,6 +33,7 @@ def measure(task: Task, outcome: Outcome) -> dict[str, float]:
         "noise_rate_true": float(wrong.mean()),
         "flagged_share": float(outcome.flagged.mean()),
         "review_share": float(outcome.review.mean()),
+        "n_parameters": outcome.n_parameters,
     }
 
 

@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+from ...baselines import BASELINES
 from .datasets import DATASETS
 
+
+def _baseline_note(name: str) -> str:
+    model = BASELINES[name]()
+    changed = ", ".join(f'{key}="{value}"' for key, value in getattr(BASELINES[name], "keywords", {}).items())
+    call = f"`{type(model).__name__}({changed})`" if changed else f"`{type(model).__name__}`"
+    source = f" ({model.about.source})" if model.about.source else ""
+    return f"{call}: {model.about.idea}{source}; assumes {model.about.assumes}{_GIVEN.get(name, '')}"
+
+
+_RATE = ", here 0.2 whatever the data"
+#: What a baseline that assumes something is given.
+_GIVEN = {"bayesanil": _RATE, "co-teaching": _RATE, "mentornet": _RATE + ", as no row is verified"}
 METHOD_NOTES = {
     "inb": "our default: `MultinomialINB` on TF-IDF for text, `BernoulliINB` for tables, default arguments",
     "inb-bernoulli": "`BernoulliINB` on words present or not, or on the columns of a table",
@@ -18,6 +31,7 @@ METHOD_NOTES = {
     "cleanlab-multinomial": "cleanlab with `MultinomialNB`",
     "doubtlab": "doubtlab: four reasons for doubt about a logistic regression fitted on all rows",
     "self-training": "`SelfTrainingClassifier` of scikit-learn on naive Bayes, without the least certain fifth",
+    **{name: _baseline_note(name) for name in BASELINES},
 }
 
 #: By the beginning of the name; the first that fits.

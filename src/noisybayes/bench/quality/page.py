@@ -39,12 +39,13 @@ MEASURES_TEXT = """## Measures
 | ECE | expected calibration error of P(wrong), ten bins; only where the score is meant as a probability |
 | noise | estimated share of wrong labels |
 | flagged | share of rows flagged; on clean labels these are false alarms |
-| seconds | wall time of fitting, finding and predicting, features included |
+{parameters}| seconds | wall time of fitting, finding and predicting, features included |
 | MiB | peak resident memory beyond what the process held before, as the kernel counts it; without child processes |
 
 Means over seeds ± standard error. **Bold**: best mean, `nb-clean` apart. "Level": the difference to the best peer,
 seed by seed, is within two standard errors. The best peer is picked on the result, measure by measure.
 """
+PARAMETERS_TEXT = "| parameters | fitted numbers, also those of a filter or of a second network |\n"
 
 
 class Shown(NamedTuple):
@@ -73,6 +74,7 @@ SHOWN = {
     "calibration_error": Shown("ECE", "calibration", _plain, -1),
     "noise_rate_estimated": Shown("noise, %", "estimated noise", _percent, 0),
     "flagged_share": Shown("flagged, %", "false alarms", _percent, 0),
+    "n_parameters": Shown("parameters", "number of parameters", lambda value: f"{value:,.0f}", 0),
     "seconds": Shown("seconds", "time", lambda value: f"{value:.2f}", -1),
     "peak_mb": Shown("MiB", "memory", lambda value: f"{value:.0f}", -1),
 }
@@ -89,7 +91,9 @@ def render_page(results: Path) -> str:
         return f"{HEAD}\n{NO_ROWS}"
     datasets = names(rows, "dataset")
     sections = [_dataset_section(name, [row for row in rows if row["dataset"] == name]) for name in datasets]
-    return "\n".join([HEAD, _machine_text(rows), _methods_text(rows), MEASURES_TEXT, *_overview(rows), *sections])
+    return "\n".join(
+        [HEAD, _machine_text(rows), _methods_text(rows), _measures_text(rows), *_overview(rows), *sections]
+    )
 
 
 def write_page(root: Path) -> Path:
@@ -122,6 +126,10 @@ def _more_seeds(rows: list[Row], usual: int) -> str:
 def _methods_text(rows: list[Row]) -> str:
     lines = [[f"`{name}`", METHOD_NOTES.get(name, "")] for name in names(rows, "method")]
     return f"## Methods\n\n{table(['method', 'what it is'], lines)}\n"
+
+
+def _measures_text(rows: list[Row]) -> str:
+    return MEASURES_TEXT.format(parameters=PARAMETERS_TEXT if mean(rows, "n_parameters").n else "")
 
 
 def _overview(rows: list[Row]) -> list[str]:

@@ -14,12 +14,14 @@ from ..store import Row, parse_rows
 MEASURES = (
     "average_precision", "auroc", "f1_flagged", "f1_review", "precision_at_errors", "corrected_accuracy",
     "given_accuracy", "test_accuracy", "calibration_error", "noise_rate_estimated", "noise_rate_true",
-    "flagged_share", "review_share", "seconds", "peak_mb",
+    "flagged_share", "review_share", "n_parameters", "seconds", "peak_mb",
 )  # fmt: skip
 COLUMNS = (
     "dataset", "seed", "method", "kind", "n_train", "n_test", "n_features", "n_classes", *MEASURES, "warnings",
     "error", "machine",
 )  # fmt: skip
+#: Columns that earlier versions did not write, and what a row of theirs has there.
+_ADDED = {"n_parameters": float("nan")}
 
 
 class Job(NamedTuple):
@@ -39,9 +41,9 @@ def load(path: Path) -> list[Row]:
     text = path.read_text(encoding="utf-8")
     # a line without its end was cut short when the run was stopped; its job is done again
     rows = parse_rows(text[: text.rfind("\n") + 1].splitlines())
-    if rows and tuple(rows[0]) != COLUMNS:
+    if rows and {*rows[0], *_ADDED} != set(COLUMNS):
         raise ValueError(f"{path} has other columns than this version writes; move it away and run again")
-    return rows
+    return [{**_ADDED, **row} for row in rows]
 
 
 def append(path: Path, row: Row) -> None:

@@ -136,7 +136,7 @@ def _warm_up(method: Method, name: str) -> None:
 
 @cache
 def _machine() -> str:
-    peers = [f"{name} {found}" for name in ("cleanlab", "doubtlab") if (found := _version(name))]
+    peers = [f"{name} {found}" for name in ("cleanlab", "doubtlab", "torch") if (found := _version(name))]
     return ", ".join([machine(), *peers])
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import noisybayes
 
 from ...._extras import require
-from . import cleanlab, doubtlab, inb, mislabel, naive_bayes, self_training
+from . import baselines, cleanlab, doubtlab, inb, mislabel, naive_bayes, self_training
 from .outcome import Method, Outcome
 
 __all__ = ["METHODS", "NEEDS_TRUTH", "OURS", "Method", "Outcome", "check_packages"]
@@ -27,6 +27,7 @@ METHODS: dict[str, Method] = {
     "cleanlab-multinomial": cleanlab.with_multinomial,
     "doubtlab": doubtlab.with_logistic_regression,
     "self-training": self_training.with_naive_bayes,
+    **baselines.methods(),
 }
 if "method" not in inspect.signature(noisybayes.MultinomialINB).parameters:
     del METHODS["inb-em"]  # every fit is by EM then
@@ -36,11 +37,13 @@ if "MislabelClassifier" not in noisybayes.__all__:
 OURS = ("inb", "inb-bernoulli", "inb-multinomial", "inb-em", "inb-paper", "mislabel-lr")
 #: The only ones that are shown the true labels of the training rows.
 NEEDS_TRUTH = ("nb-clean",)
+#: The package and the extra of this project that a method needs.
 _PACKAGES = {
-    "cleanlab-lr": "cleanlab",
-    "cleanlab-bernoulli": "cleanlab",
-    "cleanlab-multinomial": "cleanlab",
-    "doubtlab": "doubtlab",
+    "cleanlab-lr": ("cleanlab", "bench"),
+    "cleanlab-bernoulli": ("cleanlab", "bench"),
+    "cleanlab-multinomial": ("cleanlab", "bench"),
+    "doubtlab": ("doubtlab", "bench"),
+    **dict.fromkeys(baselines.need_torch(), ("torch", "neural")),
 }
 
 
@@ -48,4 +51,5 @@ def check_packages(names: Iterable[str]) -> None:
     """Fail before a long run if the package of a peer is missing."""
     for name in names:
         if name in _PACKAGES:
-            require(_PACKAGES[name], extra="bench", purpose=f"the method {name}")
+            package, extra = _PACKAGES[name]
+            require(package, extra=extra, purpose=f"the method {name}")

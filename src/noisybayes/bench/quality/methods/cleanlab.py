@@ -9,7 +9,7 @@ from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
 from ...._extras import require
 from ..tasks import Array, Task
-from .outcome import N_FOLDS, Features, Outcome, binary, logistic_regression, tfidf
+from .outcome import N_FOLDS, Features, Outcome, binary, logistic_regression, n_parameters, tfidf
 
 
 def with_logistic_regression(task: Task) -> Outcome:
@@ -43,4 +43,5 @@ def _outcome(classifier: Any, features: Features, y: Array, seed: int) -> Outcom
         noise_rate=float(1.0 - np.trace(cleanlab.count.estimate_joint(labels, proba))),
         test_pred=classes[learner.predict(features.test)],
         calibrated=False,
+        n_parameters=n_parameters(learner.clf),
     )

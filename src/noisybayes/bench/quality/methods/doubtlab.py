@@ -8,7 +8,7 @@ import numpy as np
 
 from ...._extras import require
 from ..tasks import Task
-from .outcome import Outcome, logistic_regression, of_given, tfidf
+from .outcome import Outcome, logistic_regression, n_parameters, of_given, tfidf
 
 
 def with_logistic_regression(task: Task) -> Outcome:
@@ -35,4 +35,5 @@ def with_logistic_regression(task: Task) -> Outcome:
         noise_rate=float(flagged.mean()),
         test_pred=model.predict(features.test),
         calibrated=False,
+        n_parameters=n_parameters(model),
     )

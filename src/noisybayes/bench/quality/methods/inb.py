@@ -8,7 +8,7 @@ import numpy as np
 
 from ....estimators import BernoulliINB, MultinomialINB
 from ..tasks import Array, Task
-from .outcome import Features, Outcome, binary, of_given, tfidf
+from .outcome import Features, Outcome, binary, n_parameters, of_given, tfidf
 
 
 def default(task: Task, **settings: Any) -> Outcome:
@@ -51,6 +51,7 @@ def outcome(model: Any, features: Features, y: Array) -> Outcome:
         noise_rate=float(p_wrong.mean()),
         test_pred=model.predict(features.test),
         calibrated=True,
+        n_parameters=n_parameters(model),
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
 from ..tasks import Array, Task
-from .outcome import Outcome, of_given, out_of_fold, tfidf
+from .outcome import Outcome, n_parameters, of_given, out_of_fold, tfidf
 
 
 def noisy(task: Task) -> Outcome:
@@ -32,12 +32,14 @@ def _outcome(task: Task, labels: Array) -> Outcome:
     proba = out_of_fold(classifier(task), features.train, labels, task.seed)
     suggested = classes[proba.argmax(axis=1)]
     flagged = suggested != task.y
+    model = classifier(task).fit(features.train, labels)
     return Outcome(
         p_wrong=1.0 - of_given(proba, classes, task.y),
         flagged=flagged,
         review=flagged,
         suggested=suggested,
         noise_rate=float(flagged.mean()),
-        test_pred=classifier(task).fit(features.train, labels).predict(features.test),
+        test_pred=model.predict(features.test),
         calibrated=False,
+        n_parameters=n_parameters(model),
     )

@@ -10,6 +10,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
+from ....baselines.left_out import fitted_numbers
 from ..tasks import Array, Task
 
 N_FOLDS = 5
@@ -23,6 +24,7 @@ class Outcome(NamedTuple):
     noise_rate: float  # estimated share of wrong labels
     test_pred: Array  # labels of the test rows
     calibrated: bool  # p_wrong is meant as a probability
+    n_parameters: float = np.nan  # fitted numbers
 
 
 Method = Callable[[Task], Outcome]
@@ -46,6 +48,17 @@ def binary(task: Task) -> Features:
     if task.kind == "table":
         return Features(task.X, task.X_test)
     return Features((task.X > 0).astype(np.float64), (task.X_test > 0).astype(np.float64))
+
+
+def n_parameters(fitted: Any) -> int:
+    """Fitted numbers of a classifier, those of its mislabeling matrix included."""
+    if hasattr(fitted, "n_parameters_"):
+        return int(fitted.n_parameters_)
+    K = len(fitted.classes_)
+    mechanism = K * (K - 1) if hasattr(fitted, "mislabel_matrix_") else 0
+    if hasattr(fitted, "feature_prob_"):
+        return int(fitted.feature_prob_.size) + K - 1 + mechanism
+    return fitted_numbers(getattr(fitted, "estimator_", fitted)) + mechanism
 
 
 def logistic_regression() -> LogisticRegression:

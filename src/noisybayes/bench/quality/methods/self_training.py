@@ -7,7 +7,7 @@ from sklearn.semi_supervised import SelfTrainingClassifier
 
 from ..tasks import Task
 from .naive_bayes import classifier
-from .outcome import Outcome, of_given, out_of_fold, tfidf
+from .outcome import Outcome, n_parameters, of_given, out_of_fold, tfidf
 
 _DROPPED_SHARE = 0.2
 _NO_LABEL = -1  # scikit-learn's sign for it
@@ -32,4 +32,5 @@ def with_naive_bayes(task: Task) -> Outcome:
         noise_rate=float(flagged.mean()),
         test_pred=model.predict(features.test),
         calibrated=False,
+        n_parameters=n_parameters(model),
     )

@@ -1,0 +1,90 @@
+"""Co-teaching: two networks choose rows of small loss for each other (Han and others, 2018)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .base import About
+from .settings import Array, RandomState, between, whole_number
+from .two_networks import TwoNetworksClassifier
+
+
+class CoTeaching(TwoNetworksClassifier):
+    """Two neural networks; of each mini-batch each learns the rows that its peer finds most probable.
+
+    Networks learn what many labels agree on before they learn single wrong labels by heart, so rows of small loss are
+    mostly right. A share of each mini-batch is left out: none in the first epoch, growing to `noise_rate`. Each network
+    learns from the choice of the other one, so that one's mistakes are not repeated by itself.
+
+    It assumes that the noise rate is known, and that it is the same in all classes: what is left out most is the class
+    that is hardest to predict.
+
+    Parameters
+    ----------
+    noise_rate : float, default 0.2
+        Share of wrong labels. It is not estimated.
+    warm_up : int, default 3
+        Epochs until the whole share is left out. The paper's 10 are for 200 epochs; here a dozen are often enough.
+    hidden_layer_sizes, dropout, learning_rate, batch_size, max_epochs, patience, validation_fraction, random_state :
+        as in PlainNetwork; early stopping looks at the loss of both networks without its greatest `noise_rate`
+
+    Attributes
+    ----------
+    classes_ : as in PlainNetwork;  n_parameters_ : of both networks
+    n_iter_ : epochs;  n_epochs_ : the same
+    network_, peer_ : the two networks; their mean predicts
+
+    Differences from the paper: losses are compared with no unit dropped; early stopping by rows kept aside with their
+    labels as given, the mean of both networks as the prediction, and sizes are those of PlainNetwork.
+    """
+
+    about = About(
+        "Han and others, 2018", "two networks, each learns the rows of small loss of the other one", "the noise rate"
+    )
+
+    def __init__(
+        self,
+        *,
+        noise_rate: float = 0.2,
+        warm_up: int = 3,
+        hidden_layer_sizes: int | tuple[int, ...] = (100,),
+        dropout: float = 0.5,
+        learning_rate: float = 1e-3,
+        batch_size: int = 64,
+        max_epochs: int = 200,
+        patience: int = 10,
+        validation_fraction: float = 0.1,
+        random_state: RandomState = None,
+    ) -> None:
+        super().__init__(
+            hidden_layer_sizes=hidden_layer_sizes,
+            dropout=dropout,
+            learning_rate=learning_rate,
+            batch_size=batch_size,
+            max_epochs=max_epochs,
+            patience=patience,
+            validation_fraction=validation_fraction,
+            random_state=random_state,
+        )
+        self.noise_rate = noise_rate
+        self.warm_up = warm_up
+
+    def _check_own(self) -> None:
+        between("noise_rate", self.noise_rate, 0.0, 0.95)
+        whole_number("warm_up", self.warm_up)
+
+    def _judged_share(self) -> float:
+        return 1.0 - self.noise_rate
+
+    def _choose(self, proba: tuple[Array, Array], labels: Array, epoch: int) -> tuple[Array, Array]:
+        left_out = self.noise_rate * min(1.0, epoch / self.warm_up)
+        n_kept = max(1, round((1.0 - left_out) * len(labels)))
+        by_first, by_second = (_most_probable(one, labels, n_kept) for one in proba)
+        return by_second, by_first
+
+
+def _most_probable(proba: Array, labels: Array, n_kept: int) -> Array:
+    """(m,) bool: the rows whose label is most probable, which are those of the least cross-entropy."""
+    kept = np.zeros(len(labels), dtype=bool)
+    kept[np.argsort(-proba[np.arange(len(labels)), labels], kind="stable")[:n_kept]] = True
+    return kept

@@ -1,0 +1,68 @@
+"""How much each row counts: by its loss alone, or by a network that learned it from verified rows. Needs torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+
+from .network import Learner, Network, cross_entropy, integers
+from .settings import Array
+
+#: notes (n, 3 + K) on all rows -> weights (n,) from 0 to 1
+Curriculum = Callable[[Array], Array]
+_HIDDEN = 20
+_STEPS = 300  # over all notes at once; more change nothing
+_LEARNING_RATE = 0.01
+_ABOVE_QUANTILE = 1  # the column of the notes
+
+
+def notes(learner: Learner, noise_rate: float, epoch: int) -> Array:
+    """(n, 3 + K) on the label of each row as given: loss, loss - quantile, epoch from 0 to 1, and which label it is."""
+    rows = learner.rows
+    proba = learner.network.predict_proba(rows.X)
+    loss = -np.log(np.maximum(proba[np.arange(len(proba)), rows.observed], 1e-12))
+    above = loss - np.quantile(loss[learner.learn], 1.0 - noise_rate)
+    share = np.full(len(loss), epoch / learner.settings.max_epochs)
+    return np.column_stack([loss, above, share, np.eye(learner.n_classes)[rows.observed]])
+
+
+def self_paced(noted: Array) -> Array:
+    return np.asarray(noted[:, _ABOVE_QUANTILE] <= 0, dtype=np.float64)
+
+
+def by_network(mentor: Network) -> Curriculum:
+    return lambda noted: mentor.predict_proba(noted)[:, 1]
+
+
+def learn_mentor(learner: Learner, verified: Array, noise_rate: float) -> Network:
+    """A network that tells right labels from notes, learned while learner.network learns all labels as given.
+
+    `verified`: numbers of rows; their true labels are known to the mentor, and here not to the student: for the rows
+    that will be judged, the student does not know them either.
+    """
+    target = integers(learner.rows.observed)
+    noted: list[Array] = []
+
+    def note() -> None:
+        noted.append(notes(learner, noise_rate, len(noted))[verified])
+
+    def loss(index: Array, generator: torch.Generator | None) -> torch.Tensor:
+        return cross_entropy(learner.network, learner.rows.X[index], target[index], generator)
+
+    learner.minimise(loss, loss, before_epoch=note)
+    note()
+    right = learner.rows.observed[verified] == learner.rows.verified[verified]
+    return _trained(np.concatenate(noted), np.tile(right, len(noted)), learner.generator)
+
+
+def _trained(noted: Array, right: Array, generator: torch.Generator) -> Network:
+    mentor = Network([noted.shape[1], _HIDDEN, 2], 0.0, noted.mean(axis=0), generator)
+    optimiser = torch.optim.Adam(mentor.parameters, lr=_LEARNING_RATE)
+    target = integers(right)
+    for _ in range(_STEPS):
+        optimiser.zero_grad()
+        cross_entropy(mentor, noted, target).mean().backward()
+        optimiser.step()
+    return mentor

@@ -1,0 +1,104 @@
+"""The methods that the paper compares with or discusses: the classes of noisybayes.baselines as they come.
+
+None is shown a true label or a noise rate. Those that assume a rate are given 0.2, their default, whatever the data;
+MentorNet, without a clean subset, has its predefined curriculum. Networks are asked about rows that they learned from.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.naive_bayes import MultinomialNB
+
+from ....baselines import BASELINES, NAL, NLNN
+from ..tasks import Array, Task
+from .outcome import Features, Method, Outcome, binary, n_parameters, of_given, tfidf
+
+# The sizes of a mini-batch and of patience are for about a thousand rows. With many, an epoch has many steps, and the
+# best one is among the first few.
+_MANY_ROWS = 2_000
+_MANY_ROWS_SETTINGS = {"batch_size": 256, "patience": 4, "max_epochs": 40}
+#: For naive Bayes on words, in a filter and in BayesANIL; tables have zeros and ones, which is its default.
+_TEXT_SETTINGS = {"estimator": MultinomialNB(), "event_model": "multinomial"}
+
+
+def methods() -> dict[str, Method]:
+    return {name: partial(_answer, name) for name in BASELINES}
+
+
+def need_torch() -> tuple[str, ...]:
+    return tuple(name for name, make in BASELINES.items() if make().needs_torch)
+
+
+def _answer(name: str, task: Task) -> Outcome:
+    model = _model(name, task)
+    features = _features(model, task)
+    model.fit(features.train, task.y)
+    return _of_filter(model, features, task.y) if hasattr(model, "kept_") else _of_belief(model, features, task.y)
+
+
+def _model(name: str, task: Task) -> Any:
+    """With those of the settings that this method has."""
+    settings: dict[str, Any] = {"random_state": task.seed}
+    if task.kind == "text":
+        settings |= _TEXT_SETTINGS
+    if task.X.shape[0] >= _MANY_ROWS:
+        settings |= _MANY_ROWS_SETTINGS
+    model = BASELINES[name]()
+    own = model.get_params(deep=False)
+    return model.set_params(**{key: value for key, value in settings.items() if key in own})
+
+
+def _features(model: Any, task: Task) -> Features:
+    """Words: there or not for networks, whose rows should have features of one size; else TF-IDF, as the peers get."""
+    return binary(task) if model.needs_torch else tfidf(task)
+
+
+def _of_filter(model: Any, features: Features, y: Array) -> Outcome:
+    """A dropped label is taken for wrong, and the classifier that learned from the others suggests another one."""
+    proba = model.predict_proba(features.train)
+    # votes are few: among equals, the label that is less probable to the classifier comes first
+    _, level = np.unique(model.suspicion_, return_inverse=True)
+    return Outcome(
+        p_wrong=level + (1.0 - of_given(proba, model.classes_, y)) / 2,
+        flagged=~model.kept_,
+        review=~model.kept_,
+        suggested=model.classes_[proba.argmax(axis=1)],
+        noise_rate=float(1.0 - model.kept_.mean()),
+        test_pred=model.predict(features.test),
+        calibrated=False,
+        n_parameters=n_parameters(model),
+    )
+
+
+def _of_belief(model: Any, features: Features, y: Array) -> Outcome:
+    """By P(true | x, observed) where labels are modelled, and else by P(label | x)."""
+    belief = _belief(model, features.train, y)
+    p_wrong = 1.0 - of_given(belief, model.classes_, y)
+    suggested = model.classes_[belief.argmax(axis=1)]
+    return Outcome(
+        p_wrong=p_wrong,
+        flagged=suggested != y,
+        review=suggested != y,
+        suggested=suggested,
+        noise_rate=float((suggested != y).mean()),
+        test_pred=model.predict(features.test),
+        calibrated=_models_labels(model),
+        n_parameters=n_parameters(model),
+    )
+
+
+def _models_labels(model: Any) -> bool:
+    return hasattr(model, "true_proba_") or isinstance(model, NLNN | NAL)
+
+
+def _belief(model: Any, X: Any, y: Array) -> Array:
+    if hasattr(model, "true_proba_"):
+        return np.asarray(model.true_proba_)
+    proba = model.predict_proba(X)
+    if not _models_labels(model):
+        return np.asarray(proba)
+    joint = proba * model.mislabel_matrix_[np.searchsorted(model.classes_, y)]
+    return np.asarray(joint / joint.sum(axis=1, keepdims=True))
