@@ -49,6 +49,8 @@ def test_an_error_in_a_worker_reaches_the_caller(name):
     def fail(rows):
         raise ArithmeticError("no such sum")
 
+    threads = threading.active_count()
     with pytest.raises(ArithmeticError, match="no such sum"):
         ENGINES[name](2)(fail, [chunk([1]), chunk([2]), chunk([3])])
-    assert threading.active_count() < 10
+    if name == "local":  # a cluster's own threads come and go
+        assert threading.active_count() < threads + 2, "the two workers are gone"
