@@ -105,7 +105,7 @@ def test_evidence_is_named_by_the_column_it_comes_from():
 
 
 def test_wrong_labels_are_found():
-    found, frame = audit(table(400)), table(400)
+    found, frame = audit(table(450)), table(450)
     wrong = (frame["label"] != frame["true_label"]).to_numpy()
     suspect = found.table["suspect"].to_numpy()
     assert wrong[suspect].mean() > 0.8
