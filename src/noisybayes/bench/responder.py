@@ -63,7 +63,7 @@ may agree less. The worst:
 
 {table(["feature", "given", "found", "equal, %"], worst)}
 
-The bot hands over to a person below its threshold:
+The bot hands over to a person below its threshold (that of the configuration was chosen with these shares in sight):
 
 {table(["threshold", "answered, %", "right among these, %"], steps)}
 

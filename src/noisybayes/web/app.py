@@ -36,7 +36,8 @@ def create_app(store: Store, settings: Settings | None = None, bot: Bot | None =
     )  # fmt: skip
     app.state.desk = desk
     app.include_router(api)
-    app.include_router(pages.router)
+    for router in pages.ROUTERS:
+        app.include_router(router)
     app.mount("/static", StaticFiles(directory=str(files("noisybayes.web") / "static")), name="static")
     app.add_middleware(Guard, settings=settings)
     for error, status in _STATUS.items():

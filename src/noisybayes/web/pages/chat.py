@@ -1,0 +1,36 @@
+"""The bot."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Request
+from starlette.responses import Response
+
+from ..api import TheDesk
+from .page import checked, go, render
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/chat")
+def new_chat(request: Request, desk: TheDesk) -> Response:
+    return render(request, "chat.html", dialog=None, bot=desk.bot, recent=desk.store.dialogs(10))
+
+
+@router.post("/chat", dependencies=checked)
+def start_chat(desk: TheDesk, message: Annotated[str, Form()]) -> Response:
+    dialog_id = desk.start_dialog()
+    desk.say(desk.store.dialog(dialog_id), message)
+    return go(f"/chat/{dialog_id}")
+
+
+@router.get("/chat/{dialog_id}")
+def chat(request: Request, desk: TheDesk, dialog_id: str) -> Response:
+    return render(request, "chat.html", dialog=desk.store.dialog(dialog_id), bot=desk.bot, recent=[])
+
+
+@router.post("/chat/{dialog_id}", dependencies=checked)
+def say(desk: TheDesk, dialog_id: str, message: Annotated[str, Form()]) -> Response:
+    desk.say(desk.store.dialog(dialog_id), message)
+    return go(f"/chat/{dialog_id}")

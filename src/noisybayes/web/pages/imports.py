@@ -1,0 +1,108 @@
+"""A file becomes a table: sent, its columns chosen, and the first fit begun."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, File, Form, Request, UploadFile
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from ...data.cells import as_text
+from ...data.errors import InputError
+from ..api import TheDesk
+from ..desk import Desk
+from ..fitting import choose_roles, read_content
+from ..store import Busy, TableInfo
+from .page import checked, go, render
+
+KINDS = {
+    "label": "label", "text": "text", "categorical": "category", "numeric": "number", "binary": "yes or no",
+    "id": "name of the row", "verified": "verified label", "": "ignore",
+}  # fmt: skip
+SEVERAL = ("text", "categorical", "numeric", "binary")
+SAMPLES = 3
+ENCODINGS = ("utf-8", "gb18030", "big5", "shift_jis", "latin-1", "cp1252", "utf-16")
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/import")
+def import_form(request: Request, desk: TheDesk) -> Response:
+    return _import_page(request, desk, None)
+
+
+def _import_page(request: Request, desk: Desk, error: str | None) -> Response:
+    most, status = desk.settings.most_upload, 200 if error is None else 422
+    return render(request, "import.html", status, error=error, most=most, encodings=ENCODINGS)
+
+
+@router.post("/import", dependencies=checked)
+def import_file(
+    request: Request, desk: TheDesk, file: Annotated[UploadFile, File()], encoding: Annotated[str, Form()] = "utf-8"
+) -> Response:
+    try:
+        table_id = desk.import_file(file.filename or "table", file.file.read(), encoding)
+    except InputError as error:
+        return _import_page(request, desk, str(error))
+    return go(f"/t/{table_id}/columns")
+
+
+@router.get("/t/{table_id}/columns")
+def columns_form(request: Request, desk: TheDesk, table_id: int) -> Response:
+    return _columns_page(request, desk, table_id, None, None)
+
+
+@router.post("/t/{table_id}/columns", dependencies=checked)
+async def choose_columns(request: Request, desk: TheDesk, table_id: int) -> Response:
+    form = await request.form()
+    columns = desk.store.table(table_id).columns
+    kinds = {name: str(form.get(f"column-{i}", "")) for i, name in enumerate(columns)}
+    return await run_in_threadpool(_choose, request, desk, table_id, kinds)
+
+
+def _choose(request: Request, desk: Desk, table_id: int, kinds: dict[str, str]) -> Response:
+    try:
+        desk.choose_columns(table_id, _chosen(kinds))
+    except (InputError, Busy) as error:
+        return _columns_page(request, desk, table_id, kinds, str(error))
+    return go(f"/t/{table_id}")
+
+
+def _chosen(kinds: dict[str, str]) -> dict[str, Any]:
+    by_kind = {kind: [name for name, each in kinds.items() if each == kind] for kind in KINDS}
+    for kind in ("label", "id", "verified"):
+        if len(by_kind[kind]) > 1:
+            raise InputError(f"only one column can be the {KINDS[kind]}; {' and '.join(by_kind[kind])} are chosen")
+    if not by_kind["label"]:
+        raise InputError("choose the column that holds the labels")
+    if not any(by_kind[kind] for kind in SEVERAL):
+        raise InputError("choose at least one column to learn from: text, category, number, or yes or no")
+    single = {kind: next(iter(by_kind[kind]), None) for kind in ("label", "id", "verified")}
+    return single | {kind: by_kind[kind] for kind in SEVERAL}
+
+
+def _columns_page(
+    request: Request, desk: Desk, table_id: int, kinds: dict[str, str] | None, error: str | None
+) -> Response:
+    table = desk.store.table(table_id)
+    frame = read_content(desk.store.content(table_id))
+    kinds = kinds or _guessed(frame, table)
+    samples = {name: as_text(frame[name]).drop_nulls().head(SAMPLES).to_list() for name in frame.columns}
+    status = 200 if error is None else 422
+    return render(
+        request, "columns.html", status, table=table, kinds=kinds, samples=samples, offered=KINDS, error=error
+    )
+
+
+def _guessed(frame: Any, table: TableInfo) -> dict[str, str]:
+    try:
+        roles = table.roles or choose_roles(frame, {})[0]._asdict()
+    except InputError:
+        roles = {}
+    kinds = dict.fromkeys(table.columns, "")
+    for kind, names in roles.items():
+        for name in names if isinstance(names, list | tuple) else [names]:
+            if name in kinds:
+                kinds[name] = kind
+    return kinds

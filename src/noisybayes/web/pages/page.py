@@ -1,0 +1,84 @@
+"""What all pages share: the frame, its cookies, and the token that proves a form to be ours."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from functools import cache
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from fastapi import Depends, Form, HTTPException, Request
+from jinja2 import Environment
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from ... import __version__
+from ...report import words
+from ...report.html import environment
+from ..api import desk_of
+from ..desk import Desk
+from ..guard import CSRF, REVIEWER, new_csrf
+from ..store import TableInfo
+
+YEAR = 365 * 24 * 3600
+
+
+@cache
+def templates() -> Environment:
+    return environment("noisybayes.web")
+
+
+def render(request: Request, name: str, status: int = 200, **context: Any) -> HTMLResponse:
+    """A page, with what all pages need: who looks, the token of its forms, the table that the menu is about."""
+    csrf = request.cookies.get(CSRF) or new_csrf()
+    reviewer = request.cookies.get(REVIEWER) or f"guest-{secrets.token_hex(2)}"
+    desk = desk_of(request)
+    table = context.pop("table", None)
+    shared = {
+        "csrf": csrf, "reviewer": reviewer, "path": request.url.path, "table": table, "words": words,
+        "has_token": desk.settings.token is not None, "version": __version__, "menu": table or _newest(desk),
+        "running": None if table is None else desk.store.running_fit(table.id),
+    }  # fmt: skip
+    response = HTMLResponse(templates().get_template(name).render(shared | context), status)
+    if CSRF not in request.cookies:
+        set_cookie(request, response, CSRF, csrf)
+    if REVIEWER not in request.cookies:
+        set_cookie(request, response, REVIEWER, reviewer)
+    return response
+
+
+def _newest(desk: Desk) -> TableInfo | None:
+    """What the menu leads to on pages that are about no table."""
+    return next((table for table in desk.store.tables() if table.roles is not None), None)
+
+
+def set_cookie(request: Request, response: Response, name: str, value: str) -> None:
+    secure = request.url.scheme == "https"  # a proxy on this machine tells
+    response.set_cookie(name, value, max_age=YEAR, httponly=True, samesite="lax", secure=secure)
+
+
+def error_page(request: Request, status: int, detail: str) -> Response:
+    title = {404: "Not here", 409: "Not now", 413: "Too large", 422: "That did not work"}.get(
+        status, "That did not work"
+    )
+    return render(request, "error.html", status, title=title, detail=detail)
+
+
+def check_csrf(request: Request, csrf_token: Annotated[str, Form()] = "") -> None:
+    """A form counts only if it was made for this browser."""
+    expected = request.cookies.get(CSRF, "")
+    if not expected or not hmac.compare_digest(expected.encode(), csrf_token.encode()):
+        raise HTTPException(403, "this form is too old or was not made by this server; go back, reload and try again")
+
+
+def reviewer_of(request: Request) -> str:
+    return (request.cookies.get(REVIEWER) or "somebody")[:60]
+
+
+checked = [Depends(check_csrf)]
+Reviewer = Annotated[str, Depends(reviewer_of)]
+
+
+def go(path: str, **query: Any) -> RedirectResponse:
+    kept = {name: value for name, value in query.items() if value not in (None, "")}
+    return RedirectResponse(f"{path}?{urlencode(kept)}" if kept else path, 303)
