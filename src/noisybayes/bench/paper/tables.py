@@ -155,8 +155,8 @@ Repetitions: {repetitions(rows)}. ΔACC is the accuracy of NB less that of NB wi
 
 _WHY_NEURAL = (
     "The paper gives neither the size of its networks nor when their training ended, so nothing can be traced back; "
-    "ours stop early, by rows kept aside. How the rounds of our NLNN end and start anew was settled with test accuracy in "
-    "sight, so that its figures are somewhat optimistic."
+    "ours stop early, by rows kept aside. How the rounds of our NLNN end and start anew was settled with test accuracy "
+    "in sight, so that its figures are somewhat optimistic."
 )
 _ESTIMATES = ("nb", "nb-correct", "inb-paper", "inb")
 TABLE1 = Table("Table 1: balanced classes", (500, 1_000, 5_000), balanced=True)
