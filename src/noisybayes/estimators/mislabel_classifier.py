@@ -15,6 +15,7 @@ from . import settings
 from .any_classifier import ClassifierLearner
 from .labels import as_labels, find_classes
 from .latent import LatentLabelClassifier
+from .threads import one_blas_thread
 
 
 class MislabelClassifier(LatentLabelClassifier):
@@ -64,6 +65,7 @@ class MislabelClassifier(LatentLabelClassifier):
         self.missing_label = missing_label
         self.random_state = random_state
 
+    @one_blas_thread
     def fit(
         self, X: Any, y: ArrayLike, verified: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:

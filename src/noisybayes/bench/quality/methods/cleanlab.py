@@ -9,11 +9,11 @@ from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
 from ...._extras import require
 from ..tasks import Array, Task
-from .outcome import N_FOLDS, Features, Outcome, binary, logistic_regression, n_parameters, tfidf
+from .outcome import N_FOLDS, Features, Outcome, binary, centred, logistic_regression, n_parameters, tfidf
 
 
 def with_logistic_regression(task: Task) -> Outcome:
-    return _outcome(logistic_regression(), tfidf(task), task.y, task.seed)
+    return _outcome(logistic_regression(), centred(task), task.y, task.seed)
 
 
 def with_bernoulli(task: Task) -> Outcome:

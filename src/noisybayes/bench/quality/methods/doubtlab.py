@@ -8,13 +8,13 @@ import numpy as np
 
 from ...._extras import require
 from ..tasks import Task
-from .outcome import Outcome, logistic_regression, n_parameters, of_given, tfidf
+from .outcome import Outcome, centred, logistic_regression, n_parameters, of_given
 
 
 def with_logistic_regression(task: Task) -> Outcome:
     require("doubtlab", extra="bench", purpose="the peer doubtlab")
     reason, ensemble = import_module("doubtlab.reason"), import_module("doubtlab.ensemble")
-    features = tfidf(task)
+    features = centred(task)
     model = logistic_regression().fit(features.train, task.y)
     doubt = ensemble.DoubtEnsemble(
         proba=reason.ProbaReason(model),

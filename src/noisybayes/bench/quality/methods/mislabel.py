@@ -6,8 +6,8 @@ import noisybayes
 
 from ..tasks import Task
 from .inb import outcome
-from .outcome import Outcome, logistic_regression, tfidf
+from .outcome import Outcome, centred, logistic_regression
 
 
 def with_logistic_regression(task: Task) -> Outcome:
-    return outcome(noisybayes.MislabelClassifier(logistic_regression()), tfidf(task), task.y)
+    return outcome(noisybayes.MislabelClassifier(logistic_regression()), centred(task), task.y)

@@ -50,6 +50,18 @@ def binary(task: Task) -> Features:
     return Features((task.X > 0).astype(np.float64), (task.X_test > 0).astype(np.float64))
 
 
+def centred(task: Task) -> Features:
+    """For logistic regression. Text: as `tfidf`; table: each column less its mean in the training rows.
+
+    The intercept carries no penalty, so the model is the same; its solver is there in a tenth of the steps.
+    """
+    features = tfidf(task)
+    if task.kind == "text":
+        return features
+    mean = features.train.mean(axis=0)
+    return Features(features.train - mean, features.test - mean)
+
+
 def n_parameters(fitted: Any) -> int:
     """Fitted numbers of a classifier, those of its mislabeling matrix included."""
     if hasattr(fitted, "n_parameters_"):
