@@ -138,8 +138,8 @@ def test_a_classifier_of_another_kind_explains_by_its_scores_alone():
 @pytest.mark.parametrize("name", MODELS)
 def test_scores_of_the_left_out_folds_reproduce_the_fit(name):
     model, _, _, found = audited(name, False)
-    np.testing.assert_array_equal(found.judged.fits.scores(found.judged.design), found.judged.scores)
-    np.testing.assert_allclose(found.judged.true, model.true_proba_, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(found.judged.fits.scores(found.judged.design).values, found.judged.scores.values)
+    np.testing.assert_allclose(found.judged.posterior(), model.true_proba_, rtol=0, atol=1e-12)
 
 
 def test_evidence_does_not_know_the_label_of_its_row():

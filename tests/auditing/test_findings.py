@@ -103,7 +103,7 @@ def test_verified_rows_are_settled():
 def test_the_rows_of_a_robust_fit_are_judged_without_their_fold():
     model, X, y, _ = fitted("strings of numpy")
     found = audit(model, X, y)
-    np.testing.assert_allclose(found.findings.judged.true, model.true_proba_, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found.findings.judged.posterior(), model.true_proba_, rtol=0, atol=1e-12)
     assert LEARNED_FROM not in found.warnings
     assert found.noise_rate == pytest.approx(model.noise_rate_, abs=1e-9)
     np.testing.assert_allclose(found.mislabel_matrix, model.mislabel_matrix_, atol=1e-9)
@@ -131,7 +131,7 @@ def test_rows_that_may_have_been_learned_from_are_told(make):
     found = quick(model, X, y)
     assert LEARNED_FROM in found.warnings
     assert found.impact is None
-    np.testing.assert_allclose(found.judged.true, model.predict_true_proba(X, y), atol=1e-9)
+    np.testing.assert_allclose(found.judged.posterior(), model.predict_true_proba(X, y), atol=1e-9)
     assert [len(why.columns) for why in found.evidence([0, 1])] == [0, 0]
 
 
@@ -140,7 +140,7 @@ def test_a_class_that_lost_all_its_rows_is_impossible_and_not_nan():
     model = BernoulliINB().fit(X, y, verified=np.array([np.nan, 1.0, np.nan]))
     model._scoring = model._scoring._replace(constant=np.array([-np.inf, 0.0]))
     found = quick(model, X, y, verified=[None, 1, None])
-    assert np.isfinite(found.judged.true).all()
+    assert np.isfinite(found.judged.posterior()).all()
     assert found.table["corrected"].tolist() == [1, 1, 1]
     assert found.table["verified"].tolist() == [False, True, False]
 
@@ -169,7 +169,7 @@ def test_classes_add_up():
 def test_pairs_hold_the_expected_rows_off_the_diagonal():
     model, X, y, _ = fitted()
     found = quick(model, X, y)
-    pairs, counts = found.confused_pairs, label_counts(found.judged.true, found.judged.labels)
+    pairs, counts = found.confused_pairs, label_counts(found.judged.posterior(), found.judged.labels)
     code = {label: k for k, label in enumerate(model.classes_)}
     assert np.all(np.diff(pairs["rows"]) <= 0)
     assert not pairs.duplicated(["given", "true"]).any()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..estimators.latent import DRIFT_ALARM, LatentLabelClassifier
-from ..model.calibration import posterior
+from ..model.calibration import posterior, total
 from ..model.crossfit import FOLDS
 from ..model.mislabel import unidentified
+from ..model.tree import Array
 from .judge import Judged
 
 # Columns that explain less than this share of the entropy of the labels hardly tell the classes apart.
@@ -61,5 +64,11 @@ def _explained(judged: Judged) -> float:
     share = np.bincount(labels.observed[rows], weights=labels.weight[rows], minlength=len(judged.classes))
     share = share[share > 0] / share.sum()
     entropy = -float(share @ np.log(share))
-    likelihood = posterior(judged.calibration, judged.scores[:, rows], labels.take(rows)).log_likelihood
-    return 1.0 + float(np.average(likelihood, weights=labels.weight[rows])) / max(entropy, 1e-300)
+
+    def likelihood(rows: Any, scores: Array) -> Array:
+        here = labels.take(rows)
+        weight = np.where(here.observed < len(judged.classes), here.weight, 0.0)
+        return np.array([posterior(judged.calibration, scores, here).log_likelihood @ weight, weight.sum()])
+
+    explained, weight = total(judged.scores.map(likelihood))
+    return 1.0 + float(explained / weight) / max(entropy, 1e-300)

@@ -33,12 +33,11 @@ def evidence(judged: Judged, rows: Array, suggested: Array, given: Array, most: 
     rows, suggested, given = (np.asarray(values, dtype=np.intp) for values in (rows, suggested, given))
     if not len(rows):
         return []
-    log_odds = np.log(np.maximum(judged.true[rows, suggested], _LEAST)) - np.log(
-        np.maximum(judged.true[rows, given], _LEAST)
-    )
-    calibration = judged.calibration
-    scores = np.tensordot(calibration.temperature, judged.scores[:, rows], axes=1)
-    by_features = scores[np.arange(len(rows)), suggested] - scores[np.arange(len(rows)), given]
+    every, scores = np.arange(len(rows)), judged.scores.take(rows)
+    true = np.maximum(judged.true(rows, scores), _LEAST)
+    log_odds = np.log(true[every, suggested]) - np.log(true[every, given])
+    by_class = np.tensordot(judged.calibration.temperature, scores, axes=1)
+    by_features = by_class[every, suggested] - by_class[every, given]
     terms = _terms(judged, rows, suggested, given)
     if terms is None:
         none = np.zeros(0)

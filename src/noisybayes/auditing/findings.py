@@ -10,7 +10,6 @@ import numpy as np
 
 from ..estimators.latent import LatentLabelClassifier
 from ..estimators.threads import one_blas_thread
-from ..model.calibration import label_counts
 from ..model.tree import Array
 from .doubts import doubts
 from .evidence import Evidence, evidence
@@ -51,7 +50,7 @@ class Findings:
         """For each label: rows that carry it, rows that should, and the share of wrong ones among the first."""
         import pandas as pd
 
-        counts = label_counts(self.judged.true, self.judged.labels)
+        counts = self.judged.counts
         wrong = self.intervals.wrong_by_label
         return pd.DataFrame(
             {
@@ -70,7 +69,7 @@ class Findings:
         """Pairs of labels by the expected number of rows that carry the one and should carry the other."""
         import pandas as pd
 
-        counts = label_counts(self.judged.true, self.judged.labels)
+        counts = self.judged.counts.copy()
         np.fill_diagonal(counts, 0.0)
         given, true = np.unravel_index(np.argsort(-counts, axis=None, kind="stable"), counts.shape)
         listed = self._suspects_by(np.arange(len(self.classes)))
@@ -154,26 +153,22 @@ def _table(judged: Judged, rule: Rule) -> tuple[pd.DataFrame, Array]:
     """The table of all rows, and which of them may be suspects."""
     import pandas as pd
 
-    n, K = judged.true.shape
+    n, K = judged.n_rows, len(judged.classes)
     observed, p_wrong = judged.labels.observed, judged.p_wrong
-    best = judged.true.argmax(axis=1)
     verified = np.zeros(n, dtype=bool) if judged.labels.verified is None else judged.labels.verified >= 0
     labeled = observed < K
     eligible = labeled & ~verified
-    chosen = suspects(rule, p_wrong, labeled & (best != observed), eligible)
+    chosen = suspects(rule, p_wrong, labeled & (judged.best != observed), eligible)
     # a suspect whose given label is still the most probable one gets the next best
-    others = judged.true.copy()
-    others[labeled, observed[labeled]] = -1.0
-    suggested = np.where(chosen, others.argmax(axis=1), best) if K > 1 else best
     given = np.full(n, None, dtype=object)
     given[labeled] = judged.classes[observed[labeled]]
     table = pd.DataFrame(
         {
             "given": given,
-            "suggested": judged.classes[suggested],
+            "suggested": judged.classes[np.where(chosen, judged.other, judged.best)],
             "p_wrong": p_wrong,
-            "p_suggested": judged.true[np.arange(n), suggested],
-            "corrected": judged.classes[best],
+            "p_suggested": np.where(chosen, judged.p_other, judged.p_best),
+            "corrected": judged.classes[judged.best],
             "suspect": chosen,
             "verified": verified,
         }

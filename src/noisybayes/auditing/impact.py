@@ -8,12 +8,14 @@ fold, and both are measured against the drawn labels.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import norm
 
-from ..model.calibration import calibrate
+from ..model.calibration import Scores, calibrate, total
+from ..model.folded import gathered_rows
 from ..model.tree import Array
 from .judge import Judged
 
@@ -34,13 +36,12 @@ def impact(judged: Judged, level: float, rng: np.random.Generator) -> Impact | N
     fits = judged.fits
     if fits is None or not fits.found.learner.additive:
         return None
-    n = len(judged.true)
+    n = judged.n_rows
     weight = judged.labels.weight / judged.labels.weight.sum()
-    ours = fits.found.calibration.log_joint(judged.scores).argmax(axis=1)
     as_given = fits.found.out_of_fold
     gains, right_of_given, right_of_right = [], [], []
     for _ in range(_DRAWS):
-        drawn = _sample(judged.true, rng)
+        drawn = _sample(judged, rng.random(n))
         if_right = _predicted(judged, drawn, rng)
         gains.append((as_given == drawn).astype(float) - (if_right == drawn))
         right_of_given.append((as_given == drawn) @ weight)
@@ -50,7 +51,7 @@ def impact(judged: Judged, level: float, rng: np.random.Generator) -> Impact | N
     reach = float(norm.ppf(0.5 + level / 2) * np.sqrt(within + means.var(ddof=1)))
     delta = float(means.mean())
     return Impact(
-        float(judged.true[np.arange(n), ours] @ weight),
+        _accuracy(judged, weight),
         float(np.mean(right_of_given)),
         float(np.mean(right_of_right)),
         delta,
@@ -59,21 +60,41 @@ def impact(judged: Judged, level: float, rng: np.random.Generator) -> Impact | N
     )
 
 
+def _accuracy(judged: Judged, weight: Array) -> float:
+    """Expected accuracy of the fitted model from the features alone."""
+
+    def right(rows: Any, scores: Array) -> Array:
+        ours = judged.calibration.log_joint(scores).argmax(axis=1)
+        return np.array([judged.true(rows, scores)[np.arange(len(ours)), ours] @ weight[rows]])
+
+    return float(total(judged.scores.map(right))[0])
+
+
 def _predicted(judged: Judged, label: Array, rng: np.random.Generator) -> Array:
     """(n,) classes by naive Bayes that was learned from `label`, calibrated as that of the labels as given was."""
     fits = judged.fits
     assert fits is not None
     choice = fits.found.choice
     scores = fits.relearned(judged.design, label)
-    K = scores.shape[2]
+    K = len(judged.classes)
     share = np.bincount(label, weights=judged.labels.weight, minlength=K)
     base = np.log((share + 1.0) / (share.sum() + K)) if choice.variant.shares else np.zeros(K)
     labels = judged.labels._replace(observed=label, verified=None)
-    calibration, _ = calibrate(scores, labels, judged.structure, choice.penalty, base, None, rng)
-    return np.asarray(calibration.log_joint(scores).argmax(axis=1))
+    calibration = calibrate(scores, labels, judged.structure, choice.penalty, base, None, rng, finish=False)
+    return _by_rows(judged, scores, lambda rows, some: calibration.log_joint(some).argmax(axis=1))
 
 
-def _sample(true: Array, rng: np.random.Generator) -> Array:
-    """One class of each row, drawn from its posterior."""
-    edges = np.cumsum(true, axis=1)
-    return np.asarray((rng.random(len(true))[:, None] * edges[:, -1:] > edges).sum(axis=1))
+def _sample(judged: Judged, uniform: Array) -> Array:
+    """One class of each row, drawn from its posterior by a number between 0 and 1."""
+
+    def draw(rows: Any, scores: Array) -> Array:
+        edges = np.cumsum(judged.true(rows, scores), axis=1)
+        return np.asarray((uniform[rows][:, None] * edges[:, -1:] > edges).sum(axis=1))
+
+    return _by_rows(judged, judged.scores, draw)
+
+
+def _by_rows(judged: Judged, scores: Scores, fn: Callable[[Any, Array], Array]) -> Array:
+    """(n,) class codes from fn(rows, scores)."""
+    small = np.min_scalar_type(len(judged.classes))
+    return gathered_rows(judged.n_rows, scores.map(lambda rows, some: (fn(rows, some).astype(small),)))[0]

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import t as student
 
-from ..model.calibration import Calibration, Labels, climb, estimate_matrix, label_counts, posterior
+from ..model.calibration import Calibration, Labels, climb, estimate_matrix, label_counts, matrix_of, posterior
 from ..model.tree import Array
 from ..model.verified import adjust, pin_verified, recalibration_from
 from .judge import Judged
@@ -54,19 +54,18 @@ class _Numbers(NamedTuple):
 def intervals(judged: Judged, level: float, draws: int, rng: np.random.Generator) -> Intervals:
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, got {level!r}")
-    estimate = _numbers(judged, judged.true, judged.labels, matrix=None)
+    estimate = _numbers(judged.counts, matrix_of(judged.counts, judged.structure))
     if draws < 2:
         raise ValueError(f"draws must be at least 2, got {draws!r}")
-    n = len(judged.true)
+    n = judged.n_rows
     rows = np.arange(n) if n <= _MOST_ROWS else np.sort(rng.choice(n, _MOST_ROWS, replace=False))
     weights = rng.standard_exponential((draws, len(rows)))
     drawn = [_draw(judged, rows, weight) for weight in weights]
     centre = _draw(judged, rows, np.ones(len(rows)))
     shrink = np.sqrt(len(rows) / n)
     # what hardly any row speaks of varies by what is not in the sample: at least as much as one row more or less
-    counts = label_counts(judged.true, judged.labels)
-    wrong = counts.sum(axis=1) - np.diag(counts)
-    floors = _Numbers(*(1.0 / (expected + 1.0) for expected in (counts, np.asarray(wrong.sum()), wrong)))
+    wrong = judged.counts.sum(axis=1) - np.diag(judged.counts)
+    floors = _Numbers(*(1.0 / (expected + 1.0) for expected in (judged.counts, np.asarray(wrong.sum()), wrong)))
     ends = [
         _interval(one, [draw[number] for draw in drawn], centre[number], shrink, level, floors[number])
         for number, one in enumerate(estimate)
@@ -82,13 +81,14 @@ def _draw(judged: Judged, rows: Array, factor: Array) -> _Numbers:
     if judged.fits is not None and judged.fits.found.learner.additive:
         scores = judged.fits.rescored(judged.design, rows, labels.weight)
     else:
-        scores = judged.scores[:, rows]
+        scores = judged.scores.take(rows)
     calibration = _settle(judged, scores, labels)
     true = posterior(calibration, scores, labels._replace(verified=None)).true
     if judged.fits is not None:
         true = adjust(true, labels.observed, recalibration_from(true, labels))
     true = pin_verified(true, labels.verified)
-    return _numbers(judged, true, labels, estimate_matrix(true, labels, judged.structure, _PSEUDO_ROWS))
+    counts = label_counts(true, labels)
+    return _numbers(counts, matrix_of(counts, judged.structure, _PSEUDO_ROWS))
 
 
 def _settle(judged: Judged, scores: Array, labels: Labels) -> Calibration:
@@ -102,10 +102,7 @@ def _settle(judged: Judged, scores: Array, labels: Labels) -> Calibration:
     return climb(scores, labels, judged.structure, penalty, start, _PSEUDO_ROWS, _TOLERANCE)
 
 
-def _numbers(judged: Judged, true: Array, labels: Labels, matrix: Array | None) -> _Numbers:
-    if matrix is None:
-        matrix = estimate_matrix(true, labels, judged.structure)
-    counts = label_counts(true, labels)
+def _numbers(counts: Array, matrix: Array) -> _Numbers:
     given = np.maximum(counts.sum(axis=1), 1e-300)
     right = np.diag(counts)
     return _Numbers(matrix, np.asarray(1.0 - right.sum() / given.sum()), 1.0 - right / given)

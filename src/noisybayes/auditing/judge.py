@@ -10,29 +10,42 @@ from sklearn.utils.validation import check_is_fitted
 from ..estimators.folds import FoldFits
 from ..estimators.labels import as_labels
 from ..estimators.latent import LatentLabelClassifier
-from ..model.calibration import Calibration, Labels, centred, posterior
+from ..estimators.telling import given, recalibrated, unaided
+from ..model.calibration import Calibration, Labels, Scores, centred, label_counts
+from ..model.folded import KeptScores, gathered_rows
 from ..model.mislabel import Full, Structure
-from ..model.tree import Array
-from ..model.verified import Recalibration, adjust, pin_verified
+from ..model.tree import Array, add_into
+from ..model.verified import Recalibration
 
 # Scores that are computed anew agree with those of the fit to rounding.
 _SAME = 1e-6
+# So many of the rows must be those of the fit for all to be.
+_ROWS_TO_PROBE = 10_000
 # Odds of e to this power are beyond doubt, and beyond what a float can hold.
 _IMPOSSIBLE = 1e4
 
 
 class Judged(NamedTuple):
-    """Posteriors of rows, and what they were made of."""
+    """What is thought of every row, and what it was made of."""
 
     classes: Array
     labels: Labels
-    true: Array  # (n, K) P(true | x, label): verified rows have their verified label
-    scores: Array  # (B, n, K)
+    scores: Scores
     calibration: Calibration
     structure: Structure
     recalibration: Recalibration
     design: Any
     fits: FoldFits | None  # None: the rows are not those of a robust fit, and their scores may have seen them
+    counts: Array  # (K, K) weight of the rows by observed and true label
+    p_given: Array  # (n,) P(given label | x, label); 1 where there is none
+    best: Array  # (n,) the most probable class
+    p_best: Array  # (n,)
+    other: Array  # (n,) the most probable class besides the given one
+    p_other: Array  # (n,)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.best)
 
     @property
     def out_of_fold(self) -> bool:
@@ -46,10 +59,16 @@ class Judged(NamedTuple):
     @property
     def p_wrong(self) -> Array:
         """(n,); 0 where there is no label."""
-        p = np.zeros(len(self.true))
-        rows = self.labeled
-        p[rows] = 1.0 - self.true[rows, self.labels.observed[rows]]
-        return np.clip(p, 0.0, 1.0)
+        return np.clip(1.0 - self.p_given, 0.0, 1.0)
+
+    def true(self, rows: Any, scores: Array) -> Array:
+        """(m, K) P(true | x, label) of some rows with these scores; verified ones have their verified label."""
+        labels = self.labels.take(rows)
+        return recalibrated(unaided(self.calibration, scores, labels), labels, self.recalibration)
+
+    def posterior(self) -> Array:
+        """(n, K) of all rows, at once."""
+        return gathered_rows(self.n_rows, self.scores.map(lambda rows, scores: (self.true(rows, scores),)))[0]
 
 
 def judge(model: LatentLabelClassifier, X: Any, y: Any, verified: Any = None) -> Judged:
@@ -66,25 +85,63 @@ def judge(model: LatentLabelClassifier, X: Any, y: Any, verified: Any = None) ->
         judged = _fitted(model, fits, design)
         if judged is not None:
             return judged
-    labels = Labels(observed, known, np.ones(len(observed)))
     K = len(model.classes_)
     joint = model._log_joint(design).astype(np.float64)
     # a class that lost all its rows has the score -inf, of which no mean can be taken
-    scores = centred(np.maximum(joint, joint.max(axis=1, keepdims=True) - _IMPOSSIBLE))[None]
+    scores = KeptScores(centred(np.maximum(joint, joint.max(axis=1, keepdims=True) - _IMPOSSIBLE))[None])
     calibration = Calibration(np.ones(1), np.zeros(K), model._label_matrix, np.zeros(K))
-    unaided = posterior(calibration, scores, labels._replace(verified=None)).true
-    true = pin_verified(adjust(unaided, observed, model._recalibration), known)
-    return Judged(model.classes_, labels, true, scores, calibration, Full(0.0), model._recalibration, design, None)
+    labels = Labels(observed, known, np.ones(len(observed)))
+    return _judged(model, labels, scores, calibration, Full(0.0), design, None)
 
 
 def _fitted(model: LatentLabelClassifier, fits: FoldFits, design: Any) -> Judged | None:
     """None if these are other rows with the same labels."""
-    scores = fits.scores(design)
-    unaided = posterior(fits.found.calibration, scores, fits.labels._replace(verified=None)).true
-    if np.abs(unaided - fits.found.posterior).max() > _SAME:
+    scores, calibration = fits.scores(design), fits.found.calibration
+    some = np.arange(min(len(fits.p_right), _ROWS_TO_PROBE))
+    labels = fits.labels.take(some)
+    if np.abs(given(unaided(calibration, scores.take(some), labels), labels) - fits.p_right[some]).max() > _SAME:
         return None
-    recalibration = model._recalibration
-    true = pin_verified(adjust(unaided, fits.labels.observed, recalibration), fits.labels.verified)
-    return Judged(
-        model.classes_, fits.labels, true, scores, fits.found.calibration, fits.structure, recalibration, design, fits
+    return _judged(model, fits.labels, scores, calibration, fits.structure, design, fits)
+
+
+def _judged(
+    model: LatentLabelClassifier,
+    labels: Labels,
+    scores: Scores,
+    calibration: Calibration,
+    structure: Structure,
+    design: Any,
+    fits: FoldFits | None,
+) -> Judged:
+    none = np.zeros(0)
+    judged = Judged(
+        model.classes_, labels, scores, calibration, structure, model._recalibration, design, fits, *([none] * 6)
     )
+    counts: list[Array] = []
+
+    def of_rows(rows: Any, some: Array) -> tuple[Array, tuple[Array, ...]]:
+        here, true = labels.take(rows), judged.true(rows, some)
+        return label_counts(true, here), _verdicts(true, here.observed)
+
+    def per_row() -> Any:
+        for rows, (part, values) in scores.map(of_rows):
+            counts[:] = [add_into(counts[0], part)] if counts else [part]
+            yield rows, values
+
+    found = gathered_rows(scores.n_rows, per_row())
+    return judged._replace(counts=counts[0], p_given=found[0], best=found[1], p_best=found[2], other=found[3],
+                           p_other=found[4])  # fmt: skip
+
+
+def _verdicts(true: Array, observed: Array) -> tuple[Array, ...]:
+    """p_given, best, p_best, other and p_other of posteriors (n, K)."""
+    n, K = true.shape
+    every, labeled = np.arange(n), np.flatnonzero(observed < K)
+    p_given = np.ones(n)
+    p_given[labeled] = true[labeled, observed[labeled]]
+    best = true.argmax(axis=1)
+    others = true.copy()
+    others[labeled, observed[labeled]] = -1.0
+    other = others.argmax(axis=1) if K > 1 else best
+    small = np.min_scalar_type(K)
+    return p_given, best.astype(small), true[every, best], other.astype(small), true[every, other]

@@ -17,6 +17,8 @@ from ..model.crossfit import FOLDS
 from ..model.em import Params, Stats
 from ..model.families import Family
 from ..model.rows import Rows, merge_equal, split
+from ..model.shards import Shards
+from ..model.stored import Stored, chunks_of
 from ..model.tree import Array
 from ..model.verified import Recalibration
 from . import settings
@@ -79,9 +81,11 @@ class BaseINB(LatentLabelClassifier):
         raise NotImplementedError
 
     def _prepare(self, X: Any) -> Any:
-        return self._model.family.prepare(X)
+        return _prepared(self._model.family, X)
 
     def _log_joint(self, design: Any) -> Array:
+        if isinstance(design, Stored):
+            return np.concatenate([self._scoring.log_joint(block) for block in design])
         return self._scoring.log_joint(design)
 
     @one_blas_thread
@@ -98,7 +102,7 @@ class BaseINB(LatentLabelClassifier):
         self.classes_ = find_classes(labels, self._missing(labels))
         K = len(self.classes_)
         family = self._make_family(X)
-        rows = self._rows(X, family.prepare(X), labels, verified, sample_weight)
+        rows = self._rows(X, _prepared(family, X), labels, verified, sample_weight)
         self._forget_the_last_fit()
         # of a handful of rows no fold can be left out, and of labels that weigh nothing none can be checked
         weight = np.bincount(rows.observed, weights=rows.weight, minlength=K)[:K]
@@ -113,7 +117,7 @@ class BaseINB(LatentLabelClassifier):
         """What both ways to fit are told."""
         # threads cost more than they save where one chunk holds all rows
         n_jobs = settings.n_jobs(self.n_jobs)
-        n_jobs = 1 if len(split(rows, K)) == 1 else n_jobs
+        n_jobs = 1 if len(chunks_of(rows, K)) == 1 else n_jobs
         return {
             "structure": settings.structure(self.mislabel, self.mislabel_prior, K),
             "class_prior": settings.class_prior(self.class_prior, K),
@@ -126,11 +130,12 @@ class BaseINB(LatentLabelClassifier):
     def _fit_em(self, rows: Rows, family: Family, K: int) -> None:
         if rows.weight is not None and not (rows.weight > 0).all():
             rows = rows.take(np.flatnonzero(rows.weight > 0))
-        merged = merge_equal(rows, settings.checked_compress(self.compress))
+        compress = settings.checked_compress(self.compress)
+        merged = rows if isinstance(rows.X, Stored) else merge_equal(rows, compress)
         arguments = self._arguments(merged, K)
         del arguments["n_jobs"]
         rng = settings.generator(self.random_state)
-        fitted = fitting.fit([merged], family, rng=rng, report=self.progress, **arguments)
+        fitted = fitting.fit(merged, family, rng=rng, report=self.progress, **arguments)
         self._model = fitted.model
         self.objective_history_ = fitted.objective
         self.alpha_history_ = fitted.strengths
@@ -147,10 +152,10 @@ class BaseINB(LatentLabelClassifier):
         rng = settings.generator(0 if self.random_state is None else self.random_state)
         report = None if self.progress is None else _stages(self.progress)
         arguments = self._arguments(rows, K)
-        found, family = robust_fit(rows, family, rng=rng, report=report, **arguments)
-        labels = self._publish_crossfit(found, rows, arguments["structure"])
+        found, scores, family = robust_fit(rows, family, rng=rng, report=report, **arguments)
+        joint = self._publish_crossfit(found, scores, rows, arguments["structure"])
         self._model, params, stats = as_generative(
-            found, family, arguments["structure"], arguments["class_prior"], rows, labels, self.true_proba_
+            found, family, arguments["structure"], arguments["class_prior"], joint
         )
         recalibration = self._recalibration
         self._publish(params, stats)
@@ -251,6 +256,10 @@ class BaseINB(LatentLabelClassifier):
                 stacklevel=3,
             )
         self._warn_of_classes()
+
+
+def _prepared(family: Family, X: Any) -> Any:
+    return Stored(X, family.prepare) if isinstance(X, Shards) else family.prepare(X)
 
 
 def _stages(progress: Any) -> Any:

@@ -8,8 +8,9 @@ import numpy as np
 from scipy import sparse
 
 from ..model.beliefs import Belief
-from ..model.calibration import Labels, centred
-from ..model.crossfit import CrossFit
+from ..model.calibration import Labels, Scores
+from ..model.crossfit import CrossFit, out_of_fold
+from ..model.folded import Folded, LazyScores, into_folds, take_rows
 from ..model.mislabel import Structure
 from ..model.rows import Rows
 from ..model.tree import Array
@@ -19,32 +20,25 @@ class FoldFits(NamedTuple):
     found: CrossFit
     labels: Labels
     structure: Structure
+    p_right: Array  # (n,) as in `telling.Told`
 
-    def scores(self, design: Any) -> Array:
-        """(B, n, K): every row scored without its own fold."""
-        rows, parts = self._parts(design, np.arange(len(self.found.fold)), self.labels.weight)
-        variant, learner = self.found.choice.variant, self.found.learner
-        used = np.unique(self.found.fold)
-        scores = [learner.score(self.found.left_out[f], variant, part.X) for f, part in zip(used, parts, strict=True)]
-        return centred(_in_order(scores, rows))
+    def scores(self, design: Any) -> Scores:
+        """Every row scored without its own fold."""
+        return self._scored(self._folded(design), self.found.left_out).kept_if_small()
 
     def rescored(self, design: Any, rows: Array, weight: Array) -> Array:
         """(B, n, K) scores of `rows`, learned anew from them alone with these weights; beliefs stay as they are."""
         found = self.found
-        order, parts = self._parts(design, rows, weight)
-        beliefs = [Belief(found.beliefs.label[rows[where]], found.beliefs.trust[rows[where]]) for where in order]
-        gathered = found.learner.gather(parts, beliefs)
-        return centred(
-            _in_order(found.learner.out_of_fold(gathered, found.choice.variant, found.settled, parts), order)
-        )
+        some = Rows(take_rows(design, rows), self.labels.observed[rows], None, weight)
+        folded = self._in_folds(some, found.fold[rows])
+        gathered = found.learner.gather(folded, Belief(found.belief.label[rows], found.belief.trust[rows]))
+        return self._scored(folded, found.learner.left_out(gathered, found.choice.variant, found.settled)).all()
 
-    def relearned(self, design: Any, label: Array) -> Array:
-        """(B, n, K) scores if these were the labels, all of them right."""
-        found = self.found
-        order, parts = self._parts(design, np.arange(len(label)), self.labels.weight)
-        beliefs = [Belief(label[where], np.ones(len(where))) for where in order]
-        gathered = found.learner.gather(parts, beliefs)
-        return centred(_in_order(found.learner.out_of_fold(gathered, found.choice.variant, False, parts), order))
+    def relearned(self, design: Any, label: Array) -> Scores:
+        """Scores of all rows if these were the labels, all of them right."""
+        found, folded = self.found, self._folded(design)
+        gathered = found.learner.gather(folded, Belief(label, np.ones(len(label))))
+        return self._scored(folded, found.learner.left_out(gathered, found.choice.variant, False)).kept_if_small()
 
     def terms(self, design: Any, rows: Array, component: Array, other: Array) -> Any:
         """(len(rows), d) CSR: what each column adds to the log-odds of `component` against `other`."""
@@ -64,22 +58,12 @@ class FoldFits(NamedTuple):
         stacked = sparse.csr_array(sparse.vstack(parts, format="csr"))
         return stacked[np.argsort(np.concatenate(order))]
 
-    def _parts(self, design: Any, rows: Array, weight: Array) -> tuple[list[Array], list[Rows]]:
-        """Positions in `rows` of each fold, and the folds."""
-        fold = self.found.fold[rows]
-        order = [np.flatnonzero(fold == f) for f in np.unique(fold)]
-        parts = [
-            Rows(take_rows(design, rows[where]), self.labels.observed[rows[where]], None, weight[where])
-            for where in order
-        ]
-        return order, parts
+    def _folded(self, design: Any) -> Folded:
+        return self._in_folds(Rows(design, self.labels.observed, None, self.labels.weight), self.found.fold)
 
+    def _in_folds(self, rows: Rows, fold: Array) -> Folded:
+        _, fold = np.unique(fold, return_inverse=True)
+        return into_folds(rows, fold, np.arange(rows.n_rows), len(self.found.calibration.base))
 
-def take_rows(design: Any, rows: Array) -> Any:
-    """Rows of a matrix, or of a tuple of blocks."""
-    return tuple(block[rows] for block in design) if isinstance(design, tuple) else design[rows]
-
-
-def _in_order(parts: list[Array], order: list[Array]) -> Array:
-    """Scores (B, n_f, K) of folds to those of all rows."""
-    return np.asarray(np.concatenate(parts, axis=1)[:, np.argsort(np.concatenate(order))])
+    def _scored(self, folded: Folded, left_out: list[Any]) -> LazyScores:
+        return out_of_fold(self.found.learner, left_out, self.found.choice.variant, folded)

@@ -11,15 +11,19 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from ..model.calibration import Labels, label_table
+from ..model.calibration import Scores, label_table
 from ..model.crossfit import CrossFit
+from ..model.folded import labels_of
 from ..model.mislabel import DriftWarning, IdentifiabilityWarning, Structure, unidentified
 from ..model.rows import Rows
+from ..model.shards import Shards
+from ..model.stored import Stored
 from ..model.tree import Array
-from ..model.verified import Recalibration, adjust, pin_verified, recalibration_from
+from ..model.verified import Recalibration, adjust
 from .folds import FoldFits
 from .labels import as_labels, encode, is_missing
 from .scoring import normalise
+from .telling import recalibration_of, tell_rows
 
 # The alarm sounds when this many more labels are doubted than naive Bayes, which believes them all, fails to predict.
 DRIFT_ALARM = 0.05
@@ -82,6 +86,8 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         return adjust(normalise(joint), observed, self._recalibration)
 
     def _check_X(self, X: Any, reset: bool = False) -> Any:
+        if isinstance(X, Shards):
+            return self._check_shards(X, reset)
         X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32])
         if not sparse.issparse(X):
             return X
@@ -89,6 +95,13 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         if not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
+        return X
+
+    def _check_shards(self, X: Shards, reset: bool) -> Shards:
+        if reset:
+            self.n_features_in_ = X.shape[1]
+        elif X.shape[1] != self.n_features_in_:
+            raise ValueError(f"X has {X.shape[1]} columns, but the model was fitted with {self.n_features_in_}")
         return X
 
     def _missing(self, labels: Array) -> Array:
@@ -110,13 +123,14 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
                 raise ValueError("sample_weight is zero for every row; give at least one row a positive weight")
         return Rows(design, observed, known, weight)
 
-    def _publish_crossfit(self, found: CrossFit, rows: Rows, structure: Structure) -> Labels:
-        """The attributes that every robust fit has."""
-        weight = np.ones(rows.n_rows) if rows.weight is None else rows.weight
-        labels = Labels(rows.observed, rows.verified, weight)
-        self._fold_fits = FoldFits(found, labels, structure)
-        self._recalibration = recalibration_from(found.posterior, labels)
-        self.true_proba_ = pin_verified(adjust(found.posterior, rows.observed, self._recalibration), rows.verified)
+    def _publish_crossfit(self, found: CrossFit, scores: Scores, rows: Rows, structure: Structure) -> Array:
+        """The attributes that every robust fit has; and (K + 1, K) weights by observed (or no) and true label."""
+        labels, K = labels_of(rows), len(self.classes_)
+        self._recalibration = recalibration_of(found.calibration, scores, labels)
+        told = tell_rows(found.calibration, scores, labels, self._recalibration, keep=not isinstance(rows.X, Stored))
+        self._fold_fits = FoldFits(found, labels, structure, told.p_right)
+        if told.true is not None:
+            self.true_proba_ = told.true
         self.objective_history_ = found.honest
         self.event_model_ = found.choice.variant.name
         self.em_steps_ = found.rounds
@@ -124,13 +138,14 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         self.converged_ = True
         self.review_count_ = found.review_count
         self._label_matrix = found.calibration.mislabel
-        labeled = np.flatnonzero(rows.observed < len(self.classes_))
-        right, unaided = (p[labeled, rows.observed[labeled]] for p in (self.true_proba_, found.posterior))
-        self.noise_rate_ = float(np.average(1.0 - right, weights=weight[labeled]))
+        counts = told.joint[:K]
+        self.noise_rate_ = float(1.0 - np.trace(counts) / counts.sum())
         # verified labels may rightly raise the doubts: what the model thinks by itself is compared
+        labeled = np.flatnonzero(rows.observed < K)
         disagrees = found.out_of_fold[labeled] != rows.observed[labeled]
-        self.drift_ = float(np.average(1.0 - unaided - disagrees, weights=weight[labeled]))
-        return labels
+        doubted = 1.0 - told.p_right[labeled]
+        self.drift_ = float(np.average(doubted - disagrees, weights=labels.weight[labeled]))
+        return told.joint
 
     def _warn_of_classes(self) -> None:
         if getattr(self, "drift_", 0.0) > DRIFT_ALARM:

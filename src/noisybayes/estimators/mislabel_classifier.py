@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.linear_model import LogisticRegression
 
-from ..model.calibration import estimate_matrix
+from ..model.calibration import matrix_of
 from ..model.crossfit import crossfit
 from ..model.tree import Array
 from . import settings
@@ -91,11 +90,11 @@ class MislabelClassifier(LatentLabelClassifier):
         rng = settings.generator(0 if self.random_state is None else self.random_state)
         structure = settings.structure(self.mislabel, self.mislabel_prior, K)
         learner = ClassifierLearner(estimator, K, rows.n_rows, int(rng.integers(2**31)))
-        found = crossfit(rows, learner, structure, K, rng, n_folds=self.n_folds, most_rounds=self.max_rounds)
-        row_labels = self._publish_crossfit(found, rows, structure)
+        found, scores = crossfit(rows, learner, structure, K, rng, n_folds=self.n_folds, most_rounds=self.max_rounds)
+        joint = self._publish_crossfit(found, scores, rows, structure)
         self.estimator_, self._learner, self._calibration = found.predictor, learner, found.calibration
-        self.mislabel_matrix_ = estimate_matrix(self.true_proba_, row_labels, structure)
-        self.class_prior_ = np.average(self.true_proba_, axis=0, weights=row_labels.weight)
+        self.mislabel_matrix_ = matrix_of(joint[:K], structure)
+        self.class_prior_ = joint.sum(axis=0) / joint.sum()
         self._warn_of_classes()
         return self
 

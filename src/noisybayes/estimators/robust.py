@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from ..model.calibration import Labels, estimate_matrix
+from ..model.calibration import Scores, matrix_of
 from ..model.crossfit import CrossFit, crossfit
-from ..model.em import MapSum, Model, Params, Stats, label_sums
+from ..model.em import MapSum, Model, Params, Stats
 from ..model.families import Family, Mixed, Multinomial
 from ..model.fit import Settings
 from ..model.generative import em_beliefs
 from ..model.learner import NaiveBayes, fixed_variant, pooled_variants
 from ..model.mislabel import Structure
 from ..model.rows import Rows
+from ..model.stored import Stored, chunks_of
 from ..model.tree import Array
 from ..model.variants import Variant, in_block
 from ..model.words import SMOOTHING, Words, word_variants
@@ -41,9 +42,9 @@ def robust_fit(
     n_jobs: int,
     rng: np.random.Generator,
     report: Any,
-) -> tuple[CrossFit, Family]:
-    """The fit, and the family with its constants fixed."""
-    family = family.anchor(rows.X)
+) -> tuple[CrossFit, Scores, Family]:
+    """The fit, the scores of its rows, and the family with its constants fixed."""
+    family = family.anchor(chunks_of(rows, n_classes)[0].load().X if isinstance(rows.X, Stored) else rows.X)
     blocks = _blocks(family, settings.alpha, n_classes, rows.n_rows)
     if class_prior is not None:  # known shares are what offsets count from
         blocks = [[variant._replace(shares=True) for variant in variants] for variants in blocks]
@@ -52,7 +53,7 @@ def robust_fit(
     if not _has_words(family):  # on words the generative EM drifts, and takes its time over it
         em = Settings(settings.alpha, settings.start, settings.n_init, settings.max_iter, _EM_TOLERANCE)
         believe = em_beliefs(family, structure, class_prior, n_classes, em, map_sum)
-    return crossfit(rows, learner, structure, n_classes, rng, believe, report), family
+    return *crossfit(rows, learner, structure, n_classes, rng, believe, report), family
 
 
 def _has_words(family: Family) -> bool:
@@ -88,23 +89,18 @@ def scoring_of(found: CrossFit) -> Scoring:
 
 
 def as_generative(
-    found: CrossFit,
-    family: Family,
-    structure: Structure,
-    class_prior: Array | None,
-    rows: Rows,
-    labels: Labels,
-    true: Array,
+    found: CrossFit, family: Family, structure: Structure, class_prior: Array | None, joint: Array
 ) -> tuple[Model, Params, Stats]:
-    """The fit as a generative model: what describes the features, draws samples, and what a stream goes on from."""
-    total = found.gathered.total
-    prior = found.choice.variant.prior(total.features, total.weight, found.settled)
-    weighted = true * labels.weight[:, None]
-    shares = weighted.sum(axis=0) / weighted.sum() if class_prior is None else class_prior
+    """The fit as a generative model: what describes the features, draws samples, and what a stream goes on from.
+
+    joint : (K + 1, K) weight of the rows by observed label (the last: none) and true label
+    """
+    sums = found.gathered.total
+    prior = found.choice.variant.prior(sums.features, sums.weight, found.settled)
+    shares = joint.sum(axis=0) / joint.sum() if class_prior is None else class_prior
     params = Params(
         np.array(shares)[None],
-        estimate_matrix(true, labels, structure)[None],
-        family.estimate(total.features, total.weight, prior),
+        matrix_of(joint[:-1], structure)[None],
+        family.estimate(sums.features, sums.weight, prior),
     )
-    stats = Stats(label_sums(rows, weighted[:, None, :]), total.features, np.zeros(1))
-    return Model(family, structure, prior, class_prior), params, stats
+    return Model(family, structure, prior, class_prior), params, Stats(joint[None], sums.features, np.zeros(1))

@@ -10,13 +10,15 @@ then does the likelihood of the labels tell how good they are.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from functools import reduce
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy import sparse
 
 from .mislabel import Structure, constant_rate
-from .tree import Array
+from .tree import Array, add_into
 
 # Labels are mostly right: the matrix starts there.
 _START_DIAGONAL = 0.9
@@ -28,6 +30,12 @@ _ROWS_FOR_NEWTON = 4_000
 _MOST_ROUNDS = 80
 _TOLERANCE = 1e-4  # nats per row
 _FINISHING_ROUNDS = 3
+# With this few rows the likelihood can have two tops, and the climb from modest temperatures may end on the lower one:
+# a second climb starts from scores that are trusted three times as much. It must end visibly higher to be taken.
+_FEW_ROWS = 1_000
+_SHARPER = 3.0
+_VISIBLY = 1e-3
+_MOSTLY_RIGHT = 0.5
 # Beyond this many classes the Hessian costs more than it saves, and the offsets are stepped one by one.
 _MOST_CLASSES_FOR_HESSIAN = 200
 
@@ -39,8 +47,29 @@ class Labels(NamedTuple):
     verified: Array | None  # (n,) codes; -1 where unknown
     weight: Array  # (n,)
 
-    def take(self, index: Array) -> Labels:
+    def take(self, index: Any) -> Labels:
+        """Those of some rows: positions, or a slice."""
         return Labels(self.observed[index], None if self.verified is None else self.verified[index], self.weight[index])
+
+
+class Scores(Protocol):
+    """Scores of many rows, piece by piece."""
+
+    @property
+    def n_rows(self) -> int: ...
+
+    def take(self, rows: Array) -> Array:
+        """(B, m, K) of some rows."""
+        ...
+
+    def map(self, fn: Callable[[Any, Array], Any]) -> Iterable[tuple[Any, Any]]:
+        """fn(rows, their scores (B, m, K)) over all rows, piece by piece, each with the rows that it is of."""
+        ...
+
+
+def total(parts: Iterable[tuple[Any, Any]]) -> Any:
+    """The sum over all pieces of a `map`."""
+    return reduce(add_into, (value for _, value in parts))
 
 
 class Calibration(NamedTuple):
@@ -92,29 +121,73 @@ def centred(scores: Array) -> Array:
 
 
 def calibrate(
-    scores: Array,
+    scores: Scores,
     labels: Labels,
     structure: Structure,
     penalty: float,
     base: Array,
     start: Calibration | None,
     rng: np.random.Generator,
-) -> tuple[Calibration, Posterior]:
-    """Maximise the likelihood of the labels - penalty * |offset|^2 (per row); also the posterior of all rows.
+    finish: bool = True,
+) -> Calibration:
+    """Maximise the likelihood of the labels - penalty * |offset|^2 (per row).
 
-    scores (B, n, K) have mean 0 over the classes, as from `centred`.
+    finish : whether the matrix is found from all rows; who asks for classes from features alone does not need it
     """
-    B, n, K = scores.shape
+    n = scores.n_rows
+    some = rng.choice(n, _ROWS_FOR_NEWTON, replace=False) if n > _ROWS_FOR_NEWTON else np.arange(n)
+    calibration = settle(scores.take(some), n, labels.take(some), structure, penalty, base, start)
+
+    def counts(rows: Any, block: Array) -> Array:
+        here = labels.take(rows)
+        return label_counts(posterior(calibration, block, here).true, here)
+
+    for _ in range(_FINISHING_ROUNDS if finish else 0):
+        calibration = calibration._replace(mislabel=matrix_of(total(scores.map(counts)), structure))
+    return calibration
+
+
+def settle(
+    scores: Array,
+    n: int,
+    labels: Labels,
+    structure: Structure,
+    penalty: float,
+    base: Array,
+    start: Calibration | None = None,
+) -> Calibration:
+    """The calibration of some of n rows; scores (B, m, K) have mean 0 over the classes, as from `centred`."""
+    B, _, K = scores.shape
+    afresh = start is None
     if start is None:
         spread = scores.std(axis=(1, 2))
         start = Calibration(1.0 / (B * np.maximum(spread, 1e-12)), np.zeros(K), constant_rate(K, _START_DIAGONAL), base)
         start = start._replace(mislabel=structure.estimate(_START_DIAGONAL * n * start.mislabel[None])[0])
-    some = rng.choice(n, _ROWS_FOR_NEWTON, replace=False) if n > _ROWS_FOR_NEWTON else np.arange(n)
-    calibration = climb(scores[:, some], labels.take(some), structure, penalty, start._replace(base=base))
-    for _ in range(_FINISHING_ROUNDS):
-        found = posterior(calibration, scores, labels)
-        calibration = calibration._replace(mislabel=estimate_matrix(found.true, labels, structure))
-    return calibration, posterior(calibration, scores, labels)
+    starts = [start] if n > _FEW_ROWS or not afresh else [start, _sharper(start)]
+    return _highest(scores, labels, structure, penalty, base, starts)
+
+
+def _sharper(start: Calibration) -> Calibration:
+    return start._replace(temperature=_SHARPER * start.temperature)
+
+
+def _highest(
+    scores: Array, labels: Labels, structure: Structure, penalty: float, base: Array, starts: list[Calibration]
+) -> Calibration:
+    """The end of the first climb, unless another ends visibly higher."""
+    ends = [climb(scores, labels, structure, penalty, start._replace(base=base)) for start in starts]
+    if len(ends) == 1:
+        return ends[0]
+    heights = np.array([_objective(end, posterior(end, scores, labels), labels, penalty) for end in ends])
+    heights[0] += _VISIBLY
+    # features that say nothing of the labels allow tops at which most labels of a class are wrong
+    heights[1:][[np.diag(end.mislabel).min() < _MOSTLY_RIGHT for end in ends[1:]]] = -np.inf
+    return ends[int(heights.argmax())]
+
+
+def _objective(now: Calibration, found: Posterior, labels: Labels, penalty: float) -> float:
+    """Mean log-likelihood of the labels, less the penalty."""
+    return float(np.average(found.log_likelihood, weights=labels.weight) - penalty * (now.offset**2).sum())
 
 
 def climb(
@@ -130,7 +203,7 @@ def climb(
     best, last = now, -np.inf
     for _ in range(_MOST_ROUNDS):
         found = posterior(now, scores, labels)
-        objective = np.average(found.log_likelihood, weights=labels.weight) - penalty * (now.offset**2).sum()
+        objective = _objective(now, found, labels, penalty)
         if objective > last:
             best = now
         if objective - last < tolerance:
@@ -151,7 +224,11 @@ def label_counts(true: Array, labels: Labels) -> Array:
 
 def estimate_matrix(true: Array, labels: Labels, structure: Structure, pseudo_rows: float = _PSEUDO_ROWS) -> Array:
     """The mislabeling matrix of soft true labels (n, K)."""
-    counts = label_counts(true, labels)
+    return matrix_of(label_counts(true, labels), structure, pseudo_rows)
+
+
+def matrix_of(counts: Array, structure: Structure, pseudo_rows: float = _PSEUDO_ROWS) -> Array:
+    """The same from the weight of the rows by observed and true label (K, K)."""
     rate = np.trace(counts) / max(counts.sum(), 1e-300)
     matrix: Array = structure.estimate((counts + pseudo_rows * constant_rate(len(counts), rate))[None])[0]
     return matrix

@@ -8,15 +8,28 @@ guesses. How many rounds are made, none included, is decided by the likelihood o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from .beliefs import Belief, first_beliefs, into_folds, labels_of, next_beliefs
-from .calibration import Calibration, Labels, Posterior, calibrate, centred, estimate_matrix, posterior
+from .beliefs import Belief, first_belief, next_belief
+from .calibration import (
+    Calibration,
+    Labels,
+    Scores,
+    calibrate,
+    centred,
+    label_counts,
+    matrix_of,
+    posterior,
+    total,
+)
+from .folded import Folded, KeptScores, LazyScores, deal_folds, gathered_rows, into_folds, labels_of
 from .mislabel import Structure
-from .rows import Rows
+from .rows import Rows, n_entries
+from .stored import Stored
 from .tree import Array
 from .variants import Choice, Variant, combine
 
@@ -36,6 +49,10 @@ ROUNDS_MUST_EARN = 0.005
 #: A variant takes the place of the first one if it explains the labels better by this many standard errors.
 STANDARD_ERRORS = 2.0
 _ROWS_TO_COMPARE = 10_000
+#: How to fit is decided on a sample of the rows if there are more than these, or more entries; the fit takes all. A
+#: sample of this size tells variants and rounds apart as well as millions of rows do.
+ROWS_TO_DECIDE = 200_000
+ENTRIES_TO_DECIDE = 20_000_000
 
 
 class Learner(Protocol):
@@ -43,21 +60,18 @@ class Learner(Protocol):
 
     blocks: Sequence[Sequence[Variant]]  # for each block of columns the variants that may score it
     additive: bool  # whether to gather is to sum over rows, which is cheap
+    n_threads: int
 
-    def gather(self, parts: list[Rows], beliefs: list[Belief]) -> Any:
+    def gather(self, folded: Folded, belief: Belief) -> Any:
         """What all variants need, fold by fold."""
         ...
 
-    def out_of_fold(self, gathered: Any, variant: Variant, settled: bool, parts: list[Rows]) -> list[Array]:
-        """(B, n_f, K) scores of each part, learned from all the others."""
-        ...
-
     def left_out(self, gathered: Any, variant: Variant, settled: bool) -> list[Any]:
-        """What `score` needs, for each part learned from all the others."""
+        """What `score` needs, for each fold learned from all the others."""
         ...
 
     def predictor(self, gathered: Any, variant: Variant, settled: bool) -> Any:
-        """What `score` needs, learned from all parts."""
+        """What `score` needs, learned from all folds."""
         ...
 
     def score(self, predictor: Any, variant: Variant, X: Any) -> Array:
@@ -70,13 +84,13 @@ class Learner(Protocol):
 
 
 class Stage(NamedTuple):
-    """Scores learned from beliefs, and what they say of the labels."""
+    """Scores learned from a belief, and what they are worth."""
 
-    beliefs: list[Belief]
+    belief: Belief
     gathered: Any
     settled: bool
     calibration: Calibration
-    posterior: Posterior
+    scores: Scores  # out of fold
 
 
 class CrossFit(NamedTuple):
@@ -86,24 +100,38 @@ class CrossFit(NamedTuple):
     predictor: Any
     left_out: list[Any]  # for each fold what is learned from the others
     learner: Learner
-    beliefs: Belief  # that the scores were learned from, in the order of the rows
+    belief: Belief  # that the scores were learned from
     fold: Array  # (n,) of each row
     calibration: Calibration
-    posterior: (
-        Array  # (n, K) P(true | x, observed label), out of fold, in the order of the rows; knows no verified label
-    )
     out_of_fold: Array  # (n,) class that naive Bayes of the observed labels gives each row, out of fold
     rounds: int  # -1: the generative EM was better than any number of rounds
     honest: Array  # log-likelihood per left-out label: after 0, 1, ... rounds, and of the generative EM if it was tried
     review_count: int
 
 
-#: Labels of the rows as some other algorithm believes them (the generative EM, say).
-Generative = Callable[[list[Rows]], list[Belief]]
+#: The labels of rows as some other algorithm believes them (the generative EM, say).
+Generative = Callable[[Rows], Belief]
+
+
+class Plan(NamedTuple):
+    """How to fit."""
+
+    choice: Choice
+    rounds: int  # one more than may be made: the generative EM
+    honest: Array
+
+
+def out_of_fold(learner: Learner, left_out: list[Any], variant: Variant, folded: Folded) -> LazyScores:
+    """Every row scored by what was learned without its fold."""
+
+    def score(fold: int, design: Any) -> Array:
+        return learner.score(left_out[fold], variant, design)
+
+    return LazyScores(folded, score, learner.n_threads)
 
 
 class Fitter:
-    """The steps of a fit. Parts are the folds; the fit without fold f is the fit on the other parts."""
+    """The steps of a fit."""
 
     def __init__(
         self,
@@ -116,71 +144,91 @@ class Fitter:
         self.learner, self.structure, self.n_classes = learner, structure, n_classes
         self.rng, self.most_rounds = rng, most_rounds
 
-    def scores(self, gathered: Any, variant: Variant, settled: bool, parts: list[Rows]) -> Array:
-        """(B, n, K), out of fold."""
-        return centred(np.concatenate(self.learner.out_of_fold(gathered, variant, settled, parts), axis=1))
+    def scores(self, gathered: Any, variant: Variant, settled: bool, folded: Folded) -> LazyScores:
+        return out_of_fold(self.learner, self.learner.left_out(gathered, variant, settled), variant, folded)
 
-    def stage(
-        self, parts: list[Rows], beliefs: list[Belief], choice: Choice, start: Calibration | None, settled: bool
-    ) -> Stage:
-        gathered = self.learner.gather(parts, beliefs)
-        scores = self.scores(gathered, choice.variant, settled, parts)
-        base = self.learner.shares(gathered) if choice.variant.shares else np.zeros(self.n_classes)
-        calibration, found = calibrate(scores, labels_of(parts), self.structure, choice.penalty, base, start, self.rng)
-        return Stage(beliefs, gathered, settled, calibration, found)
+    def base(self, gathered: Any, variant: Variant) -> Array:
+        return self.learner.shares(gathered) if variant.shares else np.zeros(self.n_classes)
 
-    def rounds(self, parts: list[Rows], choice: Choice, most: int) -> list[Stage]:
+    def stage(self, folded: Folded, belief: Belief, choice: Choice, start: Calibration | None, settled: bool) -> Stage:
+        gathered = self.learner.gather(folded, belief)
+        scores = self.scores(gathered, choice.variant, settled, folded).kept_if_small()
+        base = self.base(gathered, choice.variant)
+        calibration = calibrate(scores, folded.labels, self.structure, choice.penalty, base, start, self.rng)
+        return Stage(belief, gathered, settled, calibration, scores)
+
+    def rounds(self, folded: Folded, choice: Choice, most: int) -> Iterator[Stage]:
         """The stages after 0, 1, ... rounds of reweighting."""
-        beliefs = first_beliefs(parts, self.n_classes)
-        stages: list[Stage] = []
+        belief, start = first_belief(folded.labels, self.n_classes), None
         for t in range(most + 1):
-            start = stages[-1].calibration if stages else None
-            stages.append(self.stage(parts, beliefs, choice, start, settled=t > 0))
-            beliefs = next_beliefs(parts, stages[-1].posterior.true)
-        return stages
+            stage = self.stage(folded, belief, choice, start, settled=t > 0)
+            yield stage
+            start = stage.calibration
+            if t < most:
+                belief = believed(stage, folded.labels)
 
-    def generative(self, parts: list[Rows], choice: Choice, believe: Generative) -> Stage:
-        return self.stage(parts, believe(parts), choice, None, settled=True)
+    def generative(self, folded: Folded, choice: Choice, belief: Belief) -> Stage:
+        return self.stage(folded, belief, choice, None, settled=True)
 
     def likelihood(self, stage: Stage, choice: Choice, rows: Rows) -> Array:
         """(n,) log P(label | x) of rows that had no part in the stage."""
         predictor = self.learner.predictor(stage.gathered, choice.variant, stage.settled)
         scores = centred(self.learner.score(predictor, choice.variant, rows.X))
-        return posterior(stage.calibration, scores, labels_of([rows])).log_likelihood
+        return posterior(stage.calibration, scores, labels_of(rows)).log_likelihood
 
-    def choose(self, parts: list[Rows]) -> Choice:
+    def choose(self, folded: Folded) -> Choice:
         """For each block the variant, and for all of them the penalty, that explain the observed labels best."""
         blocks = self.learner.blocks
-        gathered = self.learner.gather(parts, first_beliefs(parts, self.n_classes)) if _is_open(blocks) else None
-        some = [part.view(0, min(part.n_rows, -(-_ROWS_TO_COMPARE // len(parts)))) for part in parts]
-        variant = combine([self._best(gathered, variants, some) for variants in blocks])
+        gathered = (
+            self.learner.gather(folded, first_belief(folded.labels, self.n_classes)) if _is_open(blocks) else None
+        )
+        some = _first_of_folds(folded, _ROWS_TO_COMPARE)
+        variant = combine([self._best(gathered, variants, folded, some) for variants in blocks])
         choices = [Choice(variant, penalty) for penalty in variant.penalties]
         if len(choices) == 1:
             return choices[0]
-        means = [self._explained(gathered, choice, some).mean() for choice in choices]
+        means = [self._explained(gathered, choice, folded, some).mean() for choice in choices]
         return choices[int(np.argmax(means - OFFSETS_MUST_EARN * np.arange(len(choices))))]
 
-    def _best(self, gathered: Any, variants: Sequence[Variant], parts: list[Rows]) -> Variant:
+    def _best(self, gathered: Any, variants: Sequence[Variant], folded: Folded, some: Array) -> Variant:
         """The first, unless another explains the labels better beyond chance."""
         if len(variants) == 1:
             return variants[0]
-        explained = np.array([self._explained(gathered, Choice(v, v.penalties[0]), parts) for v in variants])
+        explained = np.array([self._explained(gathered, Choice(v, v.penalties[0]), folded, some) for v in variants])
         gain = explained - explained[0]
         chance = gain.std(axis=1) / np.sqrt(gain.shape[1])
         means = gain.mean(axis=1)
         return variants[int(np.argmax(np.where(means > STANDARD_ERRORS * chance, means, 0.0)))]
 
-    def _explained(self, gathered: Any, choice: Choice, parts: list[Rows]) -> Array:
-        """(n,) log-likelihood of the labels of `parts`, times their weights."""
-        scores = self.scores(gathered, choice.variant, False, parts)
-        base = self.learner.shares(gathered) if choice.variant.shares else np.zeros(self.n_classes)
-        labels = labels_of(parts)
-        _, found = calibrate(scores, labels, self.structure, choice.penalty, base, None, self.rng)
-        return np.asarray(found.log_likelihood * (labels.weight / labels.weight.mean()))
+    def _explained(self, gathered: Any, choice: Choice, folded: Folded, some: Array) -> Array:
+        """(len(some),) log-likelihood of the labels of some rows, times their weights."""
+        scores = KeptScores(self.scores(gathered, choice.variant, False, folded).take(some))
+        base, labels = self.base(gathered, choice.variant), folded.labels.take(some)
+        calibration = calibrate(scores, labels, self.structure, choice.penalty, base, None, self.rng)
+        likelihood = posterior(calibration, scores.values, labels).log_likelihood
+        return np.asarray(likelihood * (labels.weight / labels.weight.mean()))
+
+
+def believed(stage: Stage, labels: Labels) -> Belief:
+    """What the stage makes of the labels."""
+
+    def of_rows(rows: Any, scores: Array) -> Belief:
+        here = labels.take(rows)
+        return next_belief(here, posterior(stage.calibration, scores, here).true)
+
+    return Belief(*gathered_rows(stage.scores.n_rows, stage.scores.map(of_rows)))
 
 
 def _is_open(blocks: Sequence[Sequence[Variant]]) -> bool:
     return any(len(variants) > 1 or len(variants[0].penalties) > 1 for variants in blocks)
+
+
+def _first_of_folds(folded: Folded, n_rows: int) -> Array:
+    """Some rows of every fold, together about so many."""
+    each = -(-n_rows // folded.n_folds)
+    ordered = folded.in_block_order()
+    fold = folded.fold[ordered]
+    return np.concatenate([ordered[np.flatnonzero(fold == f)[:each]] for f in range(folded.n_folds)])
 
 
 def crossfit(
@@ -193,41 +241,74 @@ def crossfit(
     report: Callable[[str], None] | None = None,
     n_folds: int | None = None,
     most_rounds: int = MOST_ROUNDS,
-) -> CrossFit:
-    """Choose a variant, choose the number of rounds on left-out labels, and fit on all rows."""
+) -> tuple[CrossFit, Scores]:
+    """Choose a variant, choose the number of rounds on left-out labels, and fit on all rows; also their scores."""
     tell = report or (lambda news: None)
-    order, parts = into_folds(rows, n_folds or _folds_for(rows.n_rows), rng)
     fitter = Fitter(learner, structure, n_classes, rng, most_rounds)
-    tell("comparing scores")
-    choice = fitter.choose(parts)
-    tell("counting rounds")
-    honest = _honest_likelihoods(fitter, parts, choice, believe)
-    best = _fewest_rounds(honest, most_rounds)
+    size = _rows_to_decide(rows)
+    if size == rows.n_rows and isinstance(rows.X, Stored):
+        rows = rows.take(np.arange(size))  # so few fit into memory
+    sample = rows if size == rows.n_rows else rows.take(np.sort(rng.choice(rows.n_rows, size, replace=False)))
+    folded = _dealt(sample, n_folds, n_classes, rng)
+    plan = _decide(fitter, folded, believe, tell)
+    if sample is not rows:
+        folded = _dealt(rows, n_folds, n_classes, rng)
     tell("fitting")
-    if believe is not None and best > most_rounds:
-        first, last = fitter.rounds(parts, choice, 0)[0], fitter.generative(parts, choice, believe)
-    else:
-        stages = fitter.rounds(parts, choice, best)
-        first, last = stages[0], stages[-1]
-    back = np.argsort(order)
-    labels = labels_of(parts)
-    scores = fitter.scores(last.gathered, choice.variant, last.settled, parts)
-    return CrossFit(
+    as_given, last = _fit(fitter, folded, plan, believe, rows)
+    choice, labels = plan.choice, folded.labels
+    found = CrossFit(
         choice,
         last.settled,
         last.gathered,
         learner.predictor(last.gathered, choice.variant, last.settled),
         learner.left_out(last.gathered, choice.variant, last.settled),
         learner,
-        Belief(*(np.concatenate(values)[back] for values in zip(*last.beliefs, strict=True))),
-        np.repeat(np.arange(len(parts)), [part.n_rows for part in parts])[back],
+        last.belief,
+        folded.fold,
         last.calibration,
-        posterior(last.calibration, scores, labels._replace(verified=None)).true[back],
-        first.posterior.prior.argmax(axis=1)[back],
-        best if best <= most_rounds else -1,
-        honest,
-        _review_count(last.calibration, scores, labels, structure),
+        as_given,
+        plan.rounds if plan.rounds <= most_rounds else -1,
+        plan.honest,
+        _review_count(last.calibration, last.scores, labels, structure),
     )
+    return found, last.scores
+
+
+def _dealt(rows: Rows, n_folds: int | None, n_classes: int, rng: np.random.Generator) -> Folded:
+    return into_folds(rows, *deal_folds(rows.observed, n_folds or _folds_for(rows.n_rows), rng), n_classes)
+
+
+def _rows_to_decide(rows: Rows) -> int:
+    """All rows, unless they are many."""
+    return min(rows.n_rows, ROWS_TO_DECIDE, int(ENTRIES_TO_DECIDE * rows.n_rows / max(n_entries(rows.X), 1)))
+
+
+def _decide(fitter: Fitter, folded: Folded, believe: Generative | None, tell: Callable[[str], None]) -> Plan:
+    tell("comparing scores")
+    choice = fitter.choose(folded)
+    tell("counting rounds")
+    honest = _honest_likelihoods(fitter, folded, choice, believe)
+    return Plan(choice, _fewest_rounds(honest, fitter.most_rounds), honest)
+
+
+def _fit(fitter: Fitter, folded: Folded, plan: Plan, believe: Generative | None, rows: Rows) -> tuple[Array, Stage]:
+    """The classes that naive Bayes of the labels as given predicts, and the last stage."""
+    generative = plan.rounds > fitter.most_rounds
+    as_given: Array | None = None
+    for stage in fitter.rounds(folded, plan.choice, 0 if generative else plan.rounds):
+        if as_given is None:
+            as_given = _predicted(stage)
+    if generative:
+        assert believe is not None
+        stage = fitter.generative(folded, plan.choice, believe(rows))
+    assert as_given is not None
+    return as_given, stage
+
+
+def _predicted(stage: Stage) -> Array:
+    """(n,) the most probable class of each row, from its features alone."""
+    parts = stage.scores.map(lambda rows, scores: (stage.calibration.log_joint(scores).argmax(axis=1),))
+    return gathered_rows(stage.scores.n_rows, parts)[0]
 
 
 def _folds_for(n_rows: int) -> int:
@@ -242,29 +323,37 @@ def _fewest_rounds(honest: Array, most_rounds: int) -> int:
     return int(np.flatnonzero(rounds >= rounds.max() - ROUNDS_MUST_EARN)[0])
 
 
-def _honest_likelihoods(fitter: Fitter, parts: list[Rows], choice: Choice, believe: Generative | None) -> Array:
+def _honest_likelihoods(fitter: Fitter, folded: Folded, choice: Choice, believe: Generative | None) -> Array:
     """Mean log-likelihood of left-out labels after 0, 1, ... rounds (and under `believe`), over enough folds."""
-    n = sum(part.n_rows for part in parts)
-    n_left_out = min(len(parts), -(-_ROWS_LEFT_OUT * len(parts) // n))
+    n_left_out = min(folded.n_folds, -(-_ROWS_LEFT_OUT * folded.n_folds // folded.n_rows))
     totals, weight = np.zeros(fitter.most_rounds + 1 + (believe is not None)), 0.0
     for f in range(n_left_out):
-        rest, held = parts[:f] + parts[f + 1 :], parts[f]
+        rest, held = folded.without(f), folded.rows(np.flatnonzero(folded.fold == f))
         stages = fitter.rounds(rest, choice, fitter.most_rounds)
         if believe is not None:
-            stages.append(fitter.generative(rest, choice, believe))
-        held_weight = labels_of([held]).weight
+            belief = believe(rest.rows(np.arange(rest.n_rows)))
+            stages = chain(stages, [fitter.generative(rest, choice, belief)])
+        held_weight = labels_of(held).weight
         totals += [fitter.likelihood(stage, choice, held) @ held_weight for stage in stages]
         weight += held_weight.sum()
     return totals / max(weight, 1e-300)
 
 
-def _review_count(calibration: Calibration, scores: Array, labels: Labels, structure: Structure) -> int:
+def _review_count(calibration: Calibration, scores: Scores, labels: Labels, structure: Structure) -> int:
     """How many labels to look at if mistakes sit on ambiguous rows: the expected number of wrong ones when the scores
     are believed three times as much. A work list: it is too long where labels are right."""
     sharp = calibration._replace(temperature=3.0 * calibration.temperature)
+
+    def counts(rows: Any, some: Array) -> Array:
+        here = labels.take(rows)
+        return label_counts(posterior(sharp, some, here).true, here)
+
+    def wrong(rows: Any, some: Array) -> Array:
+        here = labels.take(rows)
+        true = posterior(sharp, some, here).true
+        labeled = np.flatnonzero(here.observed < true.shape[1])
+        return np.array([(1.0 - true[labeled, here.observed[labeled]]).sum()])
+
     for _ in range(3):
-        found = posterior(sharp, scores, labels)
-        sharp = sharp._replace(mislabel=estimate_matrix(found.true, labels, structure))
-    found = posterior(sharp, scores, labels)
-    labeled = np.flatnonzero(labels.observed < found.true.shape[1])
-    return round(float((1.0 - found.true[labeled, labels.observed[labeled]]).sum()))
+        sharp = sharp._replace(mislabel=matrix_of(total(scores.map(counts)), structure))
+    return round(float(total(scores.map(wrong))[0]))

@@ -104,12 +104,12 @@ def expect(rows: Rows, family: Family, scorer: Callable[[Any], Array], labels: A
     if rows.weight is not None:
         resp *= rows.weight[:, None, None]
         log_likelihood = log_likelihood * rows.weight[:, None]
-    return Stats(label_sums(rows, resp), component_sums(rows, resp, family), log_likelihood.sum(axis=0))
+    return Stats(label_sums(rows.observed, resp), component_sums(rows, resp, family), log_likelihood.sum(axis=0))
 
 
-def label_sums(rows: Rows, resp: Array) -> Array:
+def label_sums(observed: Array, resp: Array) -> Array:
     n, R, K = resp.shape
-    by_label = sparse.csc_array((np.ones(n, resp.dtype), rows.observed, np.arange(n + 1)), shape=(K + 1, n))
+    by_label = sparse.csc_array((np.ones(n, resp.dtype), observed, np.arange(n + 1)), shape=(K + 1, n))
     sums = np.asarray(by_label @ resp.reshape(n, R * K), dtype=np.float64)
     return sums.reshape(K + 1, R, K).transpose(1, 0, 2)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -11,8 +12,9 @@ import numpy as np
 from .em import MapSum, Model, Params, Run, Stats, run_em
 from .families import Family
 from .mislabel import Structure, matching
-from .rows import Rows, score_dtype, split
+from .rows import Rows, score_dtype
 from .start import random_statistics, statistics_of_labels
+from .stored import WhenLoaded, chunks_of
 from .tree import Array, take_components
 
 # The first EM runs with one pseudo-row: classes mixed by wrong labels look alike, and a strength estimated from them
@@ -39,7 +41,7 @@ class Settings:
 
 
 def fit(
-    parts: list[Rows],
+    rows: Rows,
     family: Family,
     structure: Structure,
     class_prior: Array | None,
@@ -49,10 +51,11 @@ def fit(
     rng: np.random.Generator,
     report: Callable[[int, float], None] | None = None,
 ) -> Fit:
-    dtype = score_dtype(parts[0].X)
+    dtype = score_dtype(rows.X)
     n_starts = settings.n_init if settings.start == "random" else 1
-    chunks = [chunk for part in parts for chunk in split(part, n_starts * n_classes)]
-    family = family.anchor(chunks[0].X)
+    chunks = chunks_of(rows, n_starts * n_classes)
+    map_sum = partial(_over_chunks, map_sum)
+    family = family.anchor(chunks[0].load().X)
     labels = statistics_of_labels(chunks, family, n_classes, dtype, map_sum)
     model = Model(family, structure, first_prior(family, settings.alpha, labels), class_prior)
     params = first_params(model, labels if settings.start == "labels" else random_statistics(labels, n_starts, rng))
@@ -66,9 +69,13 @@ def fit(
     strengths: list[tuple[int, Any]] = [(0, settings.alpha)]
     if settings.alpha == "auto":
         model, run, strengths = _tune(model, run, em, settings.max_iter)
-    if structure.exchangeable and class_prior is None and parts[0].verified is None:
+    if structure.exchangeable and class_prior is None and rows.verified is None:
         run = _aligned(run)
     return Fit(model, run.params, run.stats, run.objective[:, 0], strengths, run.converged)
+
+
+def _over_chunks(map_sum: Any, fn: Callable[[Rows], Any], chunks: Any) -> Any:
+    return map_sum(WhenLoaded(fn), chunks)
 
 
 def first_params(model: Model, stats: Stats) -> Params:

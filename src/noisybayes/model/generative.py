@@ -11,6 +11,7 @@ from .families import Family
 from .fit import Settings, fit
 from .mislabel import Structure
 from .rows import Rows, score_dtype
+from .stored import chunks_of
 from .tree import Array
 
 
@@ -22,10 +23,11 @@ def em_beliefs(
     settings: Settings,
     map_sum: MapSum,
 ) -> Generative:
-    def believe(parts: list[Rows]) -> list[Belief]:
-        fitted = fit(parts, family, structure, class_prior, n_classes, settings, map_sum, np.random.default_rng(0))
-        scores = fitted.model.scores(fitted.params, score_dtype(parts[0].X))
-        return [_most_probable(posterior(part, **scores)[0][:, 0]) for part in parts]
+    def believe(rows: Rows) -> Belief:
+        fitted = fit(rows, family, structure, class_prior, n_classes, settings, map_sum, np.random.default_rng(0))
+        scores = fitted.model.scores(fitted.params, score_dtype(rows.X))
+        beliefs = [_most_probable(posterior(part.load(), **scores)[0][:, 0]) for part in chunks_of(rows, n_classes)]
+        return Belief(*map(np.concatenate, zip(*beliefs, strict=True)))
 
     return believe
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial, reduce
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .beliefs import Belief
 from .families import Family
-from .rows import Rows, score_dtype, split
+from .folded import Folded, sum_by_fold
+from .rows import Design, score_dtype
 from .tree import Array, add_into, tree_map
 from .variants import Score, Variant
 
@@ -44,18 +43,16 @@ class NaiveBayes:
         self.class_prior = class_prior
         self.dtype: np.dtype[Any] = np.dtype(np.float64)
 
-    def gather(self, parts: list[Rows], beliefs: list[Belief]) -> Gathered:
-        self.dtype = score_dtype(parts[0].X)
-        sums = self._map(lambda pair: self._sums(*pair), list(zip(parts, beliefs, strict=True)))
-        total = reduce(add_into, sums[1:], tree_map(np.copy, sums[0]))
-        return Gathered(total, sums)
+    def gather(self, folded: Folded, belief: Belief) -> Gathered:
+        self.dtype = score_dtype(folded.design)
+        weight = belief.trust * folded.labels.weight
 
-    def out_of_fold(self, gathered: Gathered, variant: Variant, settled: bool, parts: list[Rows]) -> list[Array]:
-        def score(pair: tuple[Sums, Rows]) -> Array:
-            own, rows = pair
-            return self.score(_without(own, gathered.total, variant, settled), variant, rows.X)
+        def sums(design: Design, rows: Array) -> Sums:
+            return self._sums(design, belief.label[rows], weight[rows])
 
-        return self._map(score, list(zip(gathered.parts, parts, strict=True)))
+        parts = sum_by_fold(folded, sums, self.n_threads)
+        total = reduce(add_into, parts[1:], tree_map(np.copy, parts[0]))
+        return Gathered(total, parts)
 
     def left_out(self, gathered: Gathered, variant: Variant, settled: bool) -> list[Any]:
         return [_without(own, gathered.total, variant, settled) for own in gathered.parts]
@@ -76,25 +73,12 @@ class NaiveBayes:
         weight = gathered.total.weight
         return np.asarray(np.log((weight + 1.0) / (weight.sum() + self.n_classes)))
 
-    def _sums(self, rows: Rows, belief: Belief) -> Sums:
-        weight = belief.trust if rows.weight is None else belief.trust * rows.weight
-        total: Sums | None = None
-        edges = np.cumsum([0] + [chunk.n_rows for chunk in split(rows, self.n_classes)])
-        for start, stop in pairwise(edges):
-            resp = np.zeros((stop - start, self.n_classes), dtype=self.dtype)
-            resp[np.arange(stop - start), belief.label[start:stop]] = weight[start:stop]
-            features = self.family.statistics(rows.view(start, stop).X, resp)
-            features = tree_map(lambda leaf: leaf.astype(np.float64, copy=False), features)
-            sums = Sums(features, resp.sum(axis=0, dtype=np.float64))
-            total = sums if total is None else add_into(total, sums)
-        assert total is not None
-        return total
-
-    def _map(self, fn: Callable[[Any], Any], items: list[Any]) -> list[Any]:
-        if self.n_threads == 1:
-            return [fn(item) for item in items]
-        with ThreadPoolExecutor(self.n_threads) as pool:
-            return list(pool.map(fn, items))
+    def _sums(self, design: Design, label: Array, weight: Array) -> Sums:
+        resp = np.zeros((len(label), self.n_classes), dtype=self.dtype)
+        resp[np.arange(len(label)), label] = weight
+        features = self.family.statistics(design, resp)
+        features = tree_map(lambda leaf: leaf.astype(np.float64, copy=False), features)
+        return Sums(features, resp.sum(axis=0, dtype=np.float64))
 
 
 def _parameters(sums: Sums, variant: Variant, settled: bool) -> list[Any]:

@@ -39,19 +39,31 @@ class Rows(NamedTuple):
         """The rows from `start` to `stop`, sharing memory."""
         return Rows(*(_view(part, start, stop) for part in self))
 
+    def load(self) -> Rows:
+        """These rows: they are in memory already."""
+        return self
+
 
 def _pick(part: Any, index: Array) -> Any:
     return None if part is None else tree_map(lambda leaf: leaf[index], part)
 
 
 def _view(part: Any, start: int, stop: int) -> Any:
-    if part is None:
-        return None
-    return tree_map(lambda leaf: row_view(leaf, start, stop) if sparse.issparse(leaf) else leaf[start:stop], part)
+    return None if part is None else row_slice(part, start, stop)
+
+
+def row_slice(design: Design, start: int, stop: int) -> Design:
+    """The rows from `start` to `stop` of a design, sharing memory."""
+    return tree_map(lambda leaf: row_view(leaf, start, stop) if sparse.issparse(leaf) else leaf[start:stop], design)
 
 
 def leaves(design: Design) -> list[Any]:
     return [leaf for part in design for leaf in leaves(part)] if isinstance(design, tuple) else [design]
+
+
+def n_entries(design: Design) -> int:
+    """How many numbers of a design are stored."""
+    return sum(int(leaf.nnz if hasattr(leaf, "nnz") else leaf.size) for leaf in leaves(design))
 
 
 def score_dtype(design: Design) -> np.dtype[Any]:

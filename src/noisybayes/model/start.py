@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -23,11 +24,11 @@ def label_statistics(rows: Rows, family: Family, n_classes: int, dtype: np.dtype
     one_hot = np.zeros((rows.n_rows, 1, n_classes), dtype=dtype)
     labeled = np.flatnonzero(label < n_classes)
     one_hot[labeled, 0, label[labeled]] = 1.0 if rows.weight is None else rows.weight[labeled]
-    return Stats(label_sums(rows, one_hot), component_sums(rows, one_hot, family), np.zeros(1))
+    return Stats(label_sums(rows.observed, one_hot), component_sums(rows, one_hot, family), np.zeros(1))
 
 
 def statistics_of_labels(
-    chunks: list[Rows], family: Family, n_classes: int, dtype: np.dtype[Any], map_sum: MapSum
+    chunks: Sequence[Any], family: Family, n_classes: int, dtype: np.dtype[Any], map_sum: MapSum
 ) -> Stats:
     fn = partial(label_statistics, family=family, n_classes=n_classes, dtype=dtype)
     stats: Stats = map_sum(fn, chunks)

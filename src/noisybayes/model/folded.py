@@ -1,0 +1,246 @@
+"""Rows in folds, read block by block in threads; and the scores of every row by what was learned without its fold."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from itertools import islice, pairwise
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from .calibration import Labels, Scores, centred
+from .rows import Design, Rows, row_slice, split
+from .stored import Stored
+from .tree import Array, add_into
+
+#: Scores of more bytes than this are not kept, but found anew in every pass.
+KEPT_BYTES = 256 << 20
+_ROWS_AT_ONCE = 1 << 16
+
+Result = TypeVar("Result")
+Item = TypeVar("Item")
+
+
+class Block(NamedTuple):
+    rows: Array  # (m,) which of all rows these are; those of one fold side by side
+    runs: tuple[tuple[int, int, int], ...]  # fold, start, stop
+    load: Callable[[], Design]
+
+
+class Folded(NamedTuple):
+    """Rows with a fold for each; `labels`, `fold` and whatever is found for all rows are in the order of the rows."""
+
+    design: Design  # of these rows and maybe others, in memory or stored
+    where: Array  # (n,) which rows of the design these are
+    labels: Labels
+    fold: Array  # (n,)
+    n_folds: int
+    blocks: list[Block]
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.fold)
+
+    def take(self, rows: Array) -> Design:
+        """The features of some rows, in memory."""
+        return take_rows(self.design, self.where[rows])
+
+    def rows(self, rows: Array) -> Rows:
+        """Some rows, in memory."""
+        return Rows(self.take(rows), *self.labels.take(rows))
+
+    def in_block_order(self) -> Array:
+        return np.concatenate([block.rows for block in self.blocks])
+
+    def without(self, fold: int) -> Folded:
+        """The rows of the other folds; blocks must be of one fold each, as they are in memory."""
+        kept = np.flatnonzero(self.fold != fold)
+        number = np.empty(self.n_rows, dtype=np.intp)
+        number[kept] = np.arange(len(kept))
+        blocks = [
+            block._replace(rows=number[block.rows], runs=((own - (own > fold), start, stop),))
+            for block in self.blocks
+            for own, start, stop in block.runs
+            if own != fold
+        ]
+        folds = self.fold[kept]
+        return Folded(
+            self.design,
+            self.where[kept],
+            self.labels.take(kept),
+            folds - (folds > fold),
+            self.n_folds - 1,
+            blocks,
+        )
+
+
+def deal_folds(observed: Array, n_folds: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    """(n,) a random fold for each row, each label dealt out evenly; and the rows in random order."""
+    n = len(observed)
+    shuffled = rng.permutation(n)
+    fold = np.empty(n, dtype=np.int16)
+    fold[shuffled[np.argsort(observed[shuffled], kind="stable")]] = np.arange(n) % min(n_folds, n)
+    return fold, shuffled
+
+
+def into_folds(rows: Rows, fold: Array, order: Array, n_classes: int) -> Folded:
+    """`order`: in memory the rows of a fold are laid side by side, in this order."""
+    n_folds = int(fold.max()) + 1
+    labels = labels_of(rows)
+    make = _stored_blocks if isinstance(rows.X, Stored) else _blocks
+    return Folded(rows.X, np.arange(rows.n_rows), labels, fold, n_folds, make(rows, fold, order, n_classes))
+
+
+def labels_of(rows: Rows) -> Labels:
+    weight = np.ones(rows.n_rows) if rows.weight is None else rows.weight
+    return Labels(rows.observed, rows.verified, weight)
+
+
+def _blocks(rows: Rows, fold: Array, order: Array, n_classes: int) -> list[Block]:
+    """Chunks of one fold each, views of one copy of all rows."""
+    order = order[np.argsort(fold[order], kind="stable")]
+    ordered = rows.take(order)
+    blocks = []
+    edges = np.searchsorted(fold[order], np.arange(int(fold.max()) + 2))
+    for f, (start, stop) in enumerate(pairwise(edges)):
+        for chunk in split(ordered.view(start, stop), n_classes):
+            ids = order[start : start + chunk.n_rows]
+            blocks.append(Block(ids, ((f, 0, chunk.n_rows),), partial(_same, chunk.X)))
+            start += chunk.n_rows
+    return blocks
+
+
+def _same(design: Design) -> Design:
+    return design
+
+
+def _stored_blocks(rows: Rows, fold: Array, order: Array, n_classes: int) -> list[Block]:
+    """Blocks as they are on disk, each put in the order of the folds when it is read."""
+    design: Stored = rows.X
+    blocks = []
+    for number, (start, stop) in enumerate(zip(design.edges[:-1], design.edges[1:], strict=True)):
+        inside = np.argsort(fold[start:stop], kind="stable")
+        edges = np.searchsorted(fold[start:stop][inside], np.arange(int(fold.max()) + 2))
+        runs = tuple((f, int(a), int(z)) for f, (a, z) in enumerate(pairwise(edges)) if z > a)
+        blocks.append(Block(start + inside, runs, partial(_read_sorted, design, number, inside)))
+    return blocks
+
+
+def _read_sorted(design: Stored, number: int, order: Array) -> Design:
+    return take_rows(design.read(number), order)
+
+
+def take_rows(design: Design, rows: Array) -> Design:
+    """Rows of a matrix, or of a tuple of blocks."""
+    return tuple(block[rows] for block in design) if isinstance(design, tuple) else design[rows]
+
+
+def in_threads(fn: Callable[[Item], Result], items: Iterable[Item], n_threads: int) -> Iterator[Result]:
+    """Results in the order of the items (so that sums do not depend on timing), few of them waiting at a time."""
+    if n_threads == 1:
+        yield from map(fn, items)
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        rest = iter(items)
+        waiting: deque[Future[Result]] = deque(pool.submit(fn, item) for item in islice(rest, n_threads + 1))
+        while waiting:
+            result = waiting.popleft().result()
+            waiting.extend(pool.submit(fn, item) for item in islice(rest, 1))
+            yield result
+
+
+class KeptScores:
+    """Scores (B, n, K), with mean 0 over the classes."""
+
+    def __init__(self, values: Array) -> None:
+        self.values = values
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.values.shape[1])
+
+    def take(self, rows: Array) -> Array:
+        return np.asarray(self.values[:, rows])
+
+    def all(self) -> Array:
+        return self.values
+
+    def map(self, fn: Callable[[Any, Array], Result]) -> Iterator[tuple[Any, Result]]:
+        """fn(rows, their scores (B, m, K)) over all rows, piece by piece, each with the rows that it is of."""
+        for start in range(0, self.n_rows, _ROWS_AT_ONCE):
+            rows = slice(start, min(start + _ROWS_AT_ONCE, self.n_rows))
+            yield rows, fn(rows, self.values[:, rows])
+
+
+class LazyScores:
+    """The same, found anew in every pass by scoring block after block."""
+
+    def __init__(self, folded: Folded, score: Callable[[int, Design], Array], n_threads: int) -> None:
+        self.folded, self.score, self.n_threads = folded, score, n_threads
+
+    @property
+    def n_rows(self) -> int:
+        return self.folded.n_rows
+
+    def kept_if_small(self) -> Scores:
+        """What is used many times is kept if memory allows."""
+        size = self.take(np.arange(1)).nbytes
+        if size * self.n_rows > KEPT_BYTES:
+            return self
+        return KeptScores(self.all())
+
+    def all(self) -> Array:
+        """(B, n, K)"""
+        values: Array | None = None
+        for rows, scores in self.map(lambda rows, scores: scores):
+            if values is None:
+                values = np.empty((len(scores), self.n_rows, scores.shape[2]))
+            values[:, rows] = scores
+        assert values is not None
+        return values
+
+    def take(self, rows: Array) -> Array:
+        """Scores of some rows, each without its fold."""
+        fold = self.folded.fold[rows]
+        parts = [np.flatnonzero(fold == f) for f in np.unique(fold)]
+        design = self.folded.take(rows)
+        scores = [self.score(int(fold[part[0]]), take_rows(design, part)) for part in parts]
+        return centred(np.concatenate(scores, axis=1)[:, np.argsort(np.concatenate(parts), kind="stable")])
+
+    def map(self, fn: Callable[[Any, Array], Result]) -> Iterator[tuple[Any, Result]]:
+        def of_block(block: Block) -> tuple[Any, Result]:
+            return block.rows, fn(block.rows, centred(self._block(block)))
+
+        yield from in_threads(of_block, self.folded.blocks, self.n_threads)
+
+    def _block(self, block: Block) -> Array:
+        design = block.load()
+        scores = [self.score(f, row_slice(design, start, stop)) for f, start, stop in block.runs]
+        return scores[0] if len(scores) == 1 else np.concatenate(scores, axis=1)
+
+
+def gathered_rows(n_rows: int, parts: Iterable[tuple[Any, Sequence[Array]]]) -> list[Array]:
+    """Arrays with one entry per row from the pieces of a `map` that returns several of them."""
+    found: list[Array] = []
+    for rows, values in parts:
+        found = found or [np.empty((n_rows, *np.shape(value)[1:]), dtype=np.asarray(value).dtype) for value in values]
+        for whole, value in zip(found, values, strict=True):
+            whole[rows] = value
+    return found
+
+
+def sum_by_fold(folded: Folded, fn: Callable[[Design, Array], Any], n_threads: int) -> list[Any]:
+    """fn(features, rows) of the rows of each fold, added up."""
+
+    def of_block(block: Block) -> list[tuple[int, Any]]:
+        design = block.load()
+        return [(f, fn(row_slice(design, start, stop), block.rows[start:stop])) for f, start, stop in block.runs]
+
+    sums: list[Any] = [None] * folded.n_folds
+    for parts in in_threads(of_block, folded.blocks, n_threads):
+        for f, part in parts:
+            sums[f] = part if sums[f] is None else add_into(sums[f], part)
+    return sums

@@ -1,0 +1,128 @@
+"""Sparse rows on disk, block by block: more of them than memory holds.
+
+A folder of shards has one file for each block (row starts, column numbers and values of a CSR array, one behind the
+other) and `shards.json`, which is written last: a folder without it was not finished. Blocks are read by `fromfile`,
+since pages of a memory map would count as the memory of this process for as long as nobody else needs them.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from .tree import Array
+
+MANIFEST = "shards.json"
+_INDEX = np.dtype(np.int32)  # entries of one block are counted by it
+
+
+class ShardError(RuntimeError):
+    """Rows on disk that cannot be written or read; the message says what to do."""
+
+
+class Block(NamedTuple):
+    n_rows: int
+    n_entries: int
+
+
+class Shards:
+    """Rows of a sparse matrix on disk. `Shards.write` makes them, `Shards(folder)` opens them."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        try:
+            told = json.loads((self.folder / MANIFEST).read_text(encoding="utf-8"))
+        except OSError:
+            raise ShardError(f"{self.folder} holds no finished shards; write them anew") from None
+        except ValueError:
+            raise ShardError(f"{self.folder / MANIFEST} is damaged; write the shards anew") from None
+        self.dtype = np.dtype(told["dtype"])
+        self.blocks = [Block(*block) for block in told["blocks"]]
+        self.edges = np.cumsum([0] + [block.n_rows for block in self.blocks])
+        self.shape = (int(self.edges[-1]), int(told["n_columns"]))
+        self.nnz = sum(block.n_entries for block in self.blocks)
+
+    @classmethod
+    def write(cls, folder: str | Path, blocks: Iterable[Any], n_columns: int, dtype: Any = np.float64) -> Shards:
+        """Write CSR blocks, one by one, to a new folder."""
+        folder, dtype = Path(folder), np.dtype(dtype)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / MANIFEST).unlink(missing_ok=True)
+        written: list[Block] = []
+        for number, block in enumerate(blocks):
+            with _told_if_full(folder):
+                written.append(_write_block(_path(folder, number), block, n_columns, dtype))
+        told = {"dtype": dtype.name, "n_columns": n_columns, "blocks": written}
+        with _told_if_full(folder):
+            (folder / MANIFEST).write_text(json.dumps(told), encoding="utf-8")
+        return cls(folder)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def read(self, number: int) -> Any:
+        """One block as a CSR array."""
+        n_rows, n_entries = self.blocks[number]
+        path = _path(self.folder, number)
+        sizes = (_INDEX.itemsize * (n_rows + 1), _INDEX.itemsize * n_entries, self.dtype.itemsize * n_entries)
+        try:
+            if path.stat().st_size != sum(sizes):
+                raise ShardError(f"{path} is damaged: it has not the size it was written with; write the shards anew")
+            starts = np.fromfile(path, _INDEX, n_rows + 1)
+            columns = np.fromfile(path, _INDEX, n_entries, offset=sizes[0])
+            values = np.fromfile(path, self.dtype, n_entries, offset=sizes[0] + sizes[1])
+        except OSError as error:
+            raise ShardError(f"{path} cannot be read any more ({error}); write the shards anew") from None
+        block = sparse.csr_array((values, columns, starts), shape=(n_rows, self.shape[1]))
+        block.has_canonical_format = True
+        return block
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self.read(number) for number in range(len(self.blocks)))
+
+    def take(self, rows: Array) -> Any:
+        """Some rows, in the order of `rows`, as a CSR array."""
+        order = np.argsort(rows, kind="stable")
+        block = np.searchsorted(self.edges, rows[order], side="right") - 1
+        parts = [self.read(b)[rows[order[block == b]] - self.edges[b]] for b in np.unique(block)]
+        if not parts:
+            return sparse.csr_array((0, self.shape[1]), dtype=self.dtype)
+        return sparse.vstack(parts, format="csr")[np.argsort(order, kind="stable")]
+
+
+def _path(folder: Path, number: int) -> Path:
+    return folder / f"{number:06d}.csr"
+
+
+def _write_block(path: Path, block: Any, n_columns: int, dtype: np.dtype[Any]) -> Block:
+    block = sparse.csr_array(block)
+    if block.shape[1] != n_columns:
+        raise ValueError(f"a block has {block.shape[1]} columns, but {n_columns} were announced")
+    if not block.has_canonical_format:
+        block = block.copy()
+        block.sum_duplicates()
+    if block.nnz > np.iinfo(_INDEX).max:
+        raise ValueError(f"a block has {block.nnz:,} entries, too many for one file; cut it into smaller ones")
+    with path.open("wb") as file:
+        for part, kind in ((block.indptr, _INDEX), (block.indices, _INDEX), (block.data, dtype)):
+            part.astype(kind, copy=False).tofile(file)
+    return Block(block.shape[0], block.nnz)
+
+
+class _told_if_full:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise ShardError(
+                f"the disk is full: {self.folder} cannot take all rows; make room or choose another folder"
+            ) from None
