@@ -115,10 +115,13 @@ def test_other_encodings(monkeypatch, encoding):
 
 
 def test_progress_is_reported(monkeypatch):
+    monkeypatch.setattr(csv_rows, "_PORTION", 8)
+    monkeypatch.setattr(csv_rows, "_SOME_LINES", 1)
     monkeypatch.setattr(csv_rows, "_BATCH", 2)
-    seen = []
-    read(b"a,b\n" + b"1,2\n" * 5, report=seen.append)
-    assert seen == [2, 4, 5]
+    for rows in (b"1,2\n" * 5, b"1\r,2\n" * 5):  # regular or not
+        seen = []
+        read(b"a,b\n" + rows.replace(b"1\r", b'"1\r"'), report=seen.append)
+        assert seen == [2, 4, 5]
     read(PARQUET, report=seen.append)
     assert seen[3:] == [2]
 

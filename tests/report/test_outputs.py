@@ -15,7 +15,7 @@ from noisybayes import BernoulliINB, audit, simulate
 from noisybayes.data.errors import InputError
 from noisybayes.data.read import read_table
 from noisybayes.report import outputs
-from noisybayes.report.outputs import EXPORTERS, corrected_frame, suspects_frame, write_audit
+from noisybayes.report.outputs import EXPORTERS, corrected, suspects_frame, write_audit
 from noisybayes.report.saved import load_model
 
 from .tables import table
@@ -74,7 +74,7 @@ def test_exports_stand_rows_without_a_label(tmp_path):
 
 
 @pytest.mark.parametrize("earlier", [False, True])
-@pytest.mark.parametrize("broken", ["render_html", "save_model", "corrected_frame"])
+@pytest.mark.parametrize("broken", ["render_html", "save_model", "corrected"])
 def test_a_failure_leaves_no_trace(broken, earlier, tmp_path, monkeypatch):
     folder = tmp_path / "audit"
     if earlier:
@@ -166,7 +166,7 @@ def test_an_audit_without_a_table_writes_what_it_has(names_of, tmp_path):
     found = audit(BernoulliINB(missing_label=np.nan).fit(data.X, y), data.X, y, budget=4)
     folder = found.save(tmp_path / "audit")
     assert names(folder) == ["audit.json", "corrected.csv", "report.html", "suspects.csv"]
-    assert corrected_frame(found)["given"].to_list() == y.tolist()
+    assert pl.concat(corrected(found))["given"].to_list() == y.tolist()
     assert suspects_frame(found.summary()).height == 4
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from noisybayes import Audit, audit
 from noisybayes.data.errors import InputError
-from noisybayes.report.outputs import corrected_frame
+from noisybayes.report.outputs import corrected
 
 TEXT = st.one_of(
     st.none(),
@@ -97,7 +97,7 @@ def test_every_table_is_audited_or_refused_in_one_sentence(made):
             assert "\n" not in refused
             return
         assert isinstance(found, Audit)
-        kept = corrected_frame(found)
+        kept = pl.concat(corrected(found))
         found.to_html()
         found.to_json()
     assert kept.height == len(columns["label"])

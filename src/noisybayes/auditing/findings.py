@@ -93,7 +93,9 @@ class Findings:
         return evidence(self.judged, rows, self._codes("suggested", rows), given, most)
 
     def _codes(self, column: str, rows: Array) -> Array:
-        return np.asarray(np.searchsorted(self.classes, self.table[column].to_numpy()[rows].astype(self.classes.dtype)))
+        return np.asarray(
+            np.searchsorted(self.classes, self.table[column].iloc[rows].to_numpy().astype(self.classes.dtype))
+        )
 
     def _suspects_by(self, codes: Array) -> Array:
         """(K, K) number of suspects by given and suggested label."""
@@ -160,17 +162,28 @@ def _table(judged: Judged, rule: Rule) -> tuple[pd.DataFrame, Array]:
     eligible = labeled & ~verified
     chosen = suspects(rule, p_wrong, labeled & (judged.best != observed), eligible)
     # a suspect whose given label is still the most probable one gets the next best
-    given = np.full(n, None, dtype=object)
-    given[labeled] = judged.classes[observed[labeled]]
     table = pd.DataFrame(
         {
-            "given": given,
-            "suggested": judged.classes[np.where(chosen, judged.other, judged.best)],
+            "given": _named(judged.classes, np.where(labeled, observed, -1)),
+            "suggested": _named(judged.classes, np.where(chosen, judged.other, judged.best)),
             "p_wrong": p_wrong,
             "p_suggested": np.where(chosen, judged.p_other, judged.p_best),
-            "corrected": judged.classes[judged.best],
+            "corrected": _named(judged.classes, judged.best),
             "suspect": chosen,
             "verified": verified,
         }
     )
     return table, eligible
+
+
+def _named(classes: Array, codes: Array) -> Any:
+    """Classes by their codes, None where that is -1; names are kept once, not once a row."""
+    import pandas as pd
+
+    if classes.dtype.kind in "UO":
+        return pd.Categorical.from_codes(codes, pd.Index(classes))
+    if codes.min(initial=0) >= 0:
+        return classes[codes]
+    named = np.full(len(codes), None, dtype=object)
+    named[codes >= 0] = classes[codes[codes >= 0]]
+    return named

@@ -39,16 +39,16 @@ def impact(judged: Judged, level: float, rng: np.random.Generator) -> Impact | N
     n = judged.n_rows
     weight = judged.labels.weight / judged.labels.weight.sum()
     as_given = fits.found.out_of_fold
-    gains, right_of_given, right_of_right = [], [], []
+    right_of_given, right_of_right, within = [], [], []
     for _ in range(_DRAWS):
         drawn = _sample(judged, rng.random(n))
-        if_right = _predicted(judged, drawn, rng)
-        gains.append((as_given == drawn).astype(float) - (if_right == drawn))
-        right_of_given.append((as_given == drawn) @ weight)
-        right_of_right.append((if_right == drawn) @ weight)
-    means = np.array([gain @ weight for gain in gains])
-    within = np.mean([((gain - mean) ** 2) @ weight / n for gain, mean in zip(gains, means, strict=True)])
-    reach = float(norm.ppf(0.5 + level / 2) * np.sqrt(within + means.var(ddof=1)))
+        given, right = as_given == drawn, _predicted(judged, drawn, rng) == drawn
+        right_of_given.append(given @ weight)
+        right_of_right.append(right @ weight)
+        # the gain of a row is -1, 0 or 1
+        within.append(((given != right) @ weight - (right_of_given[-1] - right_of_right[-1]) ** 2) / n)
+    means = np.array(right_of_given) - np.array(right_of_right)
+    reach = float(norm.ppf(0.5 + level / 2) * np.sqrt(np.mean(within) + means.var(ddof=1)))
     delta = float(means.mean())
     return Impact(
         _accuracy(judged, weight),

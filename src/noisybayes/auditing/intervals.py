@@ -8,13 +8,14 @@ Intervals are symmetric on the scale of log-odds, as wide as Student's t asks fo
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import t as student
 
 from ..model.calibration import Calibration, Labels, climb, estimate_matrix, label_counts, matrix_of, posterior
+from ..model.folded import take_rows
 from ..model.tree import Array
 from ..model.verified import adjust, pin_verified, recalibration_from
 from .judge import Judged
@@ -60,8 +61,9 @@ def intervals(judged: Judged, level: float, draws: int, rng: np.random.Generator
     n = judged.n_rows
     rows = np.arange(n) if n <= _MOST_ROWS else np.sort(rng.choice(n, _MOST_ROWS, replace=False))
     weights = rng.standard_exponential((draws, len(rows)))
-    drawn = [_draw(judged, rows, weight) for weight in weights]
-    centre = _draw(judged, rows, np.ones(len(rows)))
+    some = _Some(rows, take_rows(judged.design, rows), judged.scores.take(rows))
+    drawn = [_draw(judged, some, weight) for weight in weights]
+    centre = _draw(judged, some, np.ones(len(rows)))
     shrink = np.sqrt(len(rows) / n)
     # what hardly any row speaks of varies by what is not in the sample: at least as much as one row more or less
     wrong = judged.counts.sum(axis=1) - np.diag(judged.counts)
@@ -75,13 +77,21 @@ def intervals(judged: Judged, level: float, draws: int, rng: np.random.Generator
     return Intervals(level, f"weighted-likelihood bootstrap, {draws} draws, {what}", *ends)
 
 
-def _draw(judged: Judged, rows: Array, factor: Array) -> _Numbers:
-    labels = judged.labels.take(rows)
+class _Some(NamedTuple):
+    """The rows that are drawn from."""
+
+    rows: Array
+    design: Any
+    scores: Array  # (B, m, K)
+
+
+def _draw(judged: Judged, some: _Some, factor: Array) -> _Numbers:
+    labels = judged.labels.take(some.rows)
     labels = labels._replace(weight=labels.weight * factor)
     if judged.fits is not None and judged.fits.found.learner.additive:
-        scores = judged.fits.rescored(judged.design, rows, labels.weight)
+        scores = judged.fits.rescored(some.design, some.rows, labels.weight)
     else:
-        scores = judged.scores.take(rows)
+        scores = some.scores
     calibration = _settle(judged, scores, labels)
     true = posterior(calibration, scores, labels._replace(verified=None)).true
     if judged.fits is not None:

@@ -1,4 +1,8 @@
-"""CSV and TSV to a table of text, by Python's csv module: polars fills short rows in silence and tells no line."""
+"""CSV and TSV to a table of text: by polars where a portion is regular, else by Python's csv module.
+
+Polars fills short rows in silence and tells no line, so it is given only what was seen to be regular; the csv module
+reads the rest of the file from the first portion that is not.
+"""
 
 from __future__ import annotations
 
@@ -6,37 +10,115 @@ import csv
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from .errors import InputError
 
 _BATCH = 5_000  # rows; larger batches of Python lists keep the garbage collector busy
+_PORTION = 1 << 23  # characters
+_SOME_LINES = 1_000
+_QUOTE, _NEWLINE = b'"\n'
+_CELL = pl.when(pl.all() != "").then(pl.all())
 
 
-def read_csv(name: str, text: Iterator[str], separator: str, report: Callable[[int], None]) -> pl.DataFrame:
-    """Blank lines are skipped, except in a table of one column, where they are empty cells."""
+def read_csv(name: str, lines: Iterator[str], separator: str, report: Callable[[int], None]) -> pl.DataFrame:
+    frames, n_rows = [], 0
+    for frame in csv_frames(name, lines, separator):
+        frames.append(frame)
+        n_rows += frame.height
+        if frame.height:
+            report(n_rows)
+    return pl.concat(frames)
+
+
+def csv_frames(name: str, lines: Iterator[str], separator: str) -> Iterator[pl.DataFrame]:
+    """The rows in portions; the first one has none, and tells the columns.
+
+    Blank lines are skipped, except in a table of one column, where they are empty cells.
+    """
     with _fields_of_any_size():
-        reader = csv.reader(text, delimiter=separator, strict=True)
+        reader = csv.reader(lines, delimiter=separator, strict=True)
         columns: list[str] = []
         while not columns:  # blank lines above the header
-            columns = next(iter(_batch(name, reader, 1)))
-        columns = _column_names(name, columns)
-        schema = dict.fromkeys(columns, pl.String())
-        frames, n_rows = [pl.DataFrame(schema=schema)], 0
-        before = reader.line_num
-        while rows := _batch(name, reader, _BATCH):
-            _check_widths(name, rows, len(columns), before, separator)
-            before = reader.line_num
-            filled = [row for row in rows if row] if len(columns) > 1 else [row or [""] for row in rows]
-            cells = zip(*filled, strict=True) if filled else [()] * len(columns)
-            frames.append(pl.DataFrame(dict(zip(columns, cells, strict=True)), schema=schema))
-            n_rows += len(filled)
-            report(n_rows)
-    cell = pl.all()
-    return pl.concat(frames).select(pl.when(cell != "").then(cell))
+            columns = next(iter(_batch(name, reader, 1, 0)))
+    columns = _column_names(name, columns)
+    schema = dict.fromkeys(columns, pl.String())
+    yield pl.DataFrame(schema=schema)
+    n_lines = reader.line_num
+    while portion := _portion(lines):
+        frame = _regular("".join(portion), separator, schema)
+        if frame is None:
+            yield from _irregular(name, chain(portion, lines), separator, schema, n_lines)
+            return
+        yield frame
+        n_lines += len(portion)
+
+
+def _portion(lines: Iterator[str]) -> list[str]:
+    """Lines up to the end of a row, if the quotes are regular."""
+    portion: list[str] = []
+    size = n_quotes = 0
+    while size < _PORTION or n_quotes % 2:
+        some = list(islice(lines, _SOME_LINES if size < _PORTION else 1))
+        if not some:
+            break
+        text = "".join(some)
+        portion += some
+        size += len(text)
+        n_quotes += text.count('"') if '"' in text else 0  # the latter is faster by far
+    return portion
+
+
+def _regular(text: str, separator: str, schema: dict[str, pl.String]) -> pl.DataFrame | None:
+    if len(schema) < 2 or ("\r" in text and text.count("\r") != text.count("\r\n")):
+        return None
+    content = (text if text.endswith("\n") else text + "\n").encode()
+    n_rows = _n_regular_rows(np.frombuffer(content, np.uint8), ord(separator), len(schema))
+    if n_rows is None:
+        return None
+    try:
+        frame = pl.read_csv(content, has_header=False, schema=schema, separator=separator, infer_schema=False)
+    except pl.exceptions.PolarsError:
+        return None
+    return frame.select(_CELL) if frame.height == n_rows else None
+
+
+def _n_regular_rows(content: Any, separator: int, width: int) -> int | None:
+    """The number of rows if each has as many fields as the header and quotes stand around whole fields."""
+    at = np.flatnonzero((content == _QUOTE) | (content == separator) | (content == _NEWLINE))
+    found = content[at]
+    is_quote = found == _QUOTE
+    if is_quote.any():
+        opened = np.cumsum(is_quote) % 2 == 1
+        before = content[at[is_quote & opened] - 1]  # of a quote at the very start: the newline at the very end
+        after = content[at[is_quote & ~opened] + 1]
+        around = [_QUOTE, separator, _NEWLINE]
+        if opened[-1] or not (np.isin(before, around).all() and np.isin(after, [*around, ord("\r")]).all()):
+            return None
+        found = found[~opened & ~is_quote]
+    ends = np.flatnonzero(found == _NEWLINE)
+    return len(ends) if (np.diff(ends, prepend=-1) == width).all() else None
+
+
+def _irregular(
+    name: str, lines: Iterator[str], separator: str, schema: dict[str, pl.String], n_lines: int
+) -> Iterator[pl.DataFrame]:
+    width = len(schema)
+    reader = csv.reader(lines, delimiter=separator, strict=True)
+    while True:
+        before = n_lines + reader.line_num
+        with _fields_of_any_size():
+            rows = _batch(name, reader, _BATCH, n_lines)
+        if not rows:
+            return
+        _check_widths(name, rows, width, before, separator)
+        filled = [row for row in rows if row] if width > 1 else [row or [""] for row in rows]
+        cells = zip(*filled, strict=True) if filled else [()] * width
+        yield pl.DataFrame(dict(zip(schema, cells, strict=True)), schema=schema).select(_CELL)
 
 
 @contextmanager
@@ -48,9 +130,9 @@ def _fields_of_any_size() -> Iterator[None]:
         csv.field_size_limit(limit)
 
 
-def _batch(name: str, reader: Any, size: int) -> list[list[str]]:
+def _batch(name: str, reader: Any, size: int, n_lines: int) -> list[list[str]]:
     rows: list[list[str]] = []
-    before = reader.line_num
+    before = n_lines + reader.line_num
     try:
         rows.extend(islice(reader, size))
     except csv.Error:

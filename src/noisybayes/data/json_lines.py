@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -16,23 +16,47 @@ _BATCH = 5_000
 _EXPECTED = 'write one object per line, like {"text": "hello", "label": "greeting"}'
 
 
+class Columns(NamedTuple):
+    """What the columns of all batches together are."""
+
+    schema: pl.Schema
+    mixed: frozenset[str]  # types that do not fit together, so they become text
+
+
 def read_json_lines(name: str, text: Iterator[str], report: Callable[[int], None]) -> pl.DataFrame:
-    records = _records(name, text)
     frames, n_rows = [], 0
+    for frame in json_frames(name, text):
+        frames.append(frame)
+        n_rows += frame.height
+        report(n_rows)
+    columns = common_columns(frames)
+    return pl.concat([unified(frame, columns) for frame in frames]) if frames else pl.DataFrame()
+
+
+def json_frames(name: str, text: Iterator[str]) -> Iterator[pl.DataFrame]:
+    """The rows in batches; a column may have another type in each of them."""
+    records = _records(name, text)
     while batch := list(islice(records, _BATCH)):
         keys = dict.fromkeys(key for record in batch for key in record)
-        frames.append(pl.DataFrame([_column(key, [record.get(key) for record in batch]) for key in keys]))
-        n_rows += len(batch)
-        report(n_rows)
-    if not frames:
-        return pl.DataFrame()
+        yield pl.DataFrame([_column(key, [record.get(key) for record in batch]) for key in keys])
+
+
+def common_columns(frames: Iterable[pl.DataFrame]) -> Columns:
+    schemas = [pl.Schema(columns) for columns in dict.fromkeys(tuple(frame.schema.items()) for frame in frames)]
     types: dict[str, set[pl.DataType]] = {}
-    for frame in frames:
-        for column, dtype in frame.schema.items():
+    for schema in schemas:
+        for column, dtype in schema.items():
             types.setdefault(column, set()).add(dtype)
-    mixed = {column for column, found in types.items() if len(found) > 1 and not _have_common_type(found)}
-    frames = [frame.with_columns([as_text(column) for column in frame if column.name in mixed]) for frame in frames]
-    return pl.concat(frames, how="diagonal_relaxed")
+    mixed = frozenset(column for column, found in types.items() if len(found) > 1 and not _have_common_type(found))
+    texts = dict.fromkeys(mixed, pl.String())
+    empty = [pl.DataFrame(schema={**schema, **{c: texts[c] for c in schema if c in mixed}}) for schema in schemas]
+    return Columns(pl.concat(empty, how="diagonal_relaxed").schema if empty else pl.Schema(), mixed)
+
+
+def unified(frame: pl.DataFrame, columns: Columns) -> pl.DataFrame:
+    """A batch with the columns and types of all batches."""
+    frame = frame.with_columns([as_text(column) for column in frame if column.name in columns.mixed])
+    return pl.concat([pl.DataFrame(schema=columns.schema), frame], how="diagonal_relaxed")
 
 
 def _have_common_type(types: set[pl.DataType]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
@@ -73,7 +73,15 @@ def verified_of(frame: pl.DataFrame, roles: Roles, missing_label: str | None = N
 
 def check_labels(labels: Array, roles: Roles, verified: Array | None = None) -> list[str]:
     """Refuse what cannot be a label column; sentences about what may be a mistake."""
-    counts = Counter(label for label in labels.tolist() if label is not None)
+    first_rows: dict[str, int] = {}
+    for row, label in enumerate(() if verified is None else verified.tolist(), 1):
+        if label is not None:
+            first_rows.setdefault(label, row)
+    return check_label_counts(Counter(label for label in labels.tolist() if label is not None), roles, first_rows)
+
+
+def check_label_counts(counts: Counter[str], roles: Roles, verified: Mapping[str, int]) -> list[str]:
+    """The same of labels that were counted; `verified` tells the first row of each verified label."""
     n, k, column = counts.total(), len(counts), repr(roles.label)
     if not n:
         raise InputError(f"the label column {column} is empty in every row; name another one with --label")
@@ -86,25 +94,30 @@ def check_labels(labels: Array, roles: Roles, verified: Array | None = None) -> 
         )
     if k == n:
         raise InputError(f"no label in the column {column} occurs twice; every class needs more than one row")
-    if verified is not None:
-        _check_verified(verified, counts, str(roles.verified))
+    _check_verified(verified, counts, str(roles.verified))
     return _doubts(counts)
 
 
-def _labels(column: pl.Series, missing_label: str | None) -> Array:
+def label_texts(column: pl.Series, missing_label: str | None) -> pl.Series:
+    """Labels as text without outer spaces; null where empty or `missing_label`."""
     # zero bytes at the end go too: arrays of strings would lose them later
     text = as_text(column).str.replace(r"[\s\x00]+$", "").str.strip_chars()
     missing = ["", *([] if missing_label is None else [missing_label.strip()])]
-    return np.array(text.set(text.is_in(missing), None).to_list(), dtype=object)
+    return text.set(text.is_in(missing), None)
 
 
-def _check_verified(verified: Array, known: Counter[str], column: str) -> None:
-    for row, label in enumerate(verified.tolist(), 1):
-        if label is not None and label not in known:
-            raise InputError(
-                f"row {row}: the verified label {label!r} in the column {column!r} is none of the labels "
-                f"({_shown(sorted(known))}); correct it or leave it empty"
-            )
+def _labels(column: pl.Series, missing_label: str | None) -> Array:
+    return np.array(label_texts(column, missing_label).to_list(), dtype=object)
+
+
+def _check_verified(verified: Mapping[str, int], known: Counter[str], column: str) -> None:
+    unknown = {row: label for label, row in verified.items() if label not in known}
+    if unknown:
+        row = min(unknown)
+        raise InputError(
+            f"row {row}: the verified label {unknown[row]!r} in the column {column!r} is none of the labels "
+            f"({_shown(sorted(known))}); correct it or leave it empty"
+        )
 
 
 def _doubts(counts: Counter[str]) -> list[str]:

@@ -27,7 +27,7 @@ def opened(source: str | Path | BinaryIO) -> Iterator[tuple[str, Iterator[bytes]
     """The name of the source, to show, and its content in chunks, decompressed."""
     if isinstance(source, str | Path) and str(source) != STANDARD_INPUT:
         name = str(source)
-        with _open_file(Path(source)) as file:
+        with open_file(Path(source)) as file:
             yield name, _chunks(name, file)
     elif isinstance(source, str | Path):
         yield "standard input", _chunks("standard input", sys.stdin.buffer)
@@ -56,7 +56,7 @@ def check_encoding(encoding: str) -> None:
         ) from None
 
 
-def _open_file(path: Path) -> BinaryIO:
+def open_file(path: Path) -> BinaryIO:
     if path.is_dir():
         raise InputError(f"{path} is a folder; name a file in it")
     try:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..model import fit as fitting
 from ..model import stream
+from ..model.checkpoint import NO_CHECKPOINT, Checkpoint
 from ..model.crossfit import FOLDS
 from ..model.em import Params, Stats
 from ..model.families import Family
@@ -22,6 +23,7 @@ from ..model.stored import Stored, chunks_of
 from ..model.tree import Array
 from ..model.verified import Recalibration
 from . import settings
+from .fingerprint import fingerprint
 from .labels import as_labels, find_classes
 from .latent import LatentLabelClassifier
 from .robust import as_generative, robust_fit, scoring_of
@@ -33,6 +35,10 @@ _OF_ONE_FIT = (
     "objective_history_", "alpha_history_", "converged_", "event_model_", "em_steps_", "true_proba_", "review_count_",
     "noise_rate_", "drift_", "_fold_fits",
 )  # fmt: skip
+
+
+#: Parameters that change how a result comes about, but not the result.
+_HOW = ("engine", "n_jobs", "progress", "checkpoint")
 
 
 class BaseINB(LatentLabelClassifier):
@@ -55,6 +61,7 @@ class BaseINB(LatentLabelClassifier):
         engine: Any = "local",
         n_jobs: int = -1,
         progress: Any = None,
+        checkpoint: Any = None,
         random_state: Any = None,
     ) -> None:
         self.method = method
@@ -71,6 +78,7 @@ class BaseINB(LatentLabelClassifier):
         self.engine = engine
         self.n_jobs = n_jobs
         self.progress = progress
+        self.checkpoint = checkpoint
         self.random_state = random_state
 
     def _make_family(self, X: Any) -> Family:
@@ -125,7 +133,14 @@ class BaseINB(LatentLabelClassifier):
             "settings": settings.fit_settings(self),
             "map_sum": settings.engine(self.engine, n_jobs),
             "n_jobs": n_jobs,
+            "checkpoint": self._checkpoint(rows),
         }
+
+    def _checkpoint(self, rows: Rows) -> Checkpoint:
+        if self.checkpoint is None:
+            return NO_CHECKPOINT
+        same_result = {name: value for name, value in self.get_params().items() if name not in _HOW}
+        return Checkpoint(Path(self.checkpoint), fingerprint(type(self).__name__, same_result, rows))
 
     def _fit_em(self, rows: Rows, family: Family, K: int) -> None:
         if rows.weight is not None and not (rows.weight > 0).all():

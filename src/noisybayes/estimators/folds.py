@@ -27,9 +27,10 @@ class FoldFits(NamedTuple):
         return self._scored(self._folded(design), self.found.left_out).kept_if_small()
 
     def rescored(self, design: Any, rows: Array, weight: Array) -> Array:
-        """(B, n, K) scores of `rows`, learned anew from them alone with these weights; beliefs stay as they are."""
+        """(B, n, K) scores of `rows`, whose features `design` are, learned anew from them alone with these weights;
+        beliefs stay as they are."""
         found = self.found
-        some = Rows(take_rows(design, rows), self.labels.observed[rows], None, weight)
+        some = Rows(design, self.labels.observed[rows], None, weight)
         folded = self._in_folds(some, found.fold[rows])
         gathered = found.learner.gather(folded, Belief(found.belief.label[rows], found.belief.trust[rows]))
         return self._scored(folded, found.learner.left_out(gathered, found.choice.variant, found.settled)).all()

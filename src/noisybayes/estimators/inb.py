@@ -38,6 +38,9 @@ _SHARED = """
     progress : optional
         A function of (iteration, objective), called at every iteration; under "crossfit" of (number, name) at every
         stage.
+    checkpoint : path, optional
+        A folder in which the fit leaves its state after every step. A fit of the same rows with the same settings that
+        finds some there goes on from it, with the same result as if it had not been cut off.
     random_state : int, optional
         Of the folds, the random starts and `sample`; without it the folds are the same at every call.
 
@@ -100,6 +103,7 @@ class BernoulliINB(BaseINB):
         engine: Any = "local",
         n_jobs: int = -1,
         progress: Any = None,
+        checkpoint: Any = None,
         random_state: Any = None,
     ) -> None:
         super().__init__(
@@ -117,6 +121,7 @@ class BernoulliINB(BaseINB):
             engine=engine,
             n_jobs=n_jobs,
             progress=progress,
+            checkpoint=checkpoint,
             random_state=random_state,
         )
         self.binarize = binarize
@@ -218,6 +223,7 @@ class MixedINB(BaseINB):
         engine: Any = "local",
         n_jobs: int = -1,
         progress: Any = None,
+        checkpoint: Any = None,
         random_state: Any = None,
     ) -> None:
         super().__init__(
@@ -235,6 +241,7 @@ class MixedINB(BaseINB):
             engine=engine,
             n_jobs=n_jobs,
             progress=progress,
+            checkpoint=checkpoint,
             random_state=random_state,
         )
         self.blocks = blocks

@@ -21,7 +21,7 @@ from ..model.stored import Stored
 from ..model.tree import Array
 from ..model.verified import Recalibration, adjust
 from .folds import FoldFits
-from .labels import as_labels, encode, is_missing
+from .labels import Coded, as_labels, encode, is_missing
 from .scoring import normalise
 from .telling import recalibration_of, tell_rows
 
@@ -104,12 +104,12 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             raise ValueError(f"X has {X.shape[1]} columns, but the model was fitted with {self.n_features_in_}")
         return X
 
-    def _missing(self, labels: Array) -> Array:
-        if self.missing_label is None:
+    def _missing(self, labels: Any) -> Array:
+        if self.missing_label is None and not isinstance(labels, Coded):
             return np.zeros(len(labels), dtype=bool)
         return is_missing(labels, self.missing_label)
 
-    def _rows(self, X: Any, design: Any, labels: Array, verified: Any, sample_weight: Any) -> Rows:
+    def _rows(self, X: Any, design: Any, labels: Any, verified: Any, sample_weight: Any) -> Rows:
         observed = encode(labels, self._missing(labels), self.classes_, "y", missing_code=len(self.classes_))
         known = None
         if verified is not None:

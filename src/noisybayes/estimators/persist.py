@@ -39,7 +39,7 @@ _VALUES: dict[str, type[Any]] = {
     )
 }  # fmt: skip
 # functions are not data
-_NOT_SAVED = ("progress", "engine")
+_NOT_SAVED = ("progress", "engine", "checkpoint")
 # as many entries as rows were fitted: not part of what the model knows
 _ABOUT_THE_ROWS = ("true_proba_", "_fold_fits")
 

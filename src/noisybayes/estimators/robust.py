@@ -8,6 +8,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from ..model.calibration import Scores, matrix_of
+from ..model.checkpoint import Checkpoint
 from ..model.crossfit import CrossFit, crossfit
 from ..model.em import MapSum, Model, Params, Stats
 from ..model.families import Family, Mixed, Multinomial
@@ -42,6 +43,7 @@ def robust_fit(
     n_jobs: int,
     rng: np.random.Generator,
     report: Any,
+    checkpoint: Checkpoint,
 ) -> tuple[CrossFit, Scores, Family]:
     """The fit, the scores of its rows, and the family with its constants fixed."""
     family = family.anchor(chunks_of(rows, n_classes)[0].load().X if isinstance(rows.X, Stored) else rows.X)
@@ -53,7 +55,7 @@ def robust_fit(
     if not _has_words(family):  # on words the generative EM drifts, and takes its time over it
         em = Settings(settings.alpha, settings.start, settings.n_init, settings.max_iter, _EM_TOLERANCE)
         believe = em_beliefs(family, structure, class_prior, n_classes, em, map_sum)
-    return *crossfit(rows, learner, structure, n_classes, rng, believe, report), family
+    return *crossfit(rows, learner, structure, n_classes, rng, believe, report, checkpoint=checkpoint), family
 
 
 def _has_words(family: Family) -> bool:

@@ -218,7 +218,8 @@ def climb(
 def label_counts(true: Array, labels: Labels) -> Array:
     """(K, K): weight of the rows by observed label and soft true label (n, K)."""
     K = true.shape[1]
-    by_label = sparse.csc_array((labels.weight, labels.observed, np.arange(len(true) + 1)), shape=(K + 1, len(true)))
+    weight = np.ascontiguousarray(labels.weight)
+    by_label = sparse.csc_array((weight, labels.observed, np.arange(len(true) + 1)), shape=(K + 1, len(true)))
     return np.asarray(by_label @ true)[:K]
 
 

@@ -26,6 +26,7 @@ from .calibration import (
     posterior,
     total,
 )
+from .checkpoint import NO_CHECKPOINT, Checkpoint
 from .folded import Folded, KeptScores, LazyScores, deal_folds, gathered_rows, into_folds, labels_of
 from .mislabel import Structure
 from .rows import Rows, n_entries
@@ -83,14 +84,30 @@ class Learner(Protocol):
         ...
 
 
+_UNCALIBRATED = Calibration(*(np.zeros(0) for _ in range(4)))
+
+
+class Round(NamedTuple):
+    """What a stage can be made from again in one pass over the rows."""
+
+    number: int
+    belief: Belief
+    calibration: Calibration
+
+
 class Stage(NamedTuple):
     """Scores learned from a belief, and what they are worth."""
 
+    number: int  # rounds before it
     belief: Belief
     gathered: Any
-    settled: bool
     calibration: Calibration
     scores: Scores  # out of fold
+
+    @property
+    def settled(self) -> bool:
+        """Whether labels have been weighted, so that the strength of the prior can be found from them."""
+        return self.number > 0
 
 
 class CrossFit(NamedTuple):
@@ -150,25 +167,32 @@ class Fitter:
     def base(self, gathered: Any, variant: Variant) -> Array:
         return self.learner.shares(gathered) if variant.shares else np.zeros(self.n_classes)
 
-    def stage(self, folded: Folded, belief: Belief, choice: Choice, start: Calibration | None, settled: bool) -> Stage:
-        gathered = self.learner.gather(folded, belief)
-        scores = self.scores(gathered, choice.variant, settled, folded).kept_if_small()
-        base = self.base(gathered, choice.variant)
-        calibration = calibrate(scores, folded.labels, self.structure, choice.penalty, base, start, self.rng)
-        return Stage(belief, gathered, settled, calibration, scores)
+    def stage(self, folded: Folded, belief: Belief, choice: Choice, start: Calibration | None, number: int) -> Stage:
+        stage = self._scored(folded, belief, choice, number)
+        base, labels = self.base(stage.gathered, choice.variant), folded.labels
+        calibration = calibrate(stage.scores, labels, self.structure, choice.penalty, base, start, self.rng)
+        return stage._replace(calibration=calibration)
 
-    def rounds(self, folded: Folded, choice: Choice, most: int) -> Iterator[Stage]:
-        """The stages after 0, 1, ... rounds of reweighting."""
+    def _scored(self, folded: Folded, belief: Belief, choice: Choice, number: int) -> Stage:
+        gathered = self.learner.gather(folded, belief)
+        scores = self.scores(gathered, choice.variant, number > 0, folded).kept_if_small()
+        return Stage(number, belief, gathered, _UNCALIBRATED, scores)
+
+    def rounds(self, folded: Folded, choice: Choice, most: int, resumed: Round | None = None) -> Iterator[Stage]:
+        """The stages after 0, 1, ... rounds of reweighting, or from an earlier one on."""
         belief, start = first_belief(folded.labels, self.n_classes), None
-        for t in range(most + 1):
-            stage = self.stage(folded, belief, choice, start, settled=t > 0)
+        for number in range(0 if resumed is None else resumed.number, most + 1):
+            if resumed is not None and resumed.number == number:
+                stage = self._scored(folded, resumed.belief, choice, number)._replace(calibration=resumed.calibration)
+            else:
+                stage = self.stage(folded, belief, choice, start, number)
             yield stage
             start = stage.calibration
-            if t < most:
+            if number < most:
                 belief = believed(stage, folded.labels)
 
     def generative(self, folded: Folded, choice: Choice, belief: Belief) -> Stage:
-        return self.stage(folded, belief, choice, None, settled=True)
+        return self.stage(folded, belief, choice, None, number=1)
 
     def likelihood(self, stage: Stage, choice: Choice, rows: Rows) -> Array:
         """(n,) log P(label | x) of rows that had no part in the stage."""
@@ -241,6 +265,7 @@ def crossfit(
     report: Callable[[str], None] | None = None,
     n_folds: int | None = None,
     most_rounds: int = MOST_ROUNDS,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> tuple[CrossFit, Scores]:
     """Choose a variant, choose the number of rounds on left-out labels, and fit on all rows; also their scores."""
     tell = report or (lambda news: None)
@@ -248,13 +273,15 @@ def crossfit(
     size = _rows_to_decide(rows)
     if size == rows.n_rows and isinstance(rows.X, Stored):
         rows = rows.take(np.arange(size))  # so few fit into memory
-    sample = rows if size == rows.n_rows else rows.take(np.sort(rng.choice(rows.n_rows, size, replace=False)))
-    folded = _dealt(sample, n_folds, n_classes, rng)
-    plan = _decide(fitter, folded, believe, tell)
-    if sample is not rows:
+    folded = _dealt(rows, n_folds, n_classes, rng) if size == rows.n_rows else None
+    plan = _resumed(checkpoint, "plan", rng)
+    if plan is None:
+        plan = _decide(fitter, folded or _sampled(rows, size, n_folds, n_classes, rng), believe, tell)
+        _save(checkpoint, "plan", plan, rng)
+    if folded is None:
         folded = _dealt(rows, n_folds, n_classes, rng)
     tell("fitting")
-    as_given, last = _fit(fitter, folded, plan, believe, rows)
+    as_given, last = _fit(fitter, folded, plan, believe, rows, checkpoint)
     choice, labels = plan.choice, folded.labels
     found = CrossFit(
         choice,
@@ -278,6 +305,12 @@ def _dealt(rows: Rows, n_folds: int | None, n_classes: int, rng: np.random.Gener
     return into_folds(rows, *deal_folds(rows.observed, n_folds or _folds_for(rows.n_rows), rng), n_classes)
 
 
+def _sampled(rows: Rows, size: int, n_folds: int | None, n_classes: int, rng: np.random.Generator) -> Folded:
+    """A random sample of the rows, in memory."""
+    sample = rows.take(np.sort(rng.choice(rows.n_rows, size, replace=False)))
+    return _dealt(sample, n_folds, n_classes, rng)
+
+
 def _rows_to_decide(rows: Rows) -> int:
     """All rows, unless they are many."""
     return min(rows.n_rows, ROWS_TO_DECIDE, int(ENTRIES_TO_DECIDE * rows.n_rows / max(n_entries(rows.X), 1)))
@@ -291,23 +324,40 @@ def _decide(fitter: Fitter, folded: Folded, believe: Generative | None, tell: Ca
     return Plan(choice, _fewest_rounds(honest, fitter.most_rounds), honest)
 
 
-def _fit(fitter: Fitter, folded: Folded, plan: Plan, believe: Generative | None, rows: Rows) -> tuple[Array, Stage]:
+def _fit(
+    fitter: Fitter, folded: Folded, plan: Plan, believe: Generative | None, rows: Rows, checkpoint: Checkpoint
+) -> tuple[Array, Stage]:
     """The classes that naive Bayes of the labels as given predicts, and the last stage."""
     generative = plan.rounds > fitter.most_rounds
-    as_given: Array | None = None
-    for stage in fitter.rounds(folded, plan.choice, 0 if generative else plan.rounds):
-        if as_given is None:
-            as_given = _predicted(stage)
+    as_given: Any
+    as_given, resumed = _resumed(checkpoint, "round", fitter.rng) or (None, None)
+    for stage in fitter.rounds(folded, plan.choice, 0 if generative else plan.rounds, resumed):
+        as_given = _predicted(stage) if as_given is None else as_given
+        _save(checkpoint, "round", (as_given, Round(stage.number, stage.belief, stage.calibration)), fitter.rng)
     if generative:
         assert believe is not None
         stage = fitter.generative(folded, plan.choice, believe(rows))
-    assert as_given is not None
     return as_given, stage
+
+
+def _resumed(checkpoint: Checkpoint, name: str, rng: np.random.Generator) -> Any:
+    """What was saved, with the random numbers that come after it; or None."""
+    stored = checkpoint.load(name)
+    if stored is None:
+        return None
+    value, rng.bit_generator.state = stored
+    return value
+
+
+def _save(checkpoint: Checkpoint, name: str, value: Any, rng: np.random.Generator) -> None:
+    checkpoint.save(name, (value, rng.bit_generator.state))
 
 
 def _predicted(stage: Stage) -> Array:
     """(n,) the most probable class of each row, from its features alone."""
-    parts = stage.scores.map(lambda rows, scores: (stage.calibration.log_joint(scores).argmax(axis=1),))
+    parts = stage.scores.map(
+        lambda rows, scores: (stage.calibration.log_joint(scores).argmax(axis=1).astype(np.int32),)
+    )
     return gathered_rows(stage.scores.n_rows, parts)[0]
 
 

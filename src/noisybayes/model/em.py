@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from .checkpoint import NO_CHECKPOINT, Checkpoint
 from .families import Family
 from .mislabel import Structure
 from .rows import Rows
@@ -148,9 +149,12 @@ def run_em(
     max_iter: int,
     tol: float,
     report: Callable[[int, float], None] | None = None,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
+    name: str = "em",
 ) -> Run:
     """Iterate until no restart gains more than `tol` per unit of weight. The objective never falls."""
-    history: list[Array] = []
+    none: list[Array] = []
+    params, history = checkpoint.load(name) or (params, none)
     while True:
         stats = pass_over(partial(expect, family=model.family, **model.scores(params, dtype)))
         history.append(stats.log_likelihood + model.log_prior(params))
@@ -166,4 +170,5 @@ def run_em(
         if converged or len(history) > max_iter:
             return Run(params, stats, np.array(history), converged)
         params = model.maximize(stats)
+        checkpoint.save(name, (params, history))
         del stats  # as large as the parameters: not to be kept during the next pass

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from .checkpoint import NO_CHECKPOINT, Checkpoint
 from .em import MapSum, Model, Params, Run, Stats, run_em
 from .families import Family
 from .mislabel import Structure, matching
@@ -50,6 +51,7 @@ def fit(
     map_sum: MapSum,
     rng: np.random.Generator,
     report: Callable[[int, float], None] | None = None,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> Fit:
     dtype = score_dtype(rows.X)
     n_starts = settings.n_init if settings.start == "random" else 1
@@ -61,10 +63,11 @@ def fit(
     params = first_params(model, labels if settings.start == "labels" else random_statistics(labels, n_starts, rng))
     del labels
 
-    def em(model: Model, params: Params, max_iter: int) -> Run:
-        return run_em(model, params, lambda fn: map_sum(fn, chunks), dtype, max_iter, settings.tol, report)
+    def em(model: Model, params: Params, max_iter: int, name: str) -> Run:
+        passes = partial(map_sum, chunks=chunks)
+        return run_em(model, params, passes, dtype, max_iter, settings.tol, report, checkpoint, name)
 
-    run = em(model, params, settings.max_iter)
+    run = em(model, params, settings.max_iter, "em")
     run = run.restart(int(run.objective[-1].argmax()))
     strengths: list[tuple[int, Any]] = [(0, settings.alpha)]
     if settings.alpha == "auto":
@@ -103,7 +106,7 @@ def _tune(model: Model, run: Run, em: Callable[..., Run], max_iter: int) -> tupl
         return model, run, strengths
     prior = model.family.pooled_prior(run.stats.features, run.stats.component_weight)
     model = replace(model, feature_prior=prior)
-    again = em(model, model.maximize(run.stats), max_iter=max_iter - steps)
+    again = em(model, model.maximize(run.stats), max_iter - steps, "em_with_prior")
     run = again._replace(objective=np.concatenate([run.objective, again.objective]))
     return model, run, [*strengths, (steps, model.family.strength(prior))]
 

@@ -34,7 +34,7 @@ class Folded(NamedTuple):
     """Rows with a fold for each; `labels`, `fold` and whatever is found for all rows are in the order of the rows."""
 
     design: Design  # of these rows and maybe others, in memory or stored
-    where: Array  # (n,) which rows of the design these are
+    where: Array | None  # (n,) which rows of the design these are; None: all of them
     labels: Labels
     fold: Array  # (n,)
     n_folds: int
@@ -46,7 +46,7 @@ class Folded(NamedTuple):
 
     def take(self, rows: Array) -> Design:
         """The features of some rows, in memory."""
-        return take_rows(self.design, self.where[rows])
+        return take_rows(self.design, rows if self.where is None else self.where[rows])
 
     def rows(self, rows: Array) -> Rows:
         """Some rows, in memory."""
@@ -69,7 +69,7 @@ class Folded(NamedTuple):
         folds = self.fold[kept]
         return Folded(
             self.design,
-            self.where[kept],
+            kept if self.where is None else self.where[kept],
             self.labels.take(kept),
             folds - (folds > fold),
             self.n_folds - 1,
@@ -80,7 +80,7 @@ class Folded(NamedTuple):
 def deal_folds(observed: Array, n_folds: int, rng: np.random.Generator) -> tuple[Array, Array]:
     """(n,) a random fold for each row, each label dealt out evenly; and the rows in random order."""
     n = len(observed)
-    shuffled = rng.permutation(n)
+    shuffled = rng.permutation(np.arange(n, dtype=np.int32 if n < 2**31 else np.int64))
     fold = np.empty(n, dtype=np.int16)
     fold[shuffled[np.argsort(observed[shuffled], kind="stable")]] = np.arange(n) % min(n_folds, n)
     return fold, shuffled
@@ -91,11 +91,12 @@ def into_folds(rows: Rows, fold: Array, order: Array, n_classes: int) -> Folded:
     n_folds = int(fold.max()) + 1
     labels = labels_of(rows)
     make = _stored_blocks if isinstance(rows.X, Stored) else _blocks
-    return Folded(rows.X, np.arange(rows.n_rows), labels, fold, n_folds, make(rows, fold, order, n_classes))
+    return Folded(rows.X, None, labels, fold, n_folds, make(rows, fold, order, n_classes))
 
 
 def labels_of(rows: Rows) -> Labels:
-    weight = np.ones(rows.n_rows) if rows.weight is None else rows.weight
+    # one number that looks like many: of millions of rows, ones would take megabytes
+    weight = np.broadcast_to(1.0, rows.n_rows) if rows.weight is None else rows.weight
     return Labels(rows.observed, rows.verified, weight)
 
 
@@ -125,12 +126,13 @@ def _stored_blocks(rows: Rows, fold: Array, order: Array, n_classes: int) -> lis
         inside = np.argsort(fold[start:stop], kind="stable")
         edges = np.searchsorted(fold[start:stop][inside], np.arange(int(fold.max()) + 2))
         runs = tuple((f, int(a), int(z)) for f, (a, z) in enumerate(pairwise(edges)) if z > a)
-        blocks.append(Block(start + inside, runs, partial(_read_sorted, design, number, inside)))
+        ids = (start + inside).astype(np.min_scalar_type(rows.n_rows))
+        blocks.append(Block(ids, runs, partial(_read_sorted, design, number, ids)))
     return blocks
 
 
-def _read_sorted(design: Stored, number: int, order: Array) -> Design:
-    return take_rows(design.read(number), order)
+def _read_sorted(design: Stored, number: int, ids: Array) -> Design:
+    return take_rows(design.read(number), ids - ids.dtype.type(design.edges[number]))
 
 
 def take_rows(design: Design, rows: Array) -> Design:

@@ -7,7 +7,6 @@ since pages of a memory map would count as the memory of this process for as lon
 
 from __future__ import annotations
 
-import errno
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -16,13 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from .._files import DiskError, told_if_full
 from .tree import Array
 
 MANIFEST = "shards.json"
 _INDEX = np.dtype(np.int32)  # entries of one block are counted by it
 
 
-class ShardError(RuntimeError):
+class ShardError(DiskError):
     """Rows on disk that cannot be written or read; the message says what to do."""
 
 
@@ -56,10 +56,10 @@ class Shards:
         (folder / MANIFEST).unlink(missing_ok=True)
         written: list[Block] = []
         for number, block in enumerate(blocks):
-            with _told_if_full(folder):
+            with told_if_full(folder, ShardError):
                 written.append(_write_block(_path(folder, number), block, n_columns, dtype))
         told = {"dtype": dtype.name, "n_columns": n_columns, "blocks": written}
-        with _told_if_full(folder):
+        with told_if_full(folder, ShardError):
             (folder / MANIFEST).write_text(json.dumps(told), encoding="utf-8")
         return cls(folder)
 
@@ -111,18 +111,5 @@ def _write_block(path: Path, block: Any, n_columns: int, dtype: np.dtype[Any]) -
         raise ValueError(f"a block has {block.nnz:,} entries, too many for one file; cut it into smaller ones")
     with path.open("wb") as file:
         for part, kind in ((block.indptr, _INDEX), (block.indices, _INDEX), (block.data, dtype)):
-            part.astype(kind, copy=False).tofile(file)
+            file.write(part.astype(kind, copy=False).data)  # tofile would not say why it failed
     return Block(block.shape[0], block.nnz)
-
-
-class _told_if_full:
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise ShardError(
-                f"the disk is full: {self.folder} cannot take all rows; make room or choose another folder"
-            ) from None

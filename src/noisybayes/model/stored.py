@@ -18,7 +18,7 @@ class Stored:
     def __init__(self, shards: Shards, prepare: Callable[[Any], Design]) -> None:
         self.shards, self.prepare = shards, prepare
         self.dtype: np.dtype[Any] = shards.dtype
-        self.nnz = shards.nnz
+        self.shape, self.nnz = shards.shape, shards.nnz
 
     def __len__(self) -> int:
         return len(self.shards)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,12 @@ import polars as pl
 
 from .._files import whole_folder
 from ..data.errors import InputError
-from ..data.read import write_table
+from ..data.read import write_batches, write_table
 from .exports import cleanlab_export, label_studio_config, label_studio_tasks
 from .html import render_html
 from .result import Audit
 from .saved import save_model
+from .source import batches_of
 
 #: What an audit writes; a folder that holds anything else is not touched.
 NAMES = (
@@ -51,7 +52,7 @@ def _write(audit: Audit, folder: Path, format: str, exports: tuple[str, ...]) ->
     (folder / "report.html").write_text(render_html(summary), encoding="utf-8")
     (folder / "audit.json").write_text(json.dumps(summary, ensure_ascii=False, indent=1), encoding="utf-8")
     write_table(suspects_frame(summary), folder / f"suspects.{format}", format)
-    write_table(corrected_frame(audit), folder / f"corrected.{format}", format)
+    write_batches(corrected(audit), folder / f"corrected.{format}", format)
     if audit.recipe is not None and audit.roles is not None:
         save_model(folder / "model", audit.model, audit.recipe, audit.roles)
     for name in exports:
@@ -81,18 +82,22 @@ def suspects_frame(summary: dict[str, Any]) -> pl.DataFrame:
 _TAKEN = ("row", "id", "given", "suggested", "p_wrong", "p_suggested", "because")
 
 
-def corrected_frame(audit: Audit) -> pl.DataFrame:
-    """The input as it was, and beside it what the audit says of every row."""
-    table = audit.table
-    frame = pl.DataFrame({"given": _given(audit)}) if audit.frame is None else audit.frame
-    said: dict[str, Any] = {
-        "p_wrong": table["p_wrong"].to_numpy(),
-        "suspect": table["suspect"].to_numpy(),
-        "suggested_label": [str(label) for label in table["suggested"].tolist()],
-        "p_suggested": table["p_suggested"].to_numpy(),
-        "corrected_label": [str(label) for label in table["corrected"].tolist()],
-    }
-    return with_columns(frame, said)
+def corrected(audit: Audit) -> Iterator[pl.DataFrame]:
+    """The input as it was, batch by batch, and beside it what the audit says of every row."""
+    start = 0
+    for frame in batches_of(pl.DataFrame({"given": _given(audit)}) if audit.frame is None else audit.frame):
+        said = audit.table.iloc[start : start + frame.height]
+        start += frame.height
+        yield with_columns(
+            frame,
+            {
+                "p_wrong": said["p_wrong"].to_numpy(),
+                "suspect": said["suspect"].to_numpy(),
+                "suggested_label": [str(label) for label in said["suggested"].tolist()],
+                "p_suggested": said["p_suggested"].to_numpy(),
+                "corrected_label": [str(label) for label in said["corrected"].tolist()],
+            },
+        )
 
 
 def with_columns(frame: pl.DataFrame, columns: Mapping[str, Any]) -> pl.DataFrame:

@@ -16,10 +16,10 @@ from ..auditing.impact import Impact
 from ..auditing.intervals import Intervals
 from ..data.roles import Roles
 from ..text.features import Block, Recipe
+from .source import Source
 
 if TYPE_CHECKING:
     import pandas as pd
-    import polars as pl
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,10 @@ class Audit:
     findings: Findings
     model: Any
     run: Run = field(default_factory=Run)
-    frame: pl.DataFrame | None = None
+    frame: Source | None = None  # the table, or the file that it is in
     roles: Roles | None = None
     recipe: Recipe | None = None
+    _made: dict[str, dict[str, Any]] = field(default_factory=dict, repr=False)
 
     @property
     def table(self) -> pd.DataFrame:
@@ -112,10 +113,12 @@ class Audit:
         return () if self.recipe is None else self.recipe.blocks
 
     def summary(self) -> dict[str, Any]:
-        """All of it as a plain dict, which can be written as JSON and drawn as a page."""
+        """All of it as a plain dict, which can be written as JSON and drawn as a page; made once, not to be changed."""
         from .summary import summarise
 
-        return summarise(self)
+        if "summary" not in self._made:
+            self._made["summary"] = summarise(self)
+        return self._made["summary"]
 
     def to_html(self) -> str:
         """One self-contained page."""

@@ -11,11 +11,14 @@ from .. import __version__
 from ..auditing.evidence import Evidence
 from ..auditing.impact import Impact
 from .result import Audit
+from .source import gather
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FORMAT = 1
+#: Suspects that are listed with their reasons, most suspicious first; the table of all rows marks the others.
+MOST_LISTED = 10_000
 _MOST_PAIRS = 50
 _EVIDENCE = 12
 
@@ -48,7 +51,7 @@ def summarise(audit: Audit) -> dict[str, Any]:
         "review": {name: np.asarray(values).tolist() for name, values in findings.review._asdict().items()},
         "convergence": _convergence(audit.model),
         "warnings": list(findings.warnings),
-        "suspects": describe(audit, audit.suspects),
+        "suspects": describe(audit, audit.suspects.head(MOST_LISTED)),
     }
 
 
@@ -116,7 +119,7 @@ def _impact(impact: Impact) -> dict[str, Any]:
 
 def _convergence(model: Any) -> dict[str, Any]:
     values = np.asarray(model.objective_history_, dtype=float).tolist()
-    if not hasattr(model, "true_proba_"):
+    if not hasattr(model, "review_count_"):  # not a robust fit
         text = f"EM took {model.n_iter_} iterations and {'converged' if model.converged_ else 'did not converge'}."
         return {"kind": "objective", "values": values, "chosen": len(values) - 1, "text": text}
     steps = int(model.em_steps_)
@@ -173,8 +176,10 @@ def _cells(audit: Audit, rows: Any) -> tuple[list[dict[str, Any]], list[str | No
 
     roles = audit.roles
     names = [*roles.text, *roles.categorical, *roles.binary, *roles.numeric]
-    ids = [None] * len(rows) if roles.id is None else as_text(audit.frame[roles.id].gather(rows)).to_list()
-    shown = [as_text(audit.frame[name].gather(rows)).to_list() for name in names]
+    wanted = list(dict.fromkeys([*names, *([] if roles.id is None else [roles.id])]))
+    frame = gather(audit.frame, wanted, rows)
+    ids = [None] * len(rows) if roles.id is None else as_text(frame[roles.id]).to_list()
+    shown = [as_text(frame[name]).to_list() for name in names]
     return [dict(zip(names, values, strict=True)) for values in zip(*shown, strict=True)], ids
 
 

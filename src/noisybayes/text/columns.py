@@ -11,6 +11,7 @@ from scipy import sparse
 
 from ..data.cells import Parsed, as_numbers, as_text, as_truths
 from ..data.errors import InputError
+from .counts import Array
 
 _MOST_VALUES = 100
 _MISSING_SHARE = 0.01
@@ -28,22 +29,35 @@ class Categorical:
 
     @classmethod
     def fit(cls, column: pl.Series) -> list[Categorical]:
-        cells = as_text(column).fill_null(_EMPTY)
-        counts = cells.rename("value").value_counts().sort("count", "value", descending=[True, False])
-        values = counts["value"].to_list()
+        return cls.learn(column.name, cls.cells(column).rename("value").value_counts())
+
+    @classmethod
+    def learn(cls, column: str, counts: pl.DataFrame) -> list[Categorical]:
+        """From a table of each `value` and its `count`."""
+        values = counts.sort("count", "value", descending=[True, False])["value"].to_list()
         if len(values) < 2:
             return []
         kept = set(values[:_MOST_VALUES]) | ({_OTHER} if len(values) > _MOST_VALUES else set())
-        return [cls(column.name, tuple(sorted(kept)))]
+        return [cls(column, tuple(sorted(kept)))]
+
+    @staticmethod
+    def cells(column: pl.Series) -> pl.Series:
+        return as_text(column).fill_null(_EMPTY)
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(f"{self.column}={value}" for value in self.values)
 
     def transform(self, column: pl.Series) -> Any:
+        return self.one_hot(self.codes(self.cells(column)))
+
+    def codes(self, cells: pl.Series) -> Array:
+        """The position of the feature of each cell, or -1."""
         position = {value: i for i, value in enumerate(self.values)}
-        cells = as_text(column).fill_null(_EMPTY)
-        codes = cells.replace_strict(position, default=position.get(_OTHER, -1), return_dtype=pl.Int32).to_numpy()
+        other = position.get(_OTHER, -1)
+        return cells.replace_strict(position, default=other, return_dtype=pl.Int32).to_numpy()
+
+    def one_hot(self, codes: Array) -> Any:
         known = codes >= 0
         starts = np.concatenate([[0], np.cumsum(known)]).astype(np.int32)
         ones = np.ones(starts[-1])
@@ -60,15 +74,22 @@ class Binary:
 
     @classmethod
     def fit(cls, column: pl.Series) -> list[Binary]:
-        values = _truths(column).drop_nulls()
-        return [cls(column.name, float(values.sum() * 2 > len(values)))] if values.n_unique() > 1 else []
+        return cls.learn(column.name, truths(column))
+
+    @classmethod
+    def learn(cls, column: str, values: pl.Series) -> list[Binary]:
+        known = values.drop_nulls()
+        return [cls(column, float(known.sum() * 2 > len(known)))] if known.n_unique() > 1 else []
 
     @property
     def names(self) -> tuple[str, ...]:
         return (self.column,)
 
     def transform(self, column: pl.Series) -> Any:
-        return _single(_truths(column).fill_null(self.fill))
+        return self.matrix(truths(column))
+
+    def matrix(self, values: pl.Series) -> Any:
+        return _single(values.fill_null(self.fill))
 
 
 @dataclass(frozen=True)
@@ -81,15 +102,22 @@ class Numeric:
 
     @classmethod
     def fit(cls, column: pl.Series) -> list[Numeric]:
-        values = _numbers(column).drop_nulls()
-        return [cls(column.name, _median(values))] if values.n_unique() > 1 else []
+        return cls.learn(column.name, numbers(column))
+
+    @classmethod
+    def learn(cls, column: str, values: pl.Series) -> list[Numeric]:
+        known = values.drop_nulls()
+        return [cls(column, _median(known))] if known.n_unique() > 1 else []
 
     @property
     def names(self) -> tuple[str, ...]:
         return (self.column,)
 
     def transform(self, column: pl.Series) -> Any:
-        return _single(_numbers(column).fill_null(self.fill))
+        return self.matrix(numbers(column))
+
+    def matrix(self, values: pl.Series) -> Any:
+        return _single(values.fill_null(self.fill))
 
 
 @dataclass(frozen=True)
@@ -101,36 +129,44 @@ class Missing:
 
     @classmethod
     def fit(cls, column: pl.Series) -> list[Missing]:
-        # a yes / no that is no number is not missing
-        share = _is_missing(column).cast(pl.Float64).to_numpy().mean()
-        return [cls(column.name)] if _MISSING_SHARE < share < 1 else []
+        return cls.learn(column.name, _known(column))
+
+    @classmethod
+    def learn(cls, column: str, values: pl.Series) -> list[Missing]:
+        """`values` are null where they are missing, whatever they are elsewhere."""
+        share = values.is_null().cast(pl.Float64).to_numpy().mean()
+        return [cls(column)] if _MISSING_SHARE < share < 1 else []
 
     @property
     def names(self) -> tuple[str, ...]:
         return (f"{self.column} is missing",)
 
     def transform(self, column: pl.Series) -> Any:
-        return _single(_is_missing(column).cast(pl.Float64))
+        return self.matrix(_known(column))
+
+    def matrix(self, values: pl.Series) -> Any:
+        return _single(values.is_null().cast(pl.Float64))
 
 
-def _is_missing(column: pl.Series) -> pl.Series:
-    numbers = as_numbers(column)
-    return numbers.values.is_null() & ~numbers.bad
+def truths(column: pl.Series, n_before: int = 0) -> pl.Series:
+    """0, 1 or null. Of a column that is a part of a longer one, `n_before` rows are above it."""
+    return _readable(column, as_truths(column), "neither yes nor no (1/0, true/false, yes/no)", n_before)
 
 
-def _truths(column: pl.Series) -> pl.Series:
-    return _readable(column, as_truths(column), "neither yes nor no (1/0, true/false, yes/no)")
+def numbers(column: pl.Series, n_before: int = 0) -> pl.Series:
+    return _readable(column, as_numbers(column), "no number", n_before)
 
 
-def _numbers(column: pl.Series) -> pl.Series:
-    return _readable(column, as_numbers(column), "no number")
+def _known(column: pl.Series) -> pl.Series:
+    parsed = as_numbers(column)
+    return parsed.values.set(parsed.bad, 1.0)  # a yes / no that is no number is not missing
 
 
-def _readable(column: pl.Series, parsed: Parsed, what: str) -> pl.Series:
+def _readable(column: pl.Series, parsed: Parsed, what: str, n_before: int) -> pl.Series:
     if parsed.bad.any():
         row = parsed.bad.arg_max() or 0
         raise InputError(
-            f"row {row + 1}: {as_text(column)[row]!r} in the column {column.name!r} is {what}; "
+            f"row {n_before + row + 1}: {as_text(column)[row]!r} in the column {column.name!r} is {what}; "
             f"correct it, empty it, or read the column with --categorical {column.name}"
         )
     return parsed.values

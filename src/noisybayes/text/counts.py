@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -16,25 +16,51 @@ Array = NDArray[Any]
 _SLICE = 50_000  # texts whose tokens are in memory at once
 
 
+class Counted(NamedTuple):
+    counts: Any  # (n, number of words) CSR
+    words: pl.Series  # sorted
+
+    @property
+    def in_rows(self) -> Array:
+        """In how many texts each word stands."""
+        return np.bincount(self.counts.indices, minlength=len(self.words))
+
+
 def count_all(texts: pl.Series, tokenizer: Tokenizer) -> tuple[Any, pl.Series]:
     """CSR counts of all words, and the words."""
-    parts = []
-    for piece in texts.to_frame("text").iter_slices(_SLICE):
-        tokens = tokenizer.tokens(piece["text"])
-        words = tokens["token"].unique().sort()
-        parts.append((_matrix(tokens, words, piece.height), words))
-    vocabulary = pl.concat([words for _, words in parts]).unique().sort()
-    for counts, words in parts:  # both are sorted, so the indices stay sorted too
-        counts.indices = _codes(words, vocabulary)[counts.indices]
-        counts.resize(counts.shape[0], len(vocabulary))
-    return _stacked([counts for counts, _ in parts]), vocabulary
+    parts = count_pieces(texts, tokenizer)
+    vocabulary = pl.concat([part.words for part in parts]).unique().sort()
+    return stacked([recoded(part, vocabulary) for part in parts]), vocabulary
+
+
+def count_pieces(texts: pl.Series, tokenizer: Tokenizer) -> list[Counted]:
+    return [count_piece(piece["text"], tokenizer) for piece in texts.to_frame("text").iter_slices(_SLICE)]
+
+
+def count_piece(texts: pl.Series, tokenizer: Tokenizer) -> Counted:
+    """CSR counts of the words of a few texts."""
+    tokens = tokenizer.tokens(texts)
+    words = tokens["token"].unique().sort()
+    return Counted(_matrix(tokens, words, len(texts)), words)
+
+
+def recoded(part: Counted, vocabulary: pl.Series) -> Any:
+    """CSR counts of the words in a sorted vocabulary; other words are left out."""
+    counts = part.counts
+    # both are sorted, so the indices stay sorted too
+    codes = part.words.cast(pl.Enum(vocabulary), strict=False).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
+    columns = codes[counts.indices]
+    known = columns >= 0
+    starts = np.concatenate([[0], np.cumsum(known)])[counts.indptr].astype(np.int32)
+    shape = (counts.shape[0], len(vocabulary))
+    return sparse.csr_array((counts.data[known].astype(np.float64), columns[known], starts), shape=shape)
 
 
 def count_known(texts: pl.Series, tokenizer: Tokenizer, vocabulary: pl.Series) -> Any:
     """CSR counts of the words in a sorted vocabulary; other words are left out."""
     pieces = texts.to_frame("text").iter_slices(_SLICE)
     parts = [_matrix(tokenizer.tokens(piece["text"]), vocabulary, piece.height) for piece in pieces]
-    return _stacked(parts) if parts else sparse.csr_array((0, len(vocabulary)), dtype=np.float64)
+    return stacked(parts) if parts else sparse.csr_array((0, len(vocabulary)), dtype=np.float64)
 
 
 def _matrix(tokens: pl.DataFrame, vocabulary: pl.Series, n_rows: int) -> Any:
@@ -47,10 +73,5 @@ def _matrix(tokens: pl.DataFrame, vocabulary: pl.Series, n_rows: int) -> Any:
     return counts
 
 
-def _codes(words: pl.Series, vocabulary: pl.Series) -> Array:
-    codes: Array = words.cast(pl.Enum(vocabulary)).to_physical().to_numpy()
-    return codes.astype(np.int32)
-
-
-def _stacked(parts: list[Any]) -> Any:
+def stacked(parts: list[Any]) -> Any:
     return parts[0] if len(parts) == 1 else sparse.vstack(parts, format="csr")

@@ -57,11 +57,7 @@ class Recipe:
 
     @classmethod
     def fit(cls, frame: pl.DataFrame, roles: Roles, settings: TextSettings | None = None) -> tuple[Recipe, Features]:
-        names = (*roles.text, *roles.categorical, *roles.binary, *roles.numeric)
-        if not names:
-            raise InputError(
-                "there is no column to learn from; name one with --text, --categorical, --numeric or --binary"
-            )
+        check_features(roles)
         texts, matrices, notes = [], [], []
         for name in roles.text:
             words, X, doubts = TextFeatures.fit(as_text(frame[name]), settings)
@@ -69,14 +65,19 @@ class Recipe:
             matrices.append(X)
             notes += doubts
         others = _fit_others(frame, roles)
-        used = {part.column for part in (*texts, *others)}
+        recipe = cls.of(roles, texts, others, notes)
+        return recipe, Features(joined([*matrices, *_matrices(frame, others)]), recipe.blocks)
+
+    @classmethod
+    def of(cls, roles: Roles, texts: Sequence[Part], others: Sequence[Part], notes: Sequence[str]) -> Recipe:
+        """What was learned, with a note for each column that says nothing."""
+        names, used = feature_columns(roles), {part.column for part in (*texts, *others)}
         if not used:
             raise InputError(
                 f"the columns {', '.join(map(repr, names))} hold one value each; name others to learn from"
             )
-        notes += [f"left out: {name!r} (the same value in every row)" for name in names if name not in used]
-        recipe = cls((*texts, *others), tuple(notes))
-        return recipe, Features(_joined([*matrices, *_matrices(frame, others)]), recipe.blocks)
+        left_out = [f"left out: {name!r} (the same value in every row)" for name in names if name not in used]
+        return cls((*texts, *others), (*notes, *left_out))
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -94,7 +95,7 @@ class Recipe:
             raise InputError(
                 f"there is no column {missing[0]!r}, which the features are made from; add it to the table"
             )
-        return _joined(_matrices(frame, self.parts))
+        return joined(_matrices(frame, self.parts))
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON. The notes are not kept."""
@@ -103,6 +104,15 @@ class Recipe:
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> Recipe:
         return cls(tuple(_restored(**part) for part in stored["parts"]))
+
+
+def feature_columns(roles: Roles) -> tuple[str, ...]:
+    return (*roles.text, *roles.categorical, *roles.binary, *roles.numeric)
+
+
+def check_features(roles: Roles) -> None:
+    if not feature_columns(roles):
+        raise InputError("there is no column to learn from; name one with --text, --categorical, --numeric or --binary")
 
 
 def _fit_others(frame: pl.DataFrame, roles: Roles) -> list[Part]:
@@ -122,7 +132,7 @@ def _matrices(frame: pl.DataFrame, parts: Sequence[Part]) -> list[Any]:
     return [part.transform(frame[part.column]) for part in parts]
 
 
-def _joined(matrices: list[Any]) -> Any:
+def joined(matrices: list[Any]) -> Any:
     return matrices[0] if len(matrices) == 1 else sparse.hstack(matrices, format="csr")
 
 

@@ -20,7 +20,7 @@ _KANA_SHARE = 0.1
 def main_script(texts: pl.Series) -> str:
     """ "chinese", "japanese", "korean", "thai" or "words", by the number of characters in a sample of the texts."""
     sample = texts.drop_nulls()
-    sample = sample.gather_every(max(1, len(sample) // _SAMPLE))
+    sample = sample.gather_every(sampling_step(len(sample)))
     n_letters = _count(sample, r"\p{L}")
     counts = {script: _count(sample, pattern) for script, pattern in _SCRIPTS.items()}
     if counts["japanese"] > _KANA_SHARE * (counts["chinese"] + counts["japanese"]):
@@ -28,6 +28,11 @@ def main_script(texts: pl.Series) -> str:
     script = max(counts, key=lambda name: counts[name])
     # a Han character says about as much as a word of three letters
     return script if counts[script] and 3 * counts[script] > n_letters - counts[script] else "words"
+
+
+def sampling_step(n_texts: int) -> int:
+    """Every so many texts make the sample; a sample is its own sample."""
+    return max(1, n_texts // _SAMPLE)
 
 
 def _count(texts: pl.Series, pattern: str) -> int:

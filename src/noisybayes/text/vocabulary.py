@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -9,7 +10,8 @@ import numpy as np
 import polars as pl
 
 from ..data.errors import InputError
-from .counts import Array, count_all, count_known
+from .counts import Array, Counted, count_known, count_pieces, recoded, stacked
+from .tally import Tally
 from .tokens import Tokenizer, choose_tokenizer
 
 # in a small file a word in one text may be all there is, and one in half of the texts may be the topic
@@ -50,22 +52,50 @@ class TextFeatures:
     def fit(cls, texts: pl.Series, settings: TextSettings | None = None) -> tuple[TextFeatures, Any, list[str]]:
         """The fitted features, the matrix of these texts, and sentences about what is second best."""
         settings = settings or TextSettings()
-        if not texts.fill_null("").str.contains(r"\S").any():
-            raise InputError(f"every text in the column {texts.name!r} is empty; name another one with --text")
+        if not has_text(texts):
+            raise every_text_is_empty(texts.name)
         tokenizer, notes = choose_tokenizer(texts, settings.ngrams)
-        counts, words = count_all(texts, tokenizer)
-        n, in_rows = counts.shape[0], np.bincount(counts.indices, minlength=counts.shape[1])
-        kept = _frequent(in_rows, n, settings, texts.name)
-        idf = np.log((1.0 + n) / (1.0 + in_rows)) + 1.0
+        parts = count_pieces(texts, tokenizer)
+        in_rows = Tally()
+        for part in parts:
+            in_rows.add(part.words, part.in_rows)
+        features = cls.learn(texts.name, in_rows.total(), parts, len(texts), tokenizer, settings)
+        return features, stacked([features.weigh(part) for part in parts]), notes
+
+    @classmethod
+    def learn(
+        cls,
+        column: str,
+        in_rows: pl.DataFrame,
+        parts: Iterable[Counted],
+        n: int,
+        tokenizer: Tokenizer,
+        settings: TextSettings,
+    ) -> TextFeatures:
+        """From the total of a `Tally` in how many of the n texts each word stands, and counts of all texts."""
+        found = in_rows["count"].to_numpy()
+        kept = _frequent(found, n, settings, column)
+        words, idf = in_rows["value"].gather(kept), np.log((1.0 + n) / (1.0 + found[kept])) + 1.0
         if len(kept) > settings.max_words:
-            weight = _weighted(counts[:, kept], idf[kept], "tfidf").sum(axis=0)
-            kept = np.sort(kept[np.argsort(-weight, kind="stable")[: settings.max_words]])
-        features = cls(settings, tokenizer, tuple(words.gather(kept).to_list()), idf[kept])
-        return features, _weighted(counts[:, kept], features.idf, settings.weighting), notes
+            weight = np.zeros(len(kept))
+            for part in parts:  # added entry by entry, so that the sums do not depend on how the texts are parted
+                weighted = _weighted(recoded(part, words), idf, "tfidf")
+                np.add.at(weight, weighted.indices, weighted.data)
+            best = np.sort(np.argsort(-weight, kind="stable")[: settings.max_words])
+            words, idf = words.gather(best), idf[best]
+        return cls(settings, tokenizer, tuple(words.to_list()), idf)
+
+    def weigh(self, part: Counted) -> Any:
+        """(n, d) CSR, float64, of texts whose words were counted."""
+        return _weighted(recoded(part, self._vocabulary), self.idf, self.settings.weighting)
+
+    @property
+    def _vocabulary(self) -> pl.Series:
+        return pl.Series(self.feature_names, dtype=pl.String)
 
     def transform(self, texts: pl.Series) -> Any:
         """(n, d) CSR, float64. A text without known words is a row of zeros."""
-        counts = count_known(texts, self.tokenizer, pl.Series(self.feature_names, dtype=pl.String))
+        counts = count_known(texts, self.tokenizer, self._vocabulary)
         return _weighted(counts, self.idf, self.settings.weighting)
 
     def to_dict(self) -> dict[str, Any]:
@@ -80,6 +110,14 @@ class TextFeatures:
     def from_dict(cls, stored: dict[str, Any]) -> TextFeatures:
         settings, tokenizer = TextSettings(**stored["settings"]), Tokenizer(**stored["tokenizer"])
         return cls(settings, tokenizer, tuple(stored["words"]), np.array(stored["idf"], dtype=np.float64))
+
+
+def has_text(texts: pl.Series) -> bool:
+    return bool(texts.fill_null("").str.contains(r"\S").any())
+
+
+def every_text_is_empty(column: str) -> InputError:
+    return InputError(f"every text in the column {column!r} is empty; name another one with --text")
 
 
 def _frequent(in_rows: Array, n: int, settings: TextSettings, column: str) -> Array:

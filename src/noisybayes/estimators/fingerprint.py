@@ -1,0 +1,22 @@
+"""Whether two fits are the same one: of the same rows, with the same settings."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+
+from .. import __version__
+from ..model.rows import Rows, leaves, n_entries
+
+
+def fingerprint(name: str, params: dict[str, Any], rows: Rows) -> str:
+    """Of a fit that may be begun again. Labels count one by one; features by their shape and number of entries."""
+    shapes = [(leaf.shape, str(leaf.dtype)) for leaf in leaves(rows.X)]
+    settings = sorted((key, repr(value)) for key, value in params.items())
+    told = hashlib.sha256(repr((__version__, name, settings, shapes, n_entries(rows.X))).encode())
+    for values in rows[1:]:
+        if values is not None:
+            told.update(np.ascontiguousarray(values).tobytes())
+    return told.hexdigest()

@@ -1,0 +1,42 @@
+"""The state of a fit in a folder, so that one that was cut off can go on with the same result."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+from .._files import whole_file
+
+
+class Checkpoint:
+    """Named values; without a folder nothing is kept. `of` tells the fit that the state belongs to."""
+
+    def __init__(self, folder: Path | None = None, of: Any = None) -> None:
+        self.folder, self.of = folder, of
+
+    def load(self, name: str) -> Any:
+        """What was saved last under this name, or None."""
+        if self.folder is None or not self._path(name).exists():
+            return None
+        try:
+            with self._path(name).open("rb") as file:
+                of, value = pickle.load(file)
+        except (pickle.UnpicklingError, EOFError, AttributeError, ImportError) as error:
+            raise ValueError(f"{self._path(name)} is damaged ({error}); remove it to fit from the beginning") from None
+        if of != self.of:
+            raise ValueError(f"{self.folder} holds the state of another fit; remove it, or choose another folder")
+        return value
+
+    def save(self, name: str, value: Any) -> None:
+        """The file appears whole or not at all."""
+        if self.folder is not None:
+            with whole_file(self._path(name)) as made, made.open("wb") as file:
+                pickle.dump((self.of, value), file, protocol=5)
+
+    def _path(self, name: str) -> Path:
+        assert self.folder is not None
+        return self.folder / f"{name}.pickle"
+
+
+NO_CHECKPOINT = Checkpoint()

@@ -1,0 +1,103 @@
+"""Sparse rows on disk: what was written comes back, and what cannot is said."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from noisybayes.model.shards import MANIFEST, ShardError, Shards
+
+X = sparse.random_array((50, 7), density=0.3, format="csr", rng=np.random.default_rng(0))
+EDGES = [0, 20, 20, 21, 50]
+
+
+def written(folder, dtype=np.float64):
+    blocks = (X[start:stop] for start, stop in zip(EDGES, EDGES[1:], strict=False))
+    return Shards.write(folder, blocks, 7, dtype)
+
+
+def dense(blocks):
+    return np.vstack([block.toarray() for block in blocks])
+
+
+def test_rows_come_back(tmp_path):
+    shards = written(tmp_path / "new" / "rows")
+    for found in (shards, Shards(shards.folder)):
+        assert (found.shape, len(found), found.nnz, found.dtype) == ((50, 7), 50, X.nnz, np.float64)
+        assert found.edges.tolist() == EDGES
+        assert [block.n_rows for block in found.blocks] == [20, 0, 1, 29]
+        assert (dense(found) == X.toarray()).all()
+        assert (found.read(3).toarray() == X[21:].toarray()).all()
+    single = written(tmp_path / "float32", np.float32)
+    assert (dense(single) == X.toarray().astype(np.float32)).all()
+
+
+@pytest.mark.parametrize("rows", [[], [3], [49, 0, 20, 20, 19], range(50)])
+def test_some_rows(tmp_path, rows):
+    rows = np.array(rows, dtype=np.int64)
+    assert (written(tmp_path).take(rows).toarray() == X[rows].toarray()).all()
+
+
+def test_entries_are_put_in_order_and_added_up(tmp_path):
+    twice = sparse.csr_array((np.ones(3), [2, 0, 2], [0, 3]), shape=(1, 3))
+    block = Shards.write(tmp_path, [twice], 3).read(0)
+    assert (block.indices.tolist(), block.data.tolist()) == ([0, 2], [1, 2])
+    assert twice.nnz == 3
+
+
+def test_no_rows(tmp_path):
+    assert Shards.write(tmp_path, [], 3).shape == (0, 3)
+
+
+def test_blocks_of_another_width(tmp_path):
+    with pytest.raises(ValueError, match="a block has 7 columns, but 8 were announced"):
+        Shards.write(tmp_path, [X], 8)
+
+
+@pytest.mark.parametrize(
+    ("damage", "text"),
+    [
+        (lambda folder: (folder / MANIFEST).unlink(), "holds no finished shards; write them anew"),
+        (lambda folder: (folder / MANIFEST).write_text("{"), "is damaged; write the shards anew"),
+        (lambda folder: (folder / "000000.csr").unlink(), "cannot be read any more (.*); write the shards anew"),
+        (lambda folder: (folder / "000000.csr").write_bytes(b"short"), "is damaged: it has not the size"),
+    ],
+)
+def test_what_is_said_of_damage(tmp_path, damage, text):
+    written(tmp_path)
+    damage(tmp_path)
+    with pytest.raises(ShardError, match=text.replace("(.*)", r"\(.*\)")):
+        list(Shards(tmp_path))
+
+
+def test_writing_that_failed_left_nothing_finished(tmp_path):
+    def blocks():
+        yield X
+        raise KeyboardInterrupt
+
+    written(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        Shards.write(tmp_path, blocks(), 7)
+    with pytest.raises(ShardError, match="holds no finished shards"):
+        Shards(tmp_path)
+
+
+def test_a_full_disk(tmp_path):
+    code = """
+import resource, sys
+from scipy import sparse
+from noisybayes.model.shards import ShardError, Shards
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+try:
+    Shards.write(sys.argv[1], [sparse.eye_array(n, 9_999, format="csr") for n in (99, 9_999)], 9_999)
+except ShardError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code, tmp_path / "rows"], capture_output=True, text=True, check=True)
+    assert done.stdout == (
+        f"the disk is full: {tmp_path / 'rows'} cannot take all rows; make room or choose another folder\n"
+    )
