@@ -78,4 +78,4 @@ def run(family, rows, structure, map_sum=None, **settings):
     settings = {"alpha": 0.7, "n_init": 3, "max_iter": 8, "tol": -np.inf, **settings}
     map_sum = map_sum or ENGINES["local"](1)
     rng = np.random.default_rng(7)
-    return fit([rows], family, structure, None, K, Settings(**settings), map_sum, rng)
+    return fit(rows, family, structure, None, K, Settings(**settings), map_sum, rng)

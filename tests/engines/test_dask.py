@@ -13,9 +13,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster
+from scipy import sparse
 
 from noisybayes import BernoulliINB, simulate
 from noisybayes.engines.dask import GROUPS, ClusterLostError, on_cluster
+from noisybayes.model.shards import Shards
 
 from ..contracts.cases import FAMILIES, STRUCTURES, make_rows, run
 from .test_engines import chunk, sums
@@ -40,6 +42,24 @@ def test_equal_to_local_for_every_family_in_any_partitioning(cluster, family_nam
     np.testing.assert_allclose(there.params.mislabel, here.params.mislabel, atol=1e-9)
     np.testing.assert_allclose(there.params.prior, here.params.prior, atol=1e-9)
     np.testing.assert_allclose(there.objective, here.objective, rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::noisybayes.model.mislabel.IdentifiabilityWarning")
+@pytest.mark.parametrize("at_url", [False, True])
+def test_shards_are_read_by_the_workers(cluster, tmp_path, at_url, monkeypatch):
+    data = simulate(3_000, n_features=30, n_classes=3, random_state=0)
+    X = sparse.csr_array(data.X.astype(float))
+    shards = Shards.write(tmp_path / "rows", [X[:1_000], X[1_000:2_500], X[2_500:]], 30)
+    there = Shards(f"file://{tmp_path}/rows") if at_url else shards
+    here = BernoulliINB(method="em", random_state=0).fit(shards, data.y)
+    read = []
+    monkeypatch.setattr(
+        Shards, "read", lambda self, number, whole=Shards.read: read.append(number) or whole(self, number)
+    )
+    model = BernoulliINB(method="em", random_state=0, engine=on_cluster(cluster)).fit(there, data.y)
+    assert set(read) <= {0}  # one block tells the family its constants
+    np.testing.assert_allclose(model.mislabel_matrix_, here.mislabel_matrix_, atol=1e-9)
+    np.testing.assert_allclose(model.feature_prob_, here.feature_prob_, atol=1e-9)
 
 
 def test_chunks_are_sent_once(cluster):

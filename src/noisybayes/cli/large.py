@@ -24,7 +24,7 @@ _OURS = 0.6
 _UNITS = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 
 
-class Size(click.ParamType):
+class Size(click.ParamType):  # type: ignore[type-arg]
     """500MB, 2GB, 1.5g"""
 
     name = "size"
@@ -72,7 +72,7 @@ def _installed() -> int:
 def fitted_from_disk(
     file: str, limit: int, options: dict[str, Any], tell: Progress, **algorithm: Any
 ) -> Iterator[tuple[Batches, Roles, list[str], Fitted]]:
-    """The file, its columns with sentences about them, and the fit, whose rows are on disk for as long as this lasts."""
+    """The file, its columns with sentences about them, and the fit; its rows are on disk for as long as this lasts."""
     from ..data.batches import Batches
     from ..report.large import Job, check_memory, fit_large, workplace
 

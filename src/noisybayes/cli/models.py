@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from . import tables
+from .large import fitted_from_disk, memory_limit, memory_options
 from .tables import clear_errors, column_options, quiet_option, reading_options, seed_option, stages, word_options
 
 
@@ -34,6 +35,7 @@ from .tables import clear_errors, column_options, quiet_option, reading_options,
 @column_options
 @quiet_option
 @seed_option
+@memory_options
 @reading_options
 @word_options
 def fit(file: str, out: Path, **options: Any) -> None:
@@ -41,26 +43,43 @@ def fit(file: str, out: Path, **options: Any) -> None:
     with clear_errors():
         from .._files import whole_folder
         from ..data.errors import InputError
-        from ..report.run import fit_frame
         from ..report.saved import save_model
 
         if out.exists() and not (out.is_dir() and {path.name for path in out.iterdir()} <= _MODEL_FILES):
             raise InputError(f"{out} holds other things than a model; choose a new folder with --out")
-        with stages(("reading", "making features", "fitting"), options["quiet"]) as tell:
-            frame = tables.read(file, options)
-            roles, notes = tables.roles(frame, options)
-            with _engine(options) as engine:
-                fitted = fit_frame(
-                    frame, roles, missing_label=options["missing_label"], settings=tables.text_settings(options),
-                    random_state=options["seed"], progress=tell, method=options["method"], engine=engine,
-                )  # fmt: skip
-            with whole_folder(out) as made:
-                save_model(made, fitted.model, fitted.recipe, roles)
+        options["out"] = out
+        with (
+            stages(("reading", "making features", "fitting"), options["quiet"]) as tell,
+            _fitted(file, options, tell) as (roles, notes, fitted),
+            whole_folder(out) as made,
+        ):
+            save_model(made, fitted.model, fitted.recipe, roles)
     if not options["quiet"]:
         for note in (*notes, *fitted.notes):
             click.echo(note)
         click.echo(f"estimated share of wrong labels: {fitted.model.noise_rate_:.1%}")
         click.echo(f"wrote {out}; next: noisybayes predict {out} NEW_FILE")
+
+
+@contextmanager
+def _fitted(file: str, options: dict[str, Any], tell: Any) -> Iterator[tuple[Any, list[str], Any]]:
+    """The columns with sentences about them, and the fit."""
+    from ..report.run import fit_frame
+
+    limit = memory_limit(file, options)
+    with _engine(options) as engine:
+        algorithm = {"method": options["method"], "engine": engine}
+        if limit is not None:
+            with fitted_from_disk(file, limit, options, tell, **algorithm) as (_, roles, notes, fitted):
+                yield roles, notes, fitted
+            return
+        frame = tables.read(file, options)
+        roles, notes = tables.roles(frame, options)
+        fitted = fit_frame(
+            frame, roles, missing_label=options["missing_label"], settings=tables.text_settings(options),
+            random_state=options["seed"], progress=tell, **algorithm,
+        )  # fmt: skip
+        yield roles, notes, fitted
 
 
 @contextmanager

@@ -30,11 +30,12 @@ class BadInput(click.ClickException):
 def clear_errors() -> Iterator[None]:
     """Errors that people can put right, without a traceback."""
     from .._extras import MissingExtraError
+    from .._files import DiskError
     from ..data.errors import InputError
 
     try:
         yield
-    except (InputError, MissingExtraError) as error:
+    except (InputError, MissingExtraError, DiskError) as error:
         raise BadInput(str(error)) from None
     except OSError as error:  # disk full, no permission
         raise BadInput(f"{error.strerror or error}: {error.filename}" if error.filename else str(error)) from None

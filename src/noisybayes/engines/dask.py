@@ -1,4 +1,5 @@
-"""Workers of a Dask cluster. Rows are sent once and stay there; the parameters go to every worker once per pass.
+"""Workers of a Dask cluster. Rows are sent once and stay there; shards are named by their path, and the workers read
+them. The parameters go to every worker once per pass.
 
 Both travel inside tasks, which the scheduler can give to another worker when one is lost; data that were scattered
 would be gone for good (and a broadcast to a worker that dies meanwhile never ends).
@@ -87,18 +88,25 @@ class Held:
         if not workers:
             raise ClusterLostError("the cluster has no workers; start some and fit again")
         homes = [workers[i * len(workers) // len(groups)] for i in range(len(groups))]
-        self._groups = [_sent(self.client, group, home) for group, home in zip(groups, homes, strict=True)]
+        self._groups = [_sent(self.client, group, home, _loaded) for group, home in zip(groups, homes, strict=True)]
         self._chunks = chunks
 
 
-def _sent(client: Client, value: Any, home: str | None = None) -> Future:
+def _sent(client: Client, value: Any, home: str | None = None, unpack: Callable[[bytes], Any] | None = None) -> Future:
     """A task that brings forth the value, at home if that is still there."""
     import cloudpickle  # comes with Dask
 
     where = {} if home is None else {"workers": [home], "allow_other_workers": True}
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Sending large graph")  # it is sent once, and has to be there
-        return client.submit(cloudpickle.loads, cloudpickle.dumps(value), pure=False, **where)
+        return client.submit(unpack or cloudpickle.loads, cloudpickle.dumps(value), pure=False, **where)
+
+
+def _loaded(pickled: bytes) -> list[Rows]:
+    """Chunks that are named by their path are read where they are used, and stay there."""
+    import cloudpickle
+
+    return [chunk.load() for chunk in cloudpickle.loads(pickled)]
 
 
 def _map_sum(held: Held, fn: Callable[[Rows], Any], chunks: Sequence[Rows]) -> Any:
@@ -112,7 +120,8 @@ def _map_sum(held: Held, fn: Callable[[Rows], Any], chunks: Sequence[Rows]) -> A
         except Exception as error:
             if held.client.status != "running":
                 raise ClusterLostError(
-                    "the scheduler does not answer any more; start the cluster and fit again"
+                    "the scheduler does not answer any more; start the cluster and fit again (a run with rows on "
+                    "disk goes on with --resume)"
                 ) from error
             if not isinstance(error, lost):
                 raise

@@ -1,8 +1,9 @@
 """Sparse rows on disk, block by block: more of them than memory holds.
 
-A folder of shards has one file for each block (row starts, column numbers and values of a CSR array, one behind the
+A folder of shards has one file for each block (values, row starts and column numbers of a CSR array, one behind the
 other) and `shards.json`, which is written last: a folder without it was not finished. Blocks are read by `fromfile`,
-since pages of a memory map would count as the memory of this process for as long as nobody else needs them.
+since pages of a memory map would count as the memory of this process for as long as nobody else needs them. Shards may
+also lie where fsspec can read them (s3://bucket/rows).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from .._extras import require
 from .._files import DiskError, told_if_full
 from .tree import Array
 
@@ -31,13 +33,36 @@ class Block(NamedTuple):
     n_entries: int
 
 
+class Remote(NamedTuple):
+    """A path that fsspec reads; as much of pathlib as is needed."""
+
+    url: str
+
+    def __truediv__(self, name: str) -> Remote:
+        return Remote(f"{self.url.rstrip('/')}/{name}")
+
+    def __str__(self) -> str:
+        return self.url
+
+    def read_bytes(self) -> bytes:
+        fsspec = require("fsspec", extra="dask", purpose="shards at a URL")
+        try:
+            with fsspec.open(self.url, "rb") as file:
+                content: bytes = file.read()
+                return content
+        except OSError:
+            raise
+        except Exception as error:  # every kind of storage has errors of its own
+            raise OSError(str(error)) from None
+
+
 class Shards:
-    """Rows of a sparse matrix on disk. `Shards.write` makes them, `Shards(folder)` opens them."""
+    """Rows of a sparse matrix on disk. `Shards.write` makes them, `Shards(folder)` opens them, also at a URL."""
 
     def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder)
+        self.folder: Path | Remote = Remote(str(folder)) if "://" in str(folder) else Path(folder)
         try:
-            told = json.loads((self.folder / MANIFEST).read_text(encoding="utf-8"))
+            told = json.loads((self.folder / MANIFEST).read_bytes())
         except OSError:
             raise ShardError(f"{self.folder} holds no finished shards; write them anew") from None
         except ValueError:
@@ -70,15 +95,18 @@ class Shards:
         """One block as a CSR array."""
         n_rows, n_entries = self.blocks[number]
         path = _path(self.folder, number)
-        sizes = (_INDEX.itemsize * (n_rows + 1), _INDEX.itemsize * n_entries, self.dtype.itemsize * n_entries)
+        kinds = ((self.dtype, n_entries), (_INDEX, n_rows + 1), (_INDEX, n_entries))
         try:
-            if path.stat().st_size != sum(sizes):
-                raise ShardError(f"{path} is damaged: it has not the size it was written with; write the shards anew")
-            starts = np.fromfile(path, _INDEX, n_rows + 1)
-            columns = np.fromfile(path, _INDEX, n_entries, offset=sizes[0])
-            values = np.fromfile(path, self.dtype, n_entries, offset=sizes[0] + sizes[1])
+            content = np.fromfile(path, np.uint8) if isinstance(path, Path) else bytearray(path.read_bytes())
         except OSError as error:
             raise ShardError(f"{path} cannot be read any more ({error}); write the shards anew") from None
+        ends = np.cumsum([kind.itemsize * count for kind, count in kinds])
+        if len(content) != ends[-1]:
+            raise ShardError(f"{path} is damaged: it has not the size it was written with; write the shards anew")
+        values, starts, columns = (
+            np.frombuffer(content, kind, count, end - kind.itemsize * count)
+            for (kind, count), end in zip(kinds, ends, strict=True)
+        )
         block = sparse.csr_array((values, columns, starts), shape=(n_rows, self.shape[1]))
         block.has_canonical_format = True
         return block
@@ -96,7 +124,7 @@ class Shards:
         return sparse.vstack(parts, format="csr")[np.argsort(order, kind="stable")]
 
 
-def _path(folder: Path, number: int) -> Path:
+def _path(folder: Any, number: int) -> Any:
     return folder / f"{number:06d}.csr"
 
 
@@ -110,6 +138,7 @@ def _write_block(path: Path, block: Any, n_columns: int, dtype: np.dtype[Any]) -
     if block.nnz > np.iinfo(_INDEX).max:
         raise ValueError(f"a block has {block.nnz:,} entries, too many for one file; cut it into smaller ones")
     with path.open("wb") as file:
-        for part, kind in ((block.indptr, _INDEX), (block.indices, _INDEX), (block.data, dtype)):
+        # the longest numbers first, so that all of them are aligned
+        for part, kind in ((block.data, dtype), (block.indptr, _INDEX), (block.indices, _INDEX)):
             file.write(part.astype(kind, copy=False).data)  # tofile would not say why it failed
     return Block(block.shape[0], block.nnz)

@@ -62,7 +62,7 @@ class Job(NamedTuple):
             "words": asdict(self.settings),
             "missing_label": self.missing_label,
             "seed": self.seed,
-            "algorithm": {name: str(value) for name, value in self.algorithm.items()},
+            "algorithm": {name: str(value) for name, value in self.algorithm.items() if name != "engine"},
         }
 
 
