@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 #: Sums that leave a worker; more would only make the tree higher.
 GROUPS = 32
+#: For the first worker.
+SECONDS_TO_WAIT = 30
 #: A worker that is lost takes its rows along, and they are sent anew; so often in one pass.
 MOST_LOSSES = 5
 
@@ -84,12 +86,19 @@ class Held:
         """Neighbouring groups to one worker, so that the first sums of the tree stay there."""
         edges = np.linspace(0, len(chunks), min(GROUPS, len(chunks)) + 1).astype(int)
         groups = [list(chunks[start:stop]) for start, stop in pairwise(edges)]
-        workers = sorted(self.client.scheduler_info(n_workers=-1)["workers"])
-        if not workers:
-            raise ClusterLostError("the cluster has no workers; start some and fit again")
+        workers = _workers(self.client)
         homes = [workers[i * len(workers) // len(groups)] for i in range(len(groups))]
         self._groups = [_sent(self.client, group, home, _loaded) for group, home in zip(groups, homes, strict=True)]
         self._chunks = chunks
+
+
+def _workers(client: Client) -> list[str]:
+    """Addresses; of a cluster that is just starting, or that has lost its last worker, once there is one again."""
+    try:
+        client.wait_for_workers(1, timeout=SECONDS_TO_WAIT)
+    except TimeoutError:
+        raise ClusterLostError("the cluster has no workers; start some and fit again") from None
+    return sorted(client.scheduler_info(n_workers=-1)["workers"])
 
 
 def _sent(client: Client, value: Any, home: str | None = None, unpack: Callable[[bytes], Any] | None = None) -> Future:
