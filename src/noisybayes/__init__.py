@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .data.simulate import simulate
     from .estimators import BernoulliINB, GaussianINB, MislabelClassifier, MixedINB, MultinomialINB, load
+    from .model.shards import Shards
     from .report import Audit, audit
 
 __version__ = "0.1.0"
@@ -18,12 +19,13 @@ __all__ = [
     "MislabelClassifier",
     "MixedINB",
     "MultinomialINB",
+    "Shards",
     "audit",
     "load",
     "simulate",
 ]
 
-_HOME = {"simulate": ".data.simulate", "audit": ".report", "Audit": ".report"}
+_HOME = {"simulate": ".data.simulate", "audit": ".report", "Audit": ".report", "Shards": ".model.shards"}
 
 
 def __getattr__(name: str) -> Any:

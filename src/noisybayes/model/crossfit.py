@@ -84,9 +84,6 @@ class Learner(Protocol):
         ...
 
 
-_UNCALIBRATED = Calibration(*(np.zeros(0) for _ in range(4)))
-
-
 class Round(NamedTuple):
     """What a stage can be made from again in one pass over the rows."""
 
@@ -168,22 +165,26 @@ class Fitter:
         return self.learner.shares(gathered) if variant.shares else np.zeros(self.n_classes)
 
     def stage(self, folded: Folded, belief: Belief, choice: Choice, start: Calibration | None, number: int) -> Stage:
-        stage = self._scored(folded, belief, choice, number)
-        base, labels = self.base(stage.gathered, choice.variant), folded.labels
-        calibration = calibrate(stage.scores, labels, self.structure, choice.penalty, base, start, self.rng)
-        return stage._replace(calibration=calibration)
+        gathered, scores = self._learned(folded, belief, choice, number)
+        base, labels = self.base(gathered, choice.variant), folded.labels
+        calibration = calibrate(scores, labels, self.structure, choice.penalty, base, start, self.rng)
+        return Stage(number, belief, gathered, calibration, scores)
 
-    def _scored(self, folded: Folded, belief: Belief, choice: Choice, number: int) -> Stage:
+    def again(self, folded: Folded, choice: Choice, made: Round) -> Stage:
+        """The stage that was made before."""
+        gathered, scores = self._learned(folded, made.belief, choice, made.number)
+        return Stage(made.number, made.belief, gathered, made.calibration, scores)
+
+    def _learned(self, folded: Folded, belief: Belief, choice: Choice, number: int) -> tuple[Any, Scores]:
         gathered = self.learner.gather(folded, belief)
-        scores = self.scores(gathered, choice.variant, number > 0, folded).kept_if_small()
-        return Stage(number, belief, gathered, _UNCALIBRATED, scores)
+        return gathered, self.scores(gathered, choice.variant, number > 0, folded).kept_if_small()
 
     def rounds(self, folded: Folded, choice: Choice, most: int, resumed: Round | None = None) -> Iterator[Stage]:
         """The stages after 0, 1, ... rounds of reweighting, or from an earlier one on."""
         belief, start = first_belief(folded.labels, self.n_classes), None
         for number in range(0 if resumed is None else resumed.number, most + 1):
             if resumed is not None and resumed.number == number:
-                stage = self._scored(folded, resumed.belief, choice, number)._replace(calibration=resumed.calibration)
+                stage = self.again(folded, choice, resumed)
             else:
                 stage = self.stage(folded, belief, choice, start, number)
             yield stage
