@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ EDGES = [0, 20, 20, 21, 50]
 
 
 def written(folder, dtype=np.float64):
-    blocks = (X[start:stop] for start, stop in zip(EDGES, EDGES[1:], strict=False))
+    blocks = (X[start:stop] for start, stop in pairwise(EDGES))
     return Shards.write(folder, blocks, 7, dtype)
 
 
@@ -61,7 +62,7 @@ def test_blocks_of_another_width(tmp_path):
 @pytest.mark.parametrize(
     ("damage", "text"),
     [
-        (lambda folder: (folder / MANIFEST).unlink(), "holds no finished shards; write them anew"),
+        (lambda folder: (folder / MANIFEST).unlink(), "holds no finished shards"),
         (lambda folder: (folder / MANIFEST).write_text("{"), "is damaged; write the shards anew"),
         (lambda folder: (folder / "000000.csr").unlink(), "cannot be read any more (.*); write the shards anew"),
         (lambda folder: (folder / "000000.csr").write_bytes(b"short"), "is damaged: it has not the size"),

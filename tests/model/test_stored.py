@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from noisybayes import BernoulliINB, MixedINB, MultinomialINB
+from noisybayes import BernoulliINB, MislabelClassifier, MixedINB, MultinomialINB
 from noisybayes.auditing import examine
 from noisybayes.data.simulate import simulate
 from noisybayes.model import crossfit, folded
@@ -88,3 +88,8 @@ def test_a_shard_that_is_gone_or_cut_short_is_told(shards):
 def test_columns_must_be_as_many_as_in_the_fit(shards):
     with pytest.raises(ValueError, match="60 columns, but the model was fitted with 20"):
         BernoulliINB().fit(X[:, :20], DATA.y).predict(shards)
+
+
+def test_other_classifiers_need_their_rows_in_memory(shards):
+    with pytest.raises(ValueError, match="needs its rows in memory"):
+        MislabelClassifier().fit(shards, DATA.y)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
-from .. import __version__
 from ..model.rows import Rows, leaves, n_entries
 
 
@@ -15,7 +15,7 @@ def fingerprint(name: str, params: dict[str, Any], rows: Rows) -> str:
     """Of a fit that may be begun again. Labels count one by one; features by their shape and number of entries."""
     shapes = [(leaf.shape, str(leaf.dtype)) for leaf in leaves(rows.X)]
     settings = sorted((key, repr(value)) for key, value in params.items())
-    told = hashlib.sha256(repr((__version__, name, settings, shapes, n_entries(rows.X))).encode())
+    told = hashlib.sha256(repr((version("noisybayes"), name, settings, shapes, n_entries(rows.X))).encode())
     for values in rows[1:]:
         if values is not None:
             told.update(np.ascontiguousarray(values).tobytes())

@@ -38,6 +38,7 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     _label_matrix: Array  # the matrix that belongs to the scores, before verified labels recalibrate P(wrong)
     _recalibration: Recalibration
     _fold_fits: FoldFits  # only after a robust fit
+    _reads_shards = True
 
     def _prepare(self, X: Any) -> Any:
         """Checked X as the scores take it."""
@@ -98,6 +99,8 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         return X
 
     def _check_shards(self, X: Shards, reset: bool) -> Shards:
+        if not self._reads_shards:
+            raise ValueError(f"{type(self).__name__} needs its rows in memory; only the INB classifiers take shards")
         if reset:
             self.n_features_in_ = X.shape[1]
         elif X.shape[1] != self.n_features_in_:

@@ -45,6 +45,8 @@ class MislabelClassifier(LatentLabelClassifier):
     drift_ : how many more labels are doubted than the classifier of the labels as given fails to predict
     """
 
+    _reads_shards = False  # what the classifier can do with them is not known
+
     def __init__(
         self,
         estimator: Any = None,

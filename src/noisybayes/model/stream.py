@@ -21,7 +21,7 @@ from .start import statistics_of_labels
 from .tree import Array, add_into, blend, scale
 
 # Between 1/2 and 1 stepwise EM converges (Cappe & Moulines 2009); the lower, the faster it forgets its beginning.
-DECAY = 0.7
+DECAY = 0.65
 # Features estimated from a handful of rows are sure of anything: until this many rows per class were seen, the labels
 # are taken as given.
 WARM_UP = 50
