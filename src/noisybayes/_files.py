@@ -15,7 +15,7 @@ from typing import Any
 
 
 class DiskError(RuntimeError):
-    """There is no room on the disk; the message says what to do."""
+    """There is no room on the disk, or it fails; the message says what to do."""
 
 
 @contextmanager

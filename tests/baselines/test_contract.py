@@ -35,10 +35,12 @@ def test_scikit_learn_checks(model, check):
 
 @over_baselines
 def test_every_baseline_says_what_it_is(name):
-    about = BASELINES[name]().about
+    model = BASELINES[name]()
+    about = model.about
     assert about.idea
     assert about.assumes
     assert about.source or name == "network"
+    assert (about.networks > 0) == model.needs_torch
 
 
 @over(SEEDED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import csv
 import gzip
 import io
 import json
@@ -14,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noisybayes.data import csv_rows, json_lines
+from noisybayes.data import csv_rows, json_lines, source
 from noisybayes.data.batches import Batches
 from noisybayes.data.errors import InputError
 from noisybayes.data.read import read_table, write_table
@@ -33,6 +34,7 @@ def small_portions(monkeypatch):
     monkeypatch.setattr(csv_rows, "_SOME_LINES", 2)
     monkeypatch.setattr(csv_rows, "_BATCH", 3)
     monkeypatch.setattr(json_lines, "_BATCH", 2)
+    monkeypatch.setattr(source, "_CHUNK", 23)
 
 
 def written(folder, name, content):
@@ -110,14 +112,25 @@ def test_long_texts_come_in_smaller_batches(tmp_path, monkeypatch):
     assert max(heights) < 20
 
 
-awkward = st.lists(
-    st.lists(st.sampled_from([",", "\n", '"', "\r\n", "\r", "a", "é", " ", ",b\n", '"x"', '""', "\x00"]), max_size=9),
-    max_size=6,
-).map(lambda rows: "".join(map("".join, rows)))
+PIECES = [",", "\n", '"', "\r\n", "\r", "a", "é", " ", ",b\n", '"x"', '""', "\x00"]
+anything = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
+
+
+@st.composite
+def well_formed(draw):
+    """Two columns, quoted as much as needed or more; the odd blank line."""
+    cells = st.lists(st.sampled_from(PIECES), max_size=3).map("".join)
+    rows = draw(st.lists(st.tuples(cells, cells), max_size=12))
+    made = io.StringIO()
+    for row in rows:
+        quoting = draw(st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]))
+        end = draw(st.sampled_from(["\n", "\n", "\n", "\r\n", "\n\n"]))
+        csv.writer(made, quoting=quoting, lineterminator=end).writerow(row)
+    return made.getvalue()
 
 
 @settings(max_examples=400, deadline=None)
-@given(rows=awkward, width=st.integers(1, 3), portion=st.sampled_from([1, 8, 1 << 20]))
+@given(rows=anything | well_formed(), width=st.integers(1, 3), portion=st.sampled_from([1, 8, 1 << 20]))
 def test_regular_rows_are_read_as_the_csv_module_reads_them(rows, width, portion):
     text = ",".join("abc"[:width]) + "\n" + rows
     with pytest.MonkeyPatch.context() as patch:
@@ -133,6 +146,24 @@ def _outcome(text):
         return csv_rows.read_csv("it", io.StringIO(text, newline=""), ",", lambda n: None).rows()
     except InputError as error:
         return str(error)
+
+
+def test_one_stray_quote_does_not_fetch_the_whole_file(monkeypatch):
+    monkeypatch.setattr(csv_rows, "_PORTION", 100)
+    monkeypatch.setattr(csv_rows, "_SOME_LINES", 1)
+    fetched = 0
+
+    def lines():
+        nonlocal fetched
+        for line in ["a,b\n", '5" pipe,x\n', *["word,y\n"] * 9_000]:
+            fetched += 1
+            yield line
+
+    frames = csv_rows.csv_frames("it", lines(), ",")
+    assert next(frames).height == 0
+    assert next(frames).row(0) == ('5" pipe', "x")
+    assert fetched <= csv_rows._BATCH + 2
+    assert sum(frame.height for frame in frames) == 9_001 - csv_rows._BATCH
 
 
 @pytest.mark.usefixtures("small_portions")

@@ -20,6 +20,7 @@ class About(NamedTuple):
     source: str  # authors and year
     idea: str
     assumes: str  # what must be known beforehand: "nothing", "the noise rate", ...
+    networks: int = 0  # how many it has
 
 
 class Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -46,6 +46,7 @@ class CMTNN(NetworkClassifier):
         "Jeatrakul and others, 2010",
         "drops the labels that a network on the labels and one on their complements both reject",
         "nothing",
+        networks=3,
     )
 
     def _learn(self, learner: Learner) -> None:

@@ -41,7 +41,10 @@ class CoTeaching(TwoNetworksClassifier):
     """
 
     about = About(
-        "Han and others, 2018", "two networks, each learns the rows of small loss of the other one", "the noise rate"
+        "Han and others, 2018",
+        "two networks, each learns the rows of small loss of the other one",
+        "the noise rate",
+        networks=2,
     )
 
     def __init__(

@@ -32,7 +32,10 @@ class Decoupling(TwoNetworksClassifier):
     """
 
     about = About(
-        "Malach and Shalev-Shwartz, 2017", "two networks, both learn only the rows on which they disagree", "nothing"
+        "Malach and Shalev-Shwartz, 2017",
+        "two networks, both learn only the rows on which they disagree",
+        "nothing",
+        networks=2,
     )
 
     def _choose(self, proba: tuple[Array, Array], labels: Array, epoch: int) -> tuple[Array, Array]:

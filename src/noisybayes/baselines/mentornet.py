@@ -57,6 +57,7 @@ class MentorNet(NetworkClassifier):
         "Jiang and others, 2018",
         "a mentor weighs the rows that a student network learns from",
         "a clean subset; without one, the noise rate",
+        networks=2,
     )
 
     def __init__(

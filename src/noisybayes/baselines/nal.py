@@ -46,7 +46,10 @@ class NAL(NetworkClassifier):
     """
 
     about = About(
-        "Goldberger and Ben-Reuven, 2017", "a network with one more layer that turns classes into labels", "nothing"
+        "Goldberger and Ben-Reuven, 2017",
+        "a network with one more layer that turns classes into labels",
+        "nothing",
+        networks=1,
     )
 
     def __init__(

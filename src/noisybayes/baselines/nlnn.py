@@ -48,7 +48,10 @@ class NLNN(NetworkClassifier):
     """
 
     about = About(
-        "Bekker and Goldberger, 2016", "a network whose labels came through a noisy channel, both by EM", "nothing"
+        "Bekker and Goldberger, 2016",
+        "a network whose labels came through a noisy channel, both by EM",
+        "nothing",
+        networks=1,
     )
 
     def __init__(

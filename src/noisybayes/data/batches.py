@@ -89,19 +89,20 @@ class Batches:
             if kind == "parquet":  # compressed as a whole, so it cannot be read in parts
                 frames: Iterable[pl.DataFrame] = [read_table(self.path, format=kind)]
             elif kind == "jsonl":
-                text = lines(name, chunks, self.encoding)
-                if self._columns is None:
-                    self._columns = common_columns(json_frames(name, text))
-                    file.seek(0)
-                    yield from self._frames()
-                    return
-                columns = self._columns
-                frames = (unified(frame, columns) for frame in json_frames(name, text))
+                columns = self._json_columns()
+                frames = (unified(frame, columns) for frame in json_frames(name, lines(name, chunks, self.encoding)))
             else:
                 frames = csv_frames(name, lines(name, chunks, self.encoding), separator)
             for frame in frames:
                 self.bytes_read, self.rows_read = file.tell(), self.rows_read + frame.height
                 yield frame
+
+    def _json_columns(self) -> Columns:
+        """The type of a column is known only after its last value."""
+        if self._columns is None:
+            with opened(self.path) as (name, chunks):
+                self._columns = common_columns(json_frames(name, lines(name, chunks, self.encoding)))
+        return self._columns
 
     def _n_parquet_rows(self) -> int:
         try:

@@ -62,7 +62,7 @@ def _portion(lines: Iterator[str]) -> list[str]:
     """Lines up to the end of a row, if the quotes are regular."""
     portion: list[str] = []
     size = n_quotes = 0
-    while size < _PORTION or n_quotes % 2:
+    while size < _PORTION or (n_quotes % 2 and size < 2 * _PORTION):  # one stray quote must not fetch the whole file
         some = list(islice(lines, _SOME_LINES if size < _PORTION else 1))
         if not some:
             break
@@ -82,7 +82,7 @@ def _regular(text: str, separator: str, schema: dict[str, pl.String]) -> pl.Data
         return None
     try:
         frame = pl.read_csv(content, has_header=False, schema=schema, separator=separator, infer_schema=False)
-    except pl.exceptions.PolarsError:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return None
     return frame.select(_CELL) if frame.height == n_rows else None
 

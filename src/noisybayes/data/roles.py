@@ -87,15 +87,19 @@ def check_label_counts(counts: Counter[str], roles: Roles, verified: Mapping[str
         raise InputError(f"the label column {column} is empty in every row; name another one with --label")
     if k == 1:
         raise InputError(f"every label in the column {column} is {next(iter(counts))!r}; at least 2 are needed")
-    if k > max(_MANY_LABELS, n / 2) or (k > _VERY_MANY_LABELS and k > n / 20):
-        raise InputError(
-            f"the label column {column} has {k} distinct values in {n} rows and looks like an identifier or a text; "
-            "name another one with --label"
-        )
+    check_number_of_labels(n, k, roles)
     if k == n:
         raise InputError(f"no label in the column {column} occurs twice; every class needs more than one row")
     _check_verified(verified, counts, str(roles.verified))
     return _doubts(counts)
+
+
+def check_number_of_labels(n: int, k: int, roles: Roles) -> None:
+    if k > max(_MANY_LABELS, n / 2) or (k > _VERY_MANY_LABELS and k > n / 20):
+        raise InputError(
+            f"the label column {roles.label!r} has {k} distinct values in {n} rows and looks like an identifier or a "
+            "text; name another one with --label"
+        )
 
 
 def label_texts(column: pl.Series, missing_label: str | None) -> pl.Series:

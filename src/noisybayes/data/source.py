@@ -41,7 +41,7 @@ def lines(name: str, chunks: Iterator[bytes], encoding: str) -> Iterator[str]:
     rest = ""
     for decoded in _decoded(name, chunks, encoding):
         text = rest + decoded
-        end = text.rfind("\n") + 1
+        end = max(text.rfind("\n"), text.rfind("\r", 0, -1)) + 1  # a \r at the very end may be half of \r\n
         yield from io.StringIO(text[:end], newline="")
         rest = text[end:]
     yield from io.StringIO(rest, newline="")

@@ -72,7 +72,8 @@ def find_classes(y: Array | Coded, missing: Array) -> Array:
         raise ValueError(f"y mixes labels of the types {names}; make them all strings or all numbers")
     if kinds and str not in kinds:  # numbers that stood beside None
         present = np.array(present.tolist())
-    check_classification_targets(present)
+    if str not in kinds and present.dtype.kind != "U":  # names are classes, however many there are
+        check_classification_targets(present)
     return np.unique(present)
 
 

@@ -70,8 +70,8 @@ class Texts:
         texts = as_text(column)
         part = count_piece(texts, self.tokenizer)
         is_ascii = bool((texts.str.len_bytes() == texts.str.len_chars()).all())
-        told = (len(texts), len(texts) - texts.null_count(), has_text(texts), is_ascii, part.words, part.in_rows)
-        return CodedText.of(part), told
+        n_texts = len(texts) - texts.null_count()
+        return CodedText.of(part), (len(texts), n_texts, has_text(texts), is_ascii, part.words, part.in_rows)
 
     def add(self, told: Any) -> None:
         n_rows, n_texts, has_text, is_ascii, words, in_rows = told

@@ -34,10 +34,10 @@ class Categorical:
     @classmethod
     def learn(cls, column: str, counts: pl.DataFrame) -> list[Categorical]:
         """From a table of each `value` and its `count`."""
-        values = counts.sort("count", "value", descending=[True, False])["value"].to_list()
-        if len(values) < 2:
+        if counts.height < 2:
             return []
-        kept = set(values[:_MOST_VALUES]) | ({_OTHER} if len(values) > _MOST_VALUES else set())
+        values = counts.sort("count", "value", descending=[True, False])["value"].head(_MOST_VALUES)
+        kept = set(values) | ({_OTHER} if counts.height > _MOST_VALUES else set())
         return [cls(column, tuple(sorted(kept)))]
 
     @staticmethod

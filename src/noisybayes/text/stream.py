@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from .._files import told_if_full
+from .._files import DiskError, told_if_full
 from ..data.batches import Batches
 from ..data.cells import as_text
-from ..data.roles import Roles, check_label_counts, label_texts
-from .coded import Categories, Codes, Coder, Numbers, Reread, Texts, matrix, positions
+from ..data.roles import Roles, check_label_counts, check_number_of_labels, label_texts
+from .coded import Categories, Coder, Codes, Numbers, Reread, Texts, matrix, positions
 from .columns import Binary, Missing, Numeric
 from .counts import Array
 from .features import Part, Recipe, check_features, joined
@@ -35,7 +35,7 @@ Report = Callable[[int], None]
 
 _THREADS = 2  # batches in work at once; each more takes its memory
 _ENTRY = 12  # bytes of an entry of the matrix on disk
-_TELLING = 1 << 24  # bytes of a file that tell how long its rows are
+_TELLING = 1 << 25  # bytes of a file that tell how long its rows are
 
 
 class Ingested(NamedTuple):
@@ -139,17 +139,16 @@ class _Pass:
                 report(self.n_rows)
 
     def result(self, notes: list[str]) -> Ingested:
-        counts = self._labels.counts()
-        checked = check_label_counts(counts, self.roles, self._verified.first_rows())
-        classes = tuple(sorted(counts))
+        total = self._labels.total()
+        check_number_of_labels(int(total["count"].sum()), total.height, self.roles)  # before they are Python objects
+        doubts = check_label_counts(Counter(dict(total.iter_rows())), self.roles, self._verified.first_rows())
+        classes = tuple(total["value"])
         labels = self._labels.codes(classes)
         verified = None if self.roles.verified is None else self._verified.codes(classes)
         learned = {coder.column: coder.learn(Reread(self._reader(i))) for i, coder in enumerate(self.coders)}
         recipe = Recipe.of(self.roles, *_ordered(learned, self.roles), notes)
-        n_columns = recipe.blocks[-1].stop
-        return Ingested(
-            recipe, classes, labels, verified, (*checked, *recipe.notes), self.n_rows, n_columns, self._blocks(recipe)
-        )
+        notes, width, blocks = [*doubts, *recipe.notes], recipe.blocks[-1].stop, self._blocks(recipe)
+        return Ingested(recipe, classes, labels, verified, tuple(notes), self.n_rows, width, blocks)
 
     def _numbered(self) -> Iterator[tuple[int, int, pl.DataFrame]]:
         n_before = 0
@@ -175,8 +174,12 @@ class _Pass:
         return self.folder / f"{number:06d}.{column}"
 
     def _read(self, number: int, column: int) -> Any:
-        with self._path(number, column).open("rb") as file:
-            return pickle.load(file)
+        path = self._path(number, column)
+        try:
+            with path.open("rb") as file:
+                return pickle.load(file)
+        except (OSError, EOFError, pickle.UnpicklingError) as error:
+            raise DiskError(f"{path} cannot be read any more ({error}); start again") from None
 
     def _reader(self, column: int) -> Callable[[], Iterable[Any]]:
         return lambda: (self._read(number, column) for number in range(self.n_batches))
@@ -207,8 +210,8 @@ class _Labels:
             self._parts.append(part)
             self._counts.add(part.values, part.counts)
 
-    def counts(self) -> Counter[str]:
-        return Counter(dict(self._counts.total().iter_rows()))
+    def total(self) -> pl.DataFrame:
+        return self._counts.total()
 
     def first_rows(self) -> dict[str, int]:
         """From 1 on."""

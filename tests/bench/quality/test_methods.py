@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from noisybayes._extras import MissingExtraError
-from noisybayes.bench.quality.methods import METHODS, NEEDS_TRUTH, OURS, baselines, check_packages, inb
-from noisybayes.bench.quality.methods.outcome import Features, of_given
+from noisybayes.bench.quality.methods import METHODS, NEEDS_TRUTH, OURS, TOLD_RATES, baselines, check_packages, inb
+from noisybayes.bench.quality.methods.outcome import Features, centred, logistic_regression, of_given
 from noisybayes.bench.quality.notes import METHOD_NOTES
 
 from ...baselines.needs_torch import needs_torch
@@ -90,6 +90,26 @@ def test_a_gap_in_the_observed_labels_is_taken(method):
 def test_naive_bayes_on_clean_labels_needs_them():
     with pytest.raises(ValueError, match="needs the true labels"):
         METHODS["nb-clean"](small.table().without_truth())
+
+
+@pytest.mark.parametrize(("name", "factor"), list(zip(TOLD_RATES, (0.5, 1.0, 2.0), strict=True)))
+def test_bayesanil_is_told_a_multiple_of_the_true_noise_rate(name, factor, monkeypatch):
+    told = []
+    monkeypatch.setattr(baselines, "_answer_of", lambda model, task: told.append(model.noise_rate))
+    task = small.table()
+    TOLD_RATES[name](shown(task, name))
+    assert told == [pytest.approx(factor * (task.y != task.true).mean())]
+    with pytest.raises(ValueError, match="needs the true labels"):
+        TOLD_RATES[name](task.without_truth())
+
+
+def test_logistic_regression_is_the_same_on_centred_columns():
+    task = small.table()
+    features = centred(task)
+    np.testing.assert_allclose(features.train.mean(axis=0), 0, atol=1e-12)
+    plain = logistic_regression().set_params(tol=1e-10).fit(task.X, task.y).predict_proba(task.X_test)
+    again = logistic_regression().set_params(tol=1e-10).fit(features.train, task.y).predict_proba(features.test)
+    np.testing.assert_allclose(again, plain, atol=1e-4)
 
 
 def test_what_a_model_found_out_of_sample_and_its_work_list_are_used():

@@ -19,7 +19,8 @@ ROOT = Path(__file__).parents[3]
 def row(method, seed, dataset="livestream", error="", **measures):
     values = {column: np.nan if column in stored.MEASURES else "" for column in stored.COLUMNS}
     values |= {"dataset": dataset, "seed": seed, "method": method, "kind": "table", "n_train": 1_132, "n_test": 284}
-    return values | {"n_features": 22, "n_classes": 13, "machine": "a machine", "error": error, **measures}
+    values |= {"n_features": 22, "n_classes": 13, "machine": "a machine", "error": error, "at_once": 1}
+    return values | measures
 
 
 ROWS = [
@@ -52,7 +53,7 @@ def test_tables_verdicts_and_failures(tmp_path):
     assert "- `doubtlab` failed: `ValueError: 'x' | y`" in page
     assert "A peer is better than `inb` in average precision (0.510; `cleanlab-lr` 0.610)." in page
     assert "`inb` is better than every peer in test accuracy (91.0; `cleanlab-lr` 83.0)." in page
-    assert "1,132 training rows, 284 test rows, 22 features, 13 classes, 2 seeds; 20.0 % of the given labels" in page
+    assert "1,132 training rows, 284 test rows, 22 features, 13 classes, 1 to 2 seeds, by method; 20.0 % of the" in page
     assert "Measured on: a machine. Repeat with `noisybayes bench quality --seeds 2 --fresh`." in page
     assert "## Overview: AP" in page
 

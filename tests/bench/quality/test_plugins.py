@@ -144,7 +144,18 @@ def test_from_csv_to_page_on_the_command_line(csv, tmp_path, monkeypatch):
     added = run(app, ["bench", "add", "fruit.csv", "--observed", "label", "--true", "checked", "--text", "title"])
     assert added.exit_code == 0, added.output
     assert (tmp_path / "bench-data" / "fruit.toml").exists()
-    command = ["bench", "quality", "--datasets", "fruit", "--methods", "nb-noisy,nb-clean", "--seeds", "2"]
+    command = [
+        "bench",
+        "quality",
+        "--datasets",
+        "fruit",
+        "--methods",
+        "nb-noisy,nb-clean",
+        "--seeds",
+        "2",
+        "--jobs",
+        "1",
+    ]
     measured = run(app, command)
     assert measured.exit_code == 0, measured.output
     assert "4 of 4 runs are left to do" in measured.output
@@ -164,7 +175,7 @@ def test_mistakes_on_the_command_line_are_one_sentence(csv, tmp_path, monkeypatc
     assert wrong.exit_code == 1
     assert wrong.output.startswith("Error: there is no data set 'nothing'; there are: all, simulation, ")
     wrong = run(app, ["bench", "quality", "--methods", "magic"])
-    assert wrong.output.startswith("Error: there is no method 'magic'; there are: all, inb, ")
+    assert wrong.output.startswith("Error: there is no method 'magic'; there are: all, rates, inb, ")
 
 
 def test_a_data_set_that_cannot_be_had_ends_with_its_reason(csv, tmp_path, monkeypatch):

@@ -52,6 +52,10 @@ def test_rows_are_stored_and_not_made_again(tmp_path):
     assert pending(all_jobs(DATASETS, methods, 3), path) == all_jobs(DATASETS, methods, 3)[8:]
 
 
+def test_seeds_may_start_later():
+    assert [job.seed for job in all_jobs(["a"], ["b"], 3, first_seed=4)] == [4, 5, 6]
+
+
 def test_an_interrupted_run_goes_on(tmp_path):
     path = tmp_path / "quality.csv"
     jobs = all_jobs(DATASETS, ["one", "two"], 1)
@@ -123,7 +127,7 @@ def test_only_naive_bayes_on_clean_labels_sees_true_labels(name):
     run_job(Job("table", 0, name), task, spy)
     assert [given.name for given in seen] == ["warm-up", "small-table"]
     for given in seen:
-        assert (given.true is not None) == (name == "nb-clean")
+        assert (given.true is not None) == (name in ("nb-clean", "lr-clean"))
         assert given.y_test is None
     np.testing.assert_array_equal(task.y, small.table().y)
 
@@ -146,13 +150,14 @@ def test_rows_of_another_version_are_not_mixed_in(tmp_path):
         stored.load(path)
 
 
-def test_rows_of_before_parameters_were_counted_are_taken(tmp_path):
+def test_rows_of_earlier_versions_are_taken(tmp_path):
     path = tmp_path / "quality.csv"
     run(pending(all_jobs(["table"], ["one"], 1), path), DATASETS, {"one": answer}, path)
-    columns = [column for column in stored.COLUMNS if column != "n_parameters"]
+    columns = [column for column in stored.COLUMNS if column not in ("n_parameters", "at_once")]
     cells = [str(stored.load(path)[0][column]) for column in columns]
     path.write_text(",".join(columns) + "\n" + ",".join(f'"{cell}"' for cell in cells) + "\n")
     assert np.isnan(stored.load(path)[0]["n_parameters"])
+    assert stored.load(path)[0]["at_once"] == 1
     jobs = all_jobs(["table"], ["one"], 2)
     run(pending(jobs, path), DATASETS, {"one": answer}, path)
     assert [stored.job_of(row) for row in stored.load(path)] == jobs

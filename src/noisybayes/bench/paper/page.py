@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..store import Row
-from . import EXPERIMENTS
+from . import EXPERIMENTS, others
 from .runner import load, results_path
 from .runs import made_by
 
@@ -35,6 +35,7 @@ def render_page(root: Path) -> str:
     rows = stored(root)
     sections = [f"{EXPERIMENTS[name].page(found)}\n{made_by(root, name, found)}\n" for name, found in rows.items()]
     findings = [f"- {sentence}" for name, found in rows.items() for sentence in EXPERIMENTS[name].findings(found)]
+    sections += filter(None, [others.section(root)])
     return "\n".join([HEAD, *([DISCUSSION, *findings, ""] if findings else []), *sections])
 
 

@@ -26,6 +26,8 @@ METHOD_NOTES = {
     "mislabel-lr": "`MislabelClassifier` around logistic regression",
     "nb-noisy": "naive Bayes of scikit-learn on the observed labels; flags where its 5-fold prediction differs",
     "nb-clean": "the same on the *true* labels: a bound, not a method; it never counts as best",
+    "lr-noisy": "logistic regression of the observed labels, as scikit-learn has it",
+    "lr-clean": "the same on the *true* labels: a bound, not a method; it never counts as best",
     "cleanlab-lr": "cleanlab with logistic regression, 5-fold, its default settings",
     "cleanlab-bernoulli": "cleanlab with `BernoulliNB`",
     "cleanlab-multinomial": "cleanlab with `MultinomialNB`",

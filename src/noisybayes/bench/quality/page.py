@@ -11,9 +11,9 @@ import numpy as np
 
 from ..store import Row, table
 from . import rows as stored
-from .methods import NEEDS_TRUTH
+from .methods import NEEDS_TRUTH, TOLD_RATES
 from .notes import METHOD_NOTES, dataset_note
-from .summary import DEFAULT, Comparison, Mean, compare, mean, names
+from .summary import DEFAULT, Comparison, Mean, compare, in_order, mean, names
 
 RESULTS = "quality.csv"
 COMMAND = "noisybayes bench quality"
@@ -21,7 +21,9 @@ COMMAND = "noisybayes bench quality"
 HEAD = f"""# Quality against the peers
 
 This page is made by `{COMMAND}` from the rows in `results/{RESULTS}`; no number on it was typed. Every method sees
-the same rows and the same wrong labels; only `nb-clean` is shown the true ones.
+the same rows and the same wrong labels; only `nb-clean` and `lr-clean` are shown the true ones. Logistic regression is
+given the columns of a table centred, which is the same model, found sooner. What the methods are:
+[Methods](methods.md).
 """
 NO_ROWS = f"""There are no stored rows yet. Install the peers with `pip install '.[bench]'` in a clone and run
 `{COMMAND}`: it measures every method on every data set, stores each row as soon as it is known, and writes this page.
@@ -42,8 +44,8 @@ MEASURES_TEXT = """## Measures
 {parameters}| seconds | wall time of fitting, finding and predicting, features included |
 | MiB | peak resident memory beyond what the process held before, as the kernel counts it; without child processes |
 
-Means over seeds ± standard error. **Bold**: best mean, `nb-clean` apart. "Level": the difference to the best peer,
-seed by seed, is within two standard errors. The best peer is picked on the result, measure by measure.
+Means over seeds ± standard error. **Bold**: best mean, `nb-clean` and `lr-clean` apart. "Level": the difference to the
+best peer, seed by seed, is within two standard errors. The best peer is picked on the result, measure by measure.
 """
 PARAMETERS_TEXT = "| parameters | fitted numbers, also those of a filter or of a second network |\n"
 
@@ -86,7 +88,7 @@ OVERVIEW = ("average_precision", "f1_flagged", "test_accuracy")
 
 
 def render_page(results: Path) -> str:
-    rows = stored.load(results / RESULTS)
+    rows = in_order(row for row in stored.load(results / RESULTS) if row["method"] not in TOLD_RATES)
     if not rows:
         return f"{HEAD}\n{NO_ROWS}"
     datasets = names(rows, "dataset")
@@ -105,8 +107,19 @@ def write_page(root: Path) -> Path:
 
 def _machine_text(rows: list[Row]) -> str:
     seeds = _commonest_seeds(rows)
-    machines = "; ".join(names(rows, "machine"))
-    return f"Measured on: {machines}. Repeat with `{COMMAND} --seeds {seeds} --fresh`{_more_seeds(rows, seeds)}.\n"
+    repeat = f"Repeat with `{COMMAND} --seeds {seeds} --fresh`{_more_seeds(rows, seeds)}."
+    return f"{measured_on(rows)} {repeat}\n"
+
+
+def measured_on(rows: list[Row]) -> str:
+    """The machines, and how many runs were side by side, which makes seconds longer."""
+    text = f"Measured on: {'; '.join(names(rows, 'machine'))}."
+    beside = [row for row in rows if row["at_once"] > 1]
+    if not beside:
+        return text
+    most = max(row["at_once"] for row in beside)
+    which = "All" if len(beside) == len(rows) else f"{len(beside):,} of {len(rows):,}"
+    return f"{text} {which} runs were made {most} at once, with one thread each: alone they take less time."
 
 
 def _seeds(rows: list[Row]) -> dict[str, int]:
@@ -142,7 +155,7 @@ def _overview(rows: list[Row]) -> list[str]:
         for dataset in names(rows, "dataset"):
             mine = [row for row in rows if row["dataset"] == dataset]
             if mean(mine, measure).n:
-                lines.append([dataset, *_cells(mine, methods, measure, with_error=False)])
+                lines.append([dataset, *cells(mine, methods, measure, with_error=False)])
         if lines:
             sections.append(f"## Overview: {SHOWN[measure].title}\n\n{table(header, lines)}\n")
     return sections
@@ -151,7 +164,7 @@ def _overview(rows: list[Row]) -> list[str]:
 def _dataset_section(name: str, rows: list[Row]) -> str:
     methods = names(rows, "method")
     columns = [
-        [SHOWN[measure].title, *_cells(rows, methods, measure, with_error=True)]
+        [SHOWN[measure].title, *cells(rows, methods, measure, with_error=True)]
         for measure in SHOWN
         if mean(rows, measure).n
     ]
@@ -162,17 +175,23 @@ def _dataset_section(name: str, rows: list[Row]) -> str:
 
 def _facts(name: str, rows: list[Row]) -> str:
     first = rows[0]
-    seeds = len({row["seed"] for row in rows})
     facts = (
         f"{first['n_train']:,} training rows, {first['n_test']:,} test rows, {first['n_features']:,} features, "
-        f"{first['n_classes']} classes, {seeds} seed{'s' if seeds > 1 else ''}"
+        f"{first['n_classes']} classes, {_seeds_of_methods(rows)}"
     )
     noise = mean(rows, "noise_rate_true")
     given = f"; {_percent(noise.value)} % of the given labels are wrong" if noise.n else ""
     return f"{dataset_note(name)} {facts}{given}."
 
 
-def _cells(rows: list[Row], methods: list[str], measure: str, with_error: bool) -> list[str]:
+def _seeds_of_methods(rows: list[Row]) -> str:
+    """One number, or from the least to the greatest: means of more seeds are nearer to the truth."""
+    counts = Counter(row["method"] for row in rows).values()
+    least, most = min(counts), max(counts)
+    return f"{least} to {most} seeds, by method" if least < most else f"{most} seed{'s' if most > 1 else ''}"
+
+
+def cells(rows: list[Row], methods: list[str], measure: str, with_error: bool) -> list[str]:
     """One cell per method: mean ± standard error, the best in bold."""
     means = {method: mean([row for row in rows if row["method"] == method], measure) for method in methods}
     shown = {method: _cell(found, measure, with_error) for method, found in means.items()}

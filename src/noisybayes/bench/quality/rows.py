@@ -18,10 +18,10 @@ MEASURES = (
 )  # fmt: skip
 COLUMNS = (
     "dataset", "seed", "method", "kind", "n_train", "n_test", "n_features", "n_classes", *MEASURES, "warnings",
-    "error", "machine",
+    "error", "at_once", "machine",
 )  # fmt: skip
 #: Columns that earlier versions did not write, and what a row of theirs has there.
-_ADDED = {"n_parameters": float("nan")}
+_ADDED = {"n_parameters": float("nan"), "at_once": 1}
 
 
 class Job(NamedTuple):

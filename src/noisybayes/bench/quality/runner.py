@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Mapping
+from contextlib import closing
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -18,13 +19,14 @@ from .costs import with_costs
 from .measures import measure
 from .methods import NEEDS_TRUTH, Method
 from .rows import Job
+from .side_by_side import side_by_side
 from .tasks import MakeTask, Task
 
 
 class Step(NamedTuple):
     """What the progress callback gets: a finished row, or the reason why a data set could not be had."""
 
-    jobs: Collection[Job]
+    job: Job
     row: Row | None
     unavailable: str = ""
 
@@ -32,9 +34,10 @@ class Step(NamedTuple):
 Report = Callable[[Step], None]
 
 
-def all_jobs(datasets: Collection[str], methods: Collection[str], seeds: int) -> list[Job]:
+def all_jobs(datasets: Collection[str], methods: Collection[str], seeds: int, first_seed: int = 0) -> list[Job]:
     """All of a seed before the next seed, so that the rows of an unfinished run can be compared."""
-    return [Job(name, seed, method) for seed in range(seeds) for name in datasets for method in methods]
+    numbers = range(first_seed, first_seed + seeds)
+    return [Job(name, seed, method) for seed in numbers for name in datasets for method in methods]
 
 
 def pending(jobs: list[Job], path: Path, fresh: bool = False) -> list[Job]:
@@ -55,41 +58,50 @@ def run(
     methods: Mapping[str, Method],
     path: Path,
     report: Report | None = None,
+    at_once: int = 1,
 ) -> None:
-    """Run the jobs and append their rows."""
-    report = report or (lambda step: None)
-    unavailable: dict[str, str] = {}
-    for batch in _by_task(jobs):
-        name, seed, _ = batch[0]
-        try:
-            # a download that failed once is not tried again for every seed
-            task = None if name in unavailable else datasets[name](seed)
-        except (DatasetUnavailableError, ValueError) as error:
-            unavailable[name], task = str(error), None
+    """Run the jobs, `at_once` of them side by side, and append their rows."""
+    bench = Bench(datasets, methods)
+    about = {"at_once": at_once, "machine": _machine()}
+    steps = (bench.step(job) for job in jobs) if at_once == 1 else side_by_side(jobs, bench.step, at_once)
+    with closing(steps):  # also if the run is interrupted between two steps: it may have processes to end
+        for step in steps:
+            if step.row is not None:
+                stored.append(path, {**step.row, **about})
+            if report is not None:
+                report(step)
+
+
+class Bench:
+    """Runs one job after another, and keeps the last task: jobs of the same data set and seed follow each other."""
+
+    def __init__(self, datasets: Mapping[str, MakeTask], methods: Mapping[str, Method]) -> None:
+        self.datasets, self.methods = datasets, methods
+        self.unavailable: dict[str, str] = {}
+        self.last: tuple[tuple[str, int], Task] | None = None
+
+    def step(self, job: Job) -> Step:
+        task = self._task(job.dataset, job.seed)
         if task is None:
-            report(Step(batch, None, f"{name}: {unavailable[name]}"))
-        else:
-            _run_batch(batch, task, methods, path, report)
+            return Step(job, None, f"{job.dataset}: {self.unavailable[job.dataset]}")
+        return Step(job, run_job(job, task, self.methods[job.method]))
 
-
-def _by_task(jobs: list[Job]) -> list[list[Job]]:
-    batches: dict[tuple[str, int], list[Job]] = {}
-    for job in jobs:
-        batches.setdefault((job.dataset, job.seed), []).append(job)
-    return list(batches.values())
-
-
-def _run_batch(jobs: list[Job], task: Task, methods: Mapping[str, Method], path: Path, report: Report) -> None:
-    for job in jobs:
-        row = run_job(job, task, methods[job.method])
-        stored.append(path, row)
-        report(Step([job], row))
+    def _task(self, name: str, seed: int) -> Task | None:
+        if name in self.unavailable:  # a download that failed once is not tried again for every seed
+            return None
+        if self.last is None or self.last[0] != (name, seed):
+            try:
+                self.last = (name, seed), self.datasets[name](seed)
+            except (DatasetUnavailableError, ValueError) as error:
+                self.unavailable[name] = str(error)
+                return None
+        return self.last[1]
 
 
 def run_job(job: Job, task: Task, method: Method) -> Row:
     """One row; the text of the error if the method fails."""
     row = {column: np.nan if column in stored.MEASURES else "" for column in stored.COLUMNS}
-    row |= {**job._asdict(), **_shape(task), "machine": _machine()}
+    row |= {**job._asdict(), **_shape(task)}
     shown = _shown(task, job.method)
     _warm_up(method, job.method)
     with warnings.catch_warnings(record=True) as caught:

@@ -9,9 +9,8 @@ T = TypeVar("T")
 
 
 def select(names: str, offered: Mapping[str, T], groups: Mapping[str, tuple[str, ...]], what: str) -> dict[str, T]:
-    """`names`: names and groups with commas between, or "all"."""
-    if names == "all":
-        return dict(offered)
+    """`names`: names and groups with commas between; the group "all" has all of them unless `groups` says otherwise."""
+    groups = {"all": tuple(offered), **groups}
     chosen: list[str] = []
     for name in filter(None, (part.strip() for part in names.split(","))):
         if name in offered:
@@ -19,7 +18,7 @@ def select(names: str, offered: Mapping[str, T], groups: Mapping[str, tuple[str,
         elif name in groups:
             chosen += groups[name]
         else:
-            raise ValueError(f"there is no {what} {name!r}; there are: {', '.join(['all', *groups, *offered])}")
+            raise ValueError(f"there is no {what} {name!r}; there are: {', '.join([*groups, *offered])}")
     if not chosen:
-        raise ValueError(f"no {what} is named; there are: {', '.join(['all', *groups, *offered])}")
+        raise ValueError(f"no {what} is named; there are: {', '.join([*groups, *offered])}")
     return {name: offered[name] for name in dict.fromkeys(chosen)}

@@ -8,10 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ..store import Row
-from .methods import NEEDS_TRUTH, OURS
+from .datasets import DATASETS, GROUPS
+from .methods import METHODS, NEEDS_TRUTH, OURS, TOLD_RATES
 from .tasks import Array
 
 DEFAULT = "inb"
+_MANY = 4  # data sets of a group that are shown by their mean
 
 
 class Mean(NamedTuple):
@@ -32,6 +34,27 @@ class Comparison(NamedTuple):
 def names(rows: Iterable[Row], column: str) -> list[str]:
     """The values of a column, in the order of their first row."""
     return list(dict.fromkeys(str(row[column]) for row in rows))
+
+
+def in_order(rows: Iterable[Row]) -> list[Row]:
+    """By data set and method as they are registered, others last: runs side by side are stored as they end."""
+    known = DATASETS, (*METHODS, *TOLD_RATES)
+    datasets, methods = ({name: place for place, name in enumerate(names)} for names in known)
+    last = sum(map(len, known))
+    return sorted(rows, key=lambda row: (datasets.get(row["dataset"], last), methods.get(row["method"], last)))
+
+
+def blocks(datasets: list[str]) -> dict[str, list[str]]:
+    """Title -> data sets. A group of many is one block, in the place of its first one."""
+    found: dict[str, list[str]] = {}
+    for name in datasets:
+        group = next((title for title, members in GROUPS.items() if name in members), name)
+        chosen = [other for other in datasets if other in GROUPS.get(group, ())]
+        if len(chosen) >= _MANY:
+            found.setdefault(f"{group}: mean of {len(chosen)} data sets", chosen)
+        else:
+            found[name] = [name]
+    return found
 
 
 def mean(rows: Iterable[Row], measure: str) -> Mean:

@@ -6,10 +6,18 @@ from collections.abc import Iterator
 from types import ModuleType
 
 from ..store import Row
-from . import binary, cluster, em, growth, texts
+from . import audit, binary, cluster, em, files, growth, texts
 
 #: name -> module with `measure(reps, seed)` (yields rows) and `page(rows)`; a new one is one file and one line.
-WORKS: dict[str, ModuleType] = {"em": em, "texts": texts, "binary": binary, "cluster": cluster, "growth": growth}
+WORKS: dict[str, ModuleType] = {
+    "em": em,
+    "texts": texts,
+    "binary": binary,
+    "audit": audit,
+    "files": files,
+    "cluster": cluster,
+    "growth": growth,
+}
 
 
 def measure(work: str, reps: int, seed: int = 0) -> Iterator[Row]:

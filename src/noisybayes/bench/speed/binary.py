@@ -10,7 +10,7 @@ from sklearn.naive_bayes import BernoulliNB
 
 from ...estimators import BernoulliINB
 from ..store import Row, table
-from .clock import grouped, median, ratio, seconds, shown
+from .clock import grouped, median, peak_memory, ratio, seconds, shown, shown_bytes
 
 SIZES = (1_000_000, 10_000_000)
 N_COLUMNS, N_CLASSES = 22, 13
@@ -19,6 +19,8 @@ N_COLUMNS, N_CLASSES = 22, 13
 def measure(reps: int, seed: int = 0) -> Iterator[Row]:
     for n_rows in SIZES:
         X, y = random_rows(np.random.default_rng(seed), n_rows)
+        ours_bytes = peak_memory(BernoulliINB(method="em").fit, X, y)
+        sklearn_bytes = peak_memory(BernoulliNB().fit, X, y)
         for rep in range(reps):
             model = BernoulliINB(method="em")
             yield {
@@ -27,6 +29,9 @@ def measure(reps: int, seed: int = 0) -> Iterator[Row]:
                 "ours_s": seconds(model.fit, X, y),
                 "iterations": model.n_iter_,
                 "sklearn_s": seconds(BernoulliNB().fit, X, y),
+                "X_bytes": X.nbytes,
+                "ours_bytes": ours_bytes,
+                "sklearn_bytes": sklearn_bytes,
             }
 
 
@@ -45,10 +50,12 @@ def random_rows(rng: np.random.Generator, n_rows: int) -> tuple[Any, Any]:
 def page(rows: list[Row]) -> str:
     lines = [
         [f"{n_rows:,}", f"{median(mine, 'iterations'):.0f}", shown(median(mine, "ours_s")),
-         shown(median(mine, "sklearn_s")), f"{ratio(mine, 'ours_s', 'sklearn_s'):.2f}"]
+         shown(median(mine, "sklearn_s")), f"{ratio(mine, 'ours_s', 'sklearn_s'):.2f}",
+         *(shown_bytes(mine[0][f"{whose}_bytes"]) for whose in ("X", "ours", "sklearn"))]
         for n_rows, mine in grouped(rows, "n_rows").items()
     ]  # fmt: skip
-    header = ["rows", "iterations of EM", 'BernoulliINB(method="em")', "one fit of BernoulliNB", "ratio"]
+    header = ["rows", "iterations of EM", 'BernoulliINB(method="em")', "one fit of BernoulliNB", "ratio", "X",
+              "peak memory beyond X", "that of BernoulliNB"]  # fmt: skip
     return f"""## Yes / no columns
 
 {N_COLUMNS} binary columns, {N_CLASSES} classes, one label in five wrong. Equal rows are merged first, so that an

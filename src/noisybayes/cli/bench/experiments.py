@@ -50,12 +50,19 @@ def experiment(name: str, text: str) -> click.Command:
 @click.command()
 @root_option
 def page(root: Path) -> None:
-    """Remake the pages of docs/ that are made from stored rows: benchmarks, quality, reproduce, review, speed."""
+    """Remake the pages of docs/ that are made from stored rows.
+
+    They are: benchmarks, methods, quality, reproduce, review, speed.
+    """
     from ...bench.pages import write_page
     from ...bench.paper.page import write_page as write_paper_page
+    from ...bench.quality.methods_page import write_page as write_methods_page
     from ...bench.quality.page import write_page as write_quality_page
     from ...bench.review.page import write_page as write_review_page
     from ...bench.speed.page import write_page as write_speed_page
 
-    for write in (write_page, write_quality_page, write_paper_page, write_review_page, write_speed_page):
+    pages = (
+        write_page, write_quality_page, write_methods_page, write_paper_page, write_review_page, write_speed_page,
+    )  # fmt: skip
+    for write in pages:
         click.echo(f"wrote {write(root)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +21,10 @@ DEFAULT_FOLDER = "bench-data"
 
 @click.command()
 @click.option("--datasets", default="all", show_default=True, help="Names and groups, with commas between.")
-@click.option("--methods", default="all", show_default=True, help="Names, with commas between.")
+@click.option("--methods", default="all", show_default=True, help="Names and groups, with commas between.")
 @click.option("--seeds", type=click.IntRange(min=1), default=5, show_default=True, help="Repetitions of each.")
+@click.option("--first-seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the first one.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Runs side by side; one for each core if left out.")
 @click.option("--fresh", is_flag=True, help="Measure the chosen ones anew, also where rows are stored.")
 @click.option(
     "--plugins",
@@ -30,51 +32,68 @@ DEFAULT_FOLDER = "bench-data"
     help=f"A folder with TOML files of further data sets; {DEFAULT_FOLDER}/ if there is one.",
 )
 @root_option
-def quality(datasets: str, methods: str, seeds: int, fresh: bool, plugins: Path | None, root: Path) -> None:
+def quality(
+    datasets: str,
+    methods: str,
+    seeds: int,
+    first_seed: int,
+    jobs: int | None,
+    fresh: bool,
+    plugins: Path | None,
+    root: Path,
+) -> None:
     """Find wrong labels with every method on every data set, and compare.
 
-    Rows go to results/quality.csv as each is finished; a run that was interrupted goes on from there. At the end
-    docs/quality.md is made.
+    Rows go to results/quality.csv as each is finished; a run that was interrupted goes on from there. At the end the
+    pages quality, methods and reproduce of docs/ are made. Runs side by side have one thread each and take longer; to
+    compare times, use --jobs 1.
     """
+    from joblib import cpu_count
     from rich.console import Console
 
     from ..._extras import MissingExtraError
+    from ...bench.paper.page import write_page as write_paper_page
     from ...bench.quality import rows as stored
     from ...bench.quality.methods import check_packages
+    from ...bench.quality.methods_page import write_page as write_methods_page
     from ...bench.quality.page import RESULTS, write_page
     from ...bench.quality.runner import all_jobs, pending, run
+    from ...bench.quality.summary import in_order
 
     results = root / "results" / RESULTS
     try:
         chosen_data, chosen_methods = _chosen(datasets, methods, plugins)
         check_packages(chosen_methods)
-        jobs = all_jobs(chosen_data, chosen_methods, seeds)
-        left = pending(jobs, results, fresh)
+        wanted = all_jobs(chosen_data, chosen_methods, seeds, first_seed)
+        left = pending(wanted, results, fresh)
     except (ValueError, MissingExtraError) as error:
         raise click.ClickException(str(error)) from None
     console = Console()
-    console.print(f"{len(left)} of {len(jobs)} runs are left to do")
+    console.print(f"{len(left)} of {len(wanted)} runs are left to do")
     problems: dict[str, None] = {}
     with progress_bar(console) as progress:
         bar = progress.add_task("starting", total=len(left))
 
         def report(step: Step) -> None:
-            job = list(step.jobs)[-1]
-            progress.update(bar, advance=len(step.jobs), description=f"{job.dataset}, seed {job.seed}: {job.method}")
+            job = step.job
+            progress.update(bar, advance=1, description=f"{job.dataset}, seed {job.seed}: {job.method}")
             if step.unavailable:
                 problems[step.unavailable] = None
 
-        run(left, chosen_data, chosen_methods, results, report)
-    chosen = set(jobs)
-    console.print(_table([row for row in stored.load(results) if stored.job_of(row) in chosen]))
-    console.print(f"wrote {write_page(root)}")
+        at_once = max(1, min(jobs or cpu_count(), len(left)))
+        run(left, chosen_data, chosen_methods, results, report, at_once)
+    chosen = set(wanted)
+    for table in _tables(in_order(row for row in stored.load(results) if stored.job_of(row) in chosen)):
+        console.print(table)
+    for write in (write_page, write_methods_page, write_paper_page):
+        console.print(f"wrote {write(root)}")
     if problems:
         raise click.ClickException("not measured: " + "; ".join(problems))
 
 
 def _chosen(datasets: str, methods: str, plugins: Path | None) -> tuple[dict[str, Any], dict[str, Any]]:
     from ...bench.quality.datasets import DATASETS, GROUPS
-    from ...bench.quality.methods import METHODS
+    from ...bench.quality.methods import METHODS, TOLD_RATES
     from ...bench.quality.plugins import datasets_in
     from ...bench.quality.selection import select
 
@@ -83,7 +102,7 @@ def _chosen(datasets: str, methods: str, plugins: Path | None) -> tuple[dict[str
     groups = {**GROUPS, "plugins": tuple(extra)} if extra else GROUPS
     return (
         select(datasets, {**DATASETS, **extra}, groups, "data set"),
-        select(methods, METHODS, {}, "method"),
+        select(methods, {**METHODS, **TOLD_RATES}, {"all": tuple(METHODS), "rates": tuple(TOLD_RATES)}, "method"),
     )
 
 
@@ -108,21 +127,27 @@ def progress_bar(console: Any) -> Any:
     )
 
 
-def _table(rows: Collection[dict[str, Any]]) -> Table:
+def _tables(rows: Collection[dict[str, Any]]) -> Iterator[Table]:
+    """One for each data set, or for all of a group of many."""
+    from rich.box import SIMPLE_HEAVY
     from rich.table import Column, Table
 
     from ...bench.quality.page import SHOWN
-    from ...bench.quality.summary import mean, names
+    from ...bench.quality.summary import blocks, mean, names
 
-    shown = ("average_precision", "f1_flagged", "f1_review", "corrected_accuracy", "test_accuracy", "flagged_share",
-             "seconds")  # fmt: skip
-    names_columns = (Column("data set", overflow="fold"), Column("method", overflow="fold"))
-    table = Table(*names_columns, *(SHOWN[measure].title for measure in shown), title="means over seeds")
-    for dataset in names(rows, "dataset"):
-        mine = [row for row in rows if row["dataset"] == dataset]
+    titles = {
+        "average_precision": "AP",
+        "f1_flagged": "F1",
+        "corrected_accuracy": "corrected",
+        "test_accuracy": "test",
+        "n_parameters": "parameters",
+        "seconds": "seconds",
+    }
+    for title, datasets in blocks(names(rows, "dataset")).items():
+        mine = [row for row in rows if row["dataset"] in datasets]
+        columns = [Column(name, justify="right", no_wrap=True) for name in titles.values()]
+        table = Table("method", *columns, title=f"{title}, means over seeds", box=SIMPLE_HEAVY, padding=(0, 1, 0, 0))
         for method in names(mine, "method"):
-            found = [mean([row for row in mine if row["method"] == method], measure) for measure in shown]
-            cells = [SHOWN[key].show(m.value) if m.n else "–" for key, m in zip(shown, found, strict=True)]
-            table.add_row(dataset, method, *cells)
-        table.add_section()
-    return table
+            found = {measure: mean([row for row in mine if row["method"] == method], measure) for measure in titles}
+            table.add_row(method, *(SHOWN[measure].show(m.value) if m.n else "–" for measure, m in found.items()))
+        yield table

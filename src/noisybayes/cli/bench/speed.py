@@ -9,7 +9,7 @@ import click
 from .options import root_option
 
 # the keys of noisybayes.bench.speed.WORKS, whose import would take a second (a test keeps them equal)
-WORKS = ("em", "texts", "binary", "cluster", "growth")
+WORKS = ("em", "texts", "binary", "audit", "files", "cluster", "growth")
 
 
 @click.command()
@@ -25,18 +25,29 @@ def speed(works: tuple[str, ...], reps: int, seed: int, root: Path) -> None:
     from rich.console import Console
     from rich.markdown import Markdown
 
+    from ..._extras import MissingExtraError
+    from ..._files import DiskError
     from ...bench.speed import WORKS as MODULES
     from ...bench.speed import measure
     from ...bench.speed.page import results_path, write_page
     from ...bench.store import write_rows
+    from ...data.datasets import DatasetUnavailableError
 
     console = Console()
+    skipped = []
     for work in works or WORKS:
         rows = []
-        with console.status(f"measuring {work} ...") as status:
-            for row in measure(work, reps, seed):
-                rows.append(row)
-                status.update(f"measuring {work}: {len(rows)} rows")
+        try:
+            with console.status(f"measuring {work} ...") as status:
+                for row in measure(work, reps, seed):
+                    rows.append(row)
+                    status.update(f"measuring {work}: {len(rows)} rows")
+        except (MissingExtraError, DatasetUnavailableError, DiskError) as error:
+            skipped.append(f"{work}: {error}")
+            continue
         write_rows(results_path(root, work), rows)
         console.print(Markdown(MODULES[work].page(rows)))
+        write_page(root)  # who interrupts the next work keeps this one
     console.print(f"wrote {write_page(root)}")
+    if skipped:
+        raise click.ClickException("not measured: " + "; ".join(skipped))

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 import noisybayes
 
 from ...._extras import require
-from . import baselines, cleanlab, doubtlab, inb, mislabel, naive_bayes, self_training
+from . import baselines, cleanlab, doubtlab, inb, mislabel, naive_bayes, plain_regression, self_training
 from .outcome import Method, Outcome
 
-__all__ = ["METHODS", "NEEDS_TRUTH", "OURS", "Method", "Outcome", "check_packages"]
+__all__ = ["METHODS", "NEEDS_TRUTH", "OURS", "TOLD_RATES", "Method", "Outcome", "check_packages"]
 
 METHODS: dict[str, Method] = {
     "inb": inb.default,
@@ -22,6 +22,8 @@ METHODS: dict[str, Method] = {
     "mislabel-lr": mislabel.with_logistic_regression,
     "nb-noisy": naive_bayes.noisy,
     "nb-clean": naive_bayes.clean,
+    "lr-noisy": plain_regression.noisy,
+    "lr-clean": plain_regression.clean,
     "cleanlab-lr": cleanlab.with_logistic_regression,
     "cleanlab-bernoulli": cleanlab.with_bernoulli,
     "cleanlab-multinomial": cleanlab.with_multinomial,
@@ -35,8 +37,10 @@ if "MislabelClassifier" not in noisybayes.__all__:
     del METHODS["mislabel-lr"]
 
 OURS = ("inb", "inb-bernoulli", "inb-multinomial", "inb-em", "inb-paper", "mislabel-lr")
+#: Not among the methods: they show what a wrong noise rate does to one of them.
+TOLD_RATES: dict[str, Method] = baselines.told_rates()
 #: The only ones that are shown the true labels of the training rows.
-NEEDS_TRUTH = ("nb-clean",)
+NEEDS_TRUTH = ("nb-clean", "lr-clean", *TOLD_RATES)
 #: The package and the extra of this project that a method needs.
 _PACKAGES = {
     "cleanlab-lr": ("cleanlab", "bench"),

@@ -1,6 +1,7 @@
 """The methods that the paper compares with or discusses: the classes of noisybayes.baselines as they come.
 
-None is shown a true label or a noise rate. Those that assume a rate are given 0.2, their default, whatever the data;
+None is shown a true label or a noise rate (but for `told_rates`, which are about just that). Those that assume a rate
+are given 0.2, their default, whatever the data;
 MentorNet, without a clean subset, has its predefined curriculum. Networks are asked about rows that they learned from.
 """
 
@@ -28,12 +29,28 @@ def methods() -> dict[str, Method]:
     return {name: partial(_answer, name) for name in BASELINES}
 
 
+def told_rates() -> dict[str, Method]:
+    """BayesANIL that is told half, all and twice the share of wrong labels, which only the true labels tell."""
+    factors = {"half": 0.5, "right": 1.0, "double": 2.0}
+    return {f"bayesanil-{name}": partial(_told_rate, factor) for name, factor in factors.items()}
+
+
 def need_torch() -> tuple[str, ...]:
     return tuple(name for name, make in BASELINES.items() if make().needs_torch)
 
 
 def _answer(name: str, task: Task) -> Outcome:
-    model = _model(name, task)
+    return _answer_of(_model(name, task), task)
+
+
+def _told_rate(factor: float, task: Task) -> Outcome:
+    if task.true is None:
+        raise ValueError("BayesANIL that is told the noise rate needs the true labels")
+    rate = factor * float((task.y != task.true).mean())
+    return _answer_of(_model("bayesanil", task).set_params(noise_rate=rate), task)
+
+
+def _answer_of(model: Any, task: Task) -> Outcome:
     features = _features(model, task)
     model.fit(features.train, task.y)
     return _of_filter(model, features, task.y) if hasattr(model, "kept_") else _of_belief(model, features, task.y)

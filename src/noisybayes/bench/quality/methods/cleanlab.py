@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from joblib import cpu_count
 from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
 from ...._extras import require
@@ -31,9 +32,10 @@ def _outcome(classifier: Any, features: Features, y: Array, seed: int) -> Outcom
     proba = cleanlab.count.estimate_cv_predicted_probabilities(
         features.train, labels, classifier, cv_n_folds=N_FOLDS, seed=seed
     )
-    flagged = cleanlab.filter.find_label_issues(labels, proba)
+    processes = {"n_jobs": cpu_count()}  # by itself it would not know of the runs beside this one
+    flagged = cleanlab.filter.find_label_issues(labels, proba, **processes)
     # CleanLearning would find the same probabilities by itself; giving them saves it half of its time
-    learner = cleanlab.classification.CleanLearning(classifier, cv_n_folds=N_FOLDS)
+    learner = cleanlab.classification.CleanLearning(classifier, cv_n_folds=N_FOLDS, find_label_issues_kwargs=processes)
     learner.fit(features.train, labels, pred_probs=proba)
     return Outcome(
         p_wrong=1.0 - cleanlab.rank.get_label_quality_scores(labels, proba),

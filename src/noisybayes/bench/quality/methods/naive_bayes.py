@@ -5,34 +5,39 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
 from ..tasks import Array, Task
-from .outcome import Outcome, n_parameters, of_given, out_of_fold, tfidf
+from .outcome import Features, Outcome, n_parameters, of_given, out_of_fold, tfidf
 
 
 def noisy(task: Task) -> Outcome:
-    return _outcome(task, task.y)
+    return believing(classifier(task), tfidf(task), task, task.y)
 
 
 def clean(task: Task) -> Outcome:
+    return believing(classifier(task), tfidf(task), task, true_labels(task))
+
+
+def true_labels(task: Task) -> Array:
     if task.true is None:
-        raise ValueError("naive Bayes on clean labels needs the true labels")
-    return _outcome(task, task.true)
+        raise ValueError("a bound needs the true labels")
+    return task.true
 
 
 def classifier(task: Task) -> Any:
     return MultinomialNB() if task.kind == "text" else BernoulliNB()
 
 
-def _outcome(task: Task, labels: Array) -> Outcome:
-    """A label is taken for wrong where naive Bayes, fitted without the row's fold, says another one."""
-    features = tfidf(task)
+def believing(model: Any, features: Features, task: Task, labels: Array) -> Outcome:
+    """A label is taken for wrong where a classifier that believes `labels`, fitted without the row's fold, says another
+    one."""
     classes = np.unique(labels)
-    proba = out_of_fold(classifier(task), features.train, labels, task.seed)
+    proba = out_of_fold(model, features.train, labels, task.seed)
     suggested = classes[proba.argmax(axis=1)]
     flagged = suggested != task.y
-    model = classifier(task).fit(features.train, labels)
+    model = clone(model).fit(features.train, labels)
     return Outcome(
         p_wrong=1.0 - of_given(proba, classes, task.y),
         flagged=flagged,

@@ -1,0 +1,62 @@
+"""The methods that the paper discusses, in its settings: a table of docs/reproduce.md from the rows of quality."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..quality.methods import TOLD_RATES
+from ..quality.methods_page import ACCURACY, LIVESTREAM, SEEDS, of_the_page
+from ..quality.page import SHOWN
+from ..quality.summary import mean, names
+from ..store import Row, table
+from .tables import paper_figures, setting_name
+
+#: Data set of the quality benchmark -> where the paper's figures of it stand.
+SIMULATIONS = {
+    f"simulation{prefix}-{n}-0.55": (kind, setting_name(n, (0.55, 0.65)))
+    for prefix, kind, n in (
+        ("", "balanced", 500), ("", "balanced", 5_000), ("-unbalanced", "unbalanced", 1_000),
+        ("-unbalanced", "unbalanced", 10_000),
+    )
+}  # fmt: skip
+PAPER_NAMES = {"nb-noisy": "nb", "inb-paper": "inb", "inb": "inb", "nlnn": "nlnn", "nal": "nal"}
+
+
+def section(root: Path) -> str:
+    """Empty if nothing is stored."""
+    rows = [row for row in of_the_page(root / "results") if row["method"] not in TOLD_RATES]
+    if not rows:
+        return ""
+    header = ["method", *(f"{kind}, n = {setting}" for kind, setting in SIMULATIONS.values()), "Live Streaming",
+              "parameters, simulation", "parameters, Live Streaming"]  # fmt: skip
+    lines = [_line(method, [row for row in rows if row["method"] == method]) for method in names(rows, "method")]
+    return f"""## The other methods that the paper discusses
+
+Accuracy in percent, and the paper's figure in parentheses where it has one; seeds {SEEDS[0]} to {SEEDS[-1]} of
+`noisybayes bench quality`, whose simulations have 4,000 test rows more than the paper's. What these methods are, their
+times, more settings, and how this was measured: [Methods](methods.md). Those that were measured on 20 Newsgroups:
+[Quality](quality.md).
+
+{table(header, lines)}
+"""
+
+
+def _line(method: str, rows: list[Row]) -> list[str]:
+    simulated = [row for row in rows if row["dataset"] != LIVESTREAM]
+    livestream = [row for row in rows if row["dataset"] == LIVESTREAM]
+    accuracies = [
+        _shown([row for row in rows if row["dataset"] == name], ACCURACY) + _paper(method, place)
+        for name, place in SIMULATIONS.items()
+    ]
+    parameters = [_shown(part, "n_parameters") for part in (simulated, livestream)]
+    return [f"`{method}`", *accuracies, _shown(livestream, ACCURACY), *parameters]
+
+
+def _shown(rows: list[Row], measure: str) -> str:
+    found = mean(rows, measure)
+    return SHOWN[measure].show(found.value) if found.n else "–"
+
+
+def _paper(method: str, place: tuple[str, str]) -> str:
+    value = paper_figures().get(place, {}).get(f"acc_{PAPER_NAMES.get(method)}")
+    return f" ({value})" if value else ""

@@ -1,0 +1,108 @@
+"""A paragraph on each method for docs/methods.md. A baseline describes itself, in its docstring and in `about`."""
+
+from __future__ import annotations
+
+import inspect
+from typing import NamedTuple
+
+from ...baselines import BASELINES, Baseline
+
+
+class Description(NamedTuple):
+    methods: tuple[str, ...]  # names in the benchmark
+    text: str
+    source: str
+    known: str  # what must be known beforehand
+    networks: int = 0
+
+
+_OURS = (
+    Description(
+        ("inb", "inb-bernoulli", "inb-multinomial"),
+        "Naive Bayes with a latent true label. Classes are scored for each row without its own fold; the scores are "
+        "calibrated on the labels together with the matrix of mistakes; labels that look wrong lose weight, and a "
+        "round is kept only if it explains left-out labels better. It assumes that a label depends on the true class "
+        "only. "
+        "`inb` takes `BernoulliINB` for tables and `MultinomialINB` for text; the other two are one of them, whatever "
+        "the data.",
+        "this package",
+        "nothing",
+    ),
+    Description(
+        ("inb-em", "inb-paper"),
+        "The same model fitted by EM alone: true labels, classes and the matrix of mistakes in turn, until the "
+        "likelihood no longer grows. `inb-paper` is the paper's estimator, by maximum likelihood; `inb-em` has priors "
+        "whose strength is found in the data. Both are as good as the model is: where features depend on each other, "
+        "EM drifts away from the labels.",
+        "the paper, and this package",
+        "nothing",
+    ),
+    Description(
+        ("mislabel-lr",),
+        "The latent label and its matrix of mistakes around another classifier, here logistic regression: fitted "
+        "without each fold in turn, calibrated, and fitted again where doubted labels have lost weight.",
+        "this package",
+        "nothing",
+    ),
+)
+_PEERS = (
+    Description(
+        ("nb-noisy", "nb-clean"),
+        "Naive Bayes of scikit-learn on the labels as given, and on the true labels: what is lost by doing nothing, "
+        "and a bound that no method can know of. `nb-clean` never counts as first.",
+        "scikit-learn",
+        "nothing; all true labels for `nb-clean`",
+    ),
+    Description(
+        ("lr-noisy", "lr-clean"),
+        "The same with logistic regression of scikit-learn: what the methods that learn by it start from, and what "
+        "they could reach at most. `lr-clean` never counts as first.",
+        "scikit-learn",
+        "nothing; all true labels for `lr-clean`",
+    ),
+    Description(
+        ("cleanlab-lr", "cleanlab-bernoulli", "cleanlab-multinomial"),
+        "Confident learning: a classifier, cross-validated, counts how often each label is given where another class "
+        "is probable; that many of the least probable labels are dropped, and the classifier learns from the others. "
+        "With logistic regression and with two kinds of naive Bayes. It assumes that mistakes depend on the class "
+        "only, and that the probabilities are about right.",
+        "cleanlab (Northcutt and others, 2021)",
+        "nothing",
+    ),
+    Description(
+        ("doubtlab",),
+        "Four reasons to doubt a label, all by a logistic regression that has learned from it: an uncertain "
+        "prediction, another prediction, little confidence in the label, much in another one. It makes a list for a "
+        "person; its classifier is the logistic regression on all labels.",
+        "doubtlab",
+        "nothing",
+    ),
+    Description(
+        ("self-training",),
+        "The least certain fifth of the labels is taken away, and naive Bayes gives the rows their labels back one by "
+        "one, as it becomes certain of them.",
+        "scikit-learn (Yarowsky, 1995)",
+        "the share of labels to take away, here a fifth whatever the data",
+    ),
+)
+
+
+def descriptions() -> list[Description]:
+    return [*_OURS, *_baselines(), *_PEERS]
+
+
+def _baselines() -> list[Description]:
+    """One for each class: some methods are variants of one."""
+    names: dict[type[Baseline], list[str]] = {}
+    for name, make in BASELINES.items():
+        names.setdefault(type(make()), []).append(name)
+    return [
+        Description(tuple(methods), _intro(kind), kind.about.source, kind.about.assumes, kind.about.networks)
+        for kind, methods in names.items()
+    ]
+
+
+def _intro(kind: type) -> str:
+    """What its docstring says before the parameters, as one paragraph."""
+    intro, _, _ = (inspect.getdoc(kind) or "").partition("\nParameters\n")
+    return " ".join(intro.split())
