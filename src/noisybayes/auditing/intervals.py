@@ -15,7 +15,7 @@ from scipy.special import expit, logit
 from scipy.stats import t as student
 
 from ..model.calibration import Calibration, Labels, climb, estimate_matrix, label_counts, matrix_of, posterior
-from ..model.folded import take_rows
+from ..model.folded import in_threads, take_rows
 from ..model.tree import Array
 from ..model.verified import adjust, pin_verified, recalibration_from
 from .judge import Judged
@@ -62,7 +62,7 @@ def intervals(judged: Judged, level: float, draws: int, rng: np.random.Generator
     rows = np.arange(n) if n <= _MOST_ROWS else np.sort(rng.choice(n, _MOST_ROWS, replace=False))
     weights = rng.standard_exponential((draws, len(rows)))
     some = _Some(rows, take_rows(judged.design, rows), judged.scores.take(rows))
-    drawn = [_draw(judged, some, weight) for weight in weights]
+    drawn = list(in_threads(lambda weight: _draw(judged, some, weight), weights, _threads(judged)))
     centre = _draw(judged, some, np.ones(len(rows)))
     shrink = np.sqrt(len(rows) / n)
     # what hardly any row speaks of varies by what is not in the sample: at least as much as one row more or less
@@ -75,6 +75,10 @@ def intervals(judged: Judged, level: float, draws: int, rng: np.random.Generator
     relearned = judged.fits is not None and judged.fits.found.learner.additive
     what = "scores, calibration and matrix found anew" if relearned else "calibration and matrix found anew"
     return Intervals(level, f"weighted-likelihood bootstrap, {draws} draws, {what}", *ends)
+
+
+def _threads(judged: Judged) -> int:
+    return 1 if judged.fits is None else judged.fits.found.learner.n_threads
 
 
 class _Some(NamedTuple):

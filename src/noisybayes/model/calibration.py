@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from .mislabel import Structure, constant_rate
-from .tree import Array, add_into
+from .tree import Array, add_into, scale
 
 # Labels are mostly right: the matrix starts there.
 _START_DIAGONAL = 0.9
@@ -27,6 +27,7 @@ _START_DIAGONAL = 0.9
 _PSEUDO_ROWS = 10.0
 # Newton steps on this many rows settle K + 1 numbers; the matrix is then finished on all rows.
 _ROWS_FOR_NEWTON = 4_000
+_ROWS_AT_ONCE = 4_096  # whose arrays stay in the cache of a core
 _MOST_ROUNDS = 80
 _TOLERANCE = 1e-4  # nats per row
 _FINISHING_ROUNDS = 3
@@ -102,7 +103,7 @@ def posterior(calibration: Calibration, scores: Array, labels: Labels) -> Poster
     joint = calibration.log_joint(scores)
     joint -= joint.max(axis=1, keepdims=True)
     np.exp(joint, out=joint)
-    joint /= joint.sum(axis=1, keepdims=True)
+    joint /= _row_sums(joint)[:, None]
     # the least number keeps a label that no class allows from becoming nan
     true = joint * label_table(calibration.mislabel)[labels.observed] + 1e-300
     if labels.verified is not None:
@@ -110,9 +111,14 @@ def posterior(calibration: Calibration, scores: Array, labels: Labels) -> Poster
         kept = true[known, labels.verified[known]]
         true[known] = 0.0
         true[known, labels.verified[known]] = kept
-    total = true.sum(axis=1, keepdims=True)
-    true /= total
-    return Posterior(joint, true, np.log(total[:, 0]))
+    sums = _row_sums(true)
+    true /= sums[:, None]
+    return Posterior(joint, true, np.log(sums))
+
+
+def _row_sums(values: Array) -> Array:
+    # by BLAS: numpy sums over a short last axis several times as slowly
+    return np.asarray(values @ np.ones(values.shape[1]))
 
 
 def centred(scores: Array) -> Array:
@@ -200,17 +206,20 @@ def climb(
     tolerance: float = _TOLERANCE,
 ) -> Calibration:
     """EM over the true labels, with one Newton step on temperature and offset in each round."""
+    edges = range(0, scores.shape[1], _ROWS_AT_ONCE)
+    pieces = [(scores[:, i : i + _ROWS_AT_ONCE], labels.take(slice(i, i + _ROWS_AT_ONCE))) for i in edges]
+    weight = labels.weight.sum()
     best, last = now, -np.inf
     for _ in range(_MOST_ROUNDS):
-        found = posterior(now, scores, labels)
-        objective = _objective(now, found, labels, penalty)
+        sums = reduce(add_into, (_sums(now, *piece) for piece in pieces))
+        objective = float(sums.log_likelihood[0] / weight) - penalty * (now.offset**2).sum()
         if objective > last:
             best = now
         if objective - last < tolerance:
             break
         last = objective
-        now = _newton(scores, labels.weight, found, penalty, now)._replace(
-            mislabel=estimate_matrix(found.true, labels, structure, pseudo_rows)
+        now = _newton(scale(sums, 1.0 / weight), penalty, now)._replace(
+            mislabel=matrix_of(sums.counts, structure, pseudo_rows)
         )
     return best
 
@@ -235,26 +244,54 @@ def matrix_of(counts: Array, structure: Structure, pseudo_rows: float = _PSEUDO_
     return matrix
 
 
-def _newton(scores: Array, weight: Array, found: Posterior, penalty: float, now: Calibration) -> Calibration:
-    """One step on sum_ik true_ik log prior_ik - penalty |offset|^2, which is concave in (temperature, offset)."""
-    B, _, K = scores.shape
-    share = weight / weight.sum()
-    prior = found.prior
-    gap = (found.true - prior) * share[:, None]
-    weighted = prior * share[:, None]
-    deviation = weighted * (scores - (prior * scores).sum(axis=2, keepdims=True))
-    # inner products by BLAS: einsum and sums over axes take most of the time otherwise
-    gradient = np.append([np.vdot(gap, one) for one in scores], gap.sum(axis=0) - 2 * penalty * now.offset)
-    of_temperatures = np.array([[np.vdot(one, other) for other in scores] for one in deviation])
-    diagonal = np.append(np.diag(of_temperatures), weighted.sum(axis=0) + 2 * penalty) + 1e-9
+class _Sums(NamedTuple):
+    """What a round needs to know of the rows. w: weight, p: prior, q: posterior, s: score, m: mean of s under p."""
+
+    log_likelihood: Array  # (1,)
+    counts: Array  # (K, K) w q by observed label
+    scores_gap: Array  # (B,) w (q - p) s
+    gap: Array  # (K,) w (q - p)
+    scores_pairs: Array  # (B, B) w (p s s' - m m')
+    scores_prior: Array  # (B, K) w p (s - m)
+    prior: Array  # (K,) w p
+    pairs: Array  # (K, K) w p p'
+
+
+def _sums(now: Calibration, scores: Array, labels: Labels) -> _Sums:
+    """Inner products by BLAS: einsum and sums over axes take several times as long."""
+    found, weight = posterior(now, scores, labels), np.ascontiguousarray(labels.weight)
+    prior, each = found.prior, np.ones(len(weight))
+    gap = (found.true - prior) * weight[:, None]
+    weighted = prior * weight[:, None]
+    products = [prior * one for one in scores]
+    means = [_row_sums(product) for product in products]
+    pairs = np.array([[weight @ _row_sums(product * one) for one in scores] for product in products])
+    pairs -= [[weight @ (mean * other) for other in means] for mean in means]
+    return _Sums(
+        np.array([found.log_likelihood @ weight]),
+        label_counts(found.true, labels),
+        np.array([np.vdot(gap, one) for one in scores]),
+        each @ gap,
+        pairs,
+        np.array([weight @ product - mean @ weighted for product, mean in zip(products, means, strict=True)]),
+        each @ weighted,
+        weighted.T @ prior,
+    )
+
+
+def _newton(mean: _Sums, penalty: float, now: Calibration) -> Calibration:
+    """One step on sum_ik true_ik log prior_ik - penalty |offset|^2 (per row), concave in (temperature, offset)."""
+    B, K = mean.scores_prior.shape
+    gradient = np.append(mean.scores_gap, mean.gap - 2 * penalty * now.offset)
+    diagonal = np.append(np.diag(mean.scores_pairs), mean.prior + 2 * penalty) + 1e-9
     if K > _MOST_CLASSES_FOR_HESSIAN:
         step = gradient / diagonal
     else:
         hessian = np.diag(diagonal)
-        hessian[:B, :B] = of_temperatures + 1e-9 * np.eye(B)
-        hessian[:B, B:] = deviation.sum(axis=1)
-        hessian[B:, :B] = hessian[:B, B:].T
-        hessian[B:, B:] -= weighted.T @ prior
+        hessian[:B, :B] = mean.scores_pairs + 1e-9 * np.eye(B)
+        hessian[:B, B:] = mean.scores_prior
+        hessian[B:, :B] = mean.scores_prior.T
+        hessian[B:, B:] -= mean.pairs
         step = np.linalg.solve(hessian, gradient)
     temperature = np.clip(now.temperature + step[:B], now.temperature / 3, now.temperature * 3)
     offset = now.offset + np.clip(step[B:], -2.0, 2.0)

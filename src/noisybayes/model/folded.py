@@ -18,7 +18,7 @@ from .tree import Array, add_into
 
 #: Scores of more bytes than this are not kept, but found anew in every pass.
 KEPT_BYTES = 256 << 20
-_ROWS_AT_ONCE = 1 << 16
+_ROWS_AT_ONCE = 1 << 13  # whose scores stay in the cache of a core
 
 Result = TypeVar("Result")
 Item = TypeVar("Item")
@@ -157,8 +157,8 @@ def in_threads(fn: Callable[[Item], Result], items: Iterable[Item], n_threads: i
 class KeptScores:
     """Scores (B, n, K), with mean 0 over the classes."""
 
-    def __init__(self, values: Array) -> None:
-        self.values = values
+    def __init__(self, values: Array, n_threads: int = 1) -> None:
+        self.values, self.n_threads = values, n_threads
 
     @property
     def n_rows(self) -> int:
@@ -172,9 +172,13 @@ class KeptScores:
 
     def map(self, fn: Callable[[Any, Array], Result]) -> Iterator[tuple[Any, Result]]:
         """fn(rows, their scores (B, m, K)) over all rows, piece by piece, each with the rows that it is of."""
-        for start in range(0, self.n_rows, _ROWS_AT_ONCE):
+
+        def of_piece(start: int) -> tuple[Any, Result]:
             rows = slice(start, min(start + _ROWS_AT_ONCE, self.n_rows))
-            yield rows, fn(rows, self.values[:, rows])
+            return rows, fn(rows, self.values[:, rows])
+
+        starts = range(0, self.n_rows, _ROWS_AT_ONCE)
+        yield from in_threads(of_piece, starts, self.n_threads if len(starts) > 1 else 1)
 
 
 class LazyScores:
@@ -192,7 +196,7 @@ class LazyScores:
         size = self.take(np.arange(1)).nbytes
         if size * self.n_rows > KEPT_BYTES:
             return self
-        return KeptScores(self.all())
+        return KeptScores(self.all(), self.n_threads)
 
     def all(self) -> Array:
         """(B, n, K)"""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -18,6 +18,9 @@ from .html import render_html
 from .result import Audit
 from .saved import save_model
 from .source import batches_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: What an audit writes; a folder that holds anything else is not touched.
 NAMES = (
@@ -93,11 +96,18 @@ def corrected(audit: Audit) -> Iterator[pl.DataFrame]:
             {
                 "p_wrong": said["p_wrong"].to_numpy(),
                 "suspect": said["suspect"].to_numpy(),
-                "suggested_label": [str(label) for label in said["suggested"].tolist()],
+                "suggested_label": _texts(said["suggested"]),
                 "p_suggested": said["p_suggested"].to_numpy(),
-                "corrected_label": [str(label) for label in said["corrected"].tolist()],
+                "corrected_label": _texts(said["corrected"]),
             },
         )
+
+
+def _texts(column: pd.Series[Any]) -> pl.Series:
+    if not hasattr(column, "cat"):
+        return pl.Series([str(label) for label in column.tolist()], dtype=pl.String)
+    names = pl.Series([str(label) for label in column.cat.categories], dtype=pl.String)
+    return names.gather(column.cat.codes.to_numpy())
 
 
 def with_columns(frame: pl.DataFrame, columns: Mapping[str, Any]) -> pl.DataFrame:

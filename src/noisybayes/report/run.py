@@ -18,8 +18,9 @@ from ..auditing import examine
 from ..data.cells import value_text
 from ..data.errors import InputError
 from ..data.read import read_table
-from ..data.roles import Roles, check_labels, find_roles, labels_of, verified_of
+from ..data.roles import Roles, check_label_counts, find_roles, label_texts
 from ..estimators import BernoulliINB, MixedINB, MultinomialINB
+from ..estimators.labels import Coded
 from ..estimators.latent import LatentLabelClassifier
 from ..model.mislabel import DriftWarning, IdentifiabilityWarning
 from ..text.features import Block, Recipe
@@ -111,8 +112,7 @@ def fit_frame(
 ) -> Fitted:
     """`algorithm`: parameters of the classifier, such as method and engine."""
     tell = progress or (lambda stage: None)
-    labels, known = labels_of(frame, roles, missing_label), verified_of(frame, roles, missing_label)
-    notes = check_labels(labels, roles, known)
+    labels, known, notes = coded_labels(frame, roles, missing_label)
     tell("making features")
     recipe, features = Recipe.fit(frame, roles, settings)
     tell("fitting")
@@ -122,6 +122,30 @@ def fit_frame(
         warnings.simplefilter("ignore", IdentifiabilityWarning)
         model.fit(features.X, labels, verified=known)
     return Fitted(model, recipe, features.X, labels, known, (*notes, *recipe.notes))
+
+
+def coded_labels(
+    frame: pl.DataFrame, roles: Roles, missing_label: str | None
+) -> tuple[Coded, Coded | None, list[str]]:
+    """Labels, verified labels, and sentences about what may be a mistake."""
+    texts = label_texts(frame[roles.label], missing_label)
+    verified = None if roles.verified is None else label_texts(frame[roles.verified], missing_label)
+    counts = texts.drop_nulls().alias("label").value_counts()
+    first_rows = {} if verified is None else _first_rows(verified)
+    notes = check_label_counts(Counter(dict(counts.iter_rows())), roles, first_rows)
+    names = counts["label"].sort()
+    return _coded(texts, names), None if verified is None else _coded(verified, names), notes
+
+
+def _first_rows(texts: pl.Series) -> dict[str, int]:
+    """From 1 on."""
+    numbered = pl.DataFrame({"label": texts}).with_row_index("row", 1).drop_nulls().unique("label", keep="first")
+    return dict(numbered.select("label", "row").iter_rows())
+
+
+def _coded(texts: pl.Series, names: pl.Series) -> Coded:
+    codes = texts.cast(pl.Enum(names)).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
+    return Coded(codes, np.array(names.to_list()))
 
 
 def audit_fitted(

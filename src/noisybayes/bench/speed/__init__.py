@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from types import ModuleType
 
 from ..store import Row
@@ -20,7 +20,7 @@ WORKS: dict[str, ModuleType] = {
 }
 
 
-def measure(work: str, reps: int, seed: int = 0) -> Iterator[Row]:
+def measure(work: str, reps: int, seed: int = 0) -> Generator[Row]:
     from ..store import machine
 
     for row in WORKS[work].measure(reps, seed):

@@ -53,6 +53,7 @@ def page(of_cluster: list[Row], of_files: list[Row], of_growth: list[Row]) -> st
         ["first iteration, with reading of the shards", shown(first_s * each), "`cluster`, 1 worker"],
         [f"**{ITERATIONS} iterations**", f"**{shown(first_s * each + (ITERATIONS - 1) * iteration_s)}**", "sum"],
         ["memory of a worker", shown_bytes(_by_rows(of_cluster, "workers_1_peak_bytes").at(each)), "`cluster`, line"],
+        ["labels where the fit is started", shown_bytes(_NUMBER * N_ROWS), "8 bytes each, at least"],
         ["disk for the shards", shown_bytes(largest[0]["shard_bytes"] / n_measured * N_ROWS), "`cluster`, each row"],
     ]
     return f"""## A plan for a billion messages
@@ -65,7 +66,8 @@ The shards lie where every worker can read its own at the speed of the disk that
 {table(["what", "cost", "from"], lines)}
 
 The sums meet in a tree: {(WORKERS - 1).bit_length()} levels for {WORKERS} workers. What workers wait for each other is
-taken from the step from one to two: two took {wait:.2f} times half the time of one. {_straight(of_growth)}
+taken from the step from one to two, on two cores that they shared with the scheduler: two took {wait:.2f} times half
+the time of one. {_straight(of_growth)}
 
 {_one_machine(of_files)}
 """

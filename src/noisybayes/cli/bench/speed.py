@@ -22,6 +22,8 @@ def speed(works: tuple[str, ...], reps: int, seed: int, root: Path) -> None:
 
     Have the machine for yourself meanwhile: what else runs on it is measured too.
     """
+    from contextlib import closing
+
     from rich.console import Console
     from rich.markdown import Markdown
 
@@ -38,8 +40,9 @@ def speed(works: tuple[str, ...], reps: int, seed: int, root: Path) -> None:
     for work in works or WORKS:
         rows = []
         try:
-            with console.status(f"measuring {work} ...") as status:
-                for row in measure(work, reps, seed):
+            # closing: who interrupts a work between two rows leaves no files behind either
+            with console.status(f"measuring {work} ...") as status, closing(measure(work, reps, seed)) as measured:
+                for row in measured:
                     rows.append(row)
                     status.update(f"measuring {work}: {len(rows)} rows")
         except (MissingExtraError, DatasetUnavailableError, DiskError) as error:
