@@ -35,8 +35,8 @@ from ..text.vocabulary import TextSettings
 from .run import Fitted, Progress, make_model
 
 #: Memory that a fit takes besides what grows with the rows (features, blocks in work, the libraries).
-_FIXED_BYTES = 900 << 20
-_BYTES_PER_ROW = 110
+_FIXED_BYTES = 1_000 << 20
+_BYTES_PER_ROW = 140
 _MADE_FROM, _INGESTED, _ROWS, _STATE = "made_from.json", "ingested.pickle", "rows", "state"
 
 

@@ -124,9 +124,7 @@ def fit_frame(
     return Fitted(model, recipe, features.X, labels, known, (*notes, *recipe.notes))
 
 
-def coded_labels(
-    frame: pl.DataFrame, roles: Roles, missing_label: str | None
-) -> tuple[Coded, Coded | None, list[str]]:
+def coded_labels(frame: pl.DataFrame, roles: Roles, missing_label: str | None) -> tuple[Coded, Coded | None, list[str]]:
     """Labels, verified labels, and sentences about what may be a mistake."""
     texts = label_texts(frame[roles.label], missing_label)
     verified = None if roles.verified is None else label_texts(frame[roles.verified], missing_label)
