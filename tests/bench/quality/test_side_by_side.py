@@ -68,14 +68,14 @@ def test_a_data_set_that_cannot_be_had_is_reported(tmp_path):
 
 
 def test_an_interrupt_ends_the_processes_which_have_one_thread_each():
-    before = os.environ.get("OMP_NUM_THREADS")
+    before, others = os.environ.get("OMP_NUM_THREADS"), set(multiprocessing.active_children())
     answers = side_by_side([0, 1, 1], slow, 2)
     assert next(answers) == (0, "1", 1)
     assert os.environ.get("OMP_NUM_THREADS") == before
     start = time.monotonic()
     answers.close()
     assert time.monotonic() - start < 30
-    assert multiprocessing.active_children() == []
+    assert set(multiprocessing.active_children()) <= others
 
 
 def test_a_process_that_dies_ends_the_run():
