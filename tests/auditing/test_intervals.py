@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from scipy.special import logit
 from sklearn.naive_bayes import BernoulliNB
 
 from noisybayes import BernoulliINB, MislabelClassifier, simulate
@@ -71,6 +72,18 @@ def test_a_seed_repeats_and_another_seed_differs_little():
 
 def test_verified_rows_narrow_what_they_tell():
     assert width(found(judged(verified=True)), "wrong_by_label") < width(found(judged()), "wrong_by_label")
+
+
+def test_of_many_rows_a_sample_tells_the_spread_and_all_rows_the_place(monkeypatch):
+    data = simulate(3_000, n_features=60, n_classes=3, diagonal=(0.7, 0.8), random_state=5)
+    judged = judge(BernoulliINB(random_state=0).fit(data.X, data.y), data.X, data.y)
+    whole = intervals(judged, 0.9, 30, np.random.default_rng(0)).noise_rate
+    monkeypatch.setattr("noisybayes.auditing.intervals._MOST_ROWS", 1_000)
+    sampled = intervals(judged, 0.9, 30, np.random.default_rng(0)).noise_rate
+    below, above = (abs(logit(end) - logit(sampled.estimate)) for end in (sampled.low, sampled.high))
+    np.testing.assert_allclose(below, above)
+    assert sampled.estimate == whole.estimate
+    assert 0.5 < (sampled.high - sampled.low) / (whole.high - whole.low) < 2
 
 
 def test_the_method_is_named():
