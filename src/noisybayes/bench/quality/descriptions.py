@@ -55,8 +55,8 @@ _PEERS = (
     ),
     Description(
         ("lr-noisy", "lr-clean"),
-        "The same with logistic regression of scikit-learn: what the methods that learn by it start from, and what "
-        "they could reach at most. `lr-clean` never counts as first.",
+        "The same with logistic regression of scikit-learn: what the methods that learn by it start from, and what it "
+        "reaches if every label is right. `lr-clean` never counts as first.",
         "scikit-learn",
         "nothing; all true labels for `lr-clean`",
     ),
