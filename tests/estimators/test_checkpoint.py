@@ -6,7 +6,7 @@ from scipy import sparse
 
 from noisybayes import BernoulliINB, MultinomialINB
 from noisybayes.data.simulate import simulate
-from noisybayes.model import crossfit
+from noisybayes.model import crossfit, stages
 from noisybayes.model.checkpoint import Checkpoint
 from noisybayes.model.shards import Shards
 
@@ -55,7 +55,7 @@ def test_what_was_done_is_not_done_again(tmp_path, monkeypatch):
     model = MultinomialINB(random_state=0, checkpoint=tmp_path)
     first = model.fit(X, DATA.y).predict_proba(X)
     monkeypatch.setattr(crossfit, "_decide", None)
-    monkeypatch.setattr(crossfit, "calibrate", None)
+    monkeypatch.setattr(stages, "calibrate", None)
     np.testing.assert_array_equal(model.fit(X, DATA.y).predict_proba(X), first)
 
 

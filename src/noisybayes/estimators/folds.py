@@ -9,10 +9,11 @@ from scipy import sparse
 
 from ..model.beliefs import Belief
 from ..model.calibration import Labels, Scores
-from ..model.crossfit import CrossFit, out_of_fold
+from ..model.crossfit import CrossFit
 from ..model.folded import Folded, LazyScores, into_folds, take_rows
 from ..model.mislabel import Structure
 from ..model.rows import Rows
+from ..model.stages import out_of_fold
 from ..model.tree import Array
 
 

@@ -34,7 +34,7 @@ class Words:
 
 #: Pseudo-counts that are compared; the first is kept unless another is better beyond chance.
 SMOOTHING = (0.3, 0.1, 1.0)
-#: Offsets first all but forbidden, then nearly free (see crossfit.OFFSETS_MUST_EARN).
+#: Offsets first all but forbidden, then nearly free (see stages.OFFSETS_MUST_EARN).
 PENALTIES = (0.1, 0.001)
 
 
