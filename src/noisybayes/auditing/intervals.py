@@ -14,8 +14,9 @@ import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import t as student
 
+from .._threads import in_threads
 from ..model.calibration import Calibration, Labels, climb, estimate_matrix, label_counts, matrix_of, posterior
-from ..model.folded import in_threads, take_rows
+from ..model.folded import take_rows
 from ..model.tree import Array
 from ..model.verified import adjust, pin_verified, recalibration_from
 from .judge import Judged

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from .._threads import in_threads
 from .calibration import Labels, Scores, centred
 from .rows import Design, Rows, row_slice, split
 from .stored import Stored
@@ -138,20 +137,6 @@ def _read_sorted(design: Stored, number: int, ids: Array) -> Design:
 def take_rows(design: Design, rows: Array) -> Design:
     """Rows of a matrix, or of a tuple of blocks."""
     return tuple(block[rows] for block in design) if isinstance(design, tuple) else design[rows]
-
-
-def in_threads(fn: Callable[[Item], Result], items: Iterable[Item], n_threads: int) -> Iterator[Result]:
-    """Results in the order of the items (so that sums do not depend on timing), few of them waiting at a time."""
-    if n_threads == 1:
-        yield from map(fn, items)
-        return
-    with ThreadPoolExecutor(n_threads) as pool:
-        rest = iter(items)
-        waiting: deque[Future[Result]] = deque(pool.submit(fn, item) for item in islice(rest, n_threads + 1))
-        while waiting:
-            result = waiting.popleft().result()
-            waiting.extend(pool.submit(fn, item) for item in islice(rest, 1))
-            yield result
 
 
 class KeptScores:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import pickle
 import shutil
-from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +18,7 @@ import numpy as np
 import polars as pl
 
 from .._files import DiskError, told_if_full
+from .._threads import in_threads
 from ..data.batches import Batches
 from ..data.cells import as_text
 from ..data.roles import Roles, check_label_counts, check_number_of_labels, label_texts
@@ -128,7 +128,8 @@ class _Pass:
         shutil.rmtree(self.folder, ignore_errors=True)
         with told_if_full(self.folder):
             self.folder.mkdir(parents=True)
-        with closing(_in_order(self._code, self._numbered())) as coded:  # after an error no thread writes any more
+        # closed, so that after an error no thread writes any more
+        with closing(in_threads(lambda batch: self._code(*batch), self._numbered(), _THREADS)) as coded:
             for n_rows, labels, verified, told in coded:
                 self._labels.add(labels)
                 self._verified.add(verified)
@@ -194,7 +195,7 @@ class _Pass:
                 self._path(number, i).unlink()
             return made
 
-        yield from _in_order(block, ((number,) for number in range(self.n_batches)))
+        yield from in_threads(block, range(self.n_batches), _THREADS)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -256,19 +257,3 @@ def _exact_tokenizers(batches: Batches, texts: list[Texts], ngrams: int) -> dict
             sampled[name].append(found.gather_every(step, -seen[name] % step))
             seen[name] += len(found)
     return {name: choose_tokenizer(pl.concat(sampled[name]), ngrams) for name in steps}
-
-
-def _in_order(function: Callable[..., Any], items: Iterable[tuple[Any, ...]]) -> Generator[Any, None, None]:
-    """`function` of every item, some at once, results in the order of the items."""
-    with ThreadPoolExecutor(_THREADS) as pool:
-        waiting: deque[Future[Any]] = deque()
-        try:
-            for item in items:
-                waiting.append(pool.submit(function, *item))
-                if len(waiting) > _THREADS:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
