@@ -86,8 +86,8 @@ def check_memory(batches: Batches, limit: int) -> None:
     needed = memory_needed(batches.estimated_rows)
     if needed > limit:
         raise InputError(
-            f"{batches.path} has about {batches.estimated_rows:,} rows, which take about {needed / 1e9:.1f} GB of "
-            f"memory; raise --memory from {limit / 1e9:.1f}GB, or audit a part of the file"
+            f"{batches.path} has about {batches.estimated_rows:,} rows, for which about {needed / 1e9:.1f} GB of memory "
+            f"are needed; raise --memory to {needed / 1e9:.1f}GB, or audit a part of the file"
         )
 
 
