@@ -8,6 +8,7 @@ way, an error or Ctrl-C included, removes it.
 from __future__ import annotations
 
 import json
+import math
 import pickle
 import shutil
 import tempfile
@@ -85,9 +86,10 @@ def check_memory(batches: Batches, limit: int) -> None:
     """Refuse beforehand what would take more."""
     needed = memory_needed(batches.estimated_rows)
     if needed > limit:
+        enough = math.ceil(needed / 1e8) / 10
         raise InputError(
-            f"{batches.path} has about {batches.estimated_rows:,} rows, for which about {needed / 1e9:.1f} GB of memory "
-            f"are needed; raise --memory to {needed / 1e9:.1f}GB, or audit a part of the file"
+            f"{batches.path} has about {batches.estimated_rows:,} rows, for which {enough:.1f} GB of memory are needed; "
+            f"raise --memory to {enough:.1f}GB, or audit a part of the file"
         )
 
 
