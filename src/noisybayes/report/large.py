@@ -88,7 +88,7 @@ def check_memory(batches: Batches, limit: int) -> None:
     if needed > limit:
         enough = math.ceil(needed / 1e8) / 10
         raise InputError(
-            f"{batches.path} has about {batches.estimated_rows:,} rows, for which {enough:.1f} GB of memory are needed; "
+            f"{batches.path} has about {batches.estimated_rows:,} rows, which need {enough:.1f} GB of memory; "
             f"raise --memory to {enough:.1f}GB, or audit a part of the file"
         )
 
