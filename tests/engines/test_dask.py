@@ -16,7 +16,7 @@ from distributed import Client, LocalCluster
 from scipy import sparse
 
 from noisybayes import BernoulliINB, simulate
-from noisybayes.engines.dask import GROUPS, ClusterLostError, on_cluster
+from noisybayes.engines.dask import GROUPS, ClusterLostError, connect, on_cluster
 from noisybayes.model.shards import Shards
 
 from ..contracts.cases import FAMILIES, STRUCTURES, make_rows, run
@@ -94,6 +94,18 @@ def test_a_killed_worker_changes_no_digit():
         assert victim not in client.run(os.getpid).values()
     np.testing.assert_array_equal(after.feature_prob_, before.feature_prob_)
     np.testing.assert_array_equal(after.objective_history_, before.objective_history_)
+
+
+def loops():
+    return [thread for thread in threading.enumerate() if thread.name == "IO loop"]
+
+
+def test_a_client_that_cannot_connect_is_closed_at_once():
+    """What the garbage collector closes can wait for a lock that its own thread holds."""
+    before = loops()
+    with pytest.raises(ValueError, match="nonsense"):
+        connect("nonsense://x")
+    assert loops() == before
 
 
 def test_a_lost_scheduler_is_told(tmp_path):

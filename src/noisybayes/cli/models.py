@@ -95,11 +95,11 @@ def _engine(options: dict[str, Any]) -> Iterator[Any]:
     if options["method"] != "em":
         raise InputError("a cluster runs the passes of EM; add --method em")
     from .._extras import require
-    from ..engines.dask import ClusterLostError, on_cluster
+    from ..engines.dask import ClusterLostError, connect, on_cluster
 
-    distributed = require("distributed", extra="dask", purpose="--engine dask")
+    require("distributed", extra="dask", purpose="--engine dask")
     try:
-        client = distributed.Client(options["scheduler"], timeout=10, set_as_default=False)
+        client = connect(options["scheduler"])
     except (OSError, ValueError) as error:
         raise InputError(f"no Dask cluster answers at {options['scheduler']}: {error}") from None
     try:

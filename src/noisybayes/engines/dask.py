@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 #: Sums that leave a worker; more would only make the tree higher.
 GROUPS = 32
+#: For an answer of the scheduler.
+SECONDS_TO_CONNECT = 10
 #: For the first worker.
 SECONDS_TO_WAIT = 30
 #: A worker that is lost takes its rows along, and they are sent anew; so often in one pass.
@@ -53,6 +55,23 @@ def engine(n_workers: int) -> MapSum:
 def on_cluster(client: Client) -> MapSum:
     """`map_sum` on the workers of a client: `BernoulliINB(method="em", engine=on_cluster(client))`."""
     return partial(_map_sum, Held(client))
+
+
+def connect(address: str | None) -> Client:
+    """A client of the scheduler there, or of a new cluster on this machine."""
+    from distributed import Client
+
+    class ClosedIfNotConnected(Client):  # type: ignore[misc]
+        """Else the garbage collector closes it, at any time: also while another client holds the lock this needs."""
+
+        def start(self, **options: Any) -> None:
+            try:
+                super().start(**options)
+            except BaseException:
+                self.close()
+                raise
+
+    return ClosedIfNotConnected(address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
 
 
 @cache
