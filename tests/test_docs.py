@@ -182,8 +182,8 @@ def test_the_table_of_errors_was_found():
 # --- docs/concepts.md ------------------------------------------------------------------------------------------------
 
 WITH_CONSTANTS = [
-    "model.crossfit", "model.stages", "model.calibration", "model.learner", "model.words", "model.generative",
-    "model.verified",
+    "model.crossfit", "model.stages", "model.calibration", "model.climbing", "model.anderson", "model.learner",
+    "model.words", "model.generative", "model.verified",
     "estimators.robust", "estimators.any_classifier", "estimators.mislabel_classifier", "estimators.latent",
 ]  # fmt: skip
 AUDIT_CONSTANTS = [

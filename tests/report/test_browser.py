@@ -180,4 +180,4 @@ def test_the_report_of_a_real_audit_opens(show):
     assert page.locator("#table tbody tr").count() == 50
     assert page.locator("mark.for").count() > 0
     page.locator("#table summary").first.click()
-    assert page.locator(".sum .total").first.is_visible()
+    page.locator(".sum .total").first.wait_for()

@@ -25,6 +25,15 @@ def test_words_are_marked_at_word_boundaries(text, features, expected):
     assert pieces(text, "message", words(*features)) == expected
 
 
+@pytest.mark.parametrize(
+    "text", ["Rebate or a (rebate) for REBATES, re-bate", "ein Größe größe_2 GRÖSSE", "", "a a. 2a"]
+)
+def test_single_words_are_found_as_phrases_are(text):
+    """Whole words have a way of their own; a phrase beside them takes the general one."""
+    features = [(0, "rebate"), (1, "größe"), (2, "a")]
+    assert spans(text, features) == spans(text, [*features, (3, "no such phrase")])
+
+
 def test_evidence_marks_its_own_column_only():
     assert pieces("red", "message", words("red", column="colour")) == ["red"]
     assert pieces("red wine", "colour", words("red", column="colour", kind="category")) == [["red wine", 0]]

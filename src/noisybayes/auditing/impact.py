@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import norm
 
-from ..model.calibration import Scores, calibrate, total
+from ..model.calibration import Scores, total
+from ..model.climbing import calibrate
 from ..model.folded import gathered_rows
 from ..model.tree import Array
 from .judge import Judged

@@ -15,7 +15,8 @@ from scipy.special import expit, logit
 from scipy.stats import t as student
 
 from .._threads import in_threads
-from ..model.calibration import Calibration, Labels, climb, estimate_matrix, label_counts, matrix_of, posterior
+from ..model.calibration import Calibration, Labels, estimate_matrix, label_counts, matrix_of, posterior
+from ..model.climbing import leap
 from ..model.folded import take_rows
 from ..model.tree import Array
 from ..model.verified import adjust, pin_verified, recalibration_from
@@ -115,7 +116,7 @@ def _settle(judged: Judged, scores: Array, labels: Labels) -> Calibration:
             start = start._replace(mislabel=estimate_matrix(true, labels, judged.structure, _PSEUDO_ROWS))
         return start
     penalty = judged.fits.found.choice.penalty
-    return climb(scores, labels, judged.structure, penalty, start, _PSEUDO_ROWS, _TOLERANCE)
+    return leap(scores, labels, judged.structure, penalty, start, _PSEUDO_ROWS, _TOLERANCE)
 
 
 def _numbers(counts: Array, matrix: Array) -> _Numbers:

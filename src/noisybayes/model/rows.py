@@ -16,6 +16,8 @@ Design = Any
 
 # A chunk's scores should stay in the cache of one core.
 _CHUNK_BYTES = 2 << 20
+# So should its entries, from the one product to the other; and long rows of few classes should be shared by the cores.
+_CHUNK_ENTRIES = 1 << 20
 # Below this many rows an iteration costs less than looking for equal rows.
 _FEWEST_ROWS_TO_MERGE = 1_000
 _ROWS_TO_PROBE = 4_096
@@ -74,10 +76,12 @@ def score_dtype(design: Design) -> np.dtype[Any]:
 def split(rows: Rows, n_components: int) -> list[Rows]:
     """Cut rows into chunks (views). The cut depends on the data alone, so the number of threads changes no result."""
     size = _CHUNK_BYTES // (score_dtype(rows.X).itemsize * n_components)
-    # every chunk returns sums over all columns, so that a chunk should hold about as many entries as there are columns
     for leaf in leaves(rows.X):
         if sparse.issparse(leaf):
-            size = max(size, int(leaf.shape[1] * rows.n_rows / max(leaf.nnz, 1)))
+            rows_per_entry = rows.n_rows / max(leaf.nnz, 1)
+            size = min(size, int(_CHUNK_ENTRIES * rows_per_entry))
+            # every chunk returns sums over all columns: it should hold about as many entries as there are columns
+            size = max(size, int(leaf.shape[1] * rows_per_entry))
     size = max(size, 256)
     n_chunks = max(1, -(-rows.n_rows // size))
     edges = np.linspace(0, rows.n_rows, n_chunks + 1).astype(int)

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from .beliefs import Belief, first_belief, next_belief
-from .calibration import Calibration, Labels, Scores, calibrate, centred, posterior
+from .calibration import Calibration, Labels, Scores, centred, posterior
+from .climbing import calibrate
 from .folded import Folded, KeptScores, LazyScores, gathered_rows, labels_of
 from .mislabel import Structure
 from .rows import Rows

@@ -53,13 +53,27 @@ def check_folder(folder: Path) -> None:
 def _write(audit: Audit, folder: Path, format: str, exports: tuple[str, ...]) -> None:
     summary = audit.summary()
     (folder / "report.html").write_text(render_html(summary), encoding="utf-8")
-    (folder / "audit.json").write_text(json.dumps(summary, ensure_ascii=False, indent=1), encoding="utf-8")
+    (folder / "audit.json").write_text(_lines(summary), encoding="utf-8")
     write_table(suspects_frame(summary), folder / f"suspects.{format}", format)
     write_batches(corrected(audit), folder / f"corrected.{format}", format)
     if audit.recipe is not None and audit.roles is not None:
         save_model(folder / "model", audit.model, audit.recipe, audit.roles)
     for name in exports:
         EXPORTERS[name](audit, summary, folder)
+
+
+def _lines(summary: dict[str, Any]) -> str:
+    """JSON with a line for each entry, and for each item of a list of records (Python indents more very slowly)."""
+    entries = []
+    for name, value in summary.items():
+        records = isinstance(value, list) and value and isinstance(value[0], dict)
+        listed = ",\n  ".join(map(_json, value)) if records else ""
+        entries.append(f"{_json(name)}: " + (f"[\n  {listed}\n ]" if records else _json(value)))
+    return "{\n " + ",\n ".join(entries) + "\n}\n"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def suspects_frame(summary: dict[str, Any]) -> pl.DataFrame:

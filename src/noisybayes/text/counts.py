@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .._threads import cores, in_threads
 from .tokens import Tokenizer
 
 Array = NDArray[Any]
@@ -34,7 +35,8 @@ def count_all(texts: pl.Series, tokenizer: Tokenizer) -> tuple[Any, pl.Series]:
 
 
 def count_pieces(texts: pl.Series, tokenizer: Tokenizer) -> list[Counted]:
-    return [count_piece(piece["text"], tokenizer) for piece in texts.to_frame("text").iter_slices(_SLICE)]
+    pieces = texts.to_frame("text").iter_slices(_SLICE)
+    return list(in_threads(lambda piece: count_piece(piece["text"], tokenizer), pieces, cores()))
 
 
 def count_piece(texts: pl.Series, tokenizer: Tokenizer) -> Counted:
@@ -59,7 +61,11 @@ def recoded(part: Counted, vocabulary: pl.Series) -> Any:
 def count_known(texts: pl.Series, tokenizer: Tokenizer, vocabulary: pl.Series) -> Any:
     """CSR counts of the words in a sorted vocabulary; other words are left out."""
     pieces = texts.to_frame("text").iter_slices(_SLICE)
-    parts = [_matrix(tokenizer.tokens(piece["text"]), vocabulary, piece.height) for piece in pieces]
+
+    def known(piece: pl.DataFrame) -> Any:
+        return _matrix(tokenizer.tokens(piece["text"]), vocabulary, piece.height)
+
+    parts = list(in_threads(known, pieces, cores()))
     return stacked(parts) if parts else sparse.csr_array((0, len(vocabulary)), dtype=np.float64)
 
 

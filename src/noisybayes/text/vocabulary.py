@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
+from .._threads import cores, in_threads
 from ..data.errors import InputError
 from .counts import Array, Counted, count_known, count_pieces, recoded, stacked
 from .tally import Tally
@@ -60,7 +61,7 @@ class TextFeatures:
         for part in parts:
             in_rows.add(part.words, part.in_rows)
         features = cls.learn(texts.name, in_rows.total(), parts, len(texts), tokenizer, settings)
-        return features, stacked([features.weigh(part) for part in parts]), notes
+        return features, stacked(list(in_threads(features.weigh, parts, cores()))), notes
 
     @classmethod
     def learn(
