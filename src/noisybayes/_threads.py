@@ -8,15 +8,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from typing import TypeVar
 
-from joblib import effective_n_jobs
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-
-
-def cores() -> int:
-    """How many threads help, as joblib counts them: what limits this process counts."""
-    return int(effective_n_jobs(-1))
 
 
 def in_threads(fn: Callable[[Item], Result], items: Iterable[Item], n_threads: int) -> Generator[Result, None, None]:

@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .._threads import cores, in_threads
+from .._threads import in_threads
 from .tokens import Tokenizer
 
 Array = NDArray[Any]
@@ -36,7 +37,7 @@ def count_all(texts: pl.Series, tokenizer: Tokenizer) -> tuple[Any, pl.Series]:
 
 def count_pieces(texts: pl.Series, tokenizer: Tokenizer) -> list[Counted]:
     pieces = texts.to_frame("text").iter_slices(_SLICE)
-    return list(in_threads(lambda piece: count_piece(piece["text"], tokenizer), pieces, cores()))
+    return list(in_threads(lambda piece: count_piece(piece["text"], tokenizer), pieces, effective_n_jobs(-1)))
 
 
 def count_piece(texts: pl.Series, tokenizer: Tokenizer) -> Counted:
@@ -65,7 +66,7 @@ def count_known(texts: pl.Series, tokenizer: Tokenizer, vocabulary: pl.Series) -
     def known(piece: pl.DataFrame) -> Any:
         return _matrix(tokenizer.tokens(piece["text"]), vocabulary, piece.height)
 
-    parts = list(in_threads(known, pieces, cores()))
+    parts = list(in_threads(known, pieces, effective_n_jobs(-1)))
     return stacked(parts) if parts else sparse.csr_array((0, len(vocabulary)), dtype=np.float64)
 
 

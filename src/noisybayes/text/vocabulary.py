@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 import polars as pl
+from joblib import effective_n_jobs
 
-from .._threads import cores, in_threads
+from .._threads import in_threads
 from ..data.errors import InputError
 from .counts import Array, Counted, count_known, count_pieces, recoded, stacked
 from .tally import Tally
@@ -61,7 +62,7 @@ class TextFeatures:
         for part in parts:
             in_rows.add(part.words, part.in_rows)
         features = cls.learn(texts.name, in_rows.total(), parts, len(texts), tokenizer, settings)
-        return features, stacked(list(in_threads(features.weigh, parts, cores()))), notes
+        return features, stacked(list(in_threads(features.weigh, parts, effective_n_jobs(-1)))), notes
 
     @classmethod
     def learn(
