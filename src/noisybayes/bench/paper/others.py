@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..quality.methods import TOLD_RATES
-from ..quality.methods_page import ACCURACY, LIVESTREAM, SEEDS, of_the_page
+from ..quality.methods_page import ACCURACY, SEEDS, of_the_page, settings
 from ..quality.page import SHOWN
 from ..quality.summary import mean, names
 from ..store import Row, table
@@ -27,29 +27,29 @@ def section(root: Path) -> str:
     rows = [row for row in of_the_page(root / "results") if row["method"] not in TOLD_RATES]
     if not rows:
         return ""
-    header = ["method", *(f"{kind}, n = {setting}" for kind, setting in SIMULATIONS.values()), "Live Streaming",
-              "parameters, simulation", "parameters, Live Streaming"]  # fmt: skip
-    lines = [_line(method, [row for row in rows if row["method"] == method]) for method in names(rows, "method")]
+    found = settings(rows)
+    real = [name for name in found if name != "simulation"]
+    header = ["method", *(f"{kind}, n = {setting}" for kind, setting in SIMULATIONS.values()), *real,
+              *(f"parameters, {name}" for name in found)]  # fmt: skip
+    lines = [_line(method, found, real) for method in names(rows, "method")]
     return f"""## The other methods that the paper discusses
 
 Accuracy in percent, and the paper's figure in parentheses where it has one; seeds {SEEDS[0]} to {SEEDS[-1]} of
 `noisybayes bench quality`, whose simulations have 4,000 test rows more than the paper's. What these methods are, their
-times, more settings, and how this was measured: [Methods](methods.md). Those that were measured on 20 Newsgroups:
-[Quality](quality.md).
+times, more settings, and how this was measured: [Methods](methods.md).
 
 {table(header, lines)}
 """
 
 
-def _line(method: str, rows: list[Row]) -> list[str]:
-    simulated = [row for row in rows if row["dataset"] != LIVESTREAM]
-    livestream = [row for row in rows if row["dataset"] == LIVESTREAM]
-    accuracies = [
-        _shown([row for row in rows if row["dataset"] == name], ACCURACY) + _paper(method, place)
+def _line(method: str, found: dict[str, list[Row]], real: list[str]) -> list[str]:
+    mine = {name: [row for row in rows if row["method"] == method] for name, rows in found.items()}
+    simulated = [
+        _shown([row for row in mine.get("simulation", []) if row["dataset"] == name], ACCURACY) + _paper(method, place)
         for name, place in SIMULATIONS.items()
     ]
-    parameters = [_shown(part, "n_parameters") for part in (simulated, livestream)]
-    return [f"`{method}`", *accuracies, _shown(livestream, ACCURACY), *parameters]
+    on_real = [_shown(mine[name], ACCURACY) for name in real]
+    return [f"`{method}`", *simulated, *on_real, *(_shown(part, "n_parameters") for part in mine.values())]
 
 
 def _shown(rows: list[Row], measure: str) -> str:
