@@ -154,7 +154,7 @@ def labels(*values):
     ("given", "text"),
     [
         ([None, None], "the label column 'label' is empty in every row; name another one with --label"),
-        (["a", None, "a"], "every label in the column 'label' is 'a'; at least 2 are needed"),
+        (["a", None, "a"], "every label in the column 'label' is 'a'; name a column with others with --label"),
         (["a", "b", "c"], "no label in the column 'label' occurs twice; every class needs more than one row"),
         (
             [str(i % 60) for i in range(100)],

@@ -86,7 +86,8 @@ def check_label_counts(counts: Counter[str], roles: Roles, verified: Mapping[str
     if not n:
         raise InputError(f"the label column {column} is empty in every row; name another one with --label")
     if k == 1:
-        raise InputError(f"every label in the column {column} is {next(iter(counts))!r}; at least 2 are needed")
+        only = next(iter(counts))
+        raise InputError(f"every label in the column {column} is {only!r}; name a column with others with --label")
     check_number_of_labels(n, k, roles)
     if k == n:
         raise InputError(f"no label in the column {column} occurs twice; every class needs more than one row")

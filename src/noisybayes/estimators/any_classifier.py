@@ -37,6 +37,9 @@ class ClassifierLearner:
         self.variant = Variant(type(estimator).__name__, (Score(None, None),), None, (penalty,), False)
         self.blocks: Sequence[Sequence[Variant]] = [[self.variant]]
 
+    def in_one_thread(self) -> ClassifierLearner:
+        return self
+
     def gather(self, folded: Folded, belief: Belief) -> Gathered:
         fitted = [self._fit(folded, belief, np.flatnonzero(folded.fold != f)) for f in range(folded.n_folds)]
         return Gathered(folded, belief, fitted)

@@ -29,12 +29,13 @@ class FoldFits(NamedTuple):
 
     def rescored(self, design: Any, rows: Array, weight: Array) -> Array:
         """(B, n, K) scores of `rows`, whose features `design` are, learned anew from them alone with these weights;
-        beliefs stay as they are."""
-        found = self.found
+        beliefs stay as they are. In one thread: who asks for many of them has threads of their own."""
+        found, learner = self.found, self.found.learner.in_one_thread()
         some = Rows(design, self.labels.observed[rows], None, weight)
         folded = self._in_folds(some, found.fold[rows])
-        gathered = found.learner.gather(folded, Belief(found.belief.label[rows], found.belief.trust[rows]))
-        return self._scored(folded, found.learner.left_out(gathered, found.choice.variant, found.settled)).all()
+        gathered = learner.gather(folded, Belief(found.belief.label[rows], found.belief.trust[rows]))
+        left_out = learner.left_out(gathered, found.choice.variant, found.settled)
+        return out_of_fold(learner, left_out, found.choice.variant, folded).all()
 
     def relearned(self, design: Any, label: Array) -> Scores:
         """Scores of all rows if these were the labels, all of them right."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from functools import partial, reduce
 from typing import Any, NamedTuple
 
@@ -42,6 +43,11 @@ class NaiveBayes:
         self.family, self.blocks, self.n_classes, self.n_threads = family, blocks, n_classes, n_threads
         self.class_prior = class_prior
         self.dtype: np.dtype[Any] = np.dtype(np.float64)
+
+    def in_one_thread(self) -> NaiveBayes:
+        one = copy(self)
+        one.n_threads = 1
+        return one
 
     def gather(self, folded: Folded, belief: Belief) -> Gathered:
         self.dtype = score_dtype(folded.design)

@@ -31,6 +31,10 @@ class Learner(Protocol):
     additive: bool  # whether to gather is to sum over rows, which is cheap
     n_threads: int
 
+    def in_one_thread(self) -> Learner:
+        """The same, for somebody who runs several at once."""
+        ...
+
     def gather(self, folded: Folded, belief: Belief) -> Any:
         """What all variants need, fold by fold."""
         ...
