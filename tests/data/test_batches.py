@@ -31,7 +31,6 @@ JSON = "\n".join(
 def small_portions(monkeypatch):
     """Portions and batches of a few rows, so that small files have many."""
     monkeypatch.setattr(csv_rows, "_PORTION", 40)
-    monkeypatch.setattr(csv_rows, "_SOME_LINES", 2)
     monkeypatch.setattr(csv_rows, "_BATCH", 3)
     monkeypatch.setattr(json_lines, "_BATCH", 2)
     monkeypatch.setattr(source, "_CHUNK", 23)
@@ -105,7 +104,7 @@ def test_parquet(tmp_path, rows, pack):
 def test_long_texts_come_in_smaller_batches(tmp_path, monkeypatch):
     monkeypatch.setattr("noisybayes.data.batches._BYTES", 1_000)
     monkeypatch.setattr(csv_rows, "_PORTION", 100)
-    monkeypatch.setattr(csv_rows, "_SOME_LINES", 1)
+    monkeypatch.setattr(source, "_CHUNK", 8)
     path = written(tmp_path, "a.csv", "a,b\n" + f"{'x' * 90},y\n" * 50)
     heights = [frame.height for frame in Batches(path, rows=40)]
     assert sum(heights) == 50
@@ -135,7 +134,6 @@ def test_regular_rows_are_read_as_the_csv_module_reads_them(rows, width, portion
     text = ",".join("abc"[:width]) + "\n" + rows
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csv_rows, "_PORTION", portion)
-        patch.setattr(csv_rows, "_SOME_LINES", 1)
         found = _outcome(text)
         patch.setattr(csv_rows, "_regular", lambda *args: None)
         assert found == _outcome(text)
@@ -143,23 +141,24 @@ def test_regular_rows_are_read_as_the_csv_module_reads_them(rows, width, portion
 
 def _outcome(text):
     try:
-        return csv_rows.read_csv("it", io.StringIO(text, newline=""), ",", lambda n: None).rows()
+        content = text.encode()
+        chunks = (content[i : i + 8] for i in range(0, len(content), 8))
+        return csv_rows.read_csv("it", source.Lines("it", chunks, "utf-8"), ",", lambda n: None).rows()
     except InputError as error:
         return str(error)
 
 
 def test_one_stray_quote_does_not_fetch_the_whole_file(monkeypatch):
     monkeypatch.setattr(csv_rows, "_PORTION", 100)
-    monkeypatch.setattr(csv_rows, "_SOME_LINES", 1)
     fetched = 0
 
-    def lines():
+    def chunks():
         nonlocal fetched
-        for line in ["a,b\n", '5" pipe,x\n', *["word,y\n"] * 9_000]:
+        for line in [b"a,b\n", b'5" pipe,x\n', *[b"word,y\n"] * 9_000]:
             fetched += 1
             yield line
 
-    frames = csv_rows.csv_frames("it", lines(), ",")
+    frames = csv_rows.csv_frames("it", source.Lines("it", chunks(), "utf-8"), ",")
     assert next(frames).height == 0
     assert next(frames).row(0) == ('5" pipe', "x")
     assert fetched <= csv_rows._BATCH + 2

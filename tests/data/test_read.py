@@ -118,7 +118,7 @@ def test_other_encodings(monkeypatch, encoding):
 
 def test_progress_is_reported(monkeypatch):
     monkeypatch.setattr(csv_rows, "_PORTION", 8)
-    monkeypatch.setattr(csv_rows, "_SOME_LINES", 1)
+    monkeypatch.setattr(source, "_CHUNK", 4)
     monkeypatch.setattr(csv_rows, "_BATCH", 2)
     for rows in (b"1,2\n" * 5, b"1\r,2\n" * 5):  # regular or not
         seen = []

@@ -14,7 +14,7 @@ from ..model.tree import Array
 from .doubts import doubts
 from .evidence import Evidence, evidence
 from .impact import Impact, impact
-from .intervals import DRAWS, Intervals, intervals
+from .intervals import Intervals, intervals
 from .judge import Judged, judge
 from .rules import ReviewCurve, Rule, review_curve, suspects
 
@@ -116,7 +116,7 @@ def examine(
     precision: float | None = None,
     budget: int | None = None,
     level: float = LEVEL,
-    draws: int = DRAWS,
+    draws: int | None = None,
     random_state: Any = 0,
     progress: Callable[[str], None] | None = None,
 ) -> Findings:
@@ -124,7 +124,7 @@ def examine(
 
     Rows of the model's own (robust) fit are judged without their own fold, and with the verified labels of the fit;
     of other rows `verified` gives the true labels where they are known. precision and budget choose the suspects
-    (see Rule); intervals cover with probability `level`.
+    (see Rule); intervals cover with probability `level`. draws of the bootstrap: 50, or 25 of many rows, if left out.
     """
     tell = progress or (lambda stage: None)
     rule = Rule(precision, budget)

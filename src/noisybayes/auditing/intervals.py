@@ -23,6 +23,9 @@ from ..model.verified import adjust, pin_verified, recalibration_from
 from .judge import Judged
 
 DRAWS = 50
+# Where rows are so many, intervals are narrow, and need not be known to a tenth of their width.
+_MANY_ROWS = 100_000
+_DRAWS_OF_MANY = 25
 # The ten pseudo-rows of the fit steady one estimate; among many they would only narrow the spread.
 _PSEUDO_ROWS = 1.0
 # A draw starts at the fit and has little way to go; it must go it to the end, or all draws would look alike.
@@ -54,13 +57,15 @@ class _Numbers(NamedTuple):
     by_label: Array  # (K,)
 
 
-def intervals(judged: Judged, level: float, draws: int, rng: np.random.Generator) -> Intervals:
+def intervals(judged: Judged, level: float, draws: int | None, rng: np.random.Generator) -> Intervals:
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, got {level!r}")
-    estimate = _numbers(judged.counts, matrix_of(judged.counts, judged.structure))
+    n = judged.n_rows
+    if draws is None:
+        draws = DRAWS if n <= _MANY_ROWS else _DRAWS_OF_MANY
     if draws < 2:
         raise ValueError(f"draws must be at least 2, got {draws!r}")
-    n = judged.n_rows
+    estimate = _numbers(judged.counts, matrix_of(judged.counts, judged.structure))
     rows = np.arange(n) if n <= _MOST_ROWS else np.sort(rng.choice(n, _MOST_ROWS, replace=False))
     weights = rng.standard_exponential((draws, len(rows)))
     some = _Some(rows, take_rows(judged.design, rows), judged.scores.take(rows))

@@ -12,7 +12,7 @@ from .csv_rows import csv_frames
 from .errors import InputError
 from .json_lines import Columns, common_columns, json_frames, unified
 from .read import PARQUET_ERRORS, no_parquet, no_rows, read_table, recognised
-from .source import STANDARD_INPUT, check_encoding, lines, open_file, opened
+from .source import STANDARD_INPUT, Lines, check_encoding, open_file, opened
 
 _ROWS = 100_000
 _BYTES = 1 << 24  # of a batch: long texts come in fewer rows
@@ -90,9 +90,9 @@ class Batches:
                 frames: Iterable[pl.DataFrame] = [read_table(self.path, format=kind)]
             elif kind == "jsonl":
                 columns = self._json_columns()
-                frames = (unified(frame, columns) for frame in json_frames(name, lines(name, chunks, self.encoding)))
+                frames = (unified(frame, columns) for frame in json_frames(name, Lines(name, chunks, self.encoding)))
             else:
-                frames = csv_frames(name, lines(name, chunks, self.encoding), separator)
+                frames = csv_frames(name, Lines(name, chunks, self.encoding), separator)
             for frame in frames:
                 self.bytes_read, self.rows_read = file.tell(), self.rows_read + frame.height
                 yield frame
@@ -101,7 +101,7 @@ class Batches:
         """The type of a column is known only after its last value."""
         if self._columns is None:
             with opened(self.path) as (name, chunks):
-                self._columns = common_columns(json_frames(name, lines(name, chunks, self.encoding)))
+                self._columns = common_columns(json_frames(name, Lines(name, chunks, self.encoding)))
         return self._columns
 
     def _n_parquet_rows(self) -> int:

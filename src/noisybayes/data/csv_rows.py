@@ -7,6 +7,7 @@ reads the rest of the file from the first portion that is not.
 from __future__ import annotations
 
 import csv
+import io
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,15 +18,15 @@ import numpy as np
 import polars as pl
 
 from .errors import InputError
+from .source import Lines
 
 _BATCH = 5_000  # rows; larger batches of Python lists keep the garbage collector busy
 _PORTION = 1 << 23  # characters
-_SOME_LINES = 1_000
 _QUOTE, _NEWLINE = b'"\n'
 _CELL = pl.when(pl.all() != "").then(pl.all())
 
 
-def read_csv(name: str, lines: Iterator[str], separator: str, report: Callable[[int], None]) -> pl.DataFrame:
+def read_csv(name: str, lines: Lines, separator: str, report: Callable[[int], None]) -> pl.DataFrame:
     frames, n_rows = [], 0
     for frame in csv_frames(name, lines, separator):
         frames.append(frame)
@@ -35,7 +36,7 @@ def read_csv(name: str, lines: Iterator[str], separator: str, report: Callable[[
     return pl.concat(frames)
 
 
-def csv_frames(name: str, lines: Iterator[str], separator: str) -> Iterator[pl.DataFrame]:
+def csv_frames(name: str, lines: Lines, separator: str) -> Iterator[pl.DataFrame]:
     """The rows in portions; the first one has none, and tells the columns.
 
     Blank lines are skipped, except in a table of one column, where they are empty cells.
@@ -50,27 +51,26 @@ def csv_frames(name: str, lines: Iterator[str], separator: str) -> Iterator[pl.D
     yield pl.DataFrame(schema=schema)
     n_lines = reader.line_num
     while portion := _portion(lines):
-        frame = _regular("".join(portion), separator, schema)
+        frame = _regular(portion, separator, schema)
         if frame is None:
-            yield from _irregular(name, chain(portion, lines), separator, schema, n_lines)
+            yield from _irregular(name, chain(io.StringIO(portion, newline=""), lines), separator, schema, n_lines)
             return
         yield frame
-        n_lines += len(portion)
+        n_lines += portion.count("\n")
 
 
-def _portion(lines: Iterator[str]) -> list[str]:
+def _portion(lines: Lines) -> str:
     """Lines up to the end of a row, if the quotes are regular."""
     portion: list[str] = []
     size = n_quotes = 0
     while size < _PORTION or (n_quotes % 2 and size < 2 * _PORTION):  # one stray quote must not fetch the whole file
-        some = list(islice(lines, _SOME_LINES if size < _PORTION else 1))
-        if not some:
+        text = lines.block() if size < _PORTION else next(lines, "")
+        if not text:
             break
-        text = "".join(some)
-        portion += some
+        portion.append(text)
         size += len(text)
         n_quotes += text.count('"') if '"' in text else 0  # the latter is faster by far
-    return portion
+    return "".join(portion)
 
 
 def _regular(text: str, separator: str, schema: dict[str, pl.String]) -> pl.DataFrame | None:

@@ -17,7 +17,7 @@ from .cells import as_text
 from .csv_rows import read_csv
 from .errors import InputError
 from .json_lines import read_json_lines
-from .source import check_encoding, lines, opened
+from .source import Lines, check_encoding, opened
 
 Report = Callable[[int], None]
 
@@ -52,9 +52,9 @@ def read_table(
         if kind == "parquet":
             frame = _read_parquet(name, b"".join(chunks), progress)
         elif kind == "jsonl":
-            frame = read_json_lines(name, lines(name, chunks, encoding), progress)
+            frame = read_json_lines(name, Lines(name, chunks, encoding), progress)
         else:
-            frame = read_csv(name, lines(name, chunks, encoding), separator, progress)
+            frame = read_csv(name, Lines(name, chunks, encoding), separator, progress)
     if not frame.height:
         raise no_rows(name, frame.columns)
     return frame.rechunk()

@@ -36,15 +36,36 @@ def opened(source: str | Path | BinaryIO) -> Iterator[tuple[str, Iterator[bytes]
         yield name, _chunks(name, source)
 
 
-def lines(name: str, chunks: Iterator[bytes], encoding: str) -> Iterator[str]:
+class Lines:
     """Lines with their ends: \\n, \\r\\n or \\r. (str.splitlines would also cut at U+2028, within a text.)"""
+
+    def __init__(self, name: str, chunks: Iterator[bytes], encoding: str) -> None:
+        self._blocks = _whole_lines(_decoded(name, chunks, encoding))
+        self._open = io.StringIO()
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        while not (line := self._open.readline()):
+            self._open = io.StringIO(next(self._blocks), newline="")
+        return line
+
+    def block(self) -> str:
+        """Many lines at once; nothing at the end."""
+        return self._open.read() or next(self._blocks, "")
+
+
+def _whole_lines(texts: Iterator[str]) -> Iterator[str]:
     rest = ""
-    for decoded in _decoded(name, chunks, encoding):
+    for decoded in texts:
         text = rest + decoded
         end = max(text.rfind("\n"), text.rfind("\r", 0, -1)) + 1  # a \r at the very end may be half of \r\n
-        yield from io.StringIO(text[:end], newline="")
+        if end:
+            yield text[:end]
         rest = text[end:]
-    yield from io.StringIO(rest, newline="")
+    if rest:
+        yield rest
 
 
 def check_encoding(encoding: str) -> None:

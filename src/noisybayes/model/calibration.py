@@ -117,8 +117,9 @@ def _row_max(values: Array) -> Array:
 
 
 def centred(scores: Array) -> Array:
-    """Only the differences between classes matter; without their mean, numbers stay small."""
-    return np.asarray(scores - row_sums(scores)[..., None] / scores.shape[-1])
+    """Only the differences between classes matter; without their mean, numbers stay small. Changes `scores`."""
+    scores -= row_sums(scores)[..., None] / scores.shape[-1]
+    return scores
 
 
 def label_counts(true: Array, labels: Labels) -> Array:

@@ -37,7 +37,7 @@ _ROWS_LEFT_OUT = 3_000
 ROUNDS_MUST_EARN = 0.005
 #: How to fit is decided on a sample of the rows if there are more than these, or more entries; the fit takes all. A
 #: sample of this size tells variants and rounds apart as well as millions of rows do.
-ROWS_TO_DECIDE = 200_000
+ROWS_TO_DECIDE = 100_000
 ENTRIES_TO_DECIDE = 20_000_000
 
 

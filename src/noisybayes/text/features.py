@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import polars as pl
@@ -79,7 +80,7 @@ class Recipe:
         left_out = [f"left out: {name!r} (the same value in every row)" for name in names if name not in used]
         return cls((*texts, *others), (*notes, *left_out))
 
-    @property
+    @cached_property
     def blocks(self) -> tuple[Block, ...]:
         blocks, start = [], 0
         for part in self.parts:
