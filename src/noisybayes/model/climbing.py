@@ -38,6 +38,8 @@ _FEW_ROWS = 1_000
 _SHARPER = 3.0
 _VISIBLY = 1e-3
 _MOSTLY_RIGHT = 0.5
+# A leap goes no further, in logarithms: where the map still bends it may point anywhere.
+_FARTHEST = 2.0
 # Beyond this many classes the Hessian costs more than it saves, and the offsets are stepped one by one.
 _MOST_CLASSES_FOR_HESSIAN = 200
 
@@ -155,7 +157,8 @@ def leap(
         if objective - last < tolerance:
             break
         last, following, leapt = objective, reached, True
-        now = _unpacked(ahead.next(_packed(now), _packed(following)), now)
+        before, after = _packed(now), _packed(following)
+        now = _unpacked(np.clip(ahead.next(before, after), after - _FARTHEST, after + _FARTHEST), now)
     return following
 
 
