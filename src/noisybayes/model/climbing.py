@@ -28,6 +28,11 @@ from .tree import Array, add_into, scale
 _START_DIAGONAL = 0.9
 # Newton steps on this many rows settle K + 1 numbers; the matrix is then finished on all rows.
 _ROWS_FOR_NEWTON = 4_000
+# Where rows are many, what so few of them cannot tell would be the largest error by far: as many as these settle it, or
+# as have so many scores per kind, to a smaller gain.
+_MANY_ROWS = 100_000
+_SCORES_TO_SETTLE = 4_000_000
+_FINE_TOLERANCE = 1e-6
 _ROWS_AT_ONCE = 4_096  # whose arrays stay in the cache of a core
 _MOST_ROUNDS = 80
 _TOLERANCE = 1e-4  # nats per row
@@ -61,6 +66,11 @@ def calibrate(
     n = scores.n_rows
     some = rng.choice(n, _ROWS_FOR_NEWTON, replace=False) if n > _ROWS_FOR_NEWTON else np.arange(n)
     calibration = settle(scores.take(some), n, labels.take(some), structure, penalty, base, start)
+    if finish and n > _MANY_ROWS:
+        some = rng.choice(n, min(_MANY_ROWS, _SCORES_TO_SETTLE // len(base)), replace=False)
+        calibration = leap(
+            scores.take(some), labels.take(some), structure, penalty, calibration, PSEUDO_ROWS, _FINE_TOLERANCE
+        )
 
     def counts(rows: Any, block: Array) -> Array:
         here = labels.take(rows)
