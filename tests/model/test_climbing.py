@@ -74,3 +74,19 @@ def test_a_linear_map_is_solved_in_as_many_steps_as_it_has_dimensions():
     for _ in range(5):
         x = ahead.next(x, A @ x + b)
     np.testing.assert_allclose(x, np.linalg.solve(np.eye(3) - A, b), atol=1e-8)
+
+
+@pytest.mark.parametrize("find", [climb, leap])
+def test_a_score_that_speaks_against_its_class_is_as_good_as_none(find, monkeypatch):
+    """Temperatures are not negative, and one that would be must not drive the others beyond the top."""
+    scores, labels = labels_and_scores(0)
+    rng = np.random.default_rng(1)
+    against = centred(0.8 * scores[0] + 0.3 * rng.normal(size=scores[0].shape))
+    against[np.arange(len(against)), labels.observed] -= 0.3
+    both, alone = np.stack([scores[0], centred(against)]), scores[:1]
+    monkeypatch.setattr(climbing, "_MOST_ROUNDS", 500)
+    two = find(both, labels, Full(0.0), 0.01, start(), 1.0, 1e-9)
+    one = find(alone, labels, Full(0.0), 0.01, start()._replace(temperature=np.ones(1)), 1.0, 1e-9)
+    assert two.temperature[1] < 0.02
+    np.testing.assert_allclose(two.temperature[0], one.temperature[0], rtol=0.03)
+    np.testing.assert_allclose(two.mislabel, one.mislabel, atol=0.01)

@@ -250,7 +250,21 @@ def _newton(mean: _Sums, penalty: float, now: Calibration) -> Calibration:
         hessian[:B, B:] = mean.scores_prior
         hessian[B:, :B] = mean.scores_prior.T
         hessian[B:, B:] -= mean.pairs
-        step = np.linalg.solve(hessian, gradient)
+        step = _step(hessian, gradient, -now.temperature * 2 / 3)
     temperature = np.clip(now.temperature + step[:B], now.temperature / 3, now.temperature * 3)
     offset = now.offset + np.clip(step[B:], -2.0, 2.0)
     return now._replace(temperature=temperature, offset=offset - offset.mean())
+
+
+def _step(hessian: Array, gradient: Array, lowest: Array) -> Array:
+    """The Newton step of which the first numbers are not below `lowest`. Where one is cut, the others step as it does:
+    a score that would rather count against its class must not drive them beyond the top."""
+    step = np.linalg.solve(hessian, gradient)
+    cut = np.flatnonzero(step[: len(lowest)] < lowest)
+    if len(cut):
+        free = np.setdiff1d(np.arange(len(step)), cut)
+        step[cut] = lowest[cut]
+        step[free] = np.linalg.solve(
+            hessian[np.ix_(free, free)], gradient[free] - hessian[np.ix_(free, cut)] @ step[cut]
+        )
+    return np.asarray(step)
