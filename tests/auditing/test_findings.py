@@ -253,3 +253,14 @@ def test_stages_are_told_and_a_seed_repeats_the_numbers():
     assert stages == 2 * ["judging the rows", "finding intervals", "estimating the cost"]
     pd.testing.assert_frame_equal(one.table, same.table)
     assert one.impact == same.impact
+
+
+def test_one_draw_of_many_rows_tells_the_cost(monkeypatch):
+    made = simulate(2_000, n_features=100, n_classes=3, diagonal=(0.55, 0.7), random_state=0)
+    model = BernoulliINB().fit(made.X, made.y)
+    three = quick(model, made.X, made.y).impact
+    monkeypatch.setattr("noisybayes.auditing.impact._MANY_ROWS", 1_000)
+    one = quick(model, made.X, made.y).impact
+    assert one.low < one.delta < one.high < 0
+    assert one.low < three.delta < one.high
+    assert one != three

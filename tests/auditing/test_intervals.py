@@ -115,3 +115,11 @@ def test_bad_arguments_are_named(arguments, message):
     with pytest.raises(ValueError) as refused:  # noqa: PT011
         found(judged(), **arguments)
     assert str(refused.value) == message
+
+
+def test_many_rows_need_fewer_draws(monkeypatch):
+    assert "50 draws" in found(judged(), draws=None).method
+    monkeypatch.setattr("noisybayes.auditing.intervals._MANY_ROWS", 500)
+    many = found(judged(), draws=None)
+    assert "25 draws" in many.method
+    np.testing.assert_allclose(width(many, "noise_rate"), width(found(judged(), draws=50), "noise_rate"), rtol=0.5)

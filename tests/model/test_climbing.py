@@ -8,7 +8,8 @@ import pytest
 from noisybayes.model import climbing
 from noisybayes.model.anderson import Anderson
 from noisybayes.model.calibration import Calibration, Labels, centred, posterior
-from noisybayes.model.climbing import climb, leap
+from noisybayes.model.climbing import calibrate, climb, leap
+from noisybayes.model.folded import KeptScores
 from noisybayes.model.mislabel import Full, constant_rate
 
 
@@ -90,3 +91,19 @@ def test_a_score_that_speaks_against_its_class_is_as_good_as_none(find, monkeypa
     assert two.temperature[1] < 0.02
     np.testing.assert_allclose(two.temperature[0], one.temperature[0], rtol=0.03)
     np.testing.assert_allclose(two.mislabel, one.mislabel, atol=0.01)
+
+
+def test_many_rows_leave_less_to_the_sample(monkeypatch):
+    """Seeds choose the rows that settle temperatures: with more of them the seeds agree."""
+    scores, labels = labels_and_scores(0, n=20_000)
+
+    def spread():
+        found = [
+            calibrate(KeptScores(scores), labels, Full(0.0), 0.01, np.zeros(4), None, np.random.default_rng(seed))
+            for seed in range(6)
+        ]
+        return np.std([one.temperature[0] for one in found])
+
+    few = spread()
+    monkeypatch.setattr(climbing, "_MANY_ROWS", 16_000)
+    assert spread() < few / 2

@@ -37,7 +37,12 @@ def count_all(texts: pl.Series, tokenizer: Tokenizer) -> tuple[Any, pl.Series]:
 
 def count_pieces(texts: pl.Series, tokenizer: Tokenizer) -> list[Counted]:
     pieces = texts.to_frame("text").iter_slices(_SLICE)
-    return list(in_threads(lambda piece: count_piece(piece["text"], tokenizer), pieces, effective_n_jobs(-1)))
+    return list(in_threads(lambda piece: count_piece(piece["text"], tokenizer), pieces, threads_for(len(texts))))
+
+
+def threads_for(n_texts: int) -> int:
+    """A message that waits for its reply must not wait for threads to start."""
+    return int(effective_n_jobs(-1)) if n_texts > _SLICE else 1
 
 
 def count_piece(texts: pl.Series, tokenizer: Tokenizer) -> Counted:
@@ -66,7 +71,7 @@ def count_known(texts: pl.Series, tokenizer: Tokenizer, vocabulary: pl.Series) -
     def known(piece: pl.DataFrame) -> Any:
         return _matrix(tokenizer.tokens(piece["text"]), vocabulary, piece.height)
 
-    parts = list(in_threads(known, pieces, effective_n_jobs(-1)))
+    parts = list(in_threads(known, pieces, threads_for(len(texts))))
     return stacked(parts) if parts else sparse.csr_array((0, len(vocabulary)), dtype=np.float64)
 
 

@@ -8,11 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 import polars as pl
-from joblib import effective_n_jobs
 
 from .._threads import in_threads
 from ..data.errors import InputError
-from .counts import Array, Counted, count_known, count_pieces, recoded, stacked
+from .counts import Array, Counted, count_known, count_pieces, recoded, stacked, threads_for
 from .tally import Tally
 from .tokens import Tokenizer, choose_tokenizer
 
@@ -62,7 +61,7 @@ class TextFeatures:
         for part in parts:
             in_rows.add(part.words, part.in_rows)
         features = cls.learn(texts.name, in_rows.total(), parts, len(texts), tokenizer, settings)
-        return features, stacked(list(in_threads(features.weigh, parts, effective_n_jobs(-1)))), notes
+        return features, stacked(list(in_threads(features.weigh, parts, threads_for(len(texts))))), notes
 
     @classmethod
     def learn(
