@@ -183,7 +183,7 @@ def test_the_table_of_errors_was_found():
 
 WITH_CONSTANTS = [
     "model.crossfit", "model.stages", "model.calibration", "model.climbing", "model.anderson", "model.learner",
-    "model.words", "model.generative", "model.verified",
+    "model.words", "model.generative", "model.verified", "model.short_rows",
     "estimators.robust", "estimators.any_classifier", "estimators.mislabel_classifier", "estimators.latent",
 ]  # fmt: skip
 AUDIT_CONSTANTS = [

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import reduce
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -13,7 +11,7 @@ from noisybayes.model.em import Model, Params, run_em
 from noisybayes.model.fit import first_params, first_prior
 from noisybayes.model.rows import Rows, merge_equal, score_dtype, split
 from noisybayes.model.start import random_statistics, statistics_of_labels
-from noisybayes.model.tree import add_into, take_components, tree_map
+from noisybayes.model.tree import summed, take_components, tree_map
 
 from .cases import ALPHAS, FAMILIES, STARTS, STRUCTURES, K, make_rows, run
 
@@ -67,7 +65,7 @@ def test_chunks_change_nothing(family_name, structure, start):
 
     def in_pieces(fn, chunks):
         pieces = [chunk.view(a, b) for chunk in chunks for a, b in ((0, 1), (1, 100), (100, 101), (101, chunk.n_rows))]
-        return reduce(add_into, map(fn, pieces))
+        return summed(map(fn, pieces))
 
     whole = run(family, rows, structure, start=start)
     pieces = run(family, rows, structure, in_pieces, start=start)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import atexit
 import warnings
 from collections.abc import Callable, Sequence
-from functools import cache, partial, reduce
+from functools import cache, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ from joblib import effective_n_jobs
 from .._extras import require
 from ..model.em import MapSum
 from ..model.rows import Rows
-from ..model.tree import add_into, tree_map
+from ..model.tree import add_into, summed, tree_map
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -167,7 +167,7 @@ def _one_pass(client: Client, fn: Callable[[Rows], Any], groups: list[Future]) -
 
 
 def _group_sum(fn: Callable[[Rows], Any], chunks: list[Rows]) -> Any:
-    return reduce(add_into, map(fn, chunks))
+    return summed(map(fn, chunks))
 
 
 def _add(first: Any, second: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial, reduce
+from functools import partial
 from typing import Any
 
 from joblib import effective_n_jobs
@@ -11,7 +11,7 @@ from joblib import effective_n_jobs
 from .._threads import in_threads
 from ..model.em import MapSum
 from ..model.rows import Rows
-from ..model.tree import add_into
+from ..model.tree import summed
 
 
 def engine(n_workers: int) -> MapSum:
@@ -20,4 +20,4 @@ def engine(n_workers: int) -> MapSum:
 
 
 def _map_sum(fn: Callable[[Rows], Any], chunks: Sequence[Rows], n_threads: int) -> Any:
-    return reduce(add_into, in_threads(fn, chunks, n_threads if len(chunks) > 1 else 1))
+    return summed(in_threads(fn, chunks, n_threads if len(chunks) > 1 else 1))

@@ -18,12 +18,12 @@ import numpy as np
 from scipy import sparse
 
 from .mislabel import Structure, constant_rate
+from .short_rows import row_max, row_sums
 from .tree import Array, add_into
 
 # K x K cells are more than a few thousand rows can tell: each column is drawn towards one common rate of mistakes,
 # spread evenly, by as many rows. (The rate itself is estimated, so that right labels stay right.)
 PSEUDO_ROWS = 10.0
-_FEW_COLUMNS = 32
 
 
 class Labels(NamedTuple):
@@ -86,7 +86,7 @@ def label_table(mislabel: Array) -> Array:
 
 def posterior(calibration: Calibration, scores: Array, labels: Labels) -> Posterior:
     joint = calibration.log_joint(scores)
-    joint -= _row_max(joint)[:, None]
+    joint -= row_max(joint)[:, None]
     np.exp(joint, out=joint)
     joint /= row_sums(joint)[:, None]
     # the least number keeps a label that no class allows from becoming nan
@@ -99,21 +99,6 @@ def posterior(calibration: Calibration, scores: Array, labels: Labels) -> Poster
     sums = row_sums(true)
     true /= sums[:, None]
     return Posterior(joint, true, np.log(sums))
-
-
-def row_sums(values: Array) -> Array:
-    # by BLAS: numpy sums over a short last axis several times as slowly
-    return np.asarray(values @ np.ones(values.shape[-1]))
-
-
-def _row_max(values: Array) -> Array:
-    if values.shape[1] > _FEW_COLUMNS:
-        return np.asarray(values.max(axis=1))
-    # column by column: numpy takes several times as long for the maximum of each short row
-    top = values[:, 0].copy()
-    for column in values.T[1:]:
-        np.maximum(top, column, out=top)
-    return np.asarray(top)
 
 
 def centred(scores: Array) -> Array:

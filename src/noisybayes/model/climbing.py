@@ -18,10 +18,10 @@ from .calibration import (
     label_counts,
     matrix_of,
     posterior,
-    row_sums,
     total,
 )
 from .mislabel import Structure, constant_rate
+from .short_rows import row_sums
 from .tree import Array, add_into, scale
 
 # Labels are mostly right: the matrix starts there.

@@ -21,7 +21,8 @@ from .checkpoint import NO_CHECKPOINT, Checkpoint
 from .families import Family
 from .mislabel import Structure
 from .rows import Rows
-from .tree import Array, take_components, tree_map
+from .short_rows import row_max, row_sums
+from .tree import Array, take_components
 
 
 class Params(NamedTuple):
@@ -46,7 +47,7 @@ class Stats(NamedTuple):
         return self.class_weight.reshape(-1)
 
 
-#: The seam to the engines: map_sum(fn, chunks) = fn(chunks[0]) + fn(chunks[1]) + ...
+#: The seam to the engines: map_sum(fn, chunks) = fn(chunks[0]) + fn(chunks[1]) + ..., added up by `tree.summed`
 MapSum = Callable[[Callable[[Rows], Any], Sequence[Rows]], Any]
 
 
@@ -83,20 +84,23 @@ class Model:
 
 def posterior(rows: Rows, scorer: Callable[[Any], Array], labels: Array) -> tuple[Array, Array]:
     """The E-step: P(t | x, y) as (n, R, K), and log P(x, y) as (n, R)."""
-    scores = scorer(rows.X).reshape(rows.n_rows, *labels.shape[1:])
-    scores += labels[rows.observed]
+    _, R, K = labels.shape
+    flat = scorer(rows.X)
+    flat += np.take(labels.reshape(-1, R * K), rows.observed, axis=0)
+    flat = flat.reshape(-1, K)
+    scores = flat.reshape(-1, R, K)
     if rows.verified is not None:
         known = np.flatnonzero(rows.verified >= 0)
         kept = scores[known, :, rows.verified[known]]
         scores[known] = -np.inf
         scores[known, :, rows.verified[known]] = kept
-    top = scores.max(axis=2, keepdims=True)
+    top = row_max(flat)
     with np.errstate(invalid="ignore"):  # a row that no class allows becomes nan, which run_em reports
-        scores -= top
-    np.exp(scores, out=scores)
-    total = scores.sum(axis=2, keepdims=True)
-    scores /= total
-    return scores, np.asarray((np.log(total) + top)[:, :, 0], dtype=np.float64)
+        flat -= top[:, None]
+    np.exp(flat, out=flat)
+    total = row_sums(flat)
+    flat /= total[:, None]
+    return scores, np.asarray(np.log(total) + top, dtype=np.float64).reshape(-1, R)
 
 
 def expect(rows: Rows, family: Family, scorer: Callable[[Any], Array], labels: Array) -> Stats:
@@ -105,7 +109,13 @@ def expect(rows: Rows, family: Family, scorer: Callable[[Any], Array], labels: A
     if rows.weight is not None:
         resp *= rows.weight[:, None, None]
         log_likelihood = log_likelihood * rows.weight[:, None]
-    return Stats(label_sums(rows.observed, resp), component_sums(rows, resp, family), log_likelihood.sum(axis=0))
+    return statistics(rows, resp, family)._replace(log_likelihood=log_likelihood.sum(axis=0))
+
+
+def statistics(rows: Rows, resp: Array, family: Family) -> Stats:
+    """Sums over one chunk of rows, which are shared among the components by resp (n, R, K)."""
+    n, R, _ = resp.shape
+    return Stats(label_sums(rows.observed, resp), family.statistics(rows.X, resp.reshape(n, -1)), np.zeros(R))
 
 
 def label_sums(observed: Array, resp: Array) -> Array:
@@ -113,11 +123,6 @@ def label_sums(observed: Array, resp: Array) -> Array:
     by_label = sparse.csc_array((np.ones(n, resp.dtype), observed, np.arange(n + 1)), shape=(K + 1, n))
     sums = np.asarray(by_label @ resp.reshape(n, R * K), dtype=np.float64)
     return sums.reshape(K + 1, R, K).transpose(1, 0, 2)
-
-
-def component_sums(rows: Rows, resp: Array, family: Family) -> Any:
-    sums = family.statistics(rows.X, resp.reshape(len(resp), -1))
-    return tree_map(lambda leaf: leaf.astype(np.float64, copy=False), sums)
 
 
 class Run(NamedTuple):

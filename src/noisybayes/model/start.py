@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .em import MapSum, Stats, component_sums, label_sums
+from .em import MapSum, Stats, statistics
 from .families import Family
 from .rows import Rows
 from .tree import Array, tree_map
@@ -24,7 +24,7 @@ def label_statistics(rows: Rows, family: Family, n_classes: int, dtype: np.dtype
     one_hot = np.zeros((rows.n_rows, 1, n_classes), dtype=dtype)
     labeled = np.flatnonzero(label < n_classes)
     one_hot[labeled, 0, label[labeled]] = 1.0 if rows.weight is None else rows.weight[labeled]
-    return Stats(label_sums(rows.observed, one_hot), component_sums(rows, one_hot, family), np.zeros(1))
+    return statistics(rows, one_hot, family)
 
 
 def statistics_of_labels(
