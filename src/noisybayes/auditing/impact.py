@@ -76,16 +76,18 @@ def _accuracy(judged: Judged, weight: Array) -> float:
 
 def _predicted(judged: Judged, label: Array, rng: np.random.Generator) -> Array:
     """(n,) classes by naive Bayes that was learned from `label`, calibrated as that of the labels as given was."""
-    fits = judged.fits
+    fits, folded = judged.fits, judged.folded
     assert fits is not None
+    assert folded is not None
     choice = fits.found.choice
-    scores = fits.relearned(judged.design, label)
+    scores = fits.relearned(folded, label)
     K = len(judged.classes)
     share = np.bincount(label, weights=judged.labels.weight, minlength=K)
     base = np.log((share + 1.0) / (share.sum() + K)) if choice.variant.shares else np.zeros(K)
     labels = judged.labels._replace(observed=label, verified=None)
-    calibration = calibrate(scores, labels, judged.structure, choice.penalty, base, None, rng, finish=False)
-    return _by_rows(judged, scores, lambda rows, some: calibration.log_joint(some).argmax(axis=1))
+    calibration = calibrate(scores, labels, judged.structure, choice.penalty, base, None, rng, fine=False)
+    weighed = scores.weighed(calibration.temperature)
+    return _by_rows(judged, weighed, lambda rows, some: calibration.of_weighed.log_joint(some).argmax(axis=1))
 
 
 def _sample(judged: Judged, uniform: Array) -> Array:

@@ -94,17 +94,17 @@ class _Some(NamedTuple):
 
     rows: Array
     design: Any
-    scores: Array  # (B, m, K)
+    scores: Array  # (1, m, K), weighed
 
 
 def _draw(judged: Judged, some: _Some, factor: Array) -> _Numbers:
     labels = judged.labels.take(some.rows)
     labels = labels._replace(weight=labels.weight * factor)
     if judged.fits is not None and judged.fits.found.learner.additive:
-        scores = judged.fits.rescored(some.design, some.rows, labels.weight)
+        scores, start = judged.fits.rescored(some.design, some.rows, labels.weight), judged.fits.found.calibration
     else:
-        scores = some.scores
-    calibration = _settle(judged, scores, labels)
+        scores, start = some.scores, judged.calibration
+    calibration = _settle(judged, scores, labels, start)
     true = posterior(calibration, scores, labels._replace(verified=None)).true
     if judged.fits is not None:
         true = adjust(true, labels.observed, recalibration_from(true, labels))
@@ -113,8 +113,7 @@ def _draw(judged: Judged, some: _Some, factor: Array) -> _Numbers:
     return _numbers(counts, matrix_of(counts, judged.structure, _PSEUDO_ROWS))
 
 
-def _settle(judged: Judged, scores: Array, labels: Labels) -> Calibration:
-    start = judged.calibration
+def _settle(judged: Judged, scores: Array, labels: Labels, start: Calibration) -> Calibration:
     if judged.fits is None:  # only the matrix is open: the rows are new to the model
         for _ in range(20):
             true = posterior(start, scores, labels).true

@@ -12,7 +12,7 @@ from ..estimators.labels import as_labels
 from ..estimators.latent import LatentLabelClassifier
 from ..estimators.telling import given, recalibrated, unaided
 from ..model.calibration import Calibration, Labels, Scores, centred, label_counts
-from ..model.folded import KeptScores, gathered_rows
+from ..model.folded import Folded, KeptScores, gathered_rows
 from ..model.mislabel import Full, Structure
 from ..model.tree import Array, add_into
 from ..model.verified import Recalibration
@@ -30,12 +30,13 @@ class Judged(NamedTuple):
 
     classes: Array
     labels: Labels
-    scores: Scores
-    calibration: Calibration
+    scores: Scores  # weighed
+    calibration: Calibration  # of weighed scores
     structure: Structure
     recalibration: Recalibration
     design: Any
     fits: FoldFits | None  # None: the rows are not those of a robust fit, and their scores may have seen them
+    folded: Folded | None  # the rows as `fits` takes them
     counts: Array  # (K, K) weight of the rows by observed and true label
     p_given: Array  # (n,) P(given label | x, label); 1 where there is none
     best: Array  # (n,) the most probable class
@@ -91,17 +92,19 @@ def judge(model: LatentLabelClassifier, X: Any, y: Any, verified: Any = None) ->
     scores = KeptScores(centred(np.maximum(joint, joint.max(axis=1, keepdims=True) - _IMPOSSIBLE))[None])
     calibration = Calibration(np.ones(1), np.zeros(K), model._label_matrix, np.zeros(K))
     labels = Labels(observed, known, np.ones(len(observed)))
-    return _judged(model, labels, scores, calibration, Full(0.0), design, None)
+    return _judged(model, labels, scores, calibration, Full(0.0), design, None, None)
 
 
 def _fitted(model: LatentLabelClassifier, fits: FoldFits, design: Any) -> Judged | None:
     """None if these are other rows with the same labels."""
-    scores, calibration = fits.scores(design), fits.found.calibration
+    calibration = fits.found.calibration.of_weighed
+    folded = fits.folded(design)
+    scores = fits.scores(folded).weighed(fits.found.calibration.temperature).kept_if_small()
     some = np.arange(min(len(fits.p_right), _ROWS_TO_PROBE))
     labels = fits.labels.take(some)
     if np.abs(given(unaided(calibration, scores.take(some), labels), labels) - fits.p_right[some]).max() > _SAME:
         return None
-    return _judged(model, fits.labels, scores, calibration, fits.structure, design, fits)
+    return _judged(model, fits.labels, scores, calibration, fits.structure, design, fits, folded)
 
 
 def _judged(
@@ -112,10 +115,20 @@ def _judged(
     structure: Structure,
     design: Any,
     fits: FoldFits | None,
+    folded: Folded | None,
 ) -> Judged:
     none = np.zeros(0)
     judged = Judged(
-        model.classes_, labels, scores, calibration, structure, model._recalibration, design, fits, *([none] * 6)
+        model.classes_,
+        labels,
+        scores,
+        calibration,
+        structure,
+        model._recalibration,
+        design,
+        fits,
+        folded,
+        *([none] * 6),
     )
     counts: list[Array] = []
 

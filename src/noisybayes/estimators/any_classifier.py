@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,6 +54,9 @@ class ClassifierLearner:
         proba = np.zeros((X.shape[0], self.n_classes))
         proba[:, predictor.classes_] = predictor.predict_proba(X)
         return np.asarray(np.log(np.maximum(proba, _LEAST_PROBABILITY)))[None]
+
+    def weighed(self, predictor: Any, variant: Variant, temperature: Array) -> Callable[[Any], Array]:
+        return lambda X: temperature[0] * self.score(predictor, variant, X)[0]
 
     def shares(self, gathered: Gathered) -> Array:
         return np.zeros(self.n_classes)

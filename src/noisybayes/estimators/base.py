@@ -18,6 +18,7 @@ from ..model.crossfit import FOLDS
 from ..model.em import Params, Stats
 from ..model.families import Family
 from ..model.rows import Rows, merge_equal, split
+from ..model.scoring import Scoring
 from ..model.shards import Shards
 from ..model.stored import Stored, chunks_of
 from ..model.tree import Array
@@ -27,7 +28,6 @@ from .fingerprint import fingerprint
 from .labels import as_labels, find_classes
 from .latent import LatentLabelClassifier
 from .robust import as_generative, robust_fit, scoring_of
-from .scoring import Scoring
 from .threads import one_blas_thread
 
 #: Attributes that tell how a fit went.

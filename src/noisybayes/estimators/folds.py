@@ -23,9 +23,13 @@ class FoldFits(NamedTuple):
     structure: Structure
     p_right: Array  # (n,) as in `telling.Told`
 
-    def scores(self, design: Any) -> Scores:
+    def folded(self, design: Any) -> Folded:
+        """All rows, whose features `design` are, in their folds."""
+        return self._in_folds(Rows(design, self.labels.observed, None, self.labels.weight), self.found.fold)
+
+    def scores(self, folded: Folded) -> Scores:
         """Every row scored without its own fold."""
-        return self._scored(self._folded(design), self.found.left_out).kept_if_small()
+        return self._scored(folded, self.found.left_out)
 
     def rescored(self, design: Any, rows: Array, weight: Array) -> Array:
         """(B, n, K) scores of `rows`, whose features `design` are, learned anew from them alone with these weights;
@@ -35,13 +39,13 @@ class FoldFits(NamedTuple):
         folded = self._in_folds(some, found.fold[rows])
         gathered = learner.gather(folded, Belief(found.belief.label[rows], found.belief.trust[rows]))
         left_out = learner.left_out(gathered, found.choice.variant, found.settled)
-        return out_of_fold(learner, left_out, found.choice.variant, folded).all()
+        return out_of_fold(learner, left_out, found.choice.variant, folded).all().astype(np.float64, copy=False)
 
-    def relearned(self, design: Any, label: Array) -> Scores:
+    def relearned(self, folded: Folded, label: Array) -> Scores:
         """Scores of all rows if these were the labels, all of them right."""
-        found, folded = self.found, self._folded(design)
+        found = self.found
         gathered = found.learner.gather(folded, Belief(label, np.ones(len(label))))
-        return self._scored(folded, found.learner.left_out(gathered, found.choice.variant, False)).kept_if_small()
+        return self._scored(folded, found.learner.left_out(gathered, found.choice.variant, False))
 
     def terms(self, design: Any, rows: Array, component: Array, other: Array) -> Any:
         """(len(rows), d) CSR: what each column adds to the log-odds of `component` against `other`."""
@@ -60,9 +64,6 @@ class FoldFits(NamedTuple):
             order.append(where)
         stacked = sparse.csr_array(sparse.vstack(parts, format="csr"))
         return stacked[np.argsort(np.concatenate(order))]
-
-    def _folded(self, design: Any) -> Folded:
-        return self._in_folds(Rows(design, self.labels.observed, None, self.labels.weight), self.found.fold)
 
     def _in_folds(self, rows: Rows, fold: Array) -> Folded:
         _, fold = np.unique(fold, return_inverse=True)

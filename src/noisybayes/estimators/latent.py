@@ -16,13 +16,13 @@ from ..model.crossfit import CrossFit
 from ..model.folded import labels_of
 from ..model.mislabel import DriftWarning, IdentifiabilityWarning, Structure, unidentified
 from ..model.rows import Rows
+from ..model.scoring import normalise
 from ..model.shards import Shards
 from ..model.stored import Stored
 from ..model.tree import Array
 from ..model.verified import Recalibration, adjust
 from .folds import FoldFits
 from .labels import Coded, as_labels, encode, is_missing
-from .scoring import normalise
 from .telling import recalibration_of, tell_rows
 
 # The alarm sounds when this many more labels are doubted than naive Bayes, which believes them all, fails to predict.
@@ -128,9 +128,9 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
     def _publish_crossfit(self, found: CrossFit, scores: Scores, rows: Rows, structure: Structure) -> Array:
         """The attributes that every robust fit has; and (K + 1, K) weights by observed (or no) and true label."""
-        labels, K = labels_of(rows), len(self.classes_)
-        self._recalibration = recalibration_of(found.calibration, scores, labels)
-        told = tell_rows(found.calibration, scores, labels, self._recalibration, keep=not isinstance(rows.X, Stored))
+        labels, K, calibration = labels_of(rows), len(self.classes_), found.calibration.of_weighed
+        self._recalibration = recalibration_of(calibration, scores, labels)
+        told = tell_rows(calibration, scores, labels, self._recalibration, keep=not isinstance(rows.X, Stored))
         self._fold_fits = FoldFits(found, labels, structure, told.p_right)
         if told.true is not None:
             self.true_proba_ = told.true

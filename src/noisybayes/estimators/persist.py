@@ -22,11 +22,11 @@ from ..model.families import FAMILIES, Mixed
 from ..model.families.bernoulli import BernoulliParams, BetaPrior
 from ..model.families.gaussian import GaussianParams, GaussianPrior, GaussianStats
 from ..model.mislabel import STRUCTURES, Fixed
+from ..model.scoring import Scoring
 from ..model.variants import BlockFamily
 from ..model.verified import Recalibration
 from ..model.words import Words
 from .inb import BernoulliINB, GaussianINB, MixedINB, MultinomialINB
-from .scoring import Scoring
 
 FORMAT = 2
 ESTIMATORS = {cls.__name__: cls for cls in (BernoulliINB, MultinomialINB, GaussianINB, MixedINB)}

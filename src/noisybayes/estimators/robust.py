@@ -17,11 +17,11 @@ from ..model.generative import em_beliefs
 from ..model.learner import NaiveBayes, fixed_variant, pooled_variants
 from ..model.mislabel import Structure
 from ..model.rows import Rows
+from ..model.scoring import Scoring, scoring
 from ..model.stored import Stored, chunks_of
 from ..model.tree import Array
 from ..model.variants import Variant, in_block
-from ..model.words import SMOOTHING, Words, word_variants
-from .scoring import Scoring
+from ..model.words import SMOOTHING, word_variants
 
 #: Standard deviations of the normal prior on offsets: class shares are known well, unless features hang together.
 OFFSET_SPREADS = (0.25, 1.0)
@@ -83,11 +83,7 @@ def _variants(family: Family, alpha: float | str, n_classes: int, n_rows: int) -
 def scoring_of(found: CrossFit) -> Scoring:
     calibration = found.calibration
     families = tuple(score.family for score in found.choice.variant.scores)
-    params, temperature = tuple(found.predictor), calibration.temperature
-    if all(isinstance(family, Words) for family in families):  # weights of words add up: one product instead of two
-        params = (np.tensordot(temperature, params, axes=1),)
-        families, temperature = (Words(),), np.ones(1)
-    return Scoring(families, params, temperature, calibration.base + calibration.offset)
+    return scoring(families, found.predictor, calibration.temperature, calibration.base + calibration.offset)
 
 
 def as_generative(

@@ -41,6 +41,8 @@ class Labels(NamedTuple):
 class Scores(Protocol):
     """Scores of many rows, piece by piece."""
 
+    n_threads: int
+
     @property
     def n_rows(self) -> int: ...
 
@@ -50,6 +52,14 @@ class Scores(Protocol):
 
     def map(self, fn: Callable[[Any, Array], Any]) -> Iterable[tuple[Any, Any]]:
         """fn(rows, their scores (B, m, K)) over all rows, piece by piece, each with the rows that it is of."""
+        ...
+
+    def weighed(self, temperature: Array) -> Scores:
+        """The one score (1, n, K) that they add up to, for `Calibration.of_weighed`."""
+        ...
+
+    def kept_if_small(self) -> Scores:
+        """What is used many times is kept if memory allows."""
         ...
 
 
@@ -63,6 +73,11 @@ class Calibration(NamedTuple):
     offset: Array  # (K,) added to the base
     mislabel: Array  # (K, K): [observed, true]
     base: Array  # (K,) what offsets are counted from: log class shares, or zeros
+
+    @property
+    def of_weighed(self) -> Calibration:
+        """The same for scores that are weighed by the temperatures already."""
+        return self._replace(temperature=np.ones(1))
 
     def log_joint(self, scores: Array) -> Array:
         """(n, K), up to a constant per row, of scores (B, n, K)."""

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._threads import in_threads
 from .anderson import Anderson
 from .calibration import (
     PSEUDO_ROWS,
@@ -57,27 +58,33 @@ def calibrate(
     base: Array,
     start: Calibration | None,
     rng: np.random.Generator,
-    finish: bool = True,
+    fine: bool = True,
 ) -> Calibration:
-    """Maximise the likelihood of the labels - penalty * |offset|^2 (per row).
+    """Maximise the likelihood of the labels - penalty * |offset|^2 (per row), on as many rows as that takes.
 
-    finish : whether the matrix is found from all rows; who asks for classes from features alone does not need it
+    fine : whether more are taken of many; who asks for classes from features alone does not need it
     """
     n = scores.n_rows
     some = rng.choice(n, _ROWS_FOR_NEWTON, replace=False) if n > _ROWS_FOR_NEWTON else np.arange(n)
     calibration = settle(scores.take(some), n, labels.take(some), structure, penalty, base, start)
-    if finish and n > _MANY_ROWS:
+    if fine and n > _MANY_ROWS:
         some = rng.choice(n, min(_MANY_ROWS, _SCORES_TO_SETTLE // len(base)), replace=False)
         calibration = leap(
-            scores.take(some), labels.take(some), structure, penalty, calibration, PSEUDO_ROWS, _FINE_TOLERANCE
-        )
+            scores.take(some), labels.take(some), structure, penalty, calibration, PSEUDO_ROWS, _FINE_TOLERANCE,
+            scores.n_threads,
+        )  # fmt: skip
+    return calibration
+
+
+def finished(calibration: Calibration, weighed: Scores, labels: Labels, structure: Structure) -> Calibration:
+    """The same with the matrix of all rows."""
 
     def counts(rows: Any, block: Array) -> Array:
         here = labels.take(rows)
-        return label_counts(posterior(calibration, block, here).true, here)
+        return label_counts(posterior(calibration.of_weighed, block, here).true, here)
 
-    for _ in range(_FINISHING_ROUNDS if finish else 0):
-        calibration = calibration._replace(mislabel=matrix_of(total(scores.map(counts)), structure))
+    for _ in range(_FINISHING_ROUNDS):
+        calibration = calibration._replace(mislabel=matrix_of(total(weighed.map(counts)), structure))
     return calibration
 
 
@@ -154,9 +161,10 @@ def leap(
     now: Calibration,
     pseudo_rows: float,
     tolerance: float,
+    n_threads: int = 1,
 ) -> Calibration:
     """Where `climb` ends, in fewer rounds, from a start that is near; a leap that leads downwards is taken back."""
-    round_of = _rounds(scores, labels, structure, penalty, pseudo_rows)
+    round_of = _rounds(scores, labels, structure, penalty, pseudo_rows, n_threads)
     ahead, following, last, leapt = Anderson(), now, -np.inf, False
     for _ in range(_MOST_ROUNDS):
         objective, reached = round_of(now)
@@ -173,7 +181,7 @@ def leap(
 
 
 def _rounds(
-    scores: Array, labels: Labels, structure: Structure, penalty: float, pseudo_rows: float
+    scores: Array, labels: Labels, structure: Structure, penalty: float, pseudo_rows: float, n_threads: int = 1
 ) -> Callable[[Calibration], tuple[float, Calibration]]:
     """A function to the objective of a calibration, and to the one that follows it."""
     edges = range(0, scores.shape[1], _ROWS_AT_ONCE)
@@ -181,7 +189,7 @@ def _rounds(
     weight = labels.weight.sum()
 
     def round_of(now: Calibration) -> tuple[float, Calibration]:
-        sums = reduce(add_into, (_sums(now, *piece) for piece in pieces))
+        sums = reduce(add_into, in_threads(lambda piece: _sums(now, *piece), pieces, n_threads))
         objective = float(sums.log_likelihood[0] / weight) - penalty * (now.offset**2).sum()
         matrix = matrix_of(sums.counts, structure, pseudo_rows)
         return objective, _newton(scale(sums, 1.0 / weight), penalty, now)._replace(mislabel=matrix)

@@ -150,10 +150,13 @@ class KeptScores:
         return int(self.values.shape[1])
 
     def take(self, rows: Array) -> Array:
-        return np.asarray(self.values[:, rows])
+        return np.asarray(self.values[:, rows], dtype=np.float64)
 
-    def all(self) -> Array:
-        return self.values
+    def weighed(self, temperature: Array) -> KeptScores:
+        return KeptScores(np.tensordot(temperature, self.values, axes=1)[None], self.n_threads)
+
+    def kept_if_small(self) -> KeptScores:
+        return self
 
     def map(self, fn: Callable[[Any, Array], Result]) -> Iterator[tuple[Any, Result]]:
         """fn(rows, their scores (B, m, K)) over all rows, piece by piece, each with the rows that it is of."""
@@ -166,27 +169,33 @@ class KeptScores:
         yield from in_threads(of_piece, starts, self.n_threads if len(starts) > 1 else 1)
 
 
-class LazyScores:
-    """The same, found anew in every pass by scoring block after block."""
+#: (fold, features) -> scores (B, n, K)
+ScoreFold = Callable[[int, Design], Array]
 
-    def __init__(self, folded: Folded, score: Callable[[int, Design], Array], n_threads: int) -> None:
-        self.folded, self.score, self.n_threads = folded, score, n_threads
+
+class LazyScores:
+    """The same, found anew in every pass by scoring block after block. `weigh`: from temperatures to their sum."""
+
+    def __init__(self, folded: Folded, score: ScoreFold, n_threads: int, weigh: Callable[[Array], ScoreFold]) -> None:
+        self.folded, self.score, self.n_threads, self.weigh = folded, score, n_threads, weigh
 
     @property
     def n_rows(self) -> int:
         return self.folded.n_rows
 
     def kept_if_small(self) -> Scores:
-        """What is used many times is kept if memory allows."""
-        size = self.take(np.arange(1)).nbytes
-        if size * self.n_rows > KEPT_BYTES:
+        one = self._take(np.arange(1))
+        if one.nbytes * self.n_rows > KEPT_BYTES:
             return self
         return KeptScores(self.all(), self.n_threads)
 
+    def weighed(self, temperature: Array) -> LazyScores:
+        return LazyScores(self.folded, self.weigh(temperature), self.n_threads, self.weigh)
+
     def all(self) -> Array:
         """(B, n, K)"""
-        n_scores, _, n_classes = self.take(np.arange(1)).shape
-        values = np.empty((n_scores, self.n_rows, n_classes))
+        one = self._take(np.arange(1))
+        values = np.empty((len(one), self.n_rows, one.shape[2]), dtype=one.dtype)
 
         def put(rows: Array, scores: Array) -> None:
             for whole, part in zip(values, scores, strict=True):  # thrice as fast as values[:, rows] = scores
@@ -198,6 +207,9 @@ class LazyScores:
 
     def take(self, rows: Array) -> Array:
         """Scores of some rows, each without its fold."""
+        return self._take(rows).astype(np.float64, copy=False)
+
+    def _take(self, rows: Array) -> Array:
         fold = self.folded.fold[rows]
         parts = [np.flatnonzero(fold == f) for f in np.unique(fold)]
         design = self.folded.take(rows)

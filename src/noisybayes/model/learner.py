@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._threads import in_threads
 from .beliefs import Belief
 from .families import Family
 from .folded import Folded, sum_by_fold
 from .rows import Design, score_dtype
+from .scoring import scoring
 from .tree import Array, add_into, tree_map
 from .variants import Score, Variant
 
@@ -61,7 +63,8 @@ class NaiveBayes:
         return Gathered(total, parts)
 
     def left_out(self, gathered: Gathered, variant: Variant, settled: bool) -> list[Any]:
-        return [_without(own, gathered.total, variant, settled) for own in gathered.parts]
+        without = partial(_without, total=gathered.total, variant=variant, settled=settled)
+        return list(in_threads(without, gathered.parts, self.n_threads))
 
     def predictor(self, gathered: Gathered, variant: Variant, settled: bool) -> Any:
         return _parameters(gathered.total, variant, settled)
@@ -71,7 +74,11 @@ class NaiveBayes:
             score.family.scorer(params, score_dtype(X))(X)
             for score, params in zip(variant.scores, predictor, strict=True)
         ]
-        return np.asarray(scores, dtype=np.float64)
+        return np.asarray(scores)
+
+    def weighed(self, predictor: Any, variant: Variant, temperature: Array) -> Callable[[Any], Array]:
+        families = tuple(score.family for score in variant.scores)
+        return scoring(families, predictor, temperature, np.zeros(self.n_classes)).log_joint
 
     def shares(self, gathered: Gathered) -> Array:
         if self.class_prior is not None:

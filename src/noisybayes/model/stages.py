@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from .beliefs import Belief, first_belief, next_belief
 from .calibration import Calibration, Labels, Scores, centred, posterior
-from .climbing import calibrate
+from .climbing import calibrate, finished
 from .folded import Folded, KeptScores, LazyScores, gathered_rows, labels_of
 from .mislabel import Structure
 from .rows import Rows
@@ -51,6 +51,10 @@ class Learner(Protocol):
         """(B, n, K)"""
         ...
 
+    def weighed(self, predictor: Any, variant: Variant, temperature: Array) -> Callable[[Any], Array]:
+        """A function from X to the sum (n, K) of its scores times temperatures."""
+        ...
+
     def shares(self, gathered: Any) -> Array:
         """(K,) log class shares."""
         ...
@@ -71,7 +75,7 @@ class Stage(NamedTuple):
     belief: Belief
     gathered: Any
     calibration: Calibration
-    scores: Scores  # out of fold
+    scores: Scores  # out of fold, weighed
 
     @property
     def settled(self) -> bool:
@@ -85,7 +89,11 @@ def out_of_fold(learner: Learner, left_out: list[Any], variant: Variant, folded:
     def score(fold: int, design: Any) -> Array:
         return learner.score(left_out[fold], variant, design)
 
-    return LazyScores(folded, score, learner.n_threads)
+    def weigh(temperature: Array) -> Callable[[int, Any], Array]:
+        each = [learner.weighed(predictor, variant, temperature) for predictor in left_out]
+        return lambda fold, design: each[fold](design)[None]
+
+    return LazyScores(folded, score, learner.n_threads, weigh)
 
 
 class Fitter:
@@ -112,16 +120,20 @@ class Fitter:
         gathered, scores = self._learned(folded, belief, choice, number)
         base, labels = self.base(gathered, choice.variant), folded.labels
         calibration = calibrate(scores, labels, self.structure, choice.penalty, base, start, self.rng)
-        return Stage(number, belief, gathered, calibration, scores)
+        weighed = scores.weighed(calibration.temperature).kept_if_small()
+        return Stage(number, belief, gathered, finished(calibration, weighed, labels, self.structure), weighed)
 
     def again(self, folded: Folded, choice: Choice, made: Round) -> Stage:
         """The stage that was made before."""
         gathered, scores = self._learned(folded, made.belief, choice, made.number)
-        return Stage(made.number, made.belief, gathered, made.calibration, scores)
+        weighed = scores.weighed(made.calibration.temperature).kept_if_small()
+        return Stage(made.number, made.belief, gathered, made.calibration, weighed)
 
     def _learned(self, folded: Folded, belief: Belief, choice: Choice, number: int) -> tuple[Any, Scores]:
         gathered = self.learner.gather(folded, belief)
-        return gathered, self.scores(gathered, choice.variant, number > 0, folded).kept_if_small()
+        scores = self.scores(gathered, choice.variant, number > 0, folded)
+        # sums score rows so fast that only the weighed scores are worth their memory
+        return gathered, scores if self.learner.additive else scores.kept_if_small()
 
     def rounds(self, folded: Folded, choice: Choice, most: int, resumed: Round | None = None) -> Iterator[Stage]:
         """The stages after 0, 1, ... rounds of reweighting, or from an earlier one on."""
@@ -174,6 +186,7 @@ class Fitter:
         scores = KeptScores(self.scores(gathered, choice.variant, False, folded).take(some))
         base, labels = self.base(gathered, choice.variant), folded.labels.take(some)
         calibration = calibrate(scores, labels, self.structure, choice.penalty, base, None, self.rng)
+        calibration = finished(calibration, scores.weighed(calibration.temperature), labels, self.structure)
         likelihood = posterior(calibration, scores.values, labels).log_likelihood
         return np.asarray(likelihood * (labels.weight / labels.weight.mean()))
 
@@ -183,7 +196,7 @@ def believed(stage: Stage, labels: Labels) -> Belief:
 
     def of_rows(rows: Any, scores: Array) -> Belief:
         here = labels.take(rows)
-        return next_belief(here, posterior(stage.calibration, scores, here).true)
+        return next_belief(here, posterior(stage.calibration.of_weighed, scores, here).true)
 
     return Belief(*gathered_rows(stage.scores.n_rows, stage.scores.map(of_rows)))
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from .._files import whole_folder
+from .._threads import in_threads
 from ..data.errors import InputError
 from ..data.read import write_batches, write_table
 from .exports import cleanlab_export, label_studio_config, label_studio_tasks
@@ -27,6 +29,8 @@ NAMES = (
     "report.html", "audit.json", "suspects.csv", "suspects.parquet", "corrected.csv", "corrected.parquet", "model",
     "label_studio.json", "label_studio.xml", "cleanlab.json",
 )  # fmt: skip
+# The page is made by Python; tables and the model are written beside it, mostly by libraries.
+_WRITERS = 2
 
 
 def write_audit(audit: Audit, folder: Path, format: str = "csv", exports: tuple[str, ...] = ()) -> Path:
@@ -52,14 +56,21 @@ def check_folder(folder: Path) -> None:
 
 def _write(audit: Audit, folder: Path, format: str, exports: tuple[str, ...]) -> None:
     summary = audit.summary()
-    (folder / "report.html").write_text(render_html(summary), encoding="utf-8")
-    (folder / "audit.json").write_text(_lines(summary), encoding="utf-8")
-    write_table(suspects_frame(summary), folder / f"suspects.{format}", format)
-    write_batches(corrected(audit), folder / f"corrected.{format}", format)
-    if audit.recipe is not None and audit.roles is not None:
-        save_model(folder / "model", audit.model, audit.recipe, audit.roles)
-    for name in exports:
-        EXPORTERS[name](audit, summary, folder)
+
+    def write_model() -> None:
+        if audit.recipe is not None and audit.roles is not None:
+            save_model(folder / "model", audit.model, audit.recipe, audit.roles)
+
+    writers: list[Callable[[], Any]] = [
+        lambda: (folder / "report.html").write_text(render_html(summary), encoding="utf-8"),
+        lambda: write_batches(corrected(audit), folder / f"corrected.{format}", format),
+        write_model,
+        lambda: (folder / "audit.json").write_text(_lines(summary), encoding="utf-8"),
+        lambda: write_table(suspects_frame(summary), folder / f"suspects.{format}", format),
+        *(partial(EXPORTERS[name], audit, summary, folder) for name in exports),
+    ]
+    for _ in in_threads(lambda write: write(), writers, _WRITERS):
+        pass
 
 
 def _lines(summary: dict[str, Any]) -> str:

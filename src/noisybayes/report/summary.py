@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -140,18 +141,23 @@ def describe(audit: Audit, chosen: pd.DataFrame) -> list[dict[str, Any]]:
     found = audit.evidence(rows, _EVIDENCE)
     cells, ids = _cells(audit, rows)
     records = chosen[["given", "suggested", "p_wrong", "p_suggested"]].to_dict("records")
+    name_of = cache(audit.feature_name)  # most words of many suspects come again and again
     return [
-        _suspect(audit, record, why, row_cells, row_id)
+        _suspect(name_of, record, why, row_cells, row_id)
         for record, why, row_cells, row_id in zip(records, found, cells, ids, strict=True)
     ]
 
 
 def _suspect(
-    audit: Audit, record: Mapping[Any, Any], why: Evidence, cells: dict[str, Any], row_id: str | None
+    name_of: Callable[[int], tuple[str, str, str]],
+    record: Mapping[Any, Any],
+    why: Evidence,
+    cells: dict[str, Any],
+    row_id: str | None,
 ) -> dict[str, Any]:
     evidence = []
     for column, weight in zip(why.columns.tolist(), why.weights.tolist(), strict=True):
-        feature, name, kind = audit.feature_name(column)
+        feature, name, kind = name_of(column)
         evidence.append({"feature": feature, "column": name, "kind": kind, "weight": round(weight, 4)})
     return {
         "row": why.row + 1,

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..model.rows import score_dtype
-from ..model.tree import Array
+from .rows import score_dtype
+from .tree import Array
+from .words import Words
+
+
+def scoring(families: tuple[Any, ...], params: Sequence[Any], temperature: Array, constant: Array) -> Scoring:
+    if all(isinstance(family, Words) for family in families):  # weights of words add up: one product instead of two
+        return Scoring((Words(),), (np.tensordot(temperature, params, axes=1),), np.ones(1), constant)
+    return Scoring(families, tuple(params), temperature, constant)
 
 
 class Scoring(NamedTuple):
