@@ -22,7 +22,7 @@ from noisybayes.data.messages import write_messages
 from noisybayes.data.read import read_table, write_table
 from noisybayes.data.roles import Roles, check_labels, labels_of, verified_of
 from noisybayes.model.shards import Shards
-from noisybayes.text import tally
+from noisybayes.text import features, tally
 from noisybayes.text.features import Recipe
 from noisybayes.text.stream import disk_needed, ingest
 from noisybayes.text.vocabulary import TextSettings
@@ -43,7 +43,7 @@ def check_law(path, folder, roles, settings=None, missing_label=None, rows=(7,))
     recipe, X, labels, verified, notes = in_memory(path, roles, settings, missing_label)
     for size in rows:
         found = ingest(Batches(path, rows=size), roles, folder, settings, missing_label=missing_label)
-        shards = Shards.write(folder / f"rows {size}", found.blocks, found.n_columns)
+        shards = Shards.write(folder / f"rows {size}", found.blocks, found.n_columns, found.dtype)
         assert json.dumps(found.recipe.to_dict()) == json.dumps(recipe.to_dict())
         assert found.recipe.blocks == recipe.blocks
         assert found.notes == notes
@@ -164,6 +164,26 @@ def test_made_messages(tmp_path, monkeypatch):
     write_messages(tmp_path / "a.csv", 3_000, vocabulary=500)
     roles = TEXT._replace(verified="true_label")
     check_law(tmp_path / "a.csv", tmp_path / "made", roles, TextSettings(max_words=200), rows=(400,))
+
+
+def test_many_rows_are_in_single_precision(tmp_path, monkeypatch):
+    write_messages(tmp_path / "a.csv", 300, vocabulary=50)
+    double = in_memory(tmp_path / "a.csv", TEXT)[1]
+    monkeypatch.setattr(features, "_MANY_ROWS", 299)
+    single = in_memory(tmp_path / "a.csv", TEXT)[1]
+    assert (double.dtype, single.dtype) == (np.float64, np.float32)
+    np.testing.assert_allclose(single.toarray(), double.toarray(), rtol=1e-6)
+    check_law(tmp_path / "a.csv", tmp_path / "made", TEXT, rows=(40,))
+
+
+def test_numbers_keep_every_digit(tmp_path, monkeypatch):
+    monkeypatch.setattr(features, "_MANY_ROWS", 2)
+    table = pl.DataFrame({"label": ["a", "b"] * 20, "when": [1_700_000_000.0 + i for i in range(40)]})
+    write_table(table, tmp_path / "a.csv", "csv")
+    roles = TEXT._replace(text=(), numeric=("when",))
+    X = in_memory(tmp_path / "a.csv", roles)[1]
+    assert sorted(X.toarray()[:, 0]) == table["when"].to_list()
+    check_law(tmp_path / "a.csv", tmp_path / "made", roles)
 
 
 def refusals(path, roles, folder, settings=None, rows=7):

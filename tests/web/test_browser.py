@@ -76,6 +76,7 @@ def shown_row(page) -> str:
 
 def press(page, key: str) -> str:
     """Press a key, and wait until another row is shown."""
+    page.wait_for_load_state()  # before it, nothing listens to keys
     before = shown_row(page)
     page.keyboard.press(key)
     page.wait_for_function("before => document.querySelector('#finding')?.dataset.position !== before", arg=before)

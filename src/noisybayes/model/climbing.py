@@ -22,7 +22,7 @@ from .calibration import (
     total,
 )
 from .mislabel import Structure, constant_rate
-from .short_rows import row_sums
+from .short_rows import pieces_of, row_sums
 from .tree import Array, add_into, scale
 
 # Labels are mostly right: the matrix starts there.
@@ -34,7 +34,6 @@ _ROWS_FOR_NEWTON = 4_000
 _MANY_ROWS = 100_000
 _SCORES_TO_SETTLE = 4_000_000
 _FINE_TOLERANCE = 1e-6
-_ROWS_AT_ONCE = 4_096  # whose arrays stay in the cache of a core
 _MOST_ROUNDS = 80
 _TOLERANCE = 1e-4  # nats per row
 _FINISHING_ROUNDS = 3
@@ -62,13 +61,13 @@ def calibrate(
 ) -> Calibration:
     """Maximise the likelihood of the labels - penalty * |offset|^2 (per row), on as many rows as that takes.
 
-    fine : whether more are taken of many; who asks for classes from features alone does not need it
+    fine : whether more are taken of many; who asks for beliefs, or for classes from features alone, needs no more
     """
     n = scores.n_rows
     some = rng.choice(n, _ROWS_FOR_NEWTON, replace=False) if n > _ROWS_FOR_NEWTON else np.arange(n)
     calibration = settle(scores.take(some), n, labels.take(some), structure, penalty, base, start)
     if fine and n > _MANY_ROWS:
-        some = rng.choice(n, min(_MANY_ROWS, _SCORES_TO_SETTLE // len(base)), replace=False)
+        some = np.sort(rng.choice(n, min(_MANY_ROWS, _SCORES_TO_SETTLE // len(base)), replace=False))
         calibration = leap(
             scores.take(some), labels.take(some), structure, penalty, calibration, PSEUDO_ROWS, _FINE_TOLERANCE,
             scores.n_threads,
@@ -184,8 +183,7 @@ def _rounds(
     scores: Array, labels: Labels, structure: Structure, penalty: float, pseudo_rows: float, n_threads: int = 1
 ) -> Callable[[Calibration], tuple[float, Calibration]]:
     """A function to the objective of a calibration, and to the one that follows it."""
-    edges = range(0, scores.shape[1], _ROWS_AT_ONCE)
-    pieces = [(scores[:, i : i + _ROWS_AT_ONCE], labels.take(slice(i, i + _ROWS_AT_ONCE))) for i in edges]
+    pieces = [(scores[:, rows], labels.take(rows)) for rows in pieces_of(*scores.shape[1:])]
     weight = labels.weight.sum()
 
     def round_of(now: Calibration) -> tuple[float, Calibration]:

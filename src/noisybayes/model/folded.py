@@ -12,12 +12,12 @@ import numpy as np
 from .._threads import in_threads
 from .calibration import Labels, Scores, centred
 from .rows import Design, Rows, row_slice, split
+from .short_rows import pieces_of
 from .stored import Stored
 from .tree import Array, add_into
 
 #: Scores of more bytes than this are not kept, but found anew in every pass.
 KEPT_BYTES = 256 << 20
-_ROWS_AT_ONCE = 1 << 13  # whose scores stay in the cache of a core
 
 Result = TypeVar("Result")
 Item = TypeVar("Item")
@@ -161,12 +161,11 @@ class KeptScores:
     def map(self, fn: Callable[[Any, Array], Result]) -> Iterator[tuple[Any, Result]]:
         """fn(rows, their scores (B, m, K)) over all rows, piece by piece, each with the rows that it is of."""
 
-        def of_piece(start: int) -> tuple[Any, Result]:
-            rows = slice(start, min(start + _ROWS_AT_ONCE, self.n_rows))
+        def of_piece(rows: slice) -> tuple[Any, Result]:
             return rows, fn(rows, self.values[:, rows])
 
-        starts = range(0, self.n_rows, _ROWS_AT_ONCE)
-        yield from in_threads(of_piece, starts, self.n_threads if len(starts) > 1 else 1)
+        pieces = pieces_of(*self.values.shape[1:])
+        yield from in_threads(of_piece, pieces, self.n_threads if len(pieces) > 1 else 1)
 
 
 #: (fold, features) -> scores (B, n, K)
@@ -212,8 +211,8 @@ class LazyScores:
     def _take(self, rows: Array) -> Array:
         fold = self.folded.fold[rows]
         parts = [np.flatnonzero(fold == f) for f in np.unique(fold)]
-        design = self.folded.take(rows)
-        scores = [self.score(int(fold[part[0]]), take_rows(design, part)) for part in parts]
+        designs = (self.folded.take(rows[part]) for part in parts)
+        scores = [self.score(int(fold[part[0]]), design) for part, design in zip(parts, designs, strict=True)]
         return centred(np.concatenate(scores, axis=1)[:, np.argsort(np.concatenate(parts), kind="stable")])
 
     def map(self, fn: Callable[[Any, Array], Result]) -> Iterator[tuple[Any, Result]]:

@@ -7,6 +7,15 @@ import numpy as np
 from .tree import Array
 
 _FEW_COLUMNS = 32
+# Arrays of so many bytes are still in a cache when the next step reads them; threads that worked on smaller ones would
+# wait for the interpreter.
+_BYTES_AT_ONCE = 1 << 22
+
+
+def pieces_of(n_rows: int, n_columns: int) -> list[slice]:
+    """All rows, in pieces to work on at once."""
+    size = max(1, _BYTES_AT_ONCE // (8 * n_columns))
+    return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
 
 
 def row_sums(values: Array) -> Array:

@@ -116,10 +116,19 @@ class Fitter:
     def base(self, gathered: Any, variant: Variant) -> Array:
         return self.learner.shares(gathered) if variant.shares else np.zeros(self.n_classes)
 
-    def stage(self, folded: Folded, belief: Belief, choice: Choice, start: Calibration | None, number: int) -> Stage:
+    def stage(
+        self,
+        folded: Folded,
+        belief: Belief,
+        choice: Choice,
+        start: Calibration | None,
+        number: int,
+        last: bool = True,
+    ) -> Stage:
+        """`last`: whether the calibration is an end, not only the way to the next belief."""
         gathered, scores = self._learned(folded, belief, choice, number)
         base, labels = self.base(gathered, choice.variant), folded.labels
-        calibration = calibrate(scores, labels, self.structure, choice.penalty, base, start, self.rng)
+        calibration = calibrate(scores, labels, self.structure, choice.penalty, base, start, self.rng, fine=last)
         weighed = scores.weighed(calibration.temperature).kept_if_small()
         return Stage(number, belief, gathered, finished(calibration, weighed, labels, self.structure), weighed)
 
@@ -142,7 +151,7 @@ class Fitter:
             if resumed is not None and resumed.number == number:
                 stage = self.again(folded, choice, resumed)
             else:
-                stage = self.stage(folded, belief, choice, start, number)
+                stage = self.stage(folded, belief, choice, start, number, last=number == most)
             yield stage
             start = stage.calibration
             if number < most:

@@ -56,9 +56,10 @@ def word_variants(n_classes: int, smoothing: Sequence[float] = SMOOTHING) -> lis
 def word_weights(counts: Array, weight: Array, settled: bool, *, complement: bool, alpha: float) -> Array:
     """(K, d) weights of the words."""
     counts = np.maximum(counts.sum(axis=0) - counts if complement else counts, 0.0) + max(alpha, 1e-10)
-    weights = np.log(counts) - np.log(counts.sum(axis=1, keepdims=True))
+    weights = np.log(counts)
+    weights -= np.log(counts.sum(axis=1, keepdims=True))
     if complement:
-        weights = -weights
+        np.negative(weights, out=weights)
     weights -= weights.mean(axis=0)
     weights *= weights.shape[1] / np.maximum(np.abs(weights).sum(axis=1, keepdims=True), 1e-300)
     return np.asarray(weights)

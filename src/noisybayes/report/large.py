@@ -166,7 +166,7 @@ def _ingested(job: Job, folder: Path) -> _Kept:
             kept: _Kept = pickle.load(file)
         return kept
     found = ingest(job.batches, job.roles, folder, job.settings, missing_label=job.missing_label)
-    Shards.write(folder / _ROWS, found.blocks, found.n_columns)
+    Shards.write(folder / _ROWS, found.blocks, found.n_columns, found.dtype)
     kept = _Kept(found.recipe, found.classes, found.labels, found.verified, found.notes)
     with whole_file(stored) as made, made.open("wb") as file:
         pickle.dump(kept, file, protocol=5)

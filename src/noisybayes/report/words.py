@@ -11,6 +11,7 @@ import numpy as np
 Summary = Mapping[str, Any]
 
 ENOUGH_VERIFIED = 50  # from here on verified rows have put the number right
+MANY_ROWS = 100_000  # with more, intervals are a fraction of a point wide, whatever the model is wrong by
 NO_SUSPECTS = "No row looks mislabeled under this rule. Nothing to review."
 
 
@@ -90,10 +91,14 @@ def caveat(summary: Summary) -> str:
         return ""
     listed = summary.get("review_count") or 0
     longer = f"review the first {count(listed)} rows then, or " if listed > summary["n_suspects"] else ""
+    narrow = (
+        " With so many rows the intervals are narrow: they tell what other rows of the same kind would change, not "
+        "what the model itself may be wrong by."
+    )
     return (
         "The number of wrong labels holds if mistakes do not depend on how hard a row is. If people slipped mostly on "
         f"ambiguous rows, more are wrong than any model of these data can know: {longer}verify some rows drawn at "
-        "random."
+        "random." + (narrow if summary["n_labeled"] > MANY_ROWS else "")
     )
 
 

@@ -25,7 +25,7 @@ from ..data.roles import Roles, check_label_counts, check_number_of_labels, labe
 from .coded import Categories, Coder, Codes, Numbers, Reread, Texts, matrix, positions
 from .columns import Binary, Missing, Numeric
 from .counts import Array
-from .features import Part, Recipe, check_features, joined
+from .features import Part, Recipe, check_features, joined, precision
 from .scripts import sampling_step
 from .tally import Tally
 from .tokens import Tokenizer, choose_tokenizer
@@ -34,7 +34,7 @@ from .vocabulary import TextSettings
 Report = Callable[[int], None]
 
 _THREADS = 2  # batches in work at once; each more takes its memory
-_ENTRY = 12  # bytes of an entry of the matrix on disk
+_COLUMN = 4  # bytes of the column of an entry of the matrix on disk
 _TELLING = 1 << 25  # bytes of a file that tell how long its rows are
 
 
@@ -46,7 +46,8 @@ class Ingested(NamedTuple):
     notes: tuple[str, ...]  # about the labels, then about the features
     n_rows: int
     n_columns: int
-    blocks: Iterator[Any]  # the rows of the matrix as float64 CSR blocks; once, since what is used is deleted
+    dtype: Any  # of the matrix
+    blocks: Iterator[Any]  # the rows of the matrix as CSR blocks; once, since what is used is deleted
 
 
 def ingest(
@@ -93,11 +94,12 @@ def disk_needed(batches: Batches, roles: Roles, settings: TextSettings | None = 
             break
     assert first is not None  # an empty file is refused
     n_entries = 2 * len(roles.categorical) + 3 * len(roles.numeric) + 3 * len(roles.binary)
-    n_bytes = first.height * (4 + n_entries * _ENTRY)
+    entry = _COLUMN + int(np.dtype(precision(roles, batches.estimated_rows)).itemsize)
+    n_bytes = first.height * (4 + n_entries * entry)
     for name in roles.text:
         texts = as_text(first[name])
         block, _ = Texts(name, settings, choose_tokenizer(texts, settings.ngrams)[0]).code(texts, 0)
-        n_bytes += len(pickle.dumps(block)) + len(block.counts) * _ENTRY
+        n_bytes += len(pickle.dumps(block)) + len(block.counts) * entry
     return round(1.1 * n_bytes * batches.estimated_rows / first.height)
 
 
@@ -148,8 +150,9 @@ class _Pass:
         verified = None if self.roles.verified is None else self._verified.codes(classes)
         learned = {coder.column: coder.learn(Reread(self._reader(i))) for i, coder in enumerate(self.coders)}
         recipe = Recipe.of(self.roles, *_ordered(learned, self.roles), notes)
-        notes, width, blocks = [*doubts, *recipe.notes], recipe.blocks[-1].stop, self._blocks(recipe)
-        return Ingested(recipe, classes, labels, verified, tuple(notes), self.n_rows, width, blocks)
+        notes, width, dtype = [*doubts, *recipe.notes], recipe.blocks[-1].stop, precision(self.roles, self.n_rows)
+        blocks = self._blocks(recipe, dtype)
+        return Ingested(recipe, classes, labels, verified, tuple(notes), self.n_rows, width, dtype, blocks)
 
     def _numbered(self) -> Iterator[tuple[int, int, pl.DataFrame]]:
         n_before = 0
@@ -185,12 +188,12 @@ class _Pass:
     def _reader(self, column: int) -> Callable[[], Iterable[Any]]:
         return lambda: (self._read(number, column) for number in range(self.n_batches))
 
-    def _blocks(self, recipe: Recipe) -> Iterator[Any]:
+    def _blocks(self, recipe: Recipe, dtype: Any) -> Iterator[Any]:
         column = {coder.column: i for i, coder in enumerate(self.coders)}
 
         def block(number: int) -> Any:
             read = {name: self._read(number, column[name]) for name in {part.column for part in recipe.parts}}
-            made = joined([matrix(part, read[part.column]) for part in recipe.parts])
+            made = joined([matrix(part, read[part.column]) for part in recipe.parts]).astype(dtype, copy=False)
             for i in range(len(self.coders)):
                 self._path(number, i).unlink()
             return made

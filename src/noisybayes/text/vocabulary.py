@@ -50,7 +50,9 @@ class TextFeatures:
     idf: Array  # (d,)
 
     @classmethod
-    def fit(cls, texts: pl.Series, settings: TextSettings | None = None) -> tuple[TextFeatures, Any, list[str]]:
+    def fit(
+        cls, texts: pl.Series, settings: TextSettings | None = None, dtype: Any = np.float64
+    ) -> tuple[TextFeatures, Any, list[str]]:
         """The fitted features, the matrix of these texts, and sentences about what is second best."""
         settings = settings or TextSettings()
         if not has_text(texts):
@@ -61,7 +63,11 @@ class TextFeatures:
         for part in parts:
             in_rows.add(part.words, part.in_rows)
         features = cls.learn(texts.name, in_rows.total(), parts, len(texts), tokenizer, settings)
-        return features, stacked(list(in_threads(features.weigh, parts, threads_for(len(texts))))), notes
+
+        def weigh(part: Counted) -> Any:
+            return features.weigh(part).astype(dtype, copy=False)
+
+        return features, stacked(list(in_threads(weigh, parts, threads_for(len(texts))))), notes
 
     @classmethod
     def learn(
