@@ -69,9 +69,12 @@ def intervals(judged: Judged, level: float, draws: int | None, rng: np.random.Ge
     rows = np.arange(n) if n <= _MOST_ROWS else np.sort(rng.choice(n, _MOST_ROWS, replace=False))
     weights = rng.standard_exponential((draws, len(rows)))
     some = _Some(rows, take_rows(judged.design, rows), judged.scores.take(rows))
-    drawn = list(in_threads(lambda weight: _draw(judged, some, weight), weights, _threads(judged)))
+    # what the sample says as it is: where draws of a sample start from, since they learn from it alone
+    whole, settled = _draw(judged, some, np.ones(len(rows)), None)
+    start = settled if len(rows) < n else None
+    drawn = [one for one, _ in in_threads(lambda w: _draw(judged, some, w, start), weights, _threads(judged))]
     # what is learned from a sample alone is a little worse, and finds more labels wrong: only its spread is of use
-    centre = estimate if len(rows) < n else _draw(judged, some, np.ones(len(rows)))
+    centre = estimate if len(rows) < n else whole
     shrink = np.sqrt(len(rows) / n)
     # what hardly any row speaks of varies by what is not in the sample: at least as much as one row more or less
     wrong = judged.counts.sum(axis=1) - np.diag(judged.counts)
@@ -97,20 +100,21 @@ class _Some(NamedTuple):
     scores: Array  # (1, m, K), weighed
 
 
-def _draw(judged: Judged, some: _Some, factor: Array) -> _Numbers:
+def _draw(judged: Judged, some: _Some, factor: Array, start: Calibration | None) -> tuple[_Numbers, Calibration]:
+    """`start`: of the calibration, if not that of the fit."""
     labels = judged.labels.take(some.rows)
     labels = labels._replace(weight=labels.weight * factor)
     if judged.fits is not None and judged.fits.found.learner.additive:
-        scores, start = judged.fits.rescored(some.design, some.rows, labels.weight), judged.fits.found.calibration
+        scores, fitted = judged.fits.rescored(some.design, some.rows, labels.weight), judged.fits.found.calibration
     else:
-        scores, start = some.scores, judged.calibration
-    calibration = _settle(judged, scores, labels, start)
+        scores, fitted = some.scores, judged.calibration
+    calibration = _settle(judged, scores, labels, start or fitted)
     true = posterior(calibration, scores, labels._replace(verified=None)).true
     if judged.fits is not None:
         true = adjust(true, labels.observed, recalibration_from(true, labels))
     true = pin_verified(true, labels.verified)
     counts = label_counts(true, labels)
-    return _numbers(counts, matrix_of(counts, judged.structure, _PSEUDO_ROWS))
+    return _numbers(counts, matrix_of(counts, judged.structure, _PSEUDO_ROWS)), calibration
 
 
 def _settle(judged: Judged, scores: Array, labels: Labels, start: Calibration) -> Calibration:

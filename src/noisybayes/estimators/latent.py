@@ -15,7 +15,7 @@ from ..model.calibration import Scores, label_table
 from ..model.crossfit import CrossFit
 from ..model.folded import labels_of
 from ..model.mislabel import DriftWarning, IdentifiabilityWarning, Structure, unidentified
-from ..model.rows import Rows
+from ..model.rows import Rows, score_dtype
 from ..model.scoring import normalise
 from ..model.shards import Shards
 from ..model.stored import Stored
@@ -130,7 +130,9 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         """The attributes that every robust fit has; and (K + 1, K) weights by observed (or no) and true label."""
         labels, K, calibration = labels_of(rows), len(self.classes_), found.calibration.of_weighed
         self._recalibration = recalibration_of(calibration, scores, labels)
-        told = tell_rows(calibration, scores, labels, self._recalibration, keep=not isinstance(rows.X, Stored))
+        single = score_dtype(rows.X) == np.float32  # features of any classifier may be whole numbers
+        keep = None if isinstance(rows.X, Stored) else np.float32 if single else np.float64
+        told = tell_rows(calibration, scores, labels, self._recalibration, keep)
         self._fold_fits = FoldFits(found, labels, structure, told.p_right)
         if told.true is not None:
             self.true_proba_ = told.true

@@ -41,9 +41,9 @@ def recalibrated(true: Array, labels: Labels, recalibration: Recalibration) -> A
 
 
 def tell_rows(
-    calibration: Calibration, scores: Scores, labels: Labels, recalibration: Recalibration, keep: bool
+    calibration: Calibration, scores: Scores, labels: Labels, recalibration: Recalibration, keep: Any
 ) -> Told:
-    """`keep`: also keep the posteriors of all rows."""
+    """`keep`: the precision in which to keep the posteriors of all rows too, or None."""
     joints: list[Array] = []
 
     def of_rows(rows: Any, some: Array) -> tuple[Array, tuple[Array, ...]]:
@@ -51,7 +51,7 @@ def tell_rows(
         alone = unaided(calibration, some, here)
         true = recalibrated(alone, here, recalibration)
         sums = label_sums(here.observed, true[:, None, :] * here.weight[:, None, None])[0]
-        return sums, ((given(alone, here), true) if keep else (given(alone, here),))
+        return sums, ((given(alone, here),) if keep is None else (given(alone, here), true.astype(keep, copy=False)))
 
     def per_row() -> Any:
         for rows, (sums, values) in scores.map(of_rows):
@@ -59,7 +59,7 @@ def tell_rows(
             yield rows, values
 
     p_right, *true = gathered_rows(scores.n_rows, per_row())
-    return Told(joints[0], p_right, true[0] if keep else None)
+    return Told(joints[0], p_right, None if keep is None else true[0])
 
 
 def given(true: Array, labels: Labels) -> Array:
