@@ -16,7 +16,15 @@ from distributed import Client, LocalCluster
 from scipy import sparse
 
 from noisybayes import BernoulliINB, simulate
-from noisybayes.engines.dask import GROUPS, ClusterLostError, connect, on_cluster
+from noisybayes.engines.dask import (
+    GROUPS,
+    MALLOC,
+    ClusterLostError,
+    _sum_of_groups,
+    connect,
+    local_cluster,
+    on_cluster,
+)
 from noisybayes.model.shards import Shards
 
 from ..contracts.cases import FAMILIES, STRUCTURES, make_rows, run
@@ -67,12 +75,28 @@ def test_chunks_are_sent_once(cluster):
     map_sum = on_cluster(cluster)
     map_sum(sums, chunks)
     held = map_sum.args[0]
-    before = [future.key for future in held.groups(chunks)]
+    before = [group.chunks.key for group in held.groups(chunks)]
     map_sum(sums, chunks)
-    assert [future.key for future in held.groups(chunks)] == before
+    assert [group.chunks.key for group in held.groups(chunks)] == before
     assert len(before) == GROUPS
     others = [chunk([5.0])]
     assert map_sum(sums, others).total == 5.0
+
+
+@pytest.mark.parametrize("n_chunks", [1, 2, 3, 7, GROUPS, 2 * GROUPS + 3])
+def test_the_number_of_workers_changes_no_digit(cluster, n_chunks):
+    """The sum of two workers is that of one, to the last bit: numbers of all sizes show how they were added."""
+    rng = np.random.default_rng(n_chunks)
+    chunks = [chunk(list(10.0 ** rng.uniform(-8, 8, 3))) for _ in range(n_chunks)]
+    edges = np.linspace(0, n_chunks, min(GROUPS, n_chunks) + 1).astype(int)
+    alone = _sum_of_groups(sums, [chunks[a:b] for a, b in pairwise(edges)])
+    assert on_cluster(cluster)(sums, chunks).total == alone.total
+
+
+def test_workers_that_are_started_here_keep_their_memory():
+    with local_cluster(1) as made, Client(made, set_as_default=False) as client:
+        (kept,) = client.run(lambda: {name: os.environ.get(name) for name in MALLOC}).values()
+    assert kept == {name: str(size) for name, size in MALLOC.items()}
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # equal, whether converged or not

@@ -4,18 +4,20 @@ them. The parameters go to every worker once per pass.
 Both travel inside tasks, which the scheduler can give to another worker when one is lost; data that were scattered
 would be gone for good (and a broadcast to a worker that dies meanwhile never ends).
 
-Chunks are dealt into groups that depend on the chunks alone, a worker adds up its groups, and the sums meet in a tree
-of fixed shape: neither the number of workers nor the loss of one changes a digit of the result.
+Chunks are dealt into groups that depend on the chunks alone, and their sums meet in a tree of fixed shape, of which a
+worker adds up what lies on it: neither the number of workers nor the loss of one changes a digit of the result.
 """
 
 from __future__ import annotations
 
 import atexit
+import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -26,10 +28,12 @@ from ..model.rows import Rows
 from ..model.tree import add_into, summed, tree_map
 
 if TYPE_CHECKING:
-    from distributed import Client, Future
+    from distributed import Client, Future, LocalCluster
 
-#: Sums that leave a worker; more would only make the tree higher.
+#: Of chunks, each on one worker; more would only make the tree of sums higher.
 GROUPS = 32
+#: Bytes: of an array that malloc takes from the system and gives back by itself, and that it keeps in all.
+MALLOC = {"MALLOC_MMAP_THRESHOLD_": 1 << 25, "MALLOC_TRIM_THRESHOLD_": 1 << 28}
 #: For an answer of the scheduler.
 SECONDS_TO_CONNECT = 10
 #: For the first worker.
@@ -48,7 +52,7 @@ def engine(n_workers: int) -> MapSum:
     try:
         client = distributed.default_client()
     except ValueError:
-        client = _local_cluster(effective_n_jobs(n_workers))
+        client = _client_of_local_cluster(effective_n_jobs(n_workers))
     return on_cluster(client)
 
 
@@ -71,18 +75,47 @@ def connect(address: str | None) -> Client:
                 self.close()
                 raise
 
-    return ClosedIfNotConnected(address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
+    with _memory_kept():
+        return ClosedIfNotConnected(address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
+
+
+def local_cluster(n_workers: int) -> LocalCluster:
+    """Processes on this machine, of one thread each."""
+    from distributed import LocalCluster
+
+    with _memory_kept():
+        return LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=":0")
+
+
+@contextmanager
+def _memory_kept() -> Iterator[None]:
+    """Workers that are started here keep memory that they free. Dask has them give it back at once (as arrays for a
+    few moments deserve), but those of a pass are as large in the next, and getting them anew took a fifth of it."""
+    import distributed  # noqa: F401 (whose settings come with it)
+    from dask import config
+
+    settings = "distributed.nanny.pre-spawn-environ"
+    for name, size in config.get(settings).items():
+        if name in MALLOC and os.environ.get(name) == str(size):  # left by an earlier cluster, not set by the user
+            del os.environ[name]
+    with config.set({f"{settings}.{name}": size for name, size in MALLOC.items()}):
+        yield
 
 
 @cache
-def _local_cluster(n_workers: int) -> Client:
-    from distributed import Client, LocalCluster
+def _client_of_local_cluster(n_workers: int) -> Client:
+    from distributed import Client
 
-    cluster = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=":0")
+    cluster = local_cluster(n_workers)
     client = Client(cluster, set_as_default=False)
     atexit.register(cluster.close)
     atexit.register(client.close)
     return client
+
+
+class Group(NamedTuple):
+    chunks: Future
+    home: str  # the worker that they were sent to
 
 
 class Held:
@@ -91,9 +124,9 @@ class Held:
     def __init__(self, client: Client) -> None:
         self.client = client
         self._chunks: Sequence[Rows] | None = None
-        self._groups: list[Future] = []
+        self._groups: list[Group] = []
 
-    def groups(self, chunks: Sequence[Rows]) -> list[Future]:
+    def groups(self, chunks: Sequence[Rows]) -> list[Group]:
         if self._chunks is not chunks:
             self._send(chunks)
         return self._groups
@@ -102,12 +135,14 @@ class Held:
         self._chunks, self._groups = None, []
 
     def _send(self, chunks: Sequence[Rows]) -> None:
-        """Neighbouring groups to one worker, so that the first sums of the tree stay there."""
+        """Neighbouring groups to one worker, so that most sums of the tree are made there."""
         edges = np.linspace(0, len(chunks), min(GROUPS, len(chunks)) + 1).astype(int)
         groups = [list(chunks[start:stop]) for start, stop in pairwise(edges)]
         workers = _workers(self.client)
         homes = [workers[i * len(workers) // len(groups)] for i in range(len(groups))]
-        self._groups = [_sent(self.client, group, home, _loaded) for group, home in zip(groups, homes, strict=True)]
+        self._groups = [
+            Group(_sent(self.client, group, home, _loaded), home) for group, home in zip(groups, homes, strict=True)
+        ]
         self._chunks = chunks
 
 
@@ -157,17 +192,32 @@ def _map_sum(held: Held, fn: Callable[[Rows], Any], chunks: Sequence[Rows]) -> A
     raise ClusterLostError(f"the cluster lost workers {MOST_LOSSES} times in one pass over the rows; look at its logs")
 
 
-def _one_pass(client: Client, fn: Callable[[Rows], Any], groups: list[Future]) -> Any:
+def _one_pass(client: Client, fn: Callable[[Rows], Any], groups: list[Group]) -> Any:
     shared = _sent(client, fn)
-    level = [client.submit(_group_sum, shared, group, pure=False) for group in groups]
-    while len(level) > 1:
-        pairs = [level[i : i + 2] for i in range(0, len(level), 2)]
-        level = [client.submit(_add, *pair, pure=False) if len(pair) == 2 else pair[0] for pair in pairs]
-    return level[0].result()
+
+    def total(some: list[Group]) -> Future:
+        """One task for what is at one home: the scheduler takes a millisecond over each."""
+        homes = {group.home for group in some}
+        if len(homes) == 1:
+            where = {"workers": list(homes), "allow_other_workers": True}
+            return client.submit(_sum_of_groups, shared, [group.chunks for group in some], pure=False, **where)
+        first, second = _halves(some)
+        return client.submit(_add, total(first), total(second), pure=False)
+
+    return total(groups).result()
 
 
-def _group_sum(fn: Callable[[Rows], Any], chunks: list[Rows]) -> Any:
-    return summed(map(fn, chunks))
+def _sum_of_groups(fn: Callable[[Rows], Any], groups: list[list[Rows]]) -> Any:
+    """Added in halves, and those in halves, as sums of several workers are."""
+    if len(groups) == 1:
+        return summed(map(fn, groups[0]))
+    first, second = _halves(groups)
+    return add_into(_sum_of_groups(fn, first), _sum_of_groups(fn, second))
+
+
+def _halves(some: list[Any]) -> tuple[list[Any], list[Any]]:
+    middle = len(some) // 2
+    return some[:middle], some[middle:]
 
 
 def _add(first: Any, second: Any) -> Any:

@@ -50,12 +50,11 @@ def _of_size(n_rows: int, reps: int, seed: int) -> Iterator[Row]:
 
 
 def _on_workers(workers: int, shards: Shards, y: Any) -> Row:
-    from distributed import Client, LocalCluster
+    from distributed import Client
 
-    from ...engines.dask import on_cluster
+    from ...engines.dask import local_cluster, on_cluster
 
-    cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0")
-    with cluster, Client(cluster, set_as_default=False) as client:
+    with local_cluster(workers) as cluster, Client(cluster, set_as_default=False) as client:
         engine = on_cluster(client)
         spent = pace(lambda **settings: BernoulliINB(**settings, engine=engine), shards, y)
         return {**spent._asdict(), "peak_bytes": _largest_peak(client)}
