@@ -143,6 +143,13 @@ def test_warnings_of_a_method_are_named():
     assert run_job(Job("table", 0, "warner"), small.table(), warner)["warnings"] == "RuntimeWarning UserWarning"
 
 
+def test_what_earlier_work_left_open_is_no_warning_of_a_method(tmp_path):
+    circle = [(tmp_path / "left").open("w", encoding="utf-8")]
+    circle.append(circle)
+    del circle  # only the garbage collector finds it, which runs before the memory of a method is measured
+    assert run_job(Job("table", 0, "answer"), small.table(), answer)["warnings"] == ""
+
+
 def test_rows_of_another_version_are_not_mixed_in(tmp_path):
     path = tmp_path / "quality.csv"
     path.write_text("dataset,seed\na,1\n")

@@ -106,6 +106,8 @@ def run_job(job: Job, task: Task, method: Method) -> Row:
     _warm_up(method, job.method)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
+        # garbage that earlier work left open is collected at any time: that says nothing of the method
+        warnings.simplefilter("ignore", ResourceWarning)
         try:
             outcome, row["seconds"], row["peak_mb"] = with_costs(lambda: method(shown))
             row |= measure(task, outcome)
