@@ -140,7 +140,7 @@ def test_scores_of_the_left_out_folds_reproduce_the_fit(name):
     model, _, _, found = audited(name, False)
     judged = found.judged
     temperature, rows = judged.fits.found.calibration.temperature, np.arange(judged.n_rows)
-    each, weighed = judged.fits.scores(judged.folded).take(rows), judged.scores.take(rows)
+    each, weighed = judged.fits.scores(judged.fits.folded(judged.design)).take(rows), judged.scores.take(rows)
     np.testing.assert_allclose(np.tensordot(temperature, each, axes=1)[None], weighed, rtol=0, atol=1e-10)
     np.testing.assert_allclose(found.judged.posterior(), model.true_proba_, rtol=0, atol=1e-12)
 

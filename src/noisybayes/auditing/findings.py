@@ -147,7 +147,7 @@ def examine(
         cost,
         review_curve(judged.p_wrong, eligible),
         doubts(model, judged),
-        judged,
+        judged._replace(folded=None),  # a copy of X, which nothing needs any more
     )
 
 

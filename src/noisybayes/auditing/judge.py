@@ -36,7 +36,7 @@ class Judged(NamedTuple):
     recalibration: Recalibration
     design: Any
     fits: FoldFits | None  # None: the rows are not those of a robust fit, and their scores may have seen them
-    folded: Folded | None  # the rows as `fits` takes them
+    folded: Folded | None  # the rows as `fits` takes them, while an audit is made
     counts: Array  # (K, K) weight of the rows by observed and true label
     p_given: Array  # (n,) P(given label | x, label); 1 where there is none
     best: Array  # (n,) the most probable class

@@ -89,8 +89,8 @@ def local_cluster(n_workers: int) -> LocalCluster:
 
 @contextmanager
 def _memory_kept() -> Iterator[None]:
-    """Workers that are started here keep memory that they free. Dask has them give it back at once (as arrays for a
-    few moments deserve), but those of a pass are as large in the next, and getting them anew took a fifth of it."""
+    """Workers that are started here keep memory that they free. Dask has them give it back at once, but the arrays of a
+    pass are as large in the next, and to get memory anew took a fifth of the time."""
     import distributed  # noqa: F401 (whose settings come with it)
     from dask import config
 

@@ -17,7 +17,7 @@ from ..data.roles import Roles
 from .columns import Binary, Categorical, Missing, Numeric
 from .vocabulary import TextFeatures, TextSettings
 
-# Weights of words need no sixteen digits, and where rows are many, half the memory is a third of the time.
+# Weights of words need no sixteen digits; where rows are many, half the memory also makes a fit a quarter faster.
 _MANY_ROWS = 100_000
 
 
