@@ -41,6 +41,20 @@ def test_texts_are_learned_at_least_as_well_as_by_naive_bayes_of_the_labels(kind
     assert np.mean(found_rate) == pytest.approx(np.mean(true_rate), abs=0.06)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_in_unbalanced_texts_the_label_that_is_wrong_more_often_is_suspected_more(seed):
+    X, true, _, _ = bursty_texts(seed, n=3_000, n_test=0, n_classes=2)
+    kept = np.concatenate([np.flatnonzero(true == 0), np.flatnonzero(true == 1)[:150]])  # 90/10
+    X, true = X[kept], true[kept]
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random(len(true)) < 0.1, 1 - true, true)
+    model = MultinomialINB().fit(X, y)
+    p_wrong = 1 - model.true_proba_[np.arange(len(y)), y]
+    share_of_errors, suspicion = ([values[y == label].mean() for label in (0, 1)] for values in (y != true, p_wrong))
+    assert share_of_errors[1] > 5 * share_of_errors[0]
+    assert suspicion[1] > 5 * suspicion[0]
+
+
 def test_right_labels_are_left_alone():
     X, true, X_test, true_test = bursty_texts(0)
     model = MultinomialINB().fit(X, true)

@@ -83,9 +83,9 @@ def _predicted(judged: Judged, label: Array, rng: np.random.Generator) -> Array:
     scores = fits.relearned(folded, label)
     K = len(judged.classes)
     share = np.bincount(label, weights=judged.labels.weight, minlength=K)
-    base = np.log((share + 1.0) / (share.sum() + K)) if choice.variant.shares else np.zeros(K)
+    base = np.log((share + 1.0) / (share.sum() + K)) if choice.offsets.from_shares else np.zeros(K)
     labels = judged.labels._replace(observed=label, verified=None)
-    calibration = calibrate(scores, labels, judged.structure, choice.penalty, base, None, rng, fine=False)
+    calibration = calibrate(scores, labels, judged.structure, choice.offsets.penalty, base, None, rng, fine=False)
     weighed = scores.weighed(calibration.temperature)
     return _by_rows(judged, weighed, lambda rows, some: calibration.of_weighed.log_joint(some).argmax(axis=1))
 

@@ -123,7 +123,7 @@ def _settle(judged: Judged, scores: Array, labels: Labels, start: Calibration) -
             true = posterior(start, scores, labels).true
             start = start._replace(mislabel=estimate_matrix(true, labels, judged.structure, _PSEUDO_ROWS))
         return start
-    penalty = judged.fits.found.choice.penalty
+    penalty = judged.fits.found.choice.offsets.penalty
     return leap(scores, labels, judged.structure, penalty, start, _PSEUDO_ROWS, _TOLERANCE)
 
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 from ..model.beliefs import Belief
 from ..model.folded import Folded
 from ..model.tree import Array
-from ..model.variants import Score, Variant
+from ..model.variants import Offsets, Score, Variant
 
 # A probability of zero would be final; forests and boosting give it lightly.
 _LEAST_PROBABILITY = 1e-4
@@ -33,8 +33,9 @@ class ClassifierLearner:
     def __init__(self, estimator: Any, n_classes: int, n_rows: int, seed: int) -> None:
         self.estimator, self.n_classes, self.seed = estimator, n_classes, seed
         self.weighs = has_fit_parameter(estimator, "sample_weight")
-        penalty = 0.5 / n_rows  # a standard normal prior on every offset
-        self.variant = Variant(type(estimator).__name__, (Score(None, None),), None, (penalty,), False)
+        # a standard normal prior on every offset; predicted probabilities know the class shares already
+        offsets = Offsets(0.5 / n_rows, from_shares=False)
+        self.variant = Variant(type(estimator).__name__, (Score(None, None),), None, (offsets,))
         self.blocks: Sequence[Sequence[Variant]] = [[self.variant]]
 
     def in_one_thread(self) -> ClassifierLearner:

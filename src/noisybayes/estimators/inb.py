@@ -22,7 +22,7 @@ _SHARED = """
     mislabel_prior : number or (K, K), optional
         Pseudo-counts of a Dirichlet prior on its columns.
     class_prior : (K,), optional
-        The shares of the true classes if they are known; "crossfit" uses them only where EM is a candidate.
+        The shares of the true classes if they are known.
     start : "labels" (default) or "random"
         Begin EM at naive Bayes on the observed labels, or `n_init` times at random near the marginals (in one batch,
         the best objective wins).

@@ -20,7 +20,7 @@ from ..model.rows import Rows
 from ..model.scoring import Scoring, scoring
 from ..model.stored import Stored, chunks_of
 from ..model.tree import Array
-from ..model.variants import Variant, in_block
+from ..model.variants import Offsets, Variant, in_block
 from ..model.words import SMOOTHING, word_variants
 
 #: Standard deviations of the normal prior on offsets: class shares are known well, unless features hang together.
@@ -49,7 +49,7 @@ def robust_fit(
     family = family.anchor(chunks_of(rows, n_classes)[0].load().X if isinstance(rows.X, Stored) else rows.X)
     blocks = _blocks(family, settings.alpha, n_classes, rows.n_rows)
     if class_prior is not None:  # known shares are what offsets count from
-        blocks = [[variant._replace(shares=True) for variant in variants] for variants in blocks]
+        blocks = [[_from_shares(variant) for variant in variants] for variants in blocks]
     learner = NaiveBayes(family, blocks, n_classes, effective_n_jobs(n_jobs), class_prior)
     believe = None
     if not _has_words(family):  # on words the generative EM drifts, and takes its time over it
@@ -74,10 +74,14 @@ def _blocks(family: Family, alpha: float | str, n_classes: int, n_rows: int) -> 
 def _variants(family: Family, alpha: float | str, n_classes: int, n_rows: int) -> list[Variant]:
     if isinstance(family, Multinomial):
         return word_variants(n_classes, SMOOTHING if alpha == "auto" else (float(alpha),))
-    penalties = tuple(0.5 / (spread**2 * n_rows) for spread in OFFSET_SPREADS)
+    offsets = tuple(Offsets(0.5 / (spread**2 * n_rows)) for spread in OFFSET_SPREADS)
     if alpha == "auto":
-        return pooled_variants(family, STRENGTHS, penalties)
-    return [fixed_variant(family, float(alpha), penalties)]
+        return pooled_variants(family, STRENGTHS, offsets)
+    return [fixed_variant(family, float(alpha), offsets)]
+
+
+def _from_shares(variant: Variant) -> Variant:
+    return variant._replace(offsets=tuple(offsets for offsets in variant.offsets if offsets.from_shares))
 
 
 def scoring_of(found: CrossFit) -> Scoring:

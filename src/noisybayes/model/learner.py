@@ -16,7 +16,7 @@ from .folded import Folded, sum_by_fold
 from .rows import Design, score_dtype
 from .scoring import scoring
 from .tree import Array, add_into, tree_map
-from .variants import Score, Variant
+from .variants import Offsets, Score, Variant
 
 
 class Sums(NamedTuple):
@@ -103,17 +103,17 @@ def _without(own: Sums, total: Sums, variant: Variant, settled: bool) -> list[An
     return _parameters(rest._replace(weight=np.maximum(rest.weight, 0.0)), variant, settled)
 
 
-def pooled_variants(family: Family, strengths: Sequence[float], penalties: tuple[float, ...]) -> list[Variant]:
+def pooled_variants(family: Family, strengths: Sequence[float], offsets: tuple[Offsets, ...]) -> list[Variant]:
     """Shrinkage towards the pooled mean: several strengths at first, and once labels are weighted the best one."""
-    return [_variant(f"strength {s:g}", family, partial(_pooled_prior, family, s), penalties) for s in strengths]
+    return [_variant(f"strength {s:g}", family, partial(_pooled_prior, family, s), offsets) for s in strengths]
 
 
-def fixed_variant(family: Family, alpha: float, penalties: tuple[float, ...]) -> Variant:
-    return _variant(f"alpha {alpha:g}", family, partial(_fixed_prior, family, alpha), penalties)
+def fixed_variant(family: Family, alpha: float, offsets: tuple[Offsets, ...]) -> Variant:
+    return _variant(f"alpha {alpha:g}", family, partial(_fixed_prior, family, alpha), offsets)
 
 
-def _variant(name: str, family: Family, prior: Callable[..., Any], penalties: tuple[float, ...]) -> Variant:
-    return Variant(name, (Score(partial(_estimate, family, prior), family),), prior, penalties, True)
+def _variant(name: str, family: Family, prior: Callable[..., Any], offsets: tuple[Offsets, ...]) -> Variant:
+    return Variant(name, (Score(partial(_estimate, family, prior), family),), prior, offsets)
 
 
 def _pooled_prior(family: Family, strength: float, stats: Any, weight: Array, settled: bool) -> Any:

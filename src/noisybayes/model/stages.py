@@ -14,13 +14,16 @@ from .folded import Folded, KeptScores, LazyScores, gathered_rows, labels_of
 from .mislabel import Structure
 from .rows import Rows
 from .tree import Array
-from .variants import Choice, Variant, combine
+from .variants import Choice, Offsets, Variant, combine
 
-#: Free offsets must explain the labels better, by this many nats per row: labelers who favour a label make its class
-#: look large, and offsets would learn the habit.
+#: Offsets other than the first must explain the labels better, by this many nats per row: labelers who favour a label
+#: make its class look large, and free offsets would learn the habit.
 OFFSETS_MUST_EARN = 0.01
 #: A variant takes the place of the first one if it explains the labels better by this many standard errors.
 STANDARD_ERRORS = 2.0
+#: A class keeps at least this share of its labels; if every label has at least this share of an equal part of the rows,
+#: the true classes may be equal, and the shares no more than a habit of the labelers.
+LEAST_KEPT = 0.6
 _ROWS_TO_COMPARE = 10_000
 
 
@@ -113,8 +116,8 @@ class Fitter:
     def scores(self, gathered: Any, variant: Variant, settled: bool, folded: Folded) -> LazyScores:
         return out_of_fold(self.learner, self.learner.left_out(gathered, variant, settled), variant, folded)
 
-    def base(self, gathered: Any, variant: Variant) -> Array:
-        return self.learner.shares(gathered) if variant.shares else np.zeros(self.n_classes)
+    def base(self, gathered: Any, offsets: Offsets) -> Array:
+        return self.learner.shares(gathered) if offsets.from_shares else np.zeros(self.n_classes)
 
     def stage(
         self,
@@ -127,8 +130,10 @@ class Fitter:
     ) -> Stage:
         """`last`: whether the calibration is an end, not only the way to the next belief."""
         gathered, scores = self._learned(folded, belief, choice, number)
-        base, labels = self.base(gathered, choice.variant), folded.labels
-        calibration = calibrate(scores, labels, self.structure, choice.penalty, base, start, self.rng, fine=last)
+        base, labels = self.base(gathered, choice.offsets), folded.labels
+        calibration = calibrate(
+            scores, labels, self.structure, choice.offsets.penalty, base, start, self.rng, fine=last
+        )
         weighed = scores.weighed(calibration.temperature).kept_if_small()
         return Stage(number, belief, gathered, finished(calibration, weighed, labels, self.structure), weighed)
 
@@ -167,24 +172,33 @@ class Fitter:
         return posterior(stage.calibration, scores, labels_of(rows)).log_likelihood
 
     def choose(self, folded: Folded) -> Choice:
-        """For each block the variant, and for all of them the penalty, that explain the observed labels best."""
+        """For each block the variant, and for all of them the offsets, that explain the observed labels best."""
         blocks = self.learner.blocks
         gathered = (
             self.learner.gather(folded, first_belief(folded.labels, self.n_classes)) if _is_open(blocks) else None
         )
         some = _first_of_folds(folded, _ROWS_TO_COMPARE)
         variant = combine([self._best(gathered, variants, folded, some) for variants in blocks])
-        choices = [Choice(variant, penalty) for penalty in variant.penalties]
+        offsets = self._in_order(gathered, variant.offsets)
+        choices = [Choice(variant, each) for each in offsets]
         if len(choices) == 1:
             return choices[0]
-        means = [self._explained(gathered, choice, folded, some).mean() for choice in choices]
-        return choices[int(np.argmax(means - OFFSETS_MUST_EARN * np.arange(len(choices))))]
+        means = np.array([self._explained(gathered, choice, folded, some).mean() for choice in choices])
+        means[1:] -= OFFSETS_MUST_EARN
+        return choices[int(np.argmax(means))]
+
+    def _in_order(self, gathered: Any, offsets: Sequence[Offsets]) -> Sequence[Offsets]:
+        """The one to beat first: offsets from zero where mistakes alone could have made the shares of the labels."""
+        if len(offsets) == 1:
+            return offsets
+        least = self.n_classes * np.exp(self.learner.shares(gathered).min())
+        return sorted(offsets, key=lambda each: each.from_shares) if least >= LEAST_KEPT else offsets
 
     def _best(self, gathered: Any, variants: Sequence[Variant], folded: Folded, some: Array) -> Variant:
         """The first, unless another explains the labels better beyond chance."""
         if len(variants) == 1:
             return variants[0]
-        explained = np.array([self._explained(gathered, Choice(v, v.penalties[0]), folded, some) for v in variants])
+        explained = np.array([self._explained(gathered, Choice(v, v.offsets[0]), folded, some) for v in variants])
         gain = explained - explained[0]
         chance = gain.std(axis=1) / np.sqrt(gain.shape[1])
         means = gain.mean(axis=1)
@@ -193,8 +207,8 @@ class Fitter:
     def _explained(self, gathered: Any, choice: Choice, folded: Folded, some: Array) -> Array:
         """(len(some),) log-likelihood of the labels of some rows, times their weights."""
         scores = KeptScores(self.scores(gathered, choice.variant, False, folded).take(some))
-        base, labels = self.base(gathered, choice.variant), folded.labels.take(some)
-        calibration = calibrate(scores, labels, self.structure, choice.penalty, base, None, self.rng)
+        base, labels = self.base(gathered, choice.offsets), folded.labels.take(some)
+        calibration = calibrate(scores, labels, self.structure, choice.offsets.penalty, base, None, self.rng)
         calibration = finished(calibration, scores.weighed(calibration.temperature), labels, self.structure)
         likelihood = posterior(calibration, scores.values, labels).log_likelihood
         return np.asarray(likelihood * (labels.weight / labels.weight.mean()))
@@ -211,7 +225,7 @@ def believed(stage: Stage, labels: Labels) -> Belief:
 
 
 def _is_open(blocks: Sequence[Sequence[Variant]]) -> bool:
-    return any(len(variants) > 1 or len(variants[0].penalties) > 1 for variants in blocks)
+    return any(len(variants) > 1 or len(variants[0].offsets) > 1 for variants in blocks)
 
 
 def _first_of_folds(folded: Folded, n_rows: int) -> Array:

@@ -16,19 +16,25 @@ class Score(NamedTuple):
     family: Any  # whose scorer(parameters, dtype) is a function from X to scores (n, K); None likewise
 
 
+class Offsets(NamedTuple):
+    """What the offsets of the classes count from, and how freely they may leave it."""
+
+    penalty: float  # nats per row and square of an offset
+    from_shares: bool = True  # from the log class shares, or else from zero
+
+
 class Variant(NamedTuple):
     """How one block of columns is scored."""
 
     name: str
     scores: tuple[Score, ...]
     prior: Any  # (statistics, weight, settled) -> prior of the block's family, to describe its features; None likewise
-    penalties: tuple[float, ...]  # of offsets, in nats per row; a later one must earn its place
-    shares: bool  # whether offsets count from the log class shares
+    offsets: tuple[Offsets, ...]  # the first is kept unless another explains the labels visibly better
 
 
 class Choice(NamedTuple):
     variant: Variant
-    penalty: float
+    offsets: Offsets
 
 
 class InBlock(NamedTuple):
@@ -70,13 +76,12 @@ def combine(variants: list[Variant]) -> Variant:
     """One variant of all blocks. The one that is most wary of offsets decides about them."""
     if not isinstance(variants[0].prior, InBlock):  # columns are not in blocks: there is one variant
         return variants[0]
-    wary = max(variants, key=lambda variant: variant.penalties)
+    wary = max(variants, key=lambda variant: variant.offsets[0].penalty)
     return Variant(
         "; ".join(variant.name for variant in variants),
         tuple(score for variant in variants for score in variant.scores),
         BlockPriors(tuple(variant.prior for variant in variants)),
-        wary.penalties,
-        wary.shares,
+        wary.offsets,
     )
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from .families import Multinomial
 from .families.base import linear_score, linear_terms
 from .tree import Array
-from .variants import Score, Variant
+from .variants import Offsets, Score, Variant
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Words:
 
 #: Pseudo-counts that are compared; the first is kept unless another is better beyond chance.
 SMOOTHING = (0.3, 0.1, 1.0)
-#: Offsets first all but forbidden, then nearly free (see stages.OFFSETS_MUST_EARN).
-PENALTIES = (0.1, 0.001)
+#: Offsets hold to the class shares; or to equal classes, or are nearly free (see stages.OFFSETS_MUST_EARN).
+OFFSETS = (Offsets(0.1), Offsets(0.1, from_shares=False), Offsets(0.001))
 
 
 def word_variants(n_classes: int, smoothing: Sequence[float] = SMOOTHING) -> list[Variant]:
@@ -46,8 +46,7 @@ def word_variants(n_classes: int, smoothing: Sequence[float] = SMOOTHING) -> lis
             f"{'multinomial' if n_classes == 2 else 'multinomial and complement'}, alpha {alpha:g}",
             tuple(Score(partial(word_weights, complement=kind, alpha=alpha), Words()) for kind in kinds),
             partial(_word_prior, alpha),
-            PENALTIES,
-            False,
+            OFFSETS,
         )
         for alpha in smoothing
     ]
