@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .data.simulate import simulate
+    from .dataset import Shards
     from .estimators import BernoulliINB, GaussianINB, MislabelClassifier, MixedINB, MultinomialINB, load
-    from .model.shards import Shards
     from .report import Audit, audit
 
 __version__ = "0.1.0"
@@ -25,7 +25,7 @@ __all__ = [
     "simulate",
 ]
 
-_HOME = {"simulate": ".data.simulate", "audit": ".report", "Audit": ".report", "Shards": ".model.shards"}
+_HOME = {"simulate": ".data.simulate", "audit": ".report", "Audit": ".report", "Shards": ".dataset"}
 
 
 def __getattr__(name: str) -> Any:

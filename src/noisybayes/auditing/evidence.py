@@ -8,64 +8,52 @@ the class shares and verified rows say, mostly how seldom the one label stands w
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..estimators.folds import FoldFits
-from ..model.tree import Array
-from .judge import Judged
+from ..dataset.tree import Array
+from .judged import Judged
 
 _LEAST = 1e-12
 
 
 class Evidence(NamedTuple):
     row: int
-    columns: Array  # the most telling ones first
+    columns: Array  # those with the largest weights first
     weights: Array  # what each adds
     rest: float
     label: float
     log_odds: float
 
 
-def evidence(judged: Judged, rows: Array, suggested: Array, given: Array, most: int) -> list[Evidence]:
-    """Of each of `rows`, for class codes `suggested` against `given`."""
-    rows, suggested, given = (np.asarray(values, dtype=np.intp) for values in (rows, suggested, given))
-    if not len(rows):
+def evidence(judged: Judged, numbers: Array, suggested: Array, given: Array, most: int) -> list[Evidence]:
+    """Of each of the rows `numbers`, for class codes `suggested` against `given`."""
+    numbers, suggested, given = (np.asarray(values, dtype=np.intp) for values in (numbers, suggested, given))
+    if not len(numbers):
         return []
-    every, scores = np.arange(len(rows)), judged.scores.take(rows)
-    true = np.maximum(judged.true(rows, scores), _LEAST)
+    rows, order = judged.take(numbers)
+    suggested, given = suggested[order], given[order]
+    every, scores = np.arange(len(order)), judged.fitted.scorer.scores(rows)[0, :, 0]
+    true = np.maximum(judged.true(rows), _LEAST)
     log_odds = np.log(true[every, suggested]) - np.log(true[every, given])
-    by_class = np.tensordot(judged.calibration.temperature, scores, axes=1)
-    by_features = by_class[every, suggested] - by_class[every, given]
-    terms = _terms(judged, rows, suggested, given)
-    if terms is None:
-        none = np.zeros(0)
-        return [
-            Evidence(int(row), none.astype(int), none, float(features), float(total - features), float(total))
-            for row, features, total in zip(rows, by_features, log_odds, strict=True)
-        ]
-    found = []
-    for i, row in enumerate(rows):
+    by_features = (scores[every, suggested] - scores[every, given]).astype(np.float64)
+    terms = None if judged.training is None else judged.training.terms(rows, suggested, given)
+    found: list[Evidence] = [None] * len(order)  # type: ignore[list-item]
+    for i, at in enumerate(order):
         columns, weights = _largest(terms, i, most)
         rest = float(by_features[i] - weights.sum())
-        found.append(
-            Evidence(int(row), columns, weights, rest, float(log_odds[i] - by_features[i]), float(log_odds[i]))
+        found[at] = Evidence(
+            int(numbers[at]), columns, weights, rest, float(log_odds[i] - by_features[i]), float(log_odds[i])
         )
     return found
 
 
-def _terms(judged: Judged, rows: Array, suggested: Array, given: Array) -> object | None:
-    fits: FoldFits | None = judged.fits
-    if fits is None or fits.found.choice.variant.scores[0].family is None:
-        return None
-    terms: object = fits.terms(judged.design, rows, suggested, given)
-    return terms
-
-
-def _largest(terms: object, row: int, most: int) -> tuple[Array, Array]:
+def _largest(terms: Any, row: int, most: int) -> tuple[Array, Array]:
     """The columns with the largest terms, either way, of one row of a CSR array."""
-    start, stop = terms.indptr[row], terms.indptr[row + 1]  # type: ignore[attr-defined]
-    columns, weights = terms.indices[start:stop], terms.data[start:stop]  # type: ignore[attr-defined]
+    if terms is None:
+        return np.zeros(0, dtype=int), np.zeros(0)
+    start, stop = terms.indptr[row], terms.indptr[row + 1]
+    columns, weights = terms.indices[start:stop], terms.data[start:stop]
     chosen = np.argsort(-np.abs(weights), kind="stable")[:most]
     return np.asarray(columns[chosen]), np.asarray(weights[chosen])

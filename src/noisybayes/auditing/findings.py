@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..dataset.tree import Array
 from ..estimators.latent import LatentLabelClassifier
 from ..estimators.threads import one_blas_thread
-from ..model.tree import Array
-from .doubts import doubts
 from .evidence import Evidence, evidence
 from .impact import Impact, impact
 from .intervals import Intervals, intervals
-from .judge import Judged, judge
+from .judged import Judged, judge
 from .rules import ReviewCurve, Rule, review_curve, suspects
+from .warnings import warnings_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,7 +86,7 @@ class Findings:
     def evidence(self, rows: Any, most: int = 10) -> list[Evidence]:
         """Why the suggested label of each of `rows` (positions), against the given one."""
         rows = np.asarray(rows, dtype=np.intp)
-        given = self.judged.labels.observed[rows]
+        given = self.judged.observed[rows]
         if (given == len(self.classes)).any():
             row = rows[np.argmax(given == len(self.classes))]
             raise ValueError(f"row {row} has no label that anything could speak against; leave it out")
@@ -102,7 +102,7 @@ class Findings:
         rows = np.flatnonzero(self.table["suspect"].to_numpy())
         counts = np.zeros((len(codes), len(codes)), dtype=int)
         if len(rows):
-            np.add.at(counts, (self.judged.labels.observed[rows], self._codes("suggested", rows)), 1)
+            np.add.at(counts, (self.judged.observed[rows], self._codes("suggested", rows)), 1)
         return counts
 
 
@@ -112,30 +112,43 @@ def examine(
     X: Any,
     y: Any,
     *,
+    new_rows: bool = False,
     verified: Any = None,
     precision: float | None = None,
     budget: int | None = None,
     level: float = LEVEL,
     draws: int | None = None,
-    random_state: Any = 0,
+    random_state: int = 0,
     progress: Callable[[str], None] | None = None,
 ) -> Findings:
     """Audit the labels y of the rows X with a fitted model.
 
-    Rows of the model's own (robust) fit are judged without their own fold, and with the verified labels of the fit;
-    of other rows `verified` gives the true labels where they are known. precision and budget choose the suspects
-    (see Rule); intervals cover with probability `level`. draws of the bootstrap: 50, or 25 of many rows, if left out.
+    Rows of the model's own (robust) fit are judged without their own fold, and with the verified labels of the fit.
+    new_rows : the rows are others; `verified` gives their true labels where they are known. precision and budget choose
+    the suspects (see Rule); intervals cover with probability `level`, from `draws` of a bootstrap.
     """
     tell = progress or (lambda stage: None)
     rule = Rule(precision, budget)
     rule.check()
-    rng = np.random.default_rng(random_state)
     tell("judging the rows")
-    judged = judge(model, X, y, verified)
+    judged = judge(model, X, y, verified, new_rows)
+    return findings_of(model, judged, rule, level, draws, random_state, tell)
+
+
+def findings_of(
+    model: LatentLabelClassifier,
+    judged: Judged,
+    rule: Rule,
+    level: float,
+    draws: int | None,
+    seed: int,
+    tell: Callable[[str], None],
+) -> Findings:
+    rng = np.random.default_rng(seed)
     tell("finding intervals")
-    found = intervals(judged, level, draws, rng)
+    found = intervals(judged, level, draws, int(rng.integers(2**31)))
     tell("estimating the cost")
-    cost = impact(judged, level, rng)
+    cost = impact(judged, level, int(rng.integers(2**31)))
     table, eligible = _table(judged, rule)
     return Findings(
         model.classes_,
@@ -146,8 +159,8 @@ def examine(
         found,
         cost,
         review_curve(judged.p_wrong, eligible),
-        doubts(model, judged),
-        judged._replace(folded=None),  # a copy of X, which nothing needs any more
+        warnings_of(model, judged),
+        judged.without_copies(),
     )
 
 
@@ -156,19 +169,19 @@ def _table(judged: Judged, rule: Rule) -> tuple[pd.DataFrame, Array]:
     import pandas as pd
 
     n, K = judged.n_rows, len(judged.classes)
-    observed, p_wrong = judged.labels.observed, judged.p_wrong
-    verified = np.zeros(n, dtype=bool) if judged.labels.verified is None else judged.labels.verified >= 0
+    observed, p_wrong, rows = judged.observed, judged.p_wrong, judged.rows
+    verified = np.zeros(n, dtype=bool) if judged.verified is None else judged.verified >= 0
     labeled = observed < K
     eligible = labeled & ~verified
-    chosen = suspects(rule, p_wrong, labeled & (judged.best != observed), eligible)
+    chosen = suspects(rule, p_wrong, labeled & (rows.best != observed), eligible)
     # a suspect whose given label is still the most probable one gets the next best
     table = pd.DataFrame(
         {
             "given": _named(judged.classes, np.where(labeled, observed, -1)),
-            "suggested": _named(judged.classes, np.where(chosen, judged.other, judged.best)),
+            "suggested": _named(judged.classes, np.where(chosen, rows.other, rows.best)),
             "p_wrong": p_wrong,
-            "p_suggested": np.where(chosen, judged.p_other, judged.p_best),
-            "corrected": _named(judged.classes, judged.best),
+            "p_suggested": np.where(chosen, rows.p_other, rows.p_best),
+            "corrected": _named(judged.classes, rows.best),
             "suspect": chosen,
             "verified": verified,
         }

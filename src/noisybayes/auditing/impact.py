@@ -8,17 +8,21 @@ fold, and both are measured against the drawn labels.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
-from ..model.calibration import Scores, total
-from ..model.climbing import calibrate
-from ..model.folded import gathered_rows
-from ..model.tree import Array
-from .judge import Judged
+from ..dataset import Rows
+from ..dataset.folds import uniform
+from ..dataset.tree import Array
+from ..robust.calibration import Calibration, Labels, posterior
+from ..robust.fit import RobustFit
+from ..robust.label_weights import Given, Reweighted
+from ..robust.recalibration import Recalibration, adjust, pin_verified
+from ..robust.selection import base_of, calibrated
+from .judged import Judged
 
 _DRAWS = 3
 # Draws differ by less than a tenth of a point of accuracy where rows are so many, and one is enough.
@@ -34,73 +38,67 @@ class Impact(NamedTuple):
     high: float
 
 
-def impact(judged: Judged, level: float, rng: np.random.Generator) -> Impact | None:
-    """None where scores cannot be learned anew cheaply: rows that are new, or a classifier of another kind."""
-    fits = judged.fits
-    if fits is None or not fits.found.learner.additive:
+class DrawnLabels(NamedTuple):
+    """A true label for each row, drawn from its posterior by the hash of its number."""
+
+    fitted: Reweighted
+    recalibration: Recalibration
+    seed: int
+
+    def __call__(self, rows: Rows) -> Array:
+        return self.draw(rows, self.posterior(rows))[:, None]
+
+    def posterior(self, rows: Rows) -> Array:
+        """(n, K)"""
+        labels = Labels.of(rows)._replace(verified=None)
+        alone = posterior(self.fitted.calibration, self.fitted.scorer.scores(rows), labels).true[:, 0]
+        return pin_verified(adjust(alone, rows.observed, self.recalibration), rows.verified)
+
+    def draw(self, rows: Rows, true: Array) -> Array:
+        edges = np.cumsum(true, axis=1)
+        return np.asarray((uniform(self.seed, rows.number)[:, None] * edges[:, -1:] > edges).sum(axis=1))
+
+
+def impact(judged: Judged, level: float, seed: int) -> Impact | None:
+    """None where scores cannot be learned again cheaply: rows that are new, or a classifier of another kind."""
+    if judged.training is None or not judged.training.found.problem.source.additive:
         return None
-    n = judged.n_rows
-    weight = judged.labels.weight / judged.labels.weight.sum()
-    as_given = fits.found.out_of_fold
-    right_of_given, right_of_right, within = [], [], []
-    for _ in range(_DRAWS if n <= _MANY_ROWS else 1):
-        drawn = _sample(judged, rng.random(n))
-        given, right = as_given == drawn, _predicted(judged, drawn, rng) == drawn
-        right_of_given.append(given @ weight)
-        right_of_right.append(right @ weight)
-        # the gain of a row is -1, 0 or 1
-        within.append(((given != right) @ weight - (right_of_given[-1] - right_of_right[-1]) ** 2) / n)
-    means = np.array(right_of_given) - np.array(right_of_right)
+    found = judged.training.found
+    draws = [_draw(judged, found, seed + i) for i in range(_DRAWS if judged.n_rows <= _MANY_ROWS else 1)]
+    accuracy, given, right, differ = np.array(draws).T
+    means = given - right
+    within = (differ - means**2) / judged.n_rows  # the gain of a row is -1, 0 or 1
     between = means.var(ddof=1) if len(means) > 1 else 0.0
-    reach = float(norm.ppf(0.5 + level / 2) * np.sqrt(np.mean(within) + between))
+    reach = float(ndtri(0.5 + level / 2) * np.sqrt(within.mean() + between))
     delta = float(means.mean())
-    return Impact(
-        _accuracy(judged, weight),
-        float(np.mean(right_of_given)),
-        float(np.mean(right_of_right)),
-        delta,
-        delta - reach,
-        delta + reach,
-    )
+    return Impact(float(accuracy.mean()), float(given.mean()), float(right.mean()), delta, delta - reach, delta + reach)
 
 
-def _accuracy(judged: Judged, weight: Array) -> float:
-    """Expected accuracy of the fitted model from the features alone."""
-
-    def right(rows: Any, scores: Array) -> Array:
-        ours = judged.calibration.log_joint(scores).argmax(axis=1)
-        return np.array([judged.true(rows, scores)[np.arange(len(ours)), ours] @ weight[rows]])
-
-    return float(total(judged.scores.map(right))[0])
-
-
-def _predicted(judged: Judged, label: Array, rng: np.random.Generator) -> Array:
-    """(n,) classes by naive Bayes that was learned from `label`, calibrated as that of the labels as given was."""
-    fits, folded = judged.fits, judged.folded
-    assert fits is not None
-    assert folded is not None
-    choice = fits.found.choice
-    scores = fits.relearned(folded, label)
-    K = len(judged.classes)
-    share = np.bincount(label, weights=judged.labels.weight, minlength=K)
-    base = np.log((share + 1.0) / (share.sum() + K)) if choice.offsets.from_shares else np.zeros(K)
-    labels = judged.labels._replace(observed=label, verified=None)
-    calibration = calibrate(scores, labels, judged.structure, choice.offsets.penalty, base, None, rng, fine=False)
-    weighed = scores.weighed(calibration.temperature)
-    return _by_rows(judged, weighed, lambda rows, some: calibration.of_weighed.log_joint(some).argmax(axis=1))
+def _draw(judged: Judged, found: RobustFit, seed: int) -> Array:
+    """Shares of rows: expected to be right by the fit, right by the labels as given, by the drawn ones, and of which
+    the last two differ."""
+    problem, choice = found.problem, found.choice
+    drawn_labels = DrawnLabels(judged.fitted, judged.posterior.recalibration, seed)
+    learned = problem.source.learn(judged.data, Given(drawn_labels), choice.model, False)
+    drawn = judged.sample.first(problem.config.newton_rows)
+    labeled = drawn._replace(rows=drawn.rows._replace(observed=drawn_labels(drawn.rows)[:, 0], verified=None))
+    base, penalty = base_of(choice.offsets, learned.shares, 1), np.array([choice.offsets.penalty])
+    calibration = calibrated(problem, labeled, learned.out_of_fold.scores(drawn.rows), base, penalty)
+    if_right = Reweighted(learned.combined(calibration.temperature[0]), calibration.of_combined)
+    fn = partial(_shares, drawn_labels=drawn_labels, as_given=found.as_given, if_right=if_right)
+    *shares, weight = judged.data.map_sum(fn)
+    return np.asarray(np.array(shares) / weight)
 
 
-def _sample(judged: Judged, uniform: Array) -> Array:
-    """One class of each row, drawn from its posterior by a number between 0 and 1."""
+def _shares(rows: Rows, drawn_labels: DrawnLabels, as_given: Reweighted, if_right: Reweighted) -> Array:
+    true = drawn_labels.posterior(rows)
+    label = drawn_labels.draw(rows, true)
+    ours = _predicted(drawn_labels.fitted.calibration, drawn_labels.fitted, rows)
+    given, right = (_predicted(each.calibration, each, rows) == label for each in (as_given, if_right))
+    weight = np.ones(rows.n_rows) if rows.weight is None else rows.weight
+    values = (true[np.arange(len(true)), ours], given, right, given != right, np.ones(len(true)))
+    return np.array([value @ weight for value in values])
 
-    def draw(rows: Any, scores: Array) -> Array:
-        edges = np.cumsum(judged.true(rows, scores), axis=1)
-        return np.asarray((uniform[rows][:, None] * edges[:, -1:] > edges).sum(axis=1))
 
-    return _by_rows(judged, judged.scores, draw)
-
-
-def _by_rows(judged: Judged, scores: Scores, fn: Callable[[Any, Array], Array]) -> Array:
-    """(n,) class codes from fn(rows, scores)."""
-    small = np.min_scalar_type(len(judged.classes))
-    return gathered_rows(judged.n_rows, scores.map(lambda rows, some: (fn(rows, some).astype(small),)))[0]
+def _predicted(calibration: Calibration, fitted: Reweighted, rows: Rows) -> Array:
+    return np.asarray(calibration.log_joint(fitted.scorer.scores(rows))[:, 0].argmax(axis=1))

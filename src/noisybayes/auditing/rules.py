@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..model.tree import Array
+from ..dataset.tree import Array
 
 
 class Rule(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..model.em import MapSum
+from ..dataset import MapSum
 from . import dask, local
 
 #: name -> function from the number of workers to map_sum; a new engine is one file and one line here.

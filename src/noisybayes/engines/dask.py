@@ -23,9 +23,8 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from .._extras import require
-from ..model.em import MapSum
-from ..model.rows import Rows
-from ..model.tree import add_into, summed, tree_map
+from ..dataset import MapSum, Rows
+from ..dataset.tree import add_into, copied, summed
 
 if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster
@@ -222,4 +221,4 @@ def _halves(some: list[Any]) -> tuple[list[Any], list[Any]]:
 
 def _add(first: Any, second: Any) -> Any:
     # what a worker holds for others must not change under them
-    return add_into(tree_map(np.copy, first), second)
+    return add_into(copied(first), second)

@@ -9,9 +9,8 @@ from typing import Any
 from joblib import effective_n_jobs
 
 from .._threads import in_threads
-from ..model.em import MapSum
-from ..model.rows import Rows
-from ..model.tree import summed
+from ..dataset import MapSum, Rows
+from ..dataset.tree import summed
 
 
 def engine(n_workers: int) -> MapSum:

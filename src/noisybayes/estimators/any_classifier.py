@@ -1,30 +1,51 @@
-"""Any scikit-learn classifier as a learner of cross-fitted scores."""
+"""Any scikit-learn classifier as a source of cross-fitted scores."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from ..model.beliefs import Belief
-from ..model.folded import Folded
-from ..model.tree import Array
-from ..model.variants import Offsets, Score, Variant
+from ..dataset import Dataset, Rows
+from ..dataset.tree import Array
+from ..robust.calibration import centred
+from ..robust.config import Offsets
+from ..robust.label_weights import LabelWeights
+from ..robust.score_models import Score, ScoreModel
 
 # A probability of zero would be final; forests and boosting give it lightly.
 _LEAST_PROBABILITY = 1e-4
 
 
-class Gathered(NamedTuple):
-    folded: Folded
-    belief: Belief
-    fitted: list[Any]  # one classifier for each fold, fitted to the others
+class KeptScores(NamedTuple):
+    """Scores of all rows: classifiers are slow, so that they are asked once."""
+
+    values: Array  # (B, n, R, K)
+
+    def scores(self, rows: Rows) -> Array:
+        return np.asarray(self.values[:, rows.number])
 
 
-class ClassifierLearner:
+class LearnedClassifiers(NamedTuple):
+    """What was learned from weighted labels."""
+
+    source: ClassifierSource
+    out_of_fold: KeptScores
+    predictor: Any  # fitted to all rows; None where that was not asked for
+
+    @property
+    def shares(self) -> Array:
+        """Predicted probabilities know them already."""
+        return np.zeros((1, self.source.n_classes))
+
+    def combined(self, temperature: Array) -> KeptScores:
+        return KeptScores(temperature[0] * self.out_of_fold.values)
+
+
+class ClassifierSource:
     """Scores are logarithms of predicted probabilities; labels count by `sample_weight`, or else by resampling."""
 
     additive = False
@@ -33,43 +54,49 @@ class ClassifierLearner:
     def __init__(self, estimator: Any, n_classes: int, n_rows: int, seed: int) -> None:
         self.estimator, self.n_classes, self.seed = estimator, n_classes, seed
         self.weighs = has_fit_parameter(estimator, "sample_weight")
-        # a standard normal prior on every offset; predicted probabilities know the class shares already
+        # a standard normal prior on every offset
         offsets = Offsets(0.5 / n_rows, from_shares=False)
-        self.variant = Variant(type(estimator).__name__, (Score(None, None),), None, (offsets,))
-        self.blocks: Sequence[Sequence[Variant]] = [[self.variant]]
+        model = ScoreModel(type(estimator).__name__, (Score(None, None, None),), None, (offsets,))
+        self.candidates: Sequence[Sequence[ScoreModel]] = [[model]]
 
-    def in_one_thread(self) -> ClassifierLearner:
-        return self
+    def learn(
+        self,
+        data: Dataset,
+        weights: LabelWeights,
+        model: ScoreModel,
+        reweighted: bool,
+        left_out: Array | None = None,
+    ) -> LearnedClassifiers:
+        assert data.rows is not None
+        assert data.folds is not None
+        label, weight = data.collect(weights)
+        of_rows = data.rows.weight
+        weight = weight if of_rows is None else weight * of_rows[:, None]
+        X, fold = data.rows.X, data.folds.of(data.rows.number)
+        without = [-1] if left_out is None else left_out.tolist()
+        values = np.empty((1, data.n_rows, len(without), self.n_classes))
+        for r, held in enumerate(without):
+            own = min(r, label.shape[1] - 1)
+            for f in range(data.folds.n_folds):
+                kept, here = np.flatnonzero((fold != f) & (fold != held)), np.flatnonzero(fold == f)
+                fitted = self._fit(X[kept], label[kept, own], weight[kept, own])
+                values[0, here, r] = self.score(fitted, X[here])
+        predictor = self._fit(X, label[:, 0], weight[:, 0]) if left_out is None else None
+        return LearnedClassifiers(self, KeptScores(centred(values)), predictor)
 
-    def gather(self, folded: Folded, belief: Belief) -> Gathered:
-        fitted = [self._fit(folded, belief, np.flatnonzero(folded.fold != f)) for f in range(folded.n_folds)]
-        return Gathered(folded, belief, fitted)
-
-    def left_out(self, gathered: Gathered, variant: Variant, settled: bool) -> list[Any]:
-        return gathered.fitted
-
-    def predictor(self, gathered: Gathered, variant: Variant, settled: bool) -> Any:
-        return self._fit(gathered.folded, gathered.belief, np.arange(gathered.folded.n_rows))
-
-    def score(self, predictor: Any, variant: Variant, X: Any) -> Array:
+    def score(self, fitted: Any, X: Any) -> Array:
+        """(n, K)"""
         proba = np.zeros((X.shape[0], self.n_classes))
-        proba[:, predictor.classes_] = predictor.predict_proba(X)
-        return np.asarray(np.log(np.maximum(proba, _LEAST_PROBABILITY)))[None]
+        proba[:, fitted.classes_] = fitted.predict_proba(X)
+        return np.asarray(np.log(np.maximum(proba, _LEAST_PROBABILITY)))
 
-    def weighed(self, predictor: Any, variant: Variant, temperature: Array) -> Callable[[Any], Array]:
-        return lambda X: temperature[0] * self.score(predictor, variant, X)[0]
-
-    def shares(self, gathered: Gathered) -> Array:
-        return np.zeros(self.n_classes)
-
-    def _fit(self, folded: Folded, belief: Belief, rows: Array) -> Any:
-        X, label, trust = folded.take(rows), belief.label[rows], belief.trust[rows] * folded.labels.weight[rows]
-        if (trust == 1.0).all():
+    def _fit(self, X: Any, label: Array, weight: Array) -> Any:
+        if (weight == 1.0).all():
             return clone(self.estimator).fit(X, label)
         if self.weighs:
-            used = np.flatnonzero(trust > 0)
-            return clone(self.estimator).fit(X[used], label[used], sample_weight=trust[used])
-        # each row as often as it counts, the fraction left to chance: no row that is believed is lost
-        copies = np.floor(trust + np.random.default_rng(self.seed).random(len(trust))).astype(int)
-        drawn = np.repeat(np.arange(len(trust)), copies)
+            used = np.flatnonzero(weight > 0)
+            return clone(self.estimator).fit(X[used], label[used], sample_weight=weight[used])
+        # each row as often as it counts, the fraction left to chance: no row that counts is lost
+        copies = np.floor(weight + np.random.default_rng(self.seed).random(len(weight))).astype(int)
+        drawn = np.repeat(np.arange(len(weight)), copies)
         return clone(self.estimator).fit(X[drawn], label[drawn])

@@ -11,29 +11,32 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from ..dataset import Dataset, Rows, Shards
+from ..dataset.checkpoint import NO_CHECKPOINT, Checkpoint
+from ..dataset.merge import merge_equal
+from ..dataset.stored import Stored
+from ..dataset.tree import Array
 from ..model import fit as fitting
-from ..model import stream
-from ..model.checkpoint import NO_CHECKPOINT, Checkpoint
-from ..model.crossfit import FOLDS
-from ..model.em import Params, Stats
+from ..model import online
+from ..model.em import Model, Params, Stats
 from ..model.families import Family
-from ..model.rows import Rows, merge_equal, split
-from ..model.scoring import Scoring
-from ..model.shards import Shards
-from ..model.stored import Stored, chunks_of
-from ..model.tree import Array
-from ..model.verified import Recalibration
+from ..model.fit import Problem
+from ..robust import fit as robust
+from ..robust.calibration import matrix_of
+from ..robust.config import DEFAULT
+from ..robust.problem import naive_bayes_problem
+from ..robust.recalibration import Recalibration
+from ..robust.scoring import Scoring
 from . import settings
 from .fingerprint import fingerprint
 from .labels import as_labels, find_classes
 from .latent import LatentLabelClassifier
-from .robust import as_generative, robust_fit, scoring_of
 from .threads import one_blas_thread
 
 #: Attributes that tell how a fit went.
 _OF_ONE_FIT = (
     "objective_history_", "alpha_history_", "converged_", "event_model_", "em_steps_", "true_proba_", "review_count_",
-    "noise_rate_", "drift_", "_fold_fits",
+    "noise_rate_", "drift_", "_training",
 )  # fmt: skip
 
 
@@ -94,7 +97,7 @@ class BaseINB(LatentLabelClassifier):
     def _log_joint(self, design: Any) -> Array:
         if isinstance(design, Stored):
             return np.concatenate([self._scoring.log_joint(block) for block in design])
-        return self._scoring.log_joint(design)
+        return np.asarray(self._scoring.log_joint(design))
 
     @one_blas_thread
     def fit(
@@ -114,27 +117,26 @@ class BaseINB(LatentLabelClassifier):
         self._forget_the_last_fit()
         # of a handful of rows no fold can be left out, and of labels that weigh nothing none can be checked
         weight = np.bincount(rows.observed, weights=rows.weight, minlength=K)[:K]
-        if settings.method(self.method) == "em" or K == 1 or rows.n_rows < 2 * FOLDS or weight.min() <= 0:
-            self._fit_em(rows, family, K)
+        in_em = settings.method(self.method) == "em"
+        if in_em or K == 1 or rows.n_rows < 2 * DEFAULT.n_folds or weight.min() <= 0:
+            self._fit_em(rows, family)
         else:
-            self._fit_crossfit(rows, family, K)
+            self._fit_robust(Dataset.of(rows, self._engine(), K), family, self._checkpoint(rows))
         self._warn()
         return self
 
-    def _arguments(self, rows: Rows, K: int) -> dict[str, Any]:
-        """What both ways to fit are told."""
-        # threads cost more than they save where one chunk holds all rows
-        n_jobs = settings.n_jobs(self.n_jobs)
-        n_jobs = 1 if len(chunks_of(rows, K)) == 1 else n_jobs
-        return {
-            "structure": settings.structure(self.mislabel, self.mislabel_prior, K),
-            "class_prior": settings.class_prior(self.class_prior, K),
-            "n_classes": K,
-            "settings": settings.fit_settings(self),
-            "map_sum": settings.engine(self.engine, n_jobs),
-            "n_jobs": n_jobs,
-            "checkpoint": self._checkpoint(rows),
-        }
+    def _engine(self) -> Any:
+        return settings.engine(self.engine, self.n_jobs)
+
+    def _problem(self, family: Family) -> Problem:
+        K = len(self.classes_)
+        return Problem(
+            family,
+            settings.structure(self.mislabel, self.mislabel_prior, K),
+            K,
+            settings.class_prior(self.class_prior, K),
+            settings.fit_settings(self),
+        )
 
     def _checkpoint(self, rows: Rows) -> Checkpoint:
         if self.checkpoint is None:
@@ -142,15 +144,16 @@ class BaseINB(LatentLabelClassifier):
         same_result = {name: value for name, value in self.get_params().items() if name not in _HOW}
         return Checkpoint(Path(self.checkpoint), fingerprint(type(self).__name__, same_result, rows))
 
-    def _fit_em(self, rows: Rows, family: Family, K: int) -> None:
+    def _fit_em(self, rows: Rows, family: Family) -> None:
         if rows.weight is not None and not (rows.weight > 0).all():
             rows = rows.take(np.flatnonzero(rows.weight > 0))
         compress = settings.checked_compress(self.compress)
         merged = rows if isinstance(rows.X, Stored) else merge_equal(rows, compress)
-        arguments = self._arguments(merged, K)
-        del arguments["n_jobs"]
+        problem = self._problem(family)
+        n_starts = problem.settings.n_init if problem.settings.start == "random" else 1
+        data = Dataset.of(merged, self._engine(), n_starts * problem.n_classes)
         rng = settings.generator(self.random_state)
-        fitted = fitting.fit(merged, family, rng=rng, report=self.progress, **arguments)
+        fitted = fitting.fit(data, problem.anchored(data), rng, self.progress, self._checkpoint(merged))
         self._model = fitted.model
         self.objective_history_ = fitted.objective
         self.alpha_history_ = fitted.strengths
@@ -161,21 +164,27 @@ class BaseINB(LatentLabelClassifier):
         self.noise_rate_ = 1.0 - float(np.trace(counts) / counts.sum())
         self._publish(fitted.params, fitted.stats)
 
-    def _fit_crossfit(self, rows: Rows, family: Family, K: int) -> None:
+    def _fit_robust(self, data: Dataset, family: Family, checkpoint: Checkpoint = NO_CHECKPOINT) -> Dataset:
+        """The rows in their folds are returned, for who goes on with them."""
         settings.checked_compress(self.compress)
         # folds should not differ from call to call unless that is asked for
         rng = settings.generator(0 if self.random_state is None else self.random_state)
         report = None if self.progress is None else _stages(self.progress)
-        arguments = self._arguments(rows, K)
-        found, scores, family = robust_fit(rows, family, rng=rng, report=report, **arguments)
-        joint = self._publish_crossfit(found, scores, rows, arguments["structure"])
-        self._model, params, stats = as_generative(
-            found, family, arguments["structure"], arguments["class_prior"], joint
-        )
+        problem = self._problem(family).anchored(data)
+        # threads cost more than they save where one chunk holds all rows
+        n_threads = 1 if len(data.parts) == 1 else settings.n_threads(self.n_jobs)
+        task = naive_bayes_problem(problem, data, int(rng.integers(2**31)), n_threads, DEFAULT)
+        data = robust.with_folds(data, task)
+        found = robust.fit(data, task, report, checkpoint)
+        self._publish_robust(data, found)
         recalibration = self._recalibration
+        self._model, params, stats = _as_generative(found, problem, self._training.posterior.joint)
         self._publish(params, stats)
-        self._scoring, self._recalibration = scoring_of(found), recalibration
-        self._label_matrix = found.calibration.mislabel
+        calibration = found.calibration.take(0)
+        constant = calibration.base + calibration.offset
+        self._scoring = found.last.learned.scoring(calibration.temperature, constant)
+        self._recalibration, self._label_matrix = recalibration, calibration.mislabel
+        return data
 
     def partial_fit(
         self,
@@ -201,17 +210,13 @@ class BaseINB(LatentLabelClassifier):
         K = len(self.classes_)
         family = self._make_family(X) if first else self._model.family
         rows = self._rows(X, family.prepare(X), labels, verified, sample_weight)
-        map_sum = settings.engine(self.engine, self.n_jobs)
-        alpha = settings.fit_settings(self).alpha
-        chunks = split(rows, K)
+        data = Dataset.of(rows, self._engine(), K)
+        problem = self._problem(family)
         if first:
-            structure = settings.structure(self.mislabel, self.mislabel_prior, K)
-            class_prior = settings.class_prior(self.class_prior, K)
-            self._model, params, stats = stream.begin(chunks, family, structure, class_prior, K, alpha, map_sum)
+            self._model, params, stats = online.begin(data, problem)
         else:
-            self._model, params, stats = stream.advance(
-                self._model, self.params_, self.statistics_, chunks, alpha, map_sum
-            )
+            alpha = problem.settings.alpha
+            self._model, params, stats = online.advance(self._model, self.params_, self.statistics_, data, alpha)
         self._forget_the_last_fit()
         self.n_iter_ = getattr(self, "n_iter_", 0) + 1
         self._publish(params, stats)
@@ -271,6 +276,24 @@ class BaseINB(LatentLabelClassifier):
                 stacklevel=3,
             )
         self._warn_of_classes()
+
+
+def _as_generative(found: robust.RobustFit, problem: Problem, joint: Array) -> tuple[Model, Params, Stats]:
+    """The fit as a generative model: what describes the features, draws samples, and what a stream goes on from.
+
+    joint : (K + 1, K) weight of the rows by observed label (the last: none) and true label
+    """
+    sums = found.last.learned.total
+    prior = found.choice.model.feature_prior(sums.features, sums.weight, found.last.number > 0)
+    shares = joint.sum(axis=0) / joint.sum() if problem.class_prior is None else problem.class_prior
+    family = problem.family
+    params = Params(
+        np.array(shares)[None],
+        matrix_of(joint[None, :-1], problem.structure),
+        family.estimate(sums.features, sums.weight, prior),
+    )
+    model = Model(family, problem.structure, prior, problem.class_prior)
+    return model, params, Stats(joint[None], sums.features, np.zeros(1))
 
 
 def _prepared(family: Family, X: Any) -> Any:

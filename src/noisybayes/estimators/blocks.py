@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..dataset.tree import Array
 from ..model.families import FAMILIES, Family, Mixed
-from ..model.tree import Array
 
 
 def mixed_family(blocks: Any, X: Any, names: Array | None) -> Mixed:

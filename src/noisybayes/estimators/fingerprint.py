@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..model.rows import Rows, leaves, n_entries
+from ..dataset.rows import Rows, leaves, n_entries
 
 
 def fingerprint(name: str, params: dict[str, Any], rows: Rows) -> str:

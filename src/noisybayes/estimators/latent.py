@@ -11,19 +11,16 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from ..model.calibration import Scores, label_table
-from ..model.crossfit import CrossFit
-from ..model.folded import labels_of
-from ..model.mislabel import DriftWarning, IdentifiabilityWarning, Structure, unidentified
-from ..model.rows import Rows, score_dtype
-from ..model.scoring import normalise
-from ..model.shards import Shards
-from ..model.stored import Stored
-from ..model.tree import Array
-from ..model.verified import Recalibration, adjust
-from .folds import FoldFits
+from ..dataset import Dataset, Rows, Shards
+from ..dataset.tree import Array
+from ..model.mislabel import DriftWarning, IdentifiabilityWarning, unidentified
+from ..robust.calibration import label_table
+from ..robust.fit import RobustFit
+from ..robust.recalibration import Recalibration, adjust
+from ..robust.scoring import normalise
+from ..robust.training_posterior import training_posterior
 from .labels import Coded, as_labels, encode, is_missing
-from .telling import recalibration_of, tell_rows
+from .training import TrainingFit
 
 # The alarm sounds when this many more labels are doubted than naive Bayes, which believes them all, fails to predict.
 DRIFT_ALARM = 0.05
@@ -37,7 +34,7 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     missing_label: Any
     _label_matrix: Array  # the matrix that belongs to the scores, before verified labels recalibrate P(wrong)
     _recalibration: Recalibration
-    _fold_fits: FoldFits  # only after a robust fit
+    _training: TrainingFit  # only after a robust fit
     _reads_shards = True
 
     def _prepare(self, X: Any) -> Any:
@@ -83,7 +80,7 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         observed = encode(labels, self._missing(labels), self.classes_, "y", missing_code=len(self.classes_))
         joint = self._log_joint(self._prepare(X))
         with np.errstate(divide="ignore"):  # a label that a class never gets
-            joint += np.log(label_table(self._label_matrix))[observed]
+            joint += np.log(label_table(self._label_matrix[None])[:, 0])[observed]
         return adjust(normalise(joint), observed, self._recalibration)
 
     def _check_X(self, X: Any, reset: bool = False) -> Any:
@@ -126,31 +123,24 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
                 raise ValueError("sample_weight is zero for every row; give at least one row a positive weight")
         return Rows(design, observed, known, weight)
 
-    def _publish_crossfit(self, found: CrossFit, scores: Scores, rows: Rows, structure: Structure) -> Array:
-        """The attributes that every robust fit has; and (K + 1, K) weights by observed (or no) and true label."""
-        labels, K, calibration = labels_of(rows), len(self.classes_), found.calibration.of_weighed
-        self._recalibration = recalibration_of(calibration, scores, labels)
-        single = score_dtype(rows.X) == np.float32  # features of any classifier may be whole numbers
-        keep = None if isinstance(rows.X, Stored) else np.float32 if single else np.float64
-        told = tell_rows(calibration, scores, labels, self._recalibration, keep)
-        self._fold_fits = FoldFits(found, labels, structure, told.p_right)
+    def _publish_robust(self, data: Dataset, found: RobustFit) -> None:
+        """The attributes that every robust fit has."""
+        in_memory = data.rows is not None
+        single = data.dtype == np.float32  # features of any classifier may be whole numbers
+        told = training_posterior(data, found, (np.float32 if single else np.float64) if in_memory else None)
+        self._training = TrainingFit.of(data, found, told)
+        self._recalibration = told.recalibration
         if told.true is not None:
             self.true_proba_ = told.true
-        self.objective_history_ = found.honest
-        self.event_model_ = found.choice.variant.name
+        self.objective_history_ = found.held_out
+        self.event_model_ = found.choice.model.name
         self.em_steps_ = found.rounds
         self.n_iter_ = max(found.rounds, 0) + 1
         self.converged_ = True
         self.review_count_ = found.review_count
-        self._label_matrix = found.calibration.mislabel
-        counts = told.joint[:K]
-        self.noise_rate_ = float(1.0 - np.trace(counts) / counts.sum())
+        self.noise_rate_ = told.noise_rate
         # verified labels may rightly raise the doubts: what the model thinks by itself is compared
-        labeled = np.flatnonzero(rows.observed < K)
-        disagrees = found.out_of_fold[labeled] != rows.observed[labeled]
-        doubted = 1.0 - told.p_right[labeled]
-        self.drift_ = float(np.average(doubted - disagrees, weights=labels.weight[labeled]))
-        return told.joint
+        self.drift_ = told.drift
 
     def _warn_of_classes(self) -> None:
         if getattr(self, "drift_", 0.0) > DRIFT_ALARM:

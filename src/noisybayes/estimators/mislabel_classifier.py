@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
 from sklearn.linear_model import LogisticRegression
 
-from ..model.calibration import matrix_of
-from ..model.crossfit import crossfit
-from ..model.tree import Array
+from ..dataset import Dataset
+from ..dataset.tree import Array
+from ..robust.calibration import matrix_of
+from ..robust.config import DEFAULT
+from ..robust.fit import all_rows_decide, with_folds
+from ..robust.fit import fit as robust_fit
+from ..robust.problem import RobustProblem
 from . import settings
-from .any_classifier import ClassifierLearner
+from .any_classifier import ClassifierSource
 from .labels import as_labels, find_classes
 from .latent import LatentLabelClassifier
 from .threads import one_blas_thread
@@ -21,7 +26,7 @@ class MislabelClassifier(LatentLabelClassifier):
     """Makes any scikit-learn classifier with `predict_proba` learn from mislabeled rows.
 
     The classifier is fitted without each fold in turn; its probabilities are calibrated on the labels together with the
-    mislabeling matrix; labels that look wrong lose weight, and the classifier is fitted anew if that explains left-out
+    mislabeling matrix; labels that look wrong lose weight, and the classifier is refitted if that explains left-out
     labels better.
 
     Parameters
@@ -91,15 +96,20 @@ class MislabelClassifier(LatentLabelClassifier):
             )
         rng = settings.generator(0 if self.random_state is None else self.random_state)
         structure = settings.structure(self.mislabel, self.mislabel_prior, K)
-        learner = ClassifierLearner(estimator, K, rows.n_rows, int(rng.integers(2**31)))
-        found, scores = crossfit(rows, learner, structure, K, rng, n_folds=self.n_folds, most_rounds=self.max_rounds)
-        joint = self._publish_crossfit(found, scores, rows, structure)
-        self.estimator_, self._learner, self._calibration = found.predictor, learner, found.calibration
-        self.mislabel_matrix_ = matrix_of(joint[:K], structure)
+        source = ClassifierSource(estimator, K, rows.n_rows, int(rng.integers(2**31)))
+        config = replace(DEFAULT, max_rounds=self.max_rounds)
+        task = all_rows_decide(RobustProblem(source, structure, K, None, config, int(rng.integers(2**31))))
+        data = with_folds(Dataset.of(rows, settings.engine("local", 1), K), task, self.n_folds)
+        found = robust_fit(data, task)
+        self._publish_robust(data, found)
+        self.estimator_, self._source = found.last.learned.predictor, source
+        self._calibration, self._label_matrix = found.calibration, found.calibration.mislabel[0]
+        joint = self._training.posterior.joint
+        self.mislabel_matrix_ = matrix_of(joint[None, :K], structure)[0]
         self.class_prior_ = joint.sum(axis=0) / joint.sum()
         self._warn_of_classes()
         return self
 
     def _log_joint(self, design: Any) -> Array:
-        scores = self._learner.score(self.estimator_, self._learner.variant, design)
-        return self._calibration.log_joint(scores)
+        scores = self._source.score(self.estimator_, design)
+        return self._calibration.log_joint(scores[None, :, None])[:, 0]

@@ -22,10 +22,10 @@ from ..model.families import FAMILIES, Mixed
 from ..model.families.bernoulli import BernoulliParams, BetaPrior
 from ..model.families.gaussian import GaussianParams, GaussianPrior, GaussianStats
 from ..model.mislabel import STRUCTURES, Fixed
-from ..model.scoring import Scoring
-from ..model.variants import BlockFamily
-from ..model.verified import Recalibration
-from ..model.words import Words
+from ..robust.recalibration import Recalibration
+from ..robust.score_models import BlockFamily
+from ..robust.scoring import Scoring
+from ..robust.words import Words
 from .inb import BernoulliINB, GaussianINB, MixedINB, MultinomialINB
 
 FORMAT = 2
@@ -41,7 +41,7 @@ _VALUES: dict[str, type[Any]] = {
 # functions are not data
 _NOT_SAVED = ("progress", "engine", "checkpoint")
 # as many entries as rows were fitted: not part of what the model knows
-_ABOUT_THE_ROWS = ("true_proba_", "_fold_fits")
+_ABOUT_THE_ROWS = ("true_proba_", "_training")
 
 
 def save(estimator: Any, path: str | Path) -> None:

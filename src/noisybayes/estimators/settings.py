@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 
+from ..dataset import MapSum
+from ..dataset.tree import Array
 from ..engines import ENGINES
-from ..model.em import MapSum
 from ..model.fit import Settings
 from ..model.mislabel import STRUCTURES, Fixed, Structure
-from ..model.tree import Array
 
 STARTS = ("labels", "random")
 METHODS = ("crossfit", "em")
@@ -109,6 +110,10 @@ def n_jobs(number: Any) -> int:
     if not (_is_number(number) and number == int(number) and number != 0):
         raise ValueError(f"n_jobs must be a whole number other than 0 (-1: all cores), got {number!r}")
     return int(number)
+
+
+def n_threads(number: Any) -> int:
+    return int(effective_n_jobs(n_jobs(number)))
 
 
 def engine(name: Any, workers: Any) -> MapSum:

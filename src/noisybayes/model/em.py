@@ -9,7 +9,7 @@ Every array carries R restarts, fitted together so that X is read once for all o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from .checkpoint import NO_CHECKPOINT, Checkpoint
+from ..dataset import Dataset, Rows
+from ..dataset.checkpoint import NO_CHECKPOINT, Checkpoint
+from ..dataset.short_rows import row_max, row_sums
+from ..dataset.tree import Array, take_components
 from .families import Family
 from .mislabel import Structure
-from .rows import Rows
-from .short_rows import row_max, row_sums
-from .tree import Array, take_components
 
 
 class Params(NamedTuple):
@@ -45,10 +45,6 @@ class Stats(NamedTuple):
     @property
     def component_weight(self) -> Array:
         return self.class_weight.reshape(-1)
-
-
-#: The seam to the engines: map_sum(fn, chunks) = fn(chunks[0]) + fn(chunks[1]) + ..., added up by `tree.summed`
-MapSum = Callable[[Callable[[Rows], Any], Sequence[Rows]], Any]
 
 
 @dataclass(frozen=True)
@@ -103,17 +99,29 @@ def posterior(rows: Rows, scorer: Callable[[Any], Array], labels: Array) -> tupl
     return scores, np.asarray(np.log(total) + top, dtype=np.float64).reshape(-1, R)
 
 
-def expect(rows: Rows, family: Family, scorer: Callable[[Any], Array], labels: Array) -> Stats:
-    """E-step and sums over one chunk of rows."""
+def expect(
+    rows: Rows, family: Family, scorer: Callable[[Any], Array], labels: Array, left_out: Array | None = None
+) -> Stats:
+    """E-step and sums over one block of rows. left_out : (R,) the fold that each restart does without"""
     resp, log_likelihood = posterior(rows, scorer, labels)
-    if rows.weight is not None:
-        resp *= rows.weight[:, None, None]
-        log_likelihood = log_likelihood * rows.weight[:, None]
+    weight = row_weights(rows, left_out)
+    if weight is not None:
+        resp *= weight[:, :, None]
+        log_likelihood = log_likelihood * weight
     return statistics(rows, resp, family)._replace(log_likelihood=log_likelihood.sum(axis=0))
 
 
+def row_weights(rows: Rows, left_out: Array | None) -> Array | None:
+    """(n, 1) or (n, R), or None where every row counts once."""
+    weight = None if rows.weight is None else rows.weight[:, None]
+    if left_out is None:
+        return weight
+    kept = rows.fold[:, None] != left_out
+    return np.asarray(kept.astype(np.float64) if weight is None else kept * weight)
+
+
 def statistics(rows: Rows, resp: Array, family: Family) -> Stats:
-    """Sums over one chunk of rows, which are shared among the components by resp (n, R, K)."""
+    """Sums over one block of rows, which are shared among the components by resp (n, R, K)."""
     n, R, _ = resp.shape
     return Stats(label_sums(rows.observed, resp), family.statistics(rows.X, resp.reshape(n, -1)), np.zeros(R))
 
@@ -149,19 +157,20 @@ class Run(NamedTuple):
 def run_em(
     model: Model,
     params: Params,
-    pass_over: Callable[[Callable[[Rows], Stats]], Stats],
-    dtype: np.dtype[Any],
+    data: Dataset,
     max_iter: int,
     tol: float,
     report: Callable[[int, float], None] | None = None,
     checkpoint: Checkpoint = NO_CHECKPOINT,
     name: str = "em",
+    left_out: Array | None = None,
 ) -> Run:
     """Iterate until no restart gains more than `tol` per unit of weight. The objective never falls."""
     none: list[Array] = []
     params, history = checkpoint.load(name) or (params, none)
     while True:
-        stats = pass_over(partial(expect, family=model.family, **model.scores(params, dtype)))
+        e_step = partial(expect, family=model.family, left_out=left_out, **model.scores(params, data.dtype))
+        stats = data.map_sum(e_step)
         history.append(stats.log_likelihood + model.log_prior(params))
         if not np.isfinite(history[-1]).all():
             raise ValueError(

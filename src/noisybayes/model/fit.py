@@ -9,27 +9,17 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from .checkpoint import NO_CHECKPOINT, Checkpoint
-from .em import MapSum, Model, Params, Run, Stats, run_em
+from ..dataset import Dataset
+from ..dataset.checkpoint import NO_CHECKPOINT, Checkpoint
+from ..dataset.tree import Array, summed, take_components, tree_map
+from .em import Model, Params, Run, Stats, expect, run_em
 from .families import Family
 from .mislabel import Structure, matching
-from .rows import Rows, score_dtype
 from .start import random_statistics, statistics_of_labels
-from .stored import WhenLoaded, chunks_of
-from .tree import Array, take_components
 
 # The first EM runs with one pseudo-row: classes mixed by wrong labels look alike, and a strength estimated from them
 # would pull them together for good.
 _FIRST_STRENGTH = 1.0
-
-
-class Fit(NamedTuple):
-    model: Model
-    params: Params
-    stats: Stats
-    objective: Array  # (steps,)
-    strengths: list[tuple[int, Any]]  # the step from which on each strength held
-    converged: bool
 
 
 @dataclass(frozen=True)
@@ -41,44 +31,88 @@ class Settings:
     tol: float = 1e-5
 
 
+@dataclass(frozen=True)
+class Problem:
+    """What is to be learned from the rows, and how EM goes about it."""
+
+    family: Family
+    structure: Structure
+    n_classes: int
+    class_prior: Array | None = None  # (K,) if it is known
+    settings: Settings = Settings()
+
+    def anchored(self, data: Dataset) -> Problem:
+        """With the constants that the family takes from some rows before the first sum."""
+        return replace(self, family=self.family.anchor(data.parts[0].load().X))
+
+
+class Fit(NamedTuple):
+    model: Model
+    params: Params
+    stats: Stats
+    objective: Array  # (steps,)
+    strengths: list[tuple[int, Any]]  # the step from which on each strength held
+    converged: bool
+
+
 def fit(
-    rows: Rows,
-    family: Family,
-    structure: Structure,
-    class_prior: Array | None,
-    n_classes: int,
-    settings: Settings,
-    map_sum: MapSum,
+    data: Dataset,
+    problem: Problem,
     rng: np.random.Generator,
     report: Callable[[int, float], None] | None = None,
     checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> Fit:
-    dtype = score_dtype(rows.X)
-    n_starts = settings.n_init if settings.start == "random" else 1
-    chunks = chunks_of(rows, n_starts * n_classes)
-    map_sum = partial(_over_chunks, map_sum)
-    family = family.anchor(chunks[0].load().X)
-    labels = statistics_of_labels(chunks, family, n_classes, dtype, map_sum)
-    model = Model(family, structure, first_prior(family, settings.alpha, labels), class_prior)
-    params = first_params(model, labels if settings.start == "labels" else random_statistics(labels, n_starts, rng))
-    del labels
-
-    def em(model: Model, params: Params, max_iter: int, name: str) -> Run:
-        passes = partial(map_sum, chunks=chunks)
-        return run_em(model, params, passes, dtype, max_iter, settings.tol, report, checkpoint, name)
-
-    run = em(model, params, settings.max_iter, "em")
+    settings = problem.settings
+    labels = statistics_of_labels(data, problem.family, problem.n_classes)
+    starts = labels if settings.start == "labels" else random_statistics(labels, settings.n_init, rng)
+    model = first_model(problem, labels)
+    em = partial(_em, data, settings, report, checkpoint)
+    run = em(model, first_params(model, starts), settings.max_iter, "em")
+    del labels, starts
     run = run.restart(int(run.objective[-1].argmax()))
     strengths: list[tuple[int, Any]] = [(0, settings.alpha)]
     if settings.alpha == "auto":
         model, run, strengths = _tune(model, run, em, settings.max_iter)
-    if structure.exchangeable and class_prior is None and rows.verified is None:
+    if problem.structure.exchangeable and problem.class_prior is None and not data.has_verified:
         run = _aligned(run)
     return Fit(model, run.params, run.stats, run.objective[:, 0], strengths, run.converged)
 
 
-def _over_chunks(map_sum: Any, fn: Callable[[Rows], Any], chunks: Any) -> Any:
-    return map_sum(WhenLoaded(fn), chunks)
+def fit_without(data: Dataset, fitted: Fit, problem: Problem, left_out: Array) -> Params:
+    """Fits that leave out one fold each, in one batch; their parameters are those of as many restarts.
+
+    They begin where the fit to all rows ended, without the sums of their fold, and have little way to go.
+    """
+    model, settings = fitted.model, problem.settings
+    e_step = partial(expect, family=model.family, **model.scores(fitted.params, data.dtype))
+    start = model.maximize(without_each(data.map_sum(e_step, by="fold"), left_out))
+    return run_em(model, start, data, settings.max_iter, settings.tol, left_out=left_out).params
+
+
+def without_each(by_fold: tuple[Stats | None, ...], left_out: Array) -> Stats:
+    """The sums without one fold each, as restarts of one batch."""
+    total = summed(by_fold)
+    rest = [total if by_fold[fold] is None else tree_map(np.subtract, total, by_fold[fold]) for fold in left_out]
+    stats: Stats = tree_map(lambda *leaves: np.concatenate(leaves), *rest)
+    return stats
+
+
+def _em(
+    data: Dataset,
+    settings: Settings,
+    report: Callable[[int, float], None] | None,
+    checkpoint: Checkpoint,
+    model: Model,
+    params: Params,
+    max_iter: int,
+    name: str,
+) -> Run:
+    return run_em(model, params, data, max_iter, settings.tol, report, checkpoint, name)
+
+
+def first_model(problem: Problem, labels: Stats) -> Model:
+    prior = first_prior(problem.family, problem.settings.alpha, labels)
+    return Model(problem.family, problem.structure, prior, problem.class_prior)
 
 
 def first_params(model: Model, stats: Stats) -> Params:

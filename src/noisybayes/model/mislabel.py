@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.special import xlogy
 
-from .tree import Array
+from ..dataset.tree import Array
 
 # The start lies well inside the identifiable region: labels are believed, but can be outvoted.
 START_DIAGONAL = 0.8

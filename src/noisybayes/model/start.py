@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from .em import MapSum, Stats, statistics
+from ..dataset import Dataset, Rows
+from ..dataset.tree import Array, tree_map
+from .em import Stats, statistics
 from .families import Family
-from .rows import Rows
-from .tree import Array, tree_map
 
 # How far a random start strays from the marginals towards the observed classes. Far starts fail: hundreds of random
 # likelihood ratios would drown the labels.
@@ -27,11 +26,8 @@ def label_statistics(rows: Rows, family: Family, n_classes: int, dtype: np.dtype
     return statistics(rows, one_hot, family)
 
 
-def statistics_of_labels(
-    chunks: Sequence[Any], family: Family, n_classes: int, dtype: np.dtype[Any], map_sum: MapSum
-) -> Stats:
-    fn = partial(label_statistics, family=family, n_classes=n_classes, dtype=dtype)
-    stats: Stats = map_sum(fn, chunks)
+def statistics_of_labels(data: Dataset, family: Family, n_classes: int) -> Stats:
+    stats: Stats = data.map_sum(partial(label_statistics, family=family, n_classes=n_classes, dtype=data.dtype))
     return stats
 
 

@@ -26,10 +26,10 @@ from .._files import scratch_folder, whole_file
 from ..data.batches import Batches
 from ..data.errors import InputError
 from ..data.roles import Roles
+from ..dataset.shards import MANIFEST, Shards
 from ..engines.dask import ClusterLostError
 from ..estimators.labels import Coded
 from ..model.mislabel import DriftWarning, IdentifiabilityWarning
-from ..model.shards import MANIFEST, Shards
 from ..text.features import Recipe
 from ..text.stream import disk_needed, ingest
 from ..text.vocabulary import TextSettings

@@ -13,9 +13,9 @@ import numpy as np
 
 from ..._extras import require
 from ..._files import scratch_folder
+from ...dataset.csr import row_view
+from ...dataset.shards import Shards
 from ...estimators import BernoulliINB
-from ...model.csr import row_view
-from ...model.shards import Shards
 from ..store import Row, table
 from .clock import grouped, median, ratio, shown, shown_bytes
 from .em import n_bytes, pace, random_texts

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import brentq
 
-from ..tree import Array
+from ...dataset.tree import Array
 
 #: Strengths are sought between a thousandth of a row and a million rows; beyond, nothing changes any more.
 STRENGTH_BOUNDS = (1e-3, 1e6)

@@ -11,8 +11,8 @@ import numpy as np
 from scipy import sparse
 from scipy.special import digamma
 
-from ..csr import transposed_product
-from ..tree import Array
+from ...dataset.csr import transposed_product
+from ...dataset.tree import Array
 from .base import Family, best_strength, linear_score, linear_terms, some_columns
 
 # That a column is zero is evidence too; beyond so many columns of sparse rows the absent ones would hide the present.

@@ -12,8 +12,8 @@ from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import digamma, gammaln
 
-from ..csr import squared, transposed_product
-from ..tree import Array
+from ...dataset.csr import squared, transposed_product
+from ...dataset.tree import Array
 from .base import STRENGTH_BOUNDS, Family
 
 # As in scikit-learn: no variance below this share of the greatest one, so that a constant feature cannot decide alone.

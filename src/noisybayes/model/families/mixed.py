@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..tree import Array
+from ...dataset.tree import Array
 from .base import Family
 
 

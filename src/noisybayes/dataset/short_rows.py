@@ -20,7 +20,8 @@ def pieces_of(n_rows: int, n_columns: int) -> list[slice]:
 
 def row_sums(values: Array) -> Array:
     """Over the last axis, in the precision of the values."""
-    return np.asarray(values @ np.ones(values.shape[-1], values.dtype))
+    flat = values.reshape(-1, values.shape[-1])  # a product of two axes is one call of BLAS, of more it is many
+    return np.asarray(flat @ np.ones(values.shape[-1], values.dtype)).reshape(values.shape[:-1])
 
 
 def row_max(values: Array) -> Array:

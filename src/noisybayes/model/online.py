@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from .em import MapSum, Model, Params, Stats, expect
+from ..dataset import Dataset
+from ..dataset.tree import add_into, blend, scale
+from .em import Model, Params, Stats, expect
 from .families import Family
-from .fit import first_params, first_prior
-from .mislabel import Structure
-from .rows import Rows, score_dtype
+from .fit import Problem, first_model, first_params
 from .start import statistics_of_labels
-from .tree import Array, add_into, blend, scale
 
 # Between 1/2 and 1 stepwise EM converges (Cappe & Moulines 2009); the lower, the faster it forgets its beginning.
 DECAY = 0.65
@@ -27,40 +26,29 @@ DECAY = 0.65
 WARM_UP = 50
 
 
-def begin(
-    chunks: list[Rows],
-    family: Family,
-    structure: Structure,
-    class_prior: Array | None,
-    n_classes: int,
-    alpha: Any,
-    map_sum: MapSum,
-) -> tuple[Model, Params, Stats]:
+def begin(data: Dataset, problem: Problem) -> tuple[Model, Params, Stats]:
     """Naive Bayes on the labels of the first batch, and an EM step if that is large enough."""
-    family = family.anchor(chunks[0].X)
-    labels = statistics_of_labels(chunks, family, n_classes, score_dtype(chunks[0].X), map_sum)
-    model = Model(family, structure, first_prior(family, alpha, labels), class_prior)
+    problem = problem.anchored(data)
+    labels = statistics_of_labels(data, problem.family, problem.n_classes)
+    model = first_model(problem, labels)
     params = first_params(model, labels)
     if _warming_up(labels):
         return model, params, labels
-    stats = _soft_statistics(model, params, chunks, map_sum)
+    stats = _soft_statistics(model, params, data)
     return model, _maximize(model, stats), stats
 
 
-def advance(
-    model: Model, params: Params, seen: Stats, chunks: list[Rows], alpha: Any, map_sum: MapSum
-) -> tuple[Model, Params, Stats]:
+def advance(model: Model, params: Params, seen: Stats, data: Dataset, alpha: Any) -> tuple[Model, Params, Stats]:
     """One step: soft labels for this batch, its sums blended into those seen, new parameters."""
     if _warming_up(seen):
-        n_classes = seen.joint.shape[2]
-        labels = statistics_of_labels(chunks, model.family, n_classes, score_dtype(chunks[0].X), map_sum)
+        labels = statistics_of_labels(data, model.family, seen.joint.shape[2])
         stats = add_into(labels, seen)
         return model, first_params(model, stats), stats
-    batch = _soft_statistics(model, params, chunks, map_sum)
+    batch = _soft_statistics(model, params, data)
     old, new = seen.joint.sum(), batch.joint.sum()
     share = (new / (old + new)) ** DECAY
     stats = scale(blend(scale(seen, 1 / old), scale(batch, 1 / new), share), old + new)
-    # the prior is taken anew each time the rows have doubled
+    # the prior is estimated again each time the rows have doubled
     if int(np.log2(old + new)) > int(np.log2(old)):
         model = replace(model, feature_prior=_prior(model.family, alpha, stats))
     return model, _maximize(model, stats), stats
@@ -77,9 +65,8 @@ def _warming_up(seen: Stats) -> bool:
     return bool(seen.joint.sum() < WARM_UP * seen.joint.shape[2])
 
 
-def _soft_statistics(model: Model, params: Params, chunks: list[Rows], map_sum: MapSum) -> Stats:
-    dtype = score_dtype(chunks[0].X)
-    stats: Stats = map_sum(partial(expect, family=model.family, **model.scores(params, dtype)), chunks)
+def _soft_statistics(model: Model, params: Params, data: Dataset) -> Stats:
+    stats: Stats = data.map_sum(partial(expect, family=model.family, **model.scores(params, data.dtype)))
     return stats
 
 

@@ -1,7 +1,8 @@
-"""Rows as the model sees them: checked features, coded labels, weights; cut into chunks, or merged when equal."""
+"""Rows as the model sees them: checked features, coded labels, weights, folds; cut into chunks."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -9,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from .csr import row_view
+from .folds import Folds
 from .tree import Array, tree_map
 
 #: A dense array, a CSR array, or a tuple of such (one per block of a mixed family).
@@ -18,9 +20,6 @@ Design = Any
 _CHUNK_BYTES = 2 << 20
 # So should its entries, from the one product to the other; and long rows of few classes should be shared by the cores.
 _CHUNK_ENTRIES = 1 << 20
-# Below this many rows an iteration costs less than looking for equal rows.
-_FEWEST_ROWS_TO_MERGE = 1_000
-_ROWS_TO_PROBE = 4_096
 
 
 class Rows(NamedTuple):
@@ -28,6 +27,8 @@ class Rows(NamedTuple):
     observed: Array  # (n,) class codes; K where the label is missing
     verified: Array | None  # (n,) class codes; -1 where the true label is not known
     weight: Array | None  # (n,) or None when every row counts once
+    number: Any = None  # (n,) which of all rows these are; None while nobody asks
+    fold: Any = None  # (n,) ascending; None before folds are dealt
 
     @property
     def n_rows(self) -> int:
@@ -44,6 +45,37 @@ class Rows(NamedTuple):
     def load(self) -> Rows:
         """These rows: they are in memory already."""
         return self
+
+    def numbered(self) -> Rows:
+        return self if self.number is not None else self._replace(number=np.arange(self.n_rows))
+
+    def in_folds(self, folds: Folds) -> Rows:
+        """A copy in the order of the folds."""
+        rows = self.numbered()
+        fold = folds.of(rows.number)
+        order = np.argsort(fold, kind="stable")
+        return rows._replace(fold=fold).take(order)
+
+    def runs(self) -> Iterator[tuple[int, Rows]]:
+        """Each fold that occurs, and its rows."""
+        edges = np.flatnonzero(np.diff(self.fold, prepend=-1, append=-1))
+        for start, stop in pairwise(edges.tolist()):
+            yield int(self.fold[start]), self.view(start, stop)
+
+
+def joined(parts: Sequence[Rows]) -> Rows:
+    """Rows one behind the other."""
+    if len(parts) == 1:
+        return parts[0]
+    return Rows(*(_stacked(same) for same in zip(*parts, strict=True)))
+
+
+def _stacked(parts: Sequence[Any]) -> Any:
+    if parts[0] is None:
+        return None
+    if isinstance(parts[0], tuple):
+        return tuple(_stacked(same) for same in zip(*parts, strict=True))
+    return sparse.csr_array(sparse.vstack(parts, format="csr")) if sparse.issparse(parts[0]) else np.concatenate(parts)
 
 
 def _pick(part: Any, index: Array) -> Any:
@@ -86,65 +118,3 @@ def split(rows: Rows, n_components: int) -> list[Rows]:
     n_chunks = max(1, -(-rows.n_rows // size))
     edges = np.linspace(0, rows.n_rows, n_chunks + 1).astype(int)
     return [rows.view(start, stop) for start, stop in pairwise(edges)]
-
-
-def merge_equal(rows: Rows, when: bool | str = "auto") -> Rows:
-    """Replace rows that agree in features, label and verified label by one row with their weight.
-
-    With few binary columns millions of rows are a few thousand patterns, and an EM iteration then costs as much
-    as its patterns. Rows are compared by a 64-bit hash: two different rows among m patterns are taken for equal
-    with a probability of about m^2 / 2^65 (less than one in a million at five million patterns).
-    """
-    if when is False or (when == "auto" and not _merging_pays(rows)):
-        return rows
-    _, first, group = np.unique(_row_hash(rows), return_index=True, return_inverse=True)
-    weight = np.bincount(group, weights=rows.weight, minlength=len(first))
-    return rows.take(first)._replace(weight=weight)
-
-
-def _merging_pays(rows: Rows) -> bool:
-    if rows.n_rows < _FEWEST_ROWS_TO_MERGE:
-        return False
-    probe = np.linspace(0, rows.n_rows - 1, min(rows.n_rows, _ROWS_TO_PROBE)).astype(int)
-    return len(np.unique(_row_hash(rows.take(probe)))) < len(probe) / 2
-
-
-def _row_hash(rows: Rows) -> Array:
-    parts = leaves(rows.X)
-    columns = [part.shape[1] for part in parts]
-    keys = np.random.default_rng(0).integers(1, 2**63, size=sum(columns) + 2, dtype=np.uint64) | np.uint64(1)
-    *column_keys, label_keys = np.split(keys, np.cumsum(columns))
-    total = _mix(rows.observed.astype(np.float64)) * label_keys[0]
-    if rows.verified is not None:
-        total += _mix(rows.verified.astype(np.float64)) * label_keys[1]
-    for part, key in zip(parts, column_keys, strict=True):
-        total += _csr_hash(part, key) if sparse.issparse(part) else _dense_hash(part, key)
-    return np.asarray(total)
-
-
-def _mix(values: Array) -> Array:
-    """Spread the bits of floating point numbers over 64 bits; zero stays zero, so that absent entries do not count."""
-    # adding zero turns -0.0 into 0.0
-    bits = (values.astype(np.float64) + 0.0).view(np.uint64)
-    bits ^= bits >> np.uint64(32)
-    bits *= np.uint64(0xD6E8FEB86659FD93)
-    bits ^= bits >> np.uint64(32)
-    return bits
-
-
-def _dense_hash(X: Array, key: Array) -> Array:
-    total = np.zeros(len(X), dtype=np.uint64)
-    for column, k in zip(X.T, key, strict=True):
-        total += _mix(column) * k
-    return total
-
-
-def _csr_hash(X: Any, key: Array) -> Array:
-    total = np.zeros(X.shape[0], dtype=np.uint64)
-    for start in range(0, X.shape[0], 65_536):
-        part = row_view(X, start, min(start + 65_536, X.shape[0]))
-        filled = np.flatnonzero(np.diff(part.indptr))
-        if len(filled):
-            hashes = _mix(part.data) * key[part.indices]
-            total[start + filled] = np.add.reduceat(hashes, part.indptr[filled])
-    return total

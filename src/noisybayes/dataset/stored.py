@@ -1,13 +1,14 @@
-"""Rows that stay on disk: a design that is read block by block, and chunks that are read where they are used."""
+"""Rows that stay on disk: a design that is read block by block, where it is used."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .rows import Design, Rows, split
+from .folds import Folds
+from .rows import Design, Rows
 from .shards import Shards
 from .tree import Array
 
@@ -46,42 +47,35 @@ class StoredRows(NamedTuple):
     """One block of rows; small enough to be sent to whoever reads it."""
 
     design: Stored
-    number: int
+    block: int
+    first: int  # the number of its first row
     observed: Array
     verified: Array | None
     weight: Array | None
+    folds: Folds | None
 
     @property
     def n_rows(self) -> int:
         return len(self.observed)
 
     def load(self) -> Rows:
-        return Rows(self.design.read(self.number), self.observed, self.verified, self.weight)
+        number = np.arange(self.first, self.first + self.n_rows)
+        rows = Rows(self.design.read(self.block), self.observed, self.verified, self.weight, number)
+        return rows if self.folds is None else rows.in_folds(self.folds)
+
+    def with_folds(self, folds: Folds) -> StoredRows:
+        return self._replace(folds=folds)
 
 
-#: What is read where it is used: rows in memory, or one block on disk.
-Chunk = Rows | StoredRows
+def stored_parts(rows: Rows, folds: Folds | None) -> list[StoredRows]:
+    """Rows whose X is `Stored`, block by block."""
+    design: Stored = rows.X
 
+    def cut(values: Any, block: int) -> Any:
+        return None if values is None else values[design.edges[block] : design.edges[block + 1]]
 
-def chunks_of(rows: Rows, n_components: int) -> Sequence[Chunk]:
-    """Rows in memory are cut for the cache; stored ones are read block by block."""
-    return _stored_chunks(rows, rows.X) if isinstance(rows.X, Stored) else split(rows, n_components)
+    def part(block: int) -> StoredRows:
+        observed, verified, weight = (cut(values, block) for values in (rows.observed, rows.verified, rows.weight))
+        return StoredRows(design, block, int(design.edges[block]), observed, verified, weight, folds)
 
-
-class WhenLoaded(NamedTuple):
-    """A function of rows as one of chunks."""
-
-    fn: Callable[[Rows], Any]
-
-    def __call__(self, chunk: Chunk) -> Any:
-        return self.fn(chunk.load())
-
-
-def _stored_chunks(rows: Rows, design: Stored) -> list[StoredRows]:
-
-    def cut(values: Any, number: int) -> Any:
-        return None if values is None else values[design.edges[number] : design.edges[number + 1]]
-
-    return [
-        StoredRows(design, number, *(cut(values, number) for values in rows[1:])) for number in range(design.n_blocks)
-    ]
+    return [part(block) for block in range(design.n_blocks)]

@@ -10,7 +10,7 @@ from collections import deque
 
 import numpy as np
 
-from .tree import Array
+from ..dataset.tree import Array
 
 # More would be remembered from where the map still bends.
 _MEMORY = 5

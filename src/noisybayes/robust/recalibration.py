@@ -8,13 +8,16 @@ serve too; but they say little of the rows far below, and more of them are neede
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit
 
-from .calibration import Labels
-from .tree import Array
+from ..dataset import Dataset, Rows
+from ..dataset.tree import Array, Pieces
+from .calibration import Labels, posterior
+from .label_weights import Reweighted
 
 # Priors of intercept (0) and slope (1), as standard deviations: a handful of verified rows moves little.
 _SPREAD = np.array([2.0, 0.5])
@@ -51,16 +54,26 @@ def recalibrate(p_wrong: Array, wrong: Array, weight: Array) -> Recalibration:
     return Recalibration(float(beta[0]), float(beta[1]))
 
 
-def recalibration_from(true: Array, labels: Labels) -> Recalibration:
-    """What the verified rows among those with posteriors `true` (found without their verified labels) ask for."""
-    if labels.verified is None:
+def recalibration_of(data: Dataset, fitted: Reweighted) -> Recalibration:
+    """What the verified rows ask for."""
+    if not data.has_verified:
         return Recalibration()
-    known = np.flatnonzero((labels.verified >= 0) & (labels.observed < true.shape[1]))
-    if len(known) < _FEWEST_VERIFIED:
-        return Recalibration()
-    p_wrong = 1.0 - true[known, labels.observed[known]]
-    wrong = (labels.observed[known] != labels.verified[known]).astype(float)
-    return recalibrate(p_wrong, wrong, labels.weight[known])
+    found = data.map_sum(partial(_verified_rows, fitted=fitted)).items
+    p_wrong, wrong, weight = (np.concatenate(values) for values in zip(*found, strict=True))
+    return Recalibration() if len(wrong) < _FEWEST_VERIFIED else recalibrate(p_wrong, wrong, weight)
+
+
+def _verified_rows(rows: Rows, fitted: Reweighted) -> Pieces:
+    """P(wrong) of the verified rows of a block as if they were not, whether they are wrong, and their weights."""
+    K = fitted.calibration.offset.shape[1]
+    some = rows.take(np.flatnonzero((rows.verified >= 0) & (rows.observed < K)))  # type: ignore[operator]
+    if not some.n_rows:
+        none = np.zeros(0)
+        return Pieces([(none, none, none)])
+    labels = Labels.of(some)
+    true = posterior(fitted.calibration, fitted.scorer.scores(some), labels._replace(verified=None)).true[:, 0]
+    p_wrong = 1.0 - true[np.arange(len(true)), some.observed]
+    return Pieces([(p_wrong, (some.observed != some.verified).astype(float), labels.weight[:, 0])])
 
 
 def pin_verified(true: Array, verified: Array | None) -> Array:

@@ -1,0 +1,147 @@
+"""What a fitted model says of the labels of some rows: of its own rows as it was fitted, of others as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..dataset import Dataset, Rows
+from ..dataset.tree import Array
+from ..estimators import settings
+from ..estimators.labels import as_labels
+from ..estimators.latent import LatentLabelClassifier
+from ..estimators.training import TrainingFit
+from ..robust.calibration import Calibration, Labels, posterior
+from ..robust.label_weights import Reweighted
+from ..robust.recalibration import adjust, pin_verified
+from ..robust.sample import Sample
+from ..robust.training_posterior import RowPosteriors, TrainingPosterior, posterior_of_rows
+
+# Odds of e to this power are beyond doubt, and beyond what a float can hold.
+_IMPOSSIBLE = 1e4
+
+
+class ModelScores(NamedTuple):
+    """Scores of rows by a model as it is."""
+
+    log_joint: Callable[[Any], Array]
+
+    def scores(self, rows: Rows) -> Array:
+        joint = self.log_joint(rows.X).astype(np.float64)
+        # a class that lost all its rows has the score -inf, of which no difference can be taken
+        return np.asarray(np.maximum(joint, joint.max(axis=1, keepdims=True) - _IMPOSSIBLE)[None, :, None])
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    classes: Array
+    data: Dataset  # the rows in their folds; None once the audit is made
+    fitted: Reweighted  # scores of the rows, and what they are worth
+    posterior: TrainingPosterior
+    training: TrainingFit | None  # None: the rows are not those of a robust fit, and their scores may have seen them
+    observed: Array  # (n,) codes; K where there is no label
+    verified: Array | None  # (n,) codes; -1 where not known
+    X: Any  # of all rows: as prepared for the model, or stored
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.observed)
+
+    @property
+    def out_of_fold(self) -> bool:
+        return self.training is not None
+
+    @property
+    def rows(self) -> RowPosteriors:
+        return self.posterior.rows
+
+    @property
+    def counts(self) -> Array:
+        """(K, K) weight of the rows by observed and true label."""
+        return self.posterior.joint[:-1]
+
+    @property
+    def n_labeled(self) -> int:
+        return int((self.observed < len(self.classes)).sum())
+
+    @property
+    def p_wrong(self) -> Array:
+        """(n,); 0 where there is no label."""
+        return np.clip(1.0 - self.rows.p_given, 0.0, 1.0)
+
+    def without_copies(self) -> Judged:
+        """Without the rows in the order of their folds, a copy of X which nothing needs any more."""
+        return replace(self, data=None)  # type: ignore[arg-type]
+
+    @cached_property
+    def sample(self) -> Sample:
+        """Rows in memory, of a robust fit."""
+        assert self.training is not None
+        problem = self.training.found.problem
+        return Sample(self.data, problem.config, problem.seed)
+
+    def take(self, numbers: Array) -> tuple[Rows, Array]:
+        """Some rows in the order of their folds, and where each stood in `numbers`."""
+        verified = None if self.verified is None else self.verified[numbers]
+        rows = Rows(_take(self.X, numbers), self.observed[numbers], verified, None, np.asarray(numbers))
+        if self.training is None:
+            return rows, np.arange(len(numbers))
+        return self.training.in_folds(rows)
+
+    def true(self, rows: Rows) -> Array:
+        """(m, K) P(true | x, label) of some rows; verified ones have their verified label."""
+        labels = Labels.of(rows)._replace(verified=None)
+        alone = posterior(self.fitted.calibration, self.fitted.scorer.scores(rows), labels).true[:, 0]
+        return pin_verified(adjust(alone, rows.observed, self.posterior.recalibration), rows.verified)
+
+
+def _take(design: Any, numbers: Array) -> Any:
+    return tuple(block[numbers] for block in design) if isinstance(design, tuple) else design[numbers]
+
+
+def judge(model: LatentLabelClassifier, X: Any, y: Any, verified: Any = None, new_rows: bool = False) -> Judged:
+    """new_rows : the rows are not those that the model was fitted to
+
+    verified : true labels of rows where they are known; a robust fit knows those of its own rows
+    """
+    check_is_fitted(model)
+    checked = model._check_X(X)
+    design = model._prepare(checked)
+    rows = model._rows(checked, design, as_labels(y, "y", checked.shape[0]), verified, None)
+    training = None if new_rows else getattr(model, "_training", None)
+    if training is None:
+        return _of_new_rows(model, rows)
+    if not np.array_equal(training.observed, rows.observed):
+        raise ValueError(
+            "these are not the labels that the model was fitted to; for rows that are new to it pass new_rows=True"
+        )
+    known = rows._replace(verified=training.verified, weight=training.weight)
+    data = Dataset.of(known, settings.engine(getattr(model, "engine", "local"), getattr(model, "n_jobs", -1)), K(model))
+    return judge_training(model, data.with_folds(training.folds, K(model)), design)
+
+
+def judge_training(model: LatentLabelClassifier, data: Dataset, X: Any) -> Judged:
+    """The rows of the model's own robust fit, in their folds: nothing is computed again."""
+    training = model._training
+    assert training.observed is not None
+    fitted = training.found.last.next_weights
+    return Judged(model.classes_, data, fitted, training.posterior, training, training.observed, training.verified, X)
+
+
+def _of_new_rows(model: LatentLabelClassifier, rows: Rows) -> Judged:
+    n_classes = K(model)
+    data = Dataset.of(rows, settings.engine("local", getattr(model, "n_jobs", -1)), n_classes)
+    zeros = np.zeros((1, n_classes))
+    calibration = Calibration(np.ones((1, 1)), zeros, model._label_matrix[None], zeros)
+    fitted = Reweighted(ModelScores(model._log_joint), calibration)
+    found = posterior_of_rows(data, fitted, None, model._recalibration)
+    return Judged(model.classes_, data, fitted, found, None, rows.observed, rows.verified, rows.X)
+
+
+def K(model: LatentLabelClassifier) -> int:
+    return len(model.classes_)

@@ -1,0 +1,162 @@
+"""One way over the rows: `map_sum` through an engine, whether they are in memory, on disk or on a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+from .folds import Folds, deal_folds, hashed, small_classes
+from .rows import Rows, joined, n_entries, score_dtype, split
+from .stored import Stored, stored_parts
+from .tree import Array, Pieces
+
+#: The seam to the engines: map_sum(fn, parts) = fn(parts[0]) + fn(parts[1]) + ..., added up by `tree.summed`
+MapSum = Callable[[Callable[[Any], Any], Sequence[Any]], Any]
+
+# Samples and folds come from hashes of one seed each.
+_SAMPLE = 0x5A4D
+_LABELS = ("observed", "verified", "weight")
+
+
+class Part(Protocol):
+    """A block of rows, wherever it is."""
+
+    @property
+    def verified(self) -> Any: ...
+
+    def load(self) -> Rows: ...
+
+
+@dataclass(frozen=True)
+class WhenLoaded:
+    """A function of rows as one of parts."""
+
+    fn: Callable[[Rows], Any]
+
+    def __call__(self, part: Any) -> Any:
+        return self.fn(part.load())
+
+
+@dataclass(frozen=True)
+class ByFold:
+    """The same, fold by fold; None for a fold of which the part has no row."""
+
+    fn: Callable[[Rows], Any]
+    n_folds: int
+
+    def __call__(self, part: Any) -> tuple[Any, ...]:
+        sums: list[Any] = [None] * self.n_folds
+        for fold, rows in part.load().runs():
+            sums[fold] = self.fn(rows)
+        return tuple(sums)
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Rows that can be passed over. Statistics are all that a pass brings back, except what `collect` asks for."""
+
+    parts: Sequence[Part]
+    engine: MapSum
+    n_rows: int
+    n_entries: int
+    dtype: np.dtype[Any]  # of scores
+    folds: Folds | None = None
+    rows: Rows | None = None  # all of them, in their own order, if they are in memory
+
+    @classmethod
+    def of(cls, rows: Rows, engine: MapSum, n_components: int) -> Dataset:
+        """Rows in memory, cut for the cache, or rows whose X is `Stored`."""
+        n, entries, dtype = rows.n_rows, n_entries(rows.X), score_dtype(rows.X)
+        if isinstance(rows.X, Stored):
+            return cls(stored_parts(rows, None), engine, n, entries, dtype, None, None)
+        return cls(split(rows.numbered(), n_components), engine, n, entries, dtype, None, rows.numbered())
+
+    @property
+    def has_verified(self) -> bool:
+        """Whether true labels of some rows are known."""
+        return self.parts[0].verified is not None
+
+    def map_sum(self, fn: Callable[[Rows], Any], by: Literal["fold"] | None = None) -> Any:
+        """The sum of fn(rows) over all blocks; by="fold": a tuple with one sum for the rows of each fold."""
+        if by is None:
+            return self.engine(WhenLoaded(fn), self.parts)
+        assert self.folds is not None
+        return self.engine(ByFold(fn, self.folds.n_folds), self.parts)
+
+    def collect(self, fn: Callable[[Rows], Sequence[Array]]) -> list[Array]:
+        """Arrays with one entry per row, in the order of the rows, from a function that returns those of a block."""
+        pieces = self.map_sum(partial(_numbered_values, fn)).items
+        return in_row_order(pieces, self.n_rows)
+
+    def labels(self) -> tuple[Array | None, Array | None, Array | None]:
+        """Observed and verified labels and weights of all rows, in their order, where the driver has them anyway."""
+        if self.rows is not None:
+            return self.rows.observed, self.rows.verified, self.rows.weight
+        return tuple(_together([getattr(part, name) for part in self.parts]) for name in _LABELS)  # type: ignore[return-value]
+
+    def in_folds(self, seed: int, n_folds: int, n_classes: int) -> Dataset:
+        """The same rows, with a fold for each."""
+        n_folds = min(n_folds, self.n_rows)
+        counts = self.map_sum(partial(_count_labels, n_classes=n_classes))
+        small = small_classes(counts, n_folds)
+        number, label = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        if small.any():
+            found = self.map_sum(partial(_labels_of_small, small=small)).items
+            number, label = (np.concatenate(values) for values in zip(*found, strict=True))
+        return self.with_folds(deal_folds(seed, n_folds, number, label), n_classes)
+
+    def with_folds(self, folds: Folds, n_classes: int) -> Dataset:
+        if self.rows is None:
+            parts: Sequence[Part] = [part.with_folds(folds) for part in self.parts]  # type: ignore[attr-defined]
+            return replace(self, parts=parts, folds=folds)
+        return replace(self, parts=split(self.rows.in_folds(folds), n_classes), folds=folds)
+
+    def sample(self, size: int, seed: int) -> Rows:
+        """About `size` rows chosen at random (all, if there are no more), in random order: any first rows of a sample
+        are a sample too. A row is in or out by its number and the seed alone."""
+        if self.rows is not None:
+            key = hashed(seed ^ _SAMPLE, self.rows.number)
+            chosen = np.argsort(key, kind="stable")[:size]
+            return self._with_fold(self.rows.take(chosen))
+        limit = 2**64 - 1 if size >= self.n_rows else int(2**64 * min(1.0, size / self.n_rows)) - 1
+        parts = self.map_sum(partial(_below, seed=seed ^ _SAMPLE, limit=limit)).items
+        rows = joined(parts)
+        return rows.take(np.argsort(hashed(seed ^ _SAMPLE, rows.number), kind="stable"))
+
+    def _with_fold(self, rows: Rows) -> Rows:
+        return rows if self.folds is None else rows._replace(fold=self.folds.of(rows.number))
+
+
+def _together(parts: Sequence[Array | None]) -> Array | None:
+    return None if parts[0] is None else np.concatenate(parts)  # type: ignore[arg-type]
+
+
+def in_row_order(pieces: Sequence[tuple[Array, Sequence[Array]]], n_rows: int) -> list[Array]:
+    """Values of blocks, each with the numbers of its rows, put together."""
+    first = pieces[0][1]
+    whole = [np.empty((n_rows, *np.shape(value)[1:]), dtype=value.dtype) for value in first]
+    for number, values in pieces:
+        for array, value in zip(whole, values, strict=True):
+            array[number] = value
+    return whole
+
+
+def _numbered_values(fn: Callable[[Rows], Sequence[Array]], rows: Rows) -> Pieces:
+    return Pieces([(rows.number, tuple(fn(rows)))])
+
+
+def _count_labels(rows: Rows, n_classes: int) -> Array:
+    return np.bincount(rows.observed, minlength=n_classes + 1).astype(np.float64)
+
+
+def _labels_of_small(rows: Rows, small: Array) -> Pieces:
+    chosen = np.flatnonzero(small[rows.observed])
+    return Pieces([(rows.number[chosen], rows.observed[chosen])])
+
+
+def _below(rows: Rows, seed: int, limit: int) -> Pieces:
+    return Pieces([rows.take(np.flatnonzero(hashed(seed, rows.number) <= np.uint64(limit)))])

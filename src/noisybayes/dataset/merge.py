@@ -1,0 +1,78 @@
+"""Equal rows merged into one that counts as often: millions of rows may be a few thousand patterns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .csr import row_view
+from .rows import Rows, leaves
+from .tree import Array
+
+# Below this many rows an iteration costs less than looking for equal rows.
+_FEWEST_ROWS_TO_MERGE = 1_000
+_ROWS_TO_PROBE = 4_096
+
+
+def merge_equal(rows: Rows, when: bool | str = "auto") -> Rows:
+    """Replace rows that agree in features, label and verified label by one row with their weight.
+
+    With few binary columns millions of rows are a few thousand patterns, and an EM iteration then costs as much
+    as its patterns. Rows are compared by a 64-bit hash: two different rows among m patterns are taken for equal
+    with a probability of about m^2 / 2^65 (less than one in a million at five million patterns).
+    """
+    if when is False or (when == "auto" and not _merging_pays(rows)):
+        return rows
+    _, first, group = np.unique(_row_hash(rows), return_index=True, return_inverse=True)
+    weight = np.bincount(group, weights=rows.weight, minlength=len(first))
+    return rows.take(first)._replace(weight=weight)
+
+
+def _merging_pays(rows: Rows) -> bool:
+    if rows.n_rows < _FEWEST_ROWS_TO_MERGE:
+        return False
+    probe = np.linspace(0, rows.n_rows - 1, min(rows.n_rows, _ROWS_TO_PROBE)).astype(int)
+    return len(np.unique(_row_hash(rows.take(probe)))) < len(probe) / 2
+
+
+def _row_hash(rows: Rows) -> Array:
+    parts = leaves(rows.X)
+    columns = [part.shape[1] for part in parts]
+    keys = np.random.default_rng(0).integers(1, 2**63, size=sum(columns) + 2, dtype=np.uint64) | np.uint64(1)
+    *column_keys, label_keys = np.split(keys, np.cumsum(columns))
+    total = _mix(rows.observed.astype(np.float64)) * label_keys[0]
+    if rows.verified is not None:
+        total += _mix(rows.verified.astype(np.float64)) * label_keys[1]
+    for part, key in zip(parts, column_keys, strict=True):
+        total += _csr_hash(part, key) if sparse.issparse(part) else _dense_hash(part, key)
+    return np.asarray(total)
+
+
+def _mix(values: Array) -> Array:
+    """Spread the bits of floating point numbers over 64 bits; zero stays zero, so that absent entries do not count."""
+    # adding zero turns -0.0 into 0.0
+    bits = (values.astype(np.float64) + 0.0).view(np.uint64)
+    bits ^= bits >> np.uint64(32)
+    bits *= np.uint64(0xD6E8FEB86659FD93)
+    bits ^= bits >> np.uint64(32)
+    return bits
+
+
+def _dense_hash(X: Array, key: Array) -> Array:
+    total = np.zeros(len(X), dtype=np.uint64)
+    for column, k in zip(X.T, key, strict=True):
+        total += _mix(column) * k
+    return total
+
+
+def _csr_hash(X: Any, key: Array) -> Array:
+    total = np.zeros(X.shape[0], dtype=np.uint64)
+    for start in range(0, X.shape[0], 65_536):
+        part = row_view(X, start, min(start + 65_536, X.shape[0]))
+        filled = np.flatnonzero(np.diff(part.indptr))
+        if len(filled):
+            hashes = _mix(part.data) * key[part.indices]
+            total[start + filled] = np.add.reduceat(hashes, part.indptr[filled])
+    return total

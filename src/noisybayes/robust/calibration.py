@@ -1,0 +1,132 @@
+"""Scores to probabilities of the true label: how much scores are worth, and how labels go wrong.
+
+    P(true = k | x) = softmax(sum_b temperature[b] * score[b](x) + offset)[k]
+    P(observed l | x) = sum_k mislabel[l, k] P(true = k | x)
+
+There may be several scores b: one for each block of columns, so that a long text does not drown three numbers.
+Both parts are fitted to the observed labels. The scores must come from rows other than the one they belong to: only
+then does the likelihood of the labels tell how good they are.
+
+Every array carries R replicates, fitted together: score models to choose from, or fits that leave out one fold each.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ..dataset import Rows
+from ..dataset.short_rows import row_max, row_sums
+from ..dataset.tree import Array
+from ..model.mislabel import Structure, constant_rate
+from .config import DEFAULT
+
+
+class Labels(NamedTuple):
+    """What is known of the labels of some rows."""
+
+    observed: Array  # (n,) codes; K where missing
+    verified: Array | None  # (n,) codes; -1 where unknown
+    weight: Array  # (n, R) or (n, 1)
+
+    @classmethod
+    def of(cls, rows: Rows, left_out: Array | None = None) -> Labels:
+        """left_out : (R,) the fold that each replicate does without; -1: none"""
+        weight = np.ones((rows.n_rows, 1)) if rows.weight is None else np.asarray(rows.weight)[:, None]
+        if left_out is not None and (left_out >= 0).any():
+            weight = weight * (rows.fold[:, None] != left_out)
+        return cls(rows.observed, rows.verified, weight)
+
+    def take(self, index: Any) -> Labels:
+        """Those of some rows: positions, or a slice."""
+        return Labels(self.observed[index], None if self.verified is None else self.verified[index], self.weight[index])
+
+
+class Calibration(NamedTuple):
+    temperature: Array  # (R, B), one for each kind of score
+    offset: Array  # (R, K) added to the base
+    mislabel: Array  # (R, K, K): [observed, true]
+    base: Array  # (R, K) what offsets are counted from: log class shares, or zeros
+
+    @property
+    def of_combined(self) -> Calibration:
+        """The same for scores that were combined by the temperatures already."""
+        return self._replace(temperature=np.ones((len(self.temperature), 1)))
+
+    def take(self, replicates: Any) -> Calibration:
+        return Calibration(*(part[replicates] for part in self))
+
+    def log_joint(self, scores: Array) -> Array:
+        """(n, R, K), up to a constant per row, of scores (B, n, R, K)."""
+        joint = scores[0] * self.temperature[:, :1].astype(scores.dtype)
+        for b, more in enumerate(scores[1:], 1):
+            joint += more * self.temperature[:, b : b + 1]
+        joint += (self.base + self.offset).astype(joint.dtype)
+        return np.asarray(joint)
+
+
+class Posterior(NamedTuple):
+    prior: Array  # (n, R, K) P(true | x)
+    true: Array  # (n, R, K) P(true | x, observed, verified)
+    log_likelihood: Array  # (n, R) log P(observed, verified | x)
+
+
+def label_table(mislabel: Array) -> Array:
+    """(K + 1, R, K): P(observed | true), with a last row of ones for labels that are missing."""
+    R, K, _ = mislabel.shape
+    return np.concatenate([mislabel.transpose(1, 0, 2), np.ones((1, R, K))])
+
+
+def posterior(calibration: Calibration, scores: Array, labels: Labels) -> Posterior:
+    joint = calibration.log_joint(scores)
+    shape, joint = joint.shape, joint.reshape(-1, joint.shape[-1])
+    joint -= row_max(joint)[:, None]
+    np.exp(joint, out=joint)
+    joint /= row_sums(joint)[:, None]
+    prior = joint.reshape(shape)
+    true = np.take(label_table(calibration.mislabel).astype(prior.dtype, copy=False), labels.observed, axis=0)
+    true *= prior
+    true += 1e-300 if true.dtype == np.float64 else 1e-37  # keeps a label that no class allows from becoming nan
+    if labels.verified is not None:
+        known = np.flatnonzero(labels.verified >= 0)
+        kept = true[known, :, labels.verified[known]]
+        true[known] = 0.0
+        true[known, :, labels.verified[known]] = kept
+    flat = true.reshape(-1, shape[-1])
+    sums = row_sums(flat)
+    flat /= sums[:, None]
+    return Posterior(prior, true, np.log(sums).reshape(shape[:2]))
+
+
+def centred(scores: Array) -> Array:
+    """Only the differences between classes matter; without their mean, numbers stay small. Changes `scores`."""
+    scores -= (row_sums(scores) / scores.shape[-1])[..., None]
+    return scores
+
+
+def label_counts(true: Array, labels: Labels) -> Array:
+    """(R, K, K): weight of the rows by observed label and soft true label (n, R, K)."""
+    return all_label_counts(true, labels)[:, :-1]
+
+
+def all_label_counts(true: Array, labels: Labels) -> Array:
+    """(R, K + 1, K): the same, with a last row for those without a label."""
+    n, R, K = true.shape
+    weighted = true if _is_one(labels.weight) else true * labels.weight[:, :, None]
+    by_label = sparse.csc_array((np.ones(n, true.dtype), labels.observed, np.arange(n + 1)), shape=(K + 1, n))
+    counts = np.asarray(by_label @ weighted.reshape(n, R * K), dtype=np.float64)
+    return counts.reshape(K + 1, R, K).transpose(1, 0, 2)
+
+
+def _is_one(weight: Array) -> bool:
+    return bool(weight.strides == (0, 0))
+
+
+def matrix_of(counts: Array, structure: Structure, pseudo_rows: float = DEFAULT.pseudo_rows) -> Array:
+    """The mislabeling matrices (R, K, K) from the weight of the rows by observed and true label."""
+    rate = np.trace(counts, axis1=1, axis2=2) / np.maximum(counts.sum(axis=(1, 2)), 1e-300)
+    common = np.array([constant_rate(counts.shape[1], one) for one in rate])
+    matrix: Array = structure.estimate(counts + pseudo_rows * common)
+    return np.asarray(matrix)

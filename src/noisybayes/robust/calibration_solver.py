@@ -1,0 +1,243 @@
+"""A calibration fitted to labels: EM over the true ones, with a Newton step on temperatures and offsets each time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from typing import NamedTuple
+
+import numpy as np
+
+from .._threads import in_threads
+from ..dataset.short_rows import pieces_of, row_sums
+from ..dataset.tree import Array, add_into
+from ..model.mislabel import Structure, constant_rate
+from .anderson import Anderson
+from .calibration import Calibration, Labels, label_counts, matrix_of, posterior
+from .config import DEFAULT, Config
+
+# An accelerated step goes no further, in logarithms: where the map still bends it may point anywhere.
+_FARTHEST = 2.0
+# Beyond this many classes the Hessian costs more than it saves, and the offsets are stepped one by one.
+_MOST_CLASSES_FOR_HESSIAN = 200
+
+
+class Target(NamedTuple):
+    """What a calibration is fitted to. Scores (B, n, R, K) have mean 0 over the classes, as from `centred`."""
+
+    scores: Array
+    labels: Labels
+    structure: Structure
+    penalty: Array  # (R,) nats per row and square of an offset
+    config: Config = DEFAULT
+    n_threads: int = 1
+
+    def repeated(self, times: int) -> Target:
+        """Every replicate several times, side by side."""
+        weight = self.labels.weight
+        weight = weight if weight.shape[1] == 1 else np.tile(weight, (1, times))
+        return self._replace(
+            scores=np.tile(self.scores, (1, 1, times, 1)),
+            labels=self.labels._replace(weight=weight),
+            penalty=np.tile(self.penalty, times),
+        )
+
+
+def fit_calibration(target: Target, base: Array, start: Calibration | None = None) -> Calibration:
+    """Maximise the likelihood of the labels - penalty * |offset|^2 (per row). base : (R, K)"""
+    config = target.config
+    if start is not None:
+        return maximise(target, start._replace(base=base))
+    start = _first(target, base)
+    R = len(base)
+    if target.scores.shape[1] > config.two_starts_below:
+        return maximise(target, start)
+    sharper = start._replace(temperature=config.sharper * start.temperature)
+    both = Calibration(*(np.concatenate(pair) for pair in zip(start, sharper, strict=True)))
+    twice = target.repeated(2)
+    ends = maximise(twice, both)
+    height = objective(twice, ends)
+    height[:R] += config.second_must_gain
+    mostly_right = np.diagonal(ends.mislabel[R:], axis1=1, axis2=2).min(axis=1) >= config.mostly_right
+    second = mostly_right & (height[R:] > height[:R])
+    return ends.take(np.arange(R) + R * second)
+
+
+def _first(target: Target, base: Array) -> Calibration:
+    B, n, R, K = target.scores.shape
+    config = target.config
+    spread = target.scores.std(axis=(1, 3)).T  # (R, B)
+    matrix = constant_rate(K, config.start_diagonal)
+    matrix = target.structure.estimate(config.start_diagonal * n * matrix[None])
+    return Calibration(
+        1.0 / (B * np.maximum(spread, 1e-12)), np.zeros((R, K)), np.repeat(np.asarray(matrix), R, axis=0), base
+    )
+
+
+def objective(target: Target, calibration: Calibration) -> Array:
+    """(R,) mean log-likelihood of the labels, less the penalty."""
+    likelihood, weight = posterior(calibration, target.scores, target.labels).log_likelihood, target.labels.weight
+    mean = (likelihood * weight).sum(axis=0) / np.broadcast_to(weight, likelihood.shape).sum(axis=0)
+    return np.asarray(mean - target.penalty * (calibration.offset**2).sum(axis=1))
+
+
+def maximise(target: Target, now: Calibration) -> Calibration:
+    """EM over the true labels, with one Newton step on temperatures and offsets in each round."""
+    round_of = _rounds(target, target.config.pseudo_rows)
+    best, highest, last = now, np.full(len(now.offset), -np.inf), np.full(len(now.offset), -np.inf)
+    for _ in range(target.config.calibration_rounds):
+        height, following = round_of(now)
+        better = height > highest
+        best, highest = _where(better, now, best), np.where(better, height, highest)
+        if (height - last < target.config.calibration_tolerance).all():
+            break
+        last, now = height, following
+    return best
+
+
+def accelerate(
+    target: Target, now: Calibration, tolerance: float, pseudo_rows: float = DEFAULT.pseudo_rows
+) -> Calibration:
+    """Where `maximise` of one replicate ends, in fewer rounds, from a start that is near (Anderson acceleration); a
+    step that leads downwards is taken back."""
+    round_of = _rounds(target, pseudo_rows)
+    ahead, following, last, accelerated = Anderson(), now, -np.inf, False
+    for _ in range(target.config.calibration_rounds):
+        (height,), reached = round_of(now)
+        if accelerated and not height >= last:  # nor if it is nan
+            ahead.forget()
+            now, accelerated = following, False
+            continue
+        if height - last < tolerance:
+            break
+        last, following, accelerated = height, reached, True
+        before, after = _packed(now), _packed(following)
+        now = _unpacked(np.clip(ahead.next(before, after), after - _FARTHEST, after + _FARTHEST), now)
+    return following
+
+
+def _where(chosen: Array, one: Calibration, other: Calibration) -> Calibration:
+    if chosen.all():
+        return one
+    pairs = zip(one, other, strict=True)
+    return Calibration(*(np.where(chosen.reshape(-1, *[1] * (a.ndim - 1)), a, b) for a, b in pairs))
+
+
+def _rounds(target: Target, pseudo_rows: float) -> Callable[[Calibration], tuple[Array, Calibration]]:
+    """A function to the objectives (R,) of a calibration, and to the one that follows it."""
+    scores, labels = target.scores, target.labels
+    _, n, R, K = scores.shape
+    pieces = [(scores[:, rows], labels.take(rows)) for rows in pieces_of(n, R * K)]
+    weight = np.broadcast_to(labels.weight, (n, R)).sum(axis=0)
+    n_threads = target.n_threads if len(pieces) > 1 else 1
+
+    def round_of(now: Calibration) -> tuple[Array, Calibration]:
+        total = reduce(add_into, in_threads(lambda piece: _sums(now, *piece), pieces, n_threads))
+        height = total.log_likelihood / weight - target.penalty * (now.offset**2).sum(axis=1)
+        matrix = matrix_of(total.counts, target.structure, pseudo_rows)
+        mean = _Sums(*(part / weight.reshape(-1, *[1] * (part.ndim - 1)) for part in total))
+        return height, _newton(mean, target.penalty, now)._replace(mislabel=matrix)
+
+    return round_of
+
+
+def _packed(calibration: Calibration) -> Array:
+    """What is fitted, of one replicate, as numbers without bounds."""
+    rare = np.log(np.maximum(calibration.mislabel, 1e-12))
+    return np.concatenate([np.log(calibration.temperature).ravel(), calibration.offset.ravel(), rare.ravel()])
+
+
+def _unpacked(numbers: Array, like: Calibration) -> Calibration:
+    B, K = like.temperature.shape[1], like.offset.shape[1]
+    mislabel = np.exp(numbers[B + K :].reshape(1, K, K))
+    mislabel /= mislabel.sum(axis=1, keepdims=True)
+    return like._replace(temperature=np.exp(numbers[None, :B]), offset=numbers[None, B : B + K], mislabel=mislabel)
+
+
+class _Sums(NamedTuple):
+    """What a round needs to know of the rows. w: weight, p: prior, q: posterior, s: score, m: mean of s under p."""
+
+    log_likelihood: Array  # (R,)
+    counts: Array  # (R, K, K) w q by observed label
+    scores_gap: Array  # (R, B) w (q - p) s
+    gap: Array  # (R, K) w (q - p)
+    scores_pairs: Array  # (R, B, B) w (p s s' - m m')
+    scores_prior: Array  # (R, B, K) w p (s - m)
+    prior: Array  # (R, K) w p
+    pairs: Array  # (R, K, K) w p p'
+
+
+def _sums(now: Calibration, scores: Array, labels: Labels) -> _Sums:
+    found = posterior(now, scores, labels)
+    prior = found.prior
+    B, n, R, K = scores.shape
+    weight = np.ascontiguousarray(np.broadcast_to(labels.weight, (n, R)))
+    each = np.ones(n)
+
+    def over_rows(values: Array) -> Array:
+        """(n, R, K) -> (R, K), by BLAS: sums over axes take several times as long."""
+        return np.asarray(each @ values.reshape(n, R * K)).reshape(R, K)
+
+    weighted = prior * weight[:, :, None]
+    gap = found.true * weight[:, :, None] - weighted
+    products = [prior * one for one in scores]
+    means = [row_sums(product) for product in products]  # (n, R)
+    pairs = np.empty((R, B, B))
+    for a in range(B):
+        for b in range(B):
+            pairs[:, a, b] = each @ (weight * (row_sums(products[a] * scores[b]) - means[a] * means[b]))
+    by_scores = [
+        over_rows(weighted * one - weighted * mean[:, :, None]) for one, mean in zip(scores, means, strict=True)
+    ]
+    if K > _MOST_CLASSES_FOR_HESSIAN:
+        crossed = np.zeros((R, 0, 0))
+    elif R == 1:
+        crossed = (weighted[:, 0].T @ prior[:, 0])[None]
+    else:
+        crossed = np.matmul(weighted.transpose(1, 2, 0), prior.transpose(1, 0, 2))
+    return _Sums(
+        each @ (found.log_likelihood * weight),
+        label_counts(found.true, labels),
+        np.stack([over_rows(gap * one).sum(axis=1) for one in scores], axis=1),
+        over_rows(gap),
+        pairs,
+        np.stack(by_scores, axis=1),
+        over_rows(weighted),
+        crossed,
+    )
+
+
+def _newton(mean: _Sums, penalty: Array, now: Calibration) -> Calibration:
+    """One step on sum_ik true_ik log prior_ik - penalty |offset|^2 (per row), concave in (temperatures, offsets)."""
+    R, B, K = mean.scores_prior.shape
+    gradient = np.concatenate([mean.scores_gap, mean.gap - 2 * penalty[:, None] * now.offset], axis=1)
+    spread = np.diagonal(mean.scores_pairs, axis1=1, axis2=2)
+    diagonal = np.concatenate([spread, mean.prior + 2 * penalty[:, None]], axis=1) + 1e-9
+    if K > _MOST_CLASSES_FOR_HESSIAN:
+        step = gradient / diagonal
+    else:
+        hessian = np.zeros((R, B + K, B + K))
+        hessian[:, :B, :B] = mean.scores_pairs
+        hessian[:, :B, B:] = mean.scores_prior
+        hessian[:, B:, :B] = mean.scores_prior.transpose(0, 2, 1)
+        hessian[:, B:, B:] = -mean.pairs
+        index = np.arange(B + K)
+        hessian[:, index[B:], index[B:]] += mean.prior + 2 * penalty[:, None]
+        hessian[:, index, index] += 1e-9
+        step = _steps(hessian, gradient, -now.temperature * 2 / 3)
+    temperature = np.clip(now.temperature + step[:, :B], now.temperature / 3, now.temperature * 3)
+    offset = now.offset + np.clip(step[:, B:], -2.0, 2.0)
+    return now._replace(temperature=temperature, offset=offset - offset.mean(axis=1, keepdims=True))
+
+
+def _steps(hessian: Array, gradient: Array, lowest: Array) -> Array:
+    """Newton steps (R, p) of which the first numbers are not below `lowest`. Where one is cut, the others step as it
+    does: a score that would rather count against its class must not drive them beyond the maximum."""
+    steps = np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
+    for r in np.flatnonzero((steps[:, : lowest.shape[1]] < lowest).any(axis=1)):
+        cut = np.flatnonzero(steps[r, : lowest.shape[1]] < lowest[r])
+        free = np.setdiff1d(np.arange(steps.shape[1]), cut)
+        steps[r, cut] = lowest[r, cut]
+        rest = gradient[r, free] - hessian[r][np.ix_(free, cut)] @ steps[r, cut]
+        steps[r, free] = np.linalg.solve(hessian[r][np.ix_(free, free)], rest)
+    return np.asarray(steps)

@@ -1,0 +1,103 @@
+"""Every number that the robust fit takes for granted, with its reason. docs/concepts.md shows this table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+
+def constant(value: Any, reason: str) -> Any:
+    return field(default=value, metadata={"reason": reason})
+
+
+class Offsets(NamedTuple):
+    """What the offsets of the classes count from, and how freely they may leave it."""
+
+    penalty: float  # nats per row and square of an offset
+    from_shares: bool = True  # from the log class shares, or else from zero
+
+
+@dataclass(frozen=True)
+class Config:
+    n_folds: int = constant(5, "four fifths of the rows learn nearly as well as all; sums make the folds cheap")
+    few_rows: int = constant(500, "fewer rows than this get `n_folds_of_few` folds")
+    n_folds_of_few: int = constant(
+        10, "four fifths of few rows learn visibly worse than all: held-out labels would judge another, weaker fit"
+    )
+    max_rounds: int = constant(3, "the effect of reweighting is all but over after the second round")
+    rounds_must_gain: float = constant(
+        0.005, "nats per row that more rounds must gain on held-out labels: the weight they take is not given back"
+    )
+    held_out_rows: int = constant(
+        3_000, "likelihoods of rounds differ by hundredths of a nat per row; this many held-out rows tell them apart"
+    )
+    rows_to_compare: int = constant(
+        10_000, "score models are compared on this many rows: enough for hundredths of a nat"
+    )
+    standard_errors: float = constant(2.0, "a score model replaces the first one for a gain beyond chance only")
+    rows_to_decide: int = constant(
+        100_000,
+        "with more rows, score model and rounds are chosen on a random sample of this size, which tells hundredths of "
+        "a nat apart as well as millions of rows do; the calibration is fitted to it too, and the matrix to all rows",
+    )
+    entries_to_decide: int = constant(
+        20_000_000, "the sample has no more entries than this if texts are long: some 240 MB"
+    )
+    offsets_must_gain: float = constant(
+        0.01,
+        "nats per row that offsets other than the first must gain: labelers who favour a label make its class look "
+        "large",
+    )
+    least_kept: float = constant(
+        0.6,
+        "share of its labels that a class keeps at least; if every label has this share of an equal part of the rows, "
+        "the true classes may be equal",
+    )
+    smoothing: tuple[float, ...] = constant(
+        (0.3, 0.1, 1.0), "pseudo-counts of words that are compared, the middle one first; 1 is scikit-learn's default"
+    )
+    word_offsets: tuple[Offsets, ...] = constant(
+        (Offsets(0.1), Offsets(0.1, False), Offsets(0.001)),
+        "penalty of the offsets of words, and whether they count from the class shares: shares, equal classes, nearly "
+        "free",
+    )
+    offset_spreads: tuple[float, ...] = constant(
+        (0.25, 1.0),
+        "standard deviations of the prior on offsets of tables: shares are known well, unless features depend on one "
+        "another",
+    )
+    strengths: tuple[float, ...] = constant(
+        (16.0, 1.0, 256.0, 4096.0), "rows that the pooled mean counts for: from hardly any to nearly one class for all"
+    )
+    em_tolerance: float = constant(1e-4, "nats per row: EM as a candidate need not be run to the last digit")
+    start_diagonal: float = constant(0.9, "labels are mostly right: the matrix starts there")
+    pseudo_rows: float = constant(
+        10.0, "rows per class that draw the matrix to one common rate: a few thousand rows cannot fill K x K cells"
+    )
+    newton_rows: int = constant(
+        4_000, "enough for the K + 1 numbers of a calibration that only leads to the next round"
+    )
+    calibration_scores: int = constant(
+        4_000_000, "scores that the last calibration is fitted to: with 1,000 classes 100,000 rows would take 1.6 GB"
+    )
+    calibration_tolerance: float = constant(1e-4, "nats per row: far below what a choice must gain")
+    fine_tolerance: float = constant(1e-6, "nats per row, of the last calibration where rows are many")
+    calibration_rounds: int = constant(80, "a bound on the rounds of calibration")
+    matrix_rounds: int = constant(3, "rounds of the matrix over all rows, once temperatures and offsets are fitted")
+    two_starts_below: int = constant(
+        1_000,
+        "with so few rows the likelihood can have two maxima, so that a second fit starts from sharper scores (of 16 "
+        "fits of 300 to 400 rows, 3 ended on the lower one without it; above 1,000 rows none was seen)",
+    )
+    sharper: float = constant(3.0, "factor on the temperatures at the start of the second fit, and of `review_count_`")
+    second_must_gain: float = constant(
+        1e-3, "nats per row by which the second fit must end higher: ends at the same maximum differ by the tolerance"
+    )
+    mostly_right: float = constant(
+        0.5,
+        "most labels of every class must be right there, the premise of the fit: features that say nothing of the "
+        "labels allow maxima where they are not",
+    )
+
+
+DEFAULT = Config()

@@ -1,0 +1,177 @@
+"""The robust fit.
+
+Naive Bayes is overconfident, and EM that takes its word drifts away from the labels. Here a row is scored by statistics
+without its own fold, `calibration` measures what those scores are worth, and a label that looks wrong loses weight in
+the next round, but is never replaced by the model's own guess: a model cannot feed on its guesses. How many rounds are
+made, none included, is decided by the likelihood of labels that were held out altogether.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..dataset import Dataset, Rows
+from ..dataset.checkpoint import NO_CHECKPOINT, Checkpoint
+from ..dataset.tree import Array
+from .calibration import Calibration, Labels, label_counts, matrix_of, posterior
+from .calibration_solver import Target, accelerate
+from .label_weights import AsGiven, LabelWeights, Reweighted
+from .problem import RobustProblem
+from .sample import Sample
+from .score_models import Choice
+from .selection import Plan, base_of, calibrated, decide, labels_by_em
+
+
+class Stage(NamedTuple):
+    """Scores learned from weighted labels, and what they are worth."""
+
+    number: int  # rounds of reweighting before it
+    weights: LabelWeights  # that the scores were learned from
+    learned: Any
+    calibration: Calibration  # of one replicate
+    combined: Any  # .scores(rows): out of fold, all kinds of scores in one
+
+    @property
+    def next_weights(self) -> Reweighted:
+        return Reweighted(self.combined, self.calibration.of_combined)
+
+
+class RobustFit(NamedTuple):
+    problem: RobustProblem
+    choice: Choice
+    rounds: int  # -1: by EM, which was better than any number of rounds
+    held_out: Array  # log-likelihood per held-out label: after 0, 1, ... rounds, and last of EM if it was tried
+    as_given: Reweighted  # scores of the labels as given, and their calibration
+    last: Stage
+    review_count: int
+
+    @property
+    def calibration(self) -> Calibration:
+        return self.last.calibration
+
+
+def fit(
+    data: Dataset,
+    problem: RobustProblem,
+    report: Callable[[str], None] | None = None,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
+) -> RobustFit:
+    """Choose a score model, choose the number of rounds on held-out labels, fit to all rows (in folds)."""
+    tell = report or (lambda news: None)
+    tell("choosing how to fit")
+    sample = Sample(data, problem.config, problem.seed)
+    plan: Plan = checkpoint.load("plan") or decide(sample, problem)
+    checkpoint.save("plan", plan)
+    tell("fitting")
+    fitter = _Fitter(data, sample, problem, plan.choice)
+    as_given, stage = _stages(fitter, plan, checkpoint)
+    count = _review_count(stage, sample, data.n_rows, problem)
+    return RobustFit(problem, plan.choice, plan.rounds, plan.held_out, as_given, stage, count)
+
+
+def _stages(fitter: _Fitter, plan: Plan, checkpoint: Checkpoint) -> tuple[Reweighted, Stage]:
+    """The labels as given, and the last stage."""
+    n_rounds = max(plan.rounds, 0)
+    as_given, number, weights, calibration = checkpoint.load("round") or (
+        None,
+        0,
+        AsGiven(fitter.problem.n_classes),
+        None,
+    )
+    stage = fitter.stage(number, weights, None, number == n_rounds, calibration)
+    while True:
+        as_given = as_given or stage.next_weights
+        checkpoint.save("round", (as_given, stage.number, stage.weights, stage.calibration))
+        if stage.number == n_rounds:
+            break
+        number = stage.number + 1
+        stage = fitter.stage(number, stage.next_weights, stage.calibration, number == n_rounds)
+    if plan.rounds < 0:
+        by_em = plan.by_em if fitter.sample.is_all else labels_by_em(fitter.data, fitter.problem)
+        assert by_em is not None
+        stage = fitter.stage(1, by_em, None, True)
+    return as_given, stage
+
+
+class _Fitter:
+    """One stage after the other, over all rows."""
+
+    def __init__(self, data: Dataset, sample: Sample, problem: RobustProblem, choice: Choice) -> None:
+        self.data, self.sample, self.problem, self.choice = data, sample, problem, choice
+
+    def stage(
+        self,
+        number: int,
+        weights: LabelWeights,
+        start: Calibration | None,
+        last: bool,
+        calibration: Calibration | None = None,
+    ) -> Stage:
+        """last : whether the calibration is an end, not only the way to the next weights"""
+        learned = self.problem.source.learn(self.data, weights, self.choice.model, number > 0)
+        if calibration is None:
+            calibration = self._calibrated(learned, start, last)
+            combined = learned.combined(calibration.temperature[0])
+            if not self.sample.is_all:
+                calibration = self._with_matrix_of_all(calibration, combined)
+        else:
+            combined = learned.combined(calibration.temperature[0])
+        return Stage(number, weights, learned, calibration, combined)
+
+    def _calibrated(self, learned: Any, start: Calibration | None, last: bool) -> Calibration:
+        config, K = self.problem.config, self.problem.n_classes
+        size = min(self.sample.n_rows, max(config.newton_rows, config.calibration_scores // K))
+        drawn = self.sample.first(size)
+        scores = learned.out_of_fold.scores(drawn.rows)
+        base = base_of(self.choice.offsets, learned.shares, 1)
+        penalty = np.array([self.choice.offsets.penalty])
+        calibration = calibrated(self.problem, drawn, scores, base, penalty, None, start)
+        if not last or size <= config.newton_rows:
+            return calibration
+        source = self.problem.source
+        target = Target(scores, Labels.of(drawn.rows), self.problem.structure, penalty, config, source.n_threads)
+        return accelerate(target, calibration, config.fine_tolerance, config.pseudo_rows)
+
+    def _with_matrix_of_all(self, calibration: Calibration, combined: Any) -> Calibration:
+        config = self.problem.config
+        for _ in range(config.matrix_rounds):
+            counts = self.data.map_sum(partial(_counts, weights=Reweighted(combined, calibration.of_combined)))
+            calibration = calibration._replace(mislabel=matrix_of(counts, self.problem.structure, config.pseudo_rows))
+        return calibration
+
+
+def _counts(rows: Rows, weights: Reweighted) -> Array:
+    labels = Labels.of(rows)
+    return label_counts(posterior(weights.calibration, weights.scorer.scores(rows), labels).true, labels)
+
+
+def _review_count(stage: Stage, sample: Sample, n_rows: int, problem: RobustProblem) -> int:
+    """How many labels to look at if mistakes sit on ambiguous rows: the expected number of wrong ones when the scores
+    count three times as much. A work list: it is too long where labels are right."""
+    rows = sample.first(sample.n_rows).rows
+    labels, scores, config = Labels.of(rows), stage.combined.scores(rows), problem.config
+    sharp = stage.calibration._replace(temperature=np.array([[config.sharper]]))
+    for _ in range(config.matrix_rounds):
+        counts = label_counts(posterior(sharp, scores, labels).true, labels)
+        sharp = sharp._replace(mislabel=matrix_of(counts, problem.structure, config.pseudo_rows))
+    once = labels._replace(weight=np.ones((rows.n_rows, 1)))
+    counts = label_counts(posterior(sharp, scores, once).true, once)[0]
+    return round(float(counts.sum() - np.trace(counts)) * n_rows / rows.n_rows)
+
+
+def with_folds(data: Dataset, problem: RobustProblem, n_folds: int | None = None) -> Dataset:
+    """The rows in as many folds as their number asks for."""
+    config = problem.config
+    n_folds = n_folds or (config.n_folds_of_few if data.n_rows < config.few_rows else config.n_folds)
+    return data.in_folds(problem.seed, n_folds, problem.n_classes)
+
+
+def all_rows_decide(problem: RobustProblem) -> RobustProblem:
+    """For sources of scores that need all rows in memory anyway."""
+    most = np.iinfo(np.int64).max
+    return replace(problem, config=replace(problem.config, rows_to_decide=most, entries_to_decide=most))

@@ -1,0 +1,91 @@
+"""How much a label counts: a function of its row and of the parameters of the round before."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ..dataset import Dataset, Rows
+from ..dataset.rows import score_dtype
+from ..dataset.tree import Array
+from ..model import em
+from ..model import fit as em_fit
+from .calibration import Calibration, Labels, posterior
+
+
+class Weighted(NamedTuple):
+    """What is taken as the true label of each row in each replicate, and how far."""
+
+    label: Array  # (n, R) codes
+    weight: Array  # (n, R) between 0 and 1
+
+
+class LabelWeights(Protocol):
+    def __call__(self, rows: Rows) -> Weighted: ...
+
+
+class AsGiven(NamedTuple):
+    """Every label counts fully; verified ones where known; none where missing."""
+
+    n_classes: int
+
+    def __call__(self, rows: Rows) -> Weighted:
+        label = known_labels(rows)[:, None]
+        present = label < self.n_classes
+        return Weighted(np.where(present, label, 0), present.astype(np.float64))
+
+
+class Reweighted(NamedTuple):
+    """Each label counts by the probability that it is right; a row without one counts as its most probable class."""
+
+    scorer: Any  # .scores(rows): (B, n, R, K)
+    calibration: Calibration
+
+    def __call__(self, rows: Rows) -> Weighted:
+        true = posterior(self.calibration, self.scorer.scores(rows), Labels.of(rows)).true
+        return _by_posterior(rows, true)
+
+
+class ByEM(NamedTuple):
+    """Each row counts as the class that EM finds most probable, as far as it does."""
+
+    fitted: em_fit.Fit
+
+    def without(self, data: Dataset, problem: em_fit.Problem, left_out: Array) -> ByEM:
+        """The same, from fits that leave out one fold each."""
+        params = em_fit.fit_without(data, self.fitted, problem, left_out)
+        return ByEM(self.fitted._replace(params=params))
+
+    def __call__(self, rows: Rows) -> Weighted:
+        true, _ = em.posterior(rows, **self.fitted.model.scores(self.fitted.params, score_dtype(rows.X)))
+        label = true.argmax(axis=2)
+        return Weighted(label, np.take_along_axis(true, label[:, :, None], axis=2)[:, :, 0])
+
+
+class Given(NamedTuple):
+    """The class of each row as some function tells, without doubt."""
+
+    label_of: Any  # rows -> (n, R) codes
+
+    def __call__(self, rows: Rows) -> Weighted:
+        label = self.label_of(rows)
+        return Weighted(label, np.ones(label.shape))
+
+
+def _by_posterior(rows: Rows, true: Array) -> Weighted:
+    K = true.shape[2]
+    observed = rows.observed[:, None]
+    label = np.broadcast_to(observed, true.shape[:2])
+    if (observed == K).any():
+        label = np.where(observed < K, observed, true.argmax(axis=2))
+    if rows.verified is not None:
+        label = np.where(rows.verified[:, None] >= 0, rows.verified[:, None], label)
+    return Weighted(label, np.take_along_axis(true, label[:, :, None], axis=2)[:, :, 0])
+
+
+def known_labels(rows: Rows) -> Array:
+    """(n,) the verified label where there is one, else the observed."""
+    if rows.verified is None:
+        return rows.observed
+    return np.where(rows.verified >= 0, rows.verified, rows.observed)

@@ -1,0 +1,135 @@
+"""Naive Bayes as a source of cross-fitted scores: sums by fold in one pass, a fold left out by subtraction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._threads import in_threads
+from ..dataset import Dataset, Rows
+from ..dataset.tree import Array, summed, tree_map
+from ..model.em import row_weights
+from ..model.families import Family
+from .label_weights import LabelWeights
+from .score_models import ScoreModel
+from .scoring import Combined, OutOfFold, Scoring, scoring
+
+
+class Sums(NamedTuple):
+    features: Any  # the family's statistics, for R * K components
+    weight: Array  # (R * K,)
+
+
+class Learned(NamedTuple):
+    """What was learned from the labels in one pass."""
+
+    source: NaiveBayes
+    model: ScoreModel
+    total: Sums
+    params: tuple[tuple[Any, ...], ...]  # [fold][score]: learned without the fold
+    predictor: tuple[Any, ...]  # [score]: learned from all folds
+    dtype: np.dtype[Any]
+
+    @property
+    def shares(self) -> Array:
+        """(R, K) log class shares."""
+        if self.source.class_prior is not None:
+            return np.log(np.maximum(self.source.class_prior, 1e-300))[None]
+        weight = self.total.weight.reshape(-1, self.source.n_classes)
+        return np.asarray(np.log((weight + 1.0) / (weight.sum(axis=1, keepdims=True) + self.source.n_classes)))
+
+    @property
+    def out_of_fold(self) -> OutOfFold:
+        families = [score.family for score in self.model.scores]
+        scorers = tuple(
+            tuple(family.scorer(params, self.dtype) for family, params in zip(families, by_score, strict=True))
+            for by_score in self.params
+        )
+        return OutOfFold(scorers, self.source.n_classes)
+
+    def combined(self, temperature: Array) -> Combined:
+        each = [self._scoring(params, temperature).compiled(self.dtype) for params in self.params]
+        return Combined(tuple(each))
+
+    def scoring(self, temperature: Array, constant: Array) -> Scoring:
+        """What predicts new rows."""
+        return self._scoring(self.predictor, temperature, constant)
+
+    def _scoring(self, params: Sequence[Any], temperature: Array, constant: Array | None = None) -> Scoring:
+        families = tuple(score.family for score in self.model.scores)
+        constant = np.zeros(self.source.n_classes) if constant is None else constant
+        return scoring(families, params, temperature, constant)
+
+
+@dataclass(frozen=True)
+class NaiveBayes:
+    family: Family
+    candidates: Sequence[Sequence[ScoreModel]]  # for each block of columns the models that may score it
+    n_classes: int
+    class_prior: Array | None = None
+    n_threads: int = 1
+    additive = True
+
+    def sums(self, data: Dataset, weights: LabelWeights, left_out: Array | None = None) -> tuple[Sums, ...]:
+        """Of every fold. left_out : (R,) the fold that each replicate does without"""
+        fn = partial(
+            fold_sums, family=self.family, weights=weights, n_classes=self.n_classes, left_out=left_out,
+            dtype=data.dtype,
+        )  # fmt: skip
+        by_fold: tuple[Sums, ...] = data.map_sum(fn, by="fold")
+        return by_fold
+
+    def learn(
+        self,
+        data: Dataset,
+        weights: LabelWeights,
+        model: ScoreModel,
+        reweighted: bool,
+        left_out: Array | None = None,
+    ) -> Learned:
+        return self.from_sums(self.sums(data, weights, left_out), model, reweighted, data.dtype)
+
+    def from_sums(
+        self, by_fold: tuple[Sums, ...], model: ScoreModel, reweighted: bool, dtype: np.dtype[Any]
+    ) -> Learned:
+        """reweighted : whether labels have been weighted, so that the strength of the prior can be told from them"""
+        total = summed(by_fold)
+        # of all rows: what they have in common says nothing of a row's label
+        priors = [score.prior(total.features, total.weight, reweighted) for score in model.scores]
+
+        def estimate(sums: Sums) -> tuple[Any, ...]:
+            pairs = zip(model.scores, priors, strict=True)
+            return tuple(score.estimate(sums.features, sums.weight, prior) for score, prior in pairs)
+
+        def without(own: Sums | None) -> tuple[Any, ...]:
+            if own is None:
+                return estimate(total)
+            rest = tree_map(np.subtract, total, own)
+            return estimate(rest._replace(weight=np.maximum(rest.weight, 0.0)))
+
+        params = tuple(in_threads(without, by_fold, self.n_threads))
+        return Learned(self, model, total, params, estimate(total), dtype)
+
+
+def fold_sums(
+    rows: Rows,
+    family: Family,
+    weights: LabelWeights,
+    n_classes: int,
+    left_out: Array | None,
+    dtype: np.dtype[Any],
+) -> Sums:
+    """Statistics of the rows of one fold, by label and replicate."""
+    label, weight = weights(rows)
+    of_rows = row_weights(rows, left_out)
+    weight = weight if of_rows is None else weight * of_rows
+    n, R = weight.shape
+    resp = np.zeros((n, R, n_classes), dtype=dtype)
+    np.put_along_axis(resp, np.broadcast_to(label, (n, R))[:, :, None], weight[:, :, None], axis=2)
+    resp = resp.reshape(n, R * n_classes)
+    features = tree_map(lambda leaf: leaf.astype(np.float64, copy=False), family.statistics(rows.X, resp))
+    return Sums(features, resp.sum(axis=0, dtype=np.float64))

@@ -1,0 +1,64 @@
+"""What a robust fit is to learn, as one value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..dataset import Dataset
+from ..model.families import Family, Mixed, Multinomial
+from ..model.fit import Problem
+from ..model.mislabel import Structure
+from .config import DEFAULT, Config, Offsets
+from .naive_bayes import NaiveBayes
+from .score_models import ScoreModel, fixed_model, in_block, pooled_models
+from .words import word_models
+
+
+@dataclass(frozen=True)
+class RobustProblem:
+    source: Any  # of scores: NaiveBayes, or any classifier
+    structure: Structure
+    n_classes: int
+    em: Problem | None = None  # EM as one more candidate
+    config: Config = DEFAULT
+    seed: int = 0
+
+
+def naive_bayes_problem(problem: Problem, data: Dataset, seed: int, n_threads: int, config: Config) -> RobustProblem:
+    """`problem`: with a family whose constants are fixed."""
+    family, K, alpha = problem.family, problem.n_classes, problem.settings.alpha
+    candidates = _candidates(family, alpha, K, data.n_rows, config)
+    if problem.class_prior is not None:  # known shares are what offsets count from
+        candidates = [[_from_shares(model) for model in models] for models in candidates]
+    source = NaiveBayes(family, candidates, K, problem.class_prior, n_threads)
+    em = None
+    if not _has_words(family):  # on words EM drifts, and takes its time over it
+        em = replace(problem, settings=replace(problem.settings, tol=config.em_tolerance))
+    return RobustProblem(source, problem.structure, K, em, config, seed)
+
+
+def _has_words(family: Family) -> bool:
+    return any(isinstance(part, Multinomial) for part in (family.families if isinstance(family, Mixed) else (family,)))
+
+
+def _candidates(family: Family, alpha: float | str, K: int, n_rows: int, config: Config) -> list[list[ScoreModel]]:
+    if not isinstance(family, Mixed):
+        return [_models(family, alpha, K, n_rows, config)]
+    return [
+        [in_block(number, model, family) for model in _models(part, alpha, K, n_rows, config)]
+        for number, part in enumerate(family.families)
+    ]
+
+
+def _models(family: Family, alpha: float | str, K: int, n_rows: int, config: Config) -> list[ScoreModel]:
+    if isinstance(family, Multinomial):
+        return word_models(K, config.smoothing if alpha == "auto" else (float(alpha),), config.word_offsets)
+    offsets = tuple(Offsets(0.5 / (spread**2 * n_rows)) for spread in config.offset_spreads)
+    if alpha == "auto":
+        return pooled_models(family, config.strengths, offsets)
+    return [fixed_model(family, float(alpha), offsets)]
+
+
+def _from_shares(model: ScoreModel) -> ScoreModel:
+    return model._replace(offsets=tuple(offsets for offsets in model.offsets if offsets.from_shares))

@@ -1,0 +1,201 @@
+"""What the labels choose: how scores are made, what offsets count from, and how often labels are reweighted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..dataset import Dataset
+from ..dataset.tree import Array
+from ..model import fit as em_fit
+from .calibration import Calibration, Labels, label_counts, matrix_of, posterior
+from .calibration_solver import Target, fit_calibration
+from .config import Offsets
+from .label_weights import AsGiven, ByEM, LabelWeights, Reweighted
+from .problem import RobustProblem
+from .sample import Drawn, Sample
+from .score_models import Choice, ScoreModel, combine
+
+
+class Plan(NamedTuple):
+    """How to fit."""
+
+    choice: Choice
+    rounds: int  # of reweighting; -1: by EM
+    held_out: Array  # mean log-likelihood of held-out labels after 0, 1, ... rounds, and last of EM if it was tried
+    by_em: ByEM | None  # labels as EM sees them, if it was tried
+
+
+def decide(sample: Sample, problem: RobustProblem) -> Plan:
+    data = sample.dataset(problem.n_classes)
+    choice = select_score_model(sample, data, problem)
+    by_em = None if problem.em is None else labels_by_em(data, problem)
+    held_out = held_out_likelihoods(sample, data, problem, choice, by_em)
+    return Plan(choice, _fewest_rounds(held_out, problem), held_out, by_em)
+
+
+def labels_by_em(data: Dataset, problem: RobustProblem) -> ByEM:
+    assert problem.em is not None
+    return ByEM(em_fit.fit(data, problem.em, np.random.default_rng(problem.seed)))
+
+
+def select_score_model(sample: Sample, data: Dataset, problem: RobustProblem) -> Choice:
+    """For each block the model, and for all of them the offsets, that explain the observed labels best."""
+    candidates = problem.source.candidates
+    models = [models[0] for models in candidates]
+    if all(len(models) == 1 for models in candidates) and len(combine(models).offsets) == 1:
+        return Choice(combine(models), combine(models).offsets[0])
+    sums = problem.source.sums(data, AsGiven(problem.n_classes))
+    drawn = sample.first(problem.config.rows_to_compare)
+    compare = _Comparison(problem, drawn, data.dtype, sums)
+    model = combine([compare.best_model(models) for models in candidates])
+    return Choice(model, compare.best_offsets(model))
+
+
+class _Comparison:
+    """Score models and offsets by the likelihood of the labels of some rows, out of fold."""
+
+    def __init__(self, problem: RobustProblem, drawn: Drawn, dtype: np.dtype[Any], sums: Any) -> None:
+        self.problem, self.drawn, self.dtype, self.sums = problem, drawn, dtype, sums
+
+    def best_model(self, models: Sequence[ScoreModel]) -> ScoreModel:
+        """The first, unless another explains the labels better beyond chance."""
+        if len(models) == 1:
+            return models[0]
+        learned = [self._learned(model) for model in models]
+        scores = np.concatenate([one.out_of_fold.scores(self.drawn.rows) for one in learned], axis=2)
+        offsets = [model.offsets[0] for model in models]
+        explained = self._explained(scores, offsets, learned[0].shares)
+        gain = explained - explained[:, :1]
+        chance = gain.std(axis=0) / np.sqrt(len(gain))
+        means = gain.mean(axis=0)
+        return models[int(np.argmax(np.where(means > self.problem.config.standard_errors * chance, means, 0.0)))]
+
+    def best_offsets(self, model: ScoreModel) -> Offsets:
+        """The first, unless others explain the labels visibly better."""
+        learned = self._learned(model)
+        offsets = self._in_order(model.offsets, learned.shares)
+        if len(offsets) == 1:
+            return offsets[0]
+        scores = np.repeat(learned.out_of_fold.scores(self.drawn.rows), len(offsets), axis=2)
+        means = self._explained(scores, offsets, learned.shares).mean(axis=0)
+        means[1:] -= self.problem.config.offsets_must_gain
+        return offsets[int(np.argmax(means))]
+
+    def _in_order(self, offsets: Sequence[Offsets], shares: Array) -> Sequence[Offsets]:
+        """The one to beat first: offsets from zero where mistakes alone could have made the shares of the labels."""
+        least = self.problem.n_classes * np.exp(shares.min())
+        if least < self.problem.config.least_kept:
+            return offsets
+        return sorted(offsets, key=lambda each: each.from_shares)
+
+    def _learned(self, model: ScoreModel) -> Any:
+        return self.problem.source.from_sums(self.sums, model, False, self.dtype)
+
+    def _explained(self, scores: Array, offsets: Sequence[Offsets], shares: Array) -> Array:
+        """(n, R) log-likelihood of the labels, times their weights."""
+        base = np.concatenate([shares if each.from_shares else np.zeros_like(shares) for each in offsets])
+        penalty = np.array([each.penalty for each in offsets])
+        calibration = calibrated(self.problem, self.drawn, scores, base, penalty)
+        labels = Labels.of(self.drawn.rows)
+        likelihood = posterior(calibration, scores, labels).log_likelihood
+        return np.asarray(likelihood * (labels.weight / labels.weight.mean()))
+
+
+def calibrated(
+    problem: RobustProblem,
+    drawn: Drawn,
+    scores: Array,
+    base: Array,
+    penalty: Array,
+    left_out: Array | None = None,
+    start: Calibration | None = None,
+) -> Calibration:
+    """Temperatures and offsets from the first rows of those drawn, the matrix from all of them."""
+    labels = Labels.of(drawn.rows, left_out)
+    few = drawn.first(problem.config.newton_rows)
+    some, some_labels = (scores, labels) if len(few) == len(drawn.rank) else (scores[:, few], labels.take(few))
+    target = Target(some, some_labels, problem.structure, penalty, problem.config, problem.source.n_threads)
+    calibration = fit_calibration(target, base, start)
+    for _ in range(problem.config.matrix_rounds):
+        counts = label_counts(posterior(calibration, scores, labels).true, labels)
+        calibration = calibration._replace(mislabel=matrix_of(counts, problem.structure, problem.config.pseudo_rows))
+    return calibration
+
+
+def held_out_likelihoods(
+    sample: Sample, data: Dataset, problem: RobustProblem, choice: Choice, by_em: ByEM | None
+) -> Array:
+    """Mean log-likelihood of held-out labels after 0, 1, ... rounds, and by EM: fits that leave out one fold each, in
+    one batch."""
+    assert data.folds is not None
+    n_folds, config = data.folds.n_folds, problem.config
+    left_out = np.arange(min(n_folds, -(-config.held_out_rows * n_folds // data.n_rows)))
+    drawn = sample.first(sample.n_rows)
+    likelihoods = [
+        _of_held_out(drawn, scores, calibration, left_out)
+        for scores, calibration in _stages(drawn, data, problem, choice, left_out, by_em)
+    ]
+    return np.array(likelihoods)
+
+
+def _stages(
+    drawn: Drawn, data: Dataset, problem: RobustProblem, choice: Choice, left_out: Array, by_em: ByEM | None
+) -> Iterator[tuple[Array, Calibration]]:
+    """Scores and calibrations of all replicates, round by round."""
+    start: Calibration | None = None
+    weights: LabelWeights = AsGiven(problem.n_classes)
+    for number in range(problem.config.max_rounds + 1):
+        learned, scores, start = _stage(drawn, data, problem, choice, left_out, weights, number, start)
+        yield scores, start
+        weights = Reweighted(learned.out_of_fold, start)
+    if by_em is not None:
+        assert problem.em is not None
+        weights = by_em.without(data, problem.em, left_out)
+        _, scores, calibration = _stage(drawn, data, problem, choice, left_out, weights, 1, None)
+        yield scores, calibration
+
+
+def _stage(
+    drawn: Drawn,
+    data: Dataset,
+    problem: RobustProblem,
+    choice: Choice,
+    left_out: Array,
+    weights: LabelWeights,
+    number: int,
+    start: Calibration | None,
+) -> tuple[Any, Array, Calibration]:
+    learned = problem.source.learn(data, weights, choice.model, number > 0, left_out)
+    scores = learned.out_of_fold.scores(drawn.rows)
+    base = base_of(choice.offsets, learned.shares, len(left_out))
+    penalty = np.full(len(left_out), choice.offsets.penalty)
+    return learned, scores, calibrated(problem, drawn, scores, base, penalty, left_out, start)
+
+
+def base_of(offsets: Offsets, shares: Array, n_replicates: int) -> Array:
+    """(R, K)"""
+    shares = np.broadcast_to(shares, (n_replicates, shares.shape[1]))
+    return shares if offsets.from_shares else np.zeros_like(shares)
+
+
+def _of_held_out(drawn: Drawn, scores: Array, calibration: Calibration, left_out: Array) -> float:
+    """Each replicate judges the labels of the fold that it did without."""
+    labels, total, weight = Labels.of(drawn.rows), 0.0, 0.0
+    for r, fold in enumerate(left_out):
+        held = np.flatnonzero(drawn.rows.fold == fold)
+        here = labels.take(held)
+        found = posterior(calibration.take([r]), scores[:, held, r : r + 1], here).log_likelihood
+        total += float((found * here.weight).sum())
+        weight += float(np.broadcast_to(here.weight, found.shape).sum())
+    return total / max(weight, 1e-300)
+
+
+def _fewest_rounds(held_out: Array, problem: RobustProblem) -> int:
+    """EM if it explains held-out labels visibly best, else the fewest rounds that come close to the best."""
+    rounds, least = held_out[: problem.config.max_rounds + 1], problem.config.rounds_must_gain
+    if len(held_out) > len(rounds) and held_out[-1] > rounds.max() + least:
+        return -1
+    return int(np.flatnonzero(rounds >= rounds.max() - least)[0])

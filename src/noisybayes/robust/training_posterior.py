@@ -1,0 +1,113 @@
+"""What a robust fit says of the rows that it was fitted to, in one pass over them."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..dataset import Dataset, Rows
+from ..dataset.dataset import in_row_order
+from ..dataset.tree import Array, Pieces
+from .calibration import Labels, all_label_counts, posterior
+from .fit import RobustFit
+from .label_weights import Reweighted
+from .recalibration import Recalibration, adjust, pin_verified, recalibration_of
+
+
+class RowPosteriors(NamedTuple):
+    """Of every row, the most probable classes."""
+
+    p_given: Array  # (n,) P(given label | x, label); 1 where there is none
+    best: Array  # (n,) the most probable class
+    p_best: Array  # (n,)
+    other: Array  # (n,) the most probable class besides the given one
+    p_other: Array  # (n,)
+
+
+class TrainingPosterior(NamedTuple):
+    joint: Array  # (K + 1, K) weight of the rows by observed label (the last: none) and true label
+    noise_rate: float
+    drift: float  # share of the rows doubted, less the share that scores of the labels as given fail to predict
+    log_likelihood: float  # mean, of the observed labels given the features
+    recalibration: Recalibration
+    rows: RowPosteriors
+    true: Array | None  # (n, K) P(true | x, label), if asked for
+
+    @property
+    def explained(self) -> float:
+        """Share of the entropy of the labels that is gone once the features are known."""
+        share = self.joint[:-1].sum(axis=1)
+        share = share[share > 0] / share.sum()
+        return 1.0 + self.log_likelihood / max(-float(share @ np.log(share)), 1e-300)
+
+
+class _Sums(NamedTuple):
+    joint: Array  # (K + 1, K)
+    labeled: Array  # (4,) of the rows with a label: weight times P(wrong), without what was verified; weight of those
+    # that the scores of the labels as given fail to predict; log-likelihood; weight
+    rows: Pieces
+
+
+def training_posterior(data: Dataset, found: RobustFit, keep: Any = None) -> TrainingPosterior:
+    """keep : the precision in which to keep the posteriors (n, K) of all rows too, or None"""
+    fitted = found.last.next_weights
+    # in round 0 both are the same scores
+    as_given = found.as_given if found.rounds != 0 else None
+    return posterior_of_rows(data, fitted, as_given, recalibration_of(data, fitted), keep)
+
+
+def posterior_of_rows(
+    data: Dataset, fitted: Reweighted, as_given: Reweighted | None, recalibration: Recalibration, keep: Any = None
+) -> TrainingPosterior:
+    """as_given : scores of the labels as given, if they are others than those of `fitted`"""
+    fn = partial(_of_block, fitted=fitted, as_given=as_given, recalibration=recalibration, keep=keep)
+    sums: _Sums = data.map_sum(fn)
+    columns = in_row_order(sums.rows.items, data.n_rows)
+    true = None if keep is None else columns.pop()
+    doubted, disagreed, log_likelihood, weight = sums.labeled.tolist()
+    counts, weight = sums.joint[:-1], max(weight, 1e-300)
+    return TrainingPosterior(
+        sums.joint,
+        float(1.0 - np.trace(counts) / max(counts.sum(), 1e-300)),
+        (doubted - disagreed) / weight,
+        log_likelihood / weight,
+        recalibration,
+        RowPosteriors(*columns),
+        true,
+    )
+
+
+def _of_block(
+    rows: Rows, fitted: Reweighted, as_given: Reweighted | None, recalibration: Recalibration, keep: Any
+) -> _Sums:
+    labels = Labels.of(rows)
+    found = posterior(fitted.calibration, fitted.scorer.scores(rows), labels._replace(verified=None))
+    alone, prior = found.true[:, 0], found.prior[:, 0]
+    true = pin_verified(adjust(alone, rows.observed, recalibration), rows.verified)
+    if as_given is not None:
+        prior = as_given.calibration.log_joint(as_given.scorer.scores(rows))[:, 0]
+    K, weight = true.shape[1], labels.weight[:, 0]
+    there = np.flatnonzero(rows.observed < K)
+    label, weight = rows.observed[there], weight[there]
+    doubted = (1.0 - alone[there, label]) @ weight
+    disagreed = (prior[there].argmax(axis=1) != label) @ weight
+    sums = (doubted, disagreed, found.log_likelihood[there, 0] @ weight, weight.sum())
+    values = [*row_posteriors(true, rows.observed), *([] if keep is None else [true.astype(keep, copy=False)])]
+    joint = all_label_counts(true[:, None], labels)[0]
+    return _Sums(joint, np.array(sums, dtype=np.float64), Pieces([(rows.number, values)]))
+
+
+def row_posteriors(true: Array, observed: Array) -> RowPosteriors:
+    """Of posteriors (n, K)."""
+    n, K = true.shape
+    every, labeled = np.arange(n), np.flatnonzero(observed < K)
+    p_given = np.ones(n, dtype=true.dtype)
+    p_given[labeled] = true[labeled, observed[labeled]]
+    best = true.argmax(axis=1)
+    others = true.copy()
+    others[labeled, observed[labeled]] = -1.0
+    other = others.argmax(axis=1) if K > 1 else best
+    small = np.min_scalar_type(K)
+    return RowPosteriors(p_given, best.astype(small), true[every, best], other.astype(small), true[every, other])

@@ -1,0 +1,73 @@
+"""Event models of words for the robust fit: multinomial and complement weights side by side, of equal length.
+
+Complement weights (what all other classes do *not* say) help where classes differ in size, and equal lengths keep a
+class whose words depend on one another from shouting the others down (Rennie et al. 2003). Neither kind is best
+everywhere: each gets a temperature of its own, and the likelihood of the labels decides how much each counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..dataset.tree import Array
+from ..model.families import Multinomial
+from ..model.families.base import linear_score, linear_terms
+from .config import Offsets
+from .score_models import Score, ScoreModel
+
+
+@dataclass(frozen=True)
+class Words:
+    """Scores of word weights: X @ weights.T."""
+
+    def scorer(self, weights: Array, dtype: np.dtype[Any]) -> Callable[[Any], Array]:
+        columns = np.ascontiguousarray(weights.T, dtype=dtype)
+        return partial(linear_score, weights=columns, offset=np.zeros(len(weights), dtype=dtype))
+
+    def terms(self, weights: Array, X: Any, component: Array, other: Array) -> Any:
+        return linear_terms(X, weights, component, other)
+
+
+def word_models(n_classes: int, smoothing: Sequence[float], offsets: tuple[Offsets, ...]) -> list[ScoreModel]:
+    # with two classes the complement of one is the other
+    kinds = (False,) if n_classes == 2 else (False, True)
+
+    def score(alpha: float, complement: bool) -> Score:
+        estimate = partial(word_weights, complement=complement, alpha=alpha, n_classes=n_classes)
+        return Score(_no_prior, estimate, Words())
+
+    return [
+        ScoreModel(
+            f"{'multinomial' if n_classes == 2 else 'multinomial and complement'}, alpha {alpha:g}",
+            tuple(score(alpha, complement) for complement in kinds),
+            partial(_word_prior, alpha),
+            offsets,
+        )
+        for alpha in smoothing
+    ]
+
+
+def word_weights(counts: Array, weight: Array, prior: None, *, complement: bool, alpha: float, n_classes: int) -> Array:
+    """(C, d) weights of the words; components are replicates of the classes."""
+    counts = counts.reshape(-1, n_classes, counts.shape[1])
+    counts = np.maximum(counts.sum(axis=1, keepdims=True) - counts if complement else counts, 0.0) + max(alpha, 1e-10)
+    weights = np.log(counts)
+    weights -= np.log(counts.sum(axis=2, keepdims=True))
+    if complement:
+        np.negative(weights, out=weights)
+    weights -= weights.mean(axis=1, keepdims=True)
+    weights *= weights.shape[2] / np.maximum(np.abs(weights).sum(axis=2, keepdims=True), 1e-300)
+    return np.asarray(weights.reshape(-1, weights.shape[2]))
+
+
+def _no_prior(counts: Array, weight: Array, reweighted: bool) -> None:
+    return None
+
+
+def _word_prior(alpha: float, counts: Array, weight: Array, reweighted: bool) -> Any:
+    return Multinomial().fixed_prior(alpha, counts, weight)
