@@ -41,10 +41,23 @@ def clear_errors() -> Iterator[None]:
         raise BadInput(f"{error.strerror or error}: {error.filename}" if error.filename else str(error)) from None
 
 
+class FormatChoice(click.Choice[str]):
+    """The registered formats, looked up when they are needed: importing the readers would make `--help` wait."""
+
+    def __init__(self) -> None:
+        self.case_sensitive = True
+
+    @property
+    def choices(self) -> tuple[str, ...]:  # type: ignore[override]
+        from ..data.formats import FORMATS
+
+        return tuple(FORMATS)
+
+
 _READING = (
-    click.option("--input-format", type=click.Choice(["csv", "tsv", "jsonl", "parquet"]),
-                 help="Format of the input; told by its name or content if left out."),
-    click.option("--encoding", default="utf-8", show_default=True, help="Of CSV, TSV and JSON lines."),
+    click.option("--input-format", type=FormatChoice(),
+                 help="Format of the input; by default told by its name or content."),
+    click.option("--encoding", default="utf-8", show_default=True, help="Encoding of text formats."),
 )  # fmt: skip
 _COLUMNS = (
     click.option("--label", help="The column with the labels."),

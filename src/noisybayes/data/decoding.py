@@ -1,0 +1,85 @@
+"""Bytes to lines of text, with errors that say where a byte cannot be decoded."""
+
+from __future__ import annotations
+
+import codecs
+import io
+from collections.abc import Iterator
+from itertools import chain
+
+from .errors import InputError
+
+CHUNK = 1 << 20  # bytes that are read at once
+
+
+class Lines:
+    """Lines with their ends: \\n, \\r\\n or \\r. (str.splitlines would also cut at U+2028, within a text.)"""
+
+    def __init__(self, name: str, chunks: Iterator[bytes], encoding: str, is_start: bool = True) -> None:
+        self._blocks = _whole_lines(_decoded(name, chunks, encoding, is_start))
+        self._open = io.StringIO()
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        while not (line := self._open.readline()):
+            self._open = io.StringIO(next(self._blocks), newline="")
+        return line
+
+    def block(self) -> str:
+        """Many lines at once; nothing at the end."""
+        return self._open.read() or next(self._blocks, "")
+
+
+def _whole_lines(texts: Iterator[str]) -> Iterator[str]:
+    rest = ""
+    for decoded in texts:
+        text = rest + decoded
+        end = max(text.rfind("\n"), text.rfind("\r", 0, -1)) + 1  # a \r at the very end may be half of \r\n
+        if end:
+            yield text[:end]
+        rest = text[end:]
+    if rest:
+        yield rest
+
+
+def is_ascii_based(encoding: str) -> bool:
+    """A line break and a quote are one byte each, which is no part of another character."""
+    name = codecs.lookup(encoding).name
+    return name in ("utf-8", "utf-8-sig", "ascii") or name.startswith(("iso8859", "cp125"))
+
+
+def check_encoding(encoding: str) -> None:
+    try:
+        "a".encode(encoding)
+    except (LookupError, ValueError):
+        raise InputError(
+            f"there is no text encoding {encoding!r}; usual ones are utf-8, utf-16, latin-1, cp1252, gb18030, shift_jis"
+        ) from None
+
+
+def _decoded(name: str, chunks: Iterator[bytes], encoding: str, at_start: bool) -> Iterator[str]:
+    """`at_start`: a byte order mark may come first."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    n_bytes = n_lines = 0
+    for chunk in chain(chunks, [b""]):
+        n_bytes += len(chunk)
+        try:
+            text = decoder.decode(chunk, final=not chunk)
+        except UnicodeDecodeError as error:
+            # what the decoder was given begins with bytes that it kept from the chunk before, and ends with this chunk
+            offset = n_bytes - len(error.object) + error.start
+            line = n_lines + error.object[: error.start].count(b"\n") + 1
+            raise _undecodable(name, encoding, error.object[error.start], offset, line) from None
+        n_lines += text.count("\n")
+        yield text.removeprefix("\ufeff") if at_start else text
+        at_start = at_start and not text
+
+
+def _undecodable(name: str, encoding: str, byte: int, offset: int, line: int) -> InputError:
+    hint = "utf-16" if offset == 0 and byte in (0xFE, 0xFF) else "latin-1 or --encoding gb18030"
+    return InputError(
+        f"{name} is not {encoding} text: the byte 0x{byte:02x} at offset {offset} (line {line}) cannot be read; "
+        f"name the encoding, for example --encoding {hint}"
+    )
