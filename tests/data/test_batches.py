@@ -190,7 +190,6 @@ def test_a_malformed_row_late_in_the_file(tmp_path, old, new):
         ("a.csv", b""),
         ("a.csv", b"a,b\n"),
         ("a.csv", b"a,a\n1,2\n"),
-        ("a.csv", CSV.encode("latin-1")),
         ("a.csv.gz", gzip.compress(CSV.encode(), mtime=0)[:-9]),
         ("a.jsonl", JSON.encode() + b'\n{"a"}\n'),
         ("a.parquet", b"PAR1 not really"),

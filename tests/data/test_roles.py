@@ -74,8 +74,8 @@ def test_features_are_guessed_by_their_values(values, role, note):
         ("x", ["A", "B", "C"] * 20, "says the same as 'label'"),
         ("x", [f"city{i}" for i in range(N)], "60 distinct values, neither a text nor a small set of values; "
             "--text or --categorical uses it"),
-        ("x", [[1]] * N, "holds values of the type List(Int64)"),
-        ("x", [datetime.date(2020, 1, 1)] * N, "holds values of the type Date"),
+        ("x", [[1]] * N, "holds lists, which are not used as a feature"),
+        ("x", [datetime.date(2020, 1, 1)] * N, "holds dates, which are not used as a feature"),
         ("customerId", ["a", "b"] * 30, "looks like an identifier"),
         *[(name, ["price", "stock"] * 30, f"named like the true label, so it is no feature; --verified {name} uses it")
           for name in ("true_label", "True Label", "trueLabel", "gt", "gold", "verified", "y_true", "Ground-Truth")],

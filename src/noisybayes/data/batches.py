@@ -11,7 +11,7 @@ from .common_schema import CommonSchema, common_schema, unified
 from .decoding import check_encoding
 from .errors import InputError
 from .formats import known_suffixes
-from .partitions import Partition, PartReader, changed
+from .partitions import Partition, PartReader, changed, readers_of
 from .parts import STANDARD_INPUT, LocalFile, find_parts
 
 _ROWS = 100_000
@@ -34,6 +34,7 @@ class Batches:
     name : of the source, to show
     path : of the first part, if it is on this machine
     parts : the files, in the order of their rows
+    notes : sentences about how they are read, such as a detected encoding
     n_rows : known after the first pass, and of Parquet files at once; until then None
     n_bytes, bytes_read, rows_read : how far a pass is
     """
@@ -42,7 +43,7 @@ class Batches:
         self,
         source: str | Path | Sequence[str | Path],
         format: str | None = None,
-        encoding: str = "utf-8",
+        encoding: str | None = None,
         rows: int = _ROWS,
         *,
         sheet: str | None = None,
@@ -51,13 +52,14 @@ class Batches:
             raise ValueError(f"a batch must have at least 1 row, got {rows}")
         if str(source) == STANDARD_INPUT:
             raise InputError("standard input cannot be read twice; save it as a file and name that")
-        check_encoding(encoding)
+        if encoding is not None:
+            check_encoding(encoding)
         self.format, self.encoding, self.rows = format, encoding, rows
         self.parts = find_parts(source, known_suffixes())
         for part in self.parts:
             if isinstance(part, LocalFile) and part.path.exists() and not part.path.is_file():
                 raise InputError(f"{part.name} cannot be read twice; save what comes from it as a file and name that")
-        self._readers = [PartReader.of(part, format, encoding, sheet) for part in self.parts]
+        self._readers, self.notes = readers_of(self.parts, format, encoding, sheet)
         self.name = self.parts[0].name if len(self.parts) == 1 else str(source)
         self.path = self.parts[0].path or Path(self.name)
         self._versions = self.versions()

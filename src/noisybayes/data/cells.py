@@ -20,15 +20,24 @@ class Parsed(NamedTuple):
 
 
 def as_text(series: pl.Series) -> pl.Series:
-    """Every cell as text: whole floats as ints, lists and structs as JSON, empty cells null."""
+    """Every cell of any type as text: whole floats as ints, lists and structs as JSON, empty cells null."""
     dtype = series.dtype
     if dtype.is_float():
         text = _float_text(series)
+    elif dtype == pl.Duration:
+        text = series.dt.to_string("polars")
     elif dtype.is_nested() or dtype in (pl.Object, pl.Binary):
-        text = pl.Series(series.name, [value_text(value) for value in series.to_list()], dtype=pl.String)
+        text = _text_by_value(series)
     else:
-        text = series.cast(pl.String)
+        try:
+            text = series.cast(pl.String)
+        except pl.exceptions.PolarsError:  # a type of a later version of polars
+            text = _text_by_value(series)
     return text.set(text == "", None)
+
+
+def _text_by_value(series: pl.Series) -> pl.Series:
+    return pl.Series(series.name, [value_text(value) for value in series.to_list()], dtype=pl.String)
 
 
 def value_text(value: Any) -> str | None:

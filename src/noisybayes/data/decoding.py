@@ -7,9 +7,12 @@ import io
 from collections.abc import Iterator
 from itertools import chain
 
+from .encoding_detection import likely_encoding
 from .errors import InputError
 
 CHUNK = 1 << 20  # bytes that are read at once
+#: Python counts these among the text encodings, but no file is in one of them.
+_NOT_OF_FILES = {"idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined", "mbcs", "oem"}
 
 
 class Lines:
@@ -53,10 +56,13 @@ def is_ascii_based(encoding: str) -> bool:
 def check_encoding(encoding: str) -> None:
     try:
         "a".encode(encoding)
+        is_text = codecs.lookup(encoding).name not in _NOT_OF_FILES
     except (LookupError, ValueError):
+        is_text = False
+    if not is_text:
         raise InputError(
-            f"there is no text encoding {encoding!r}; usual ones are utf-8, utf-16, latin-1, cp1252, gb18030, shift_jis"
-        ) from None
+            f"there is no text encoding {encoding!r}; usual ones are utf-8, utf-16, cp1252, gb18030, shift_jis"
+        )
 
 
 def _decoded(name: str, chunks: Iterator[bytes], encoding: str, at_start: bool) -> Iterator[str]:
@@ -71,15 +77,25 @@ def _decoded(name: str, chunks: Iterator[bytes], encoding: str, at_start: bool) 
             # what the decoder was given begins with bytes that it kept from the chunk before, and ends with this chunk
             offset = n_bytes - len(error.object) + error.start
             line = n_lines + error.object[: error.start].count(b"\n") + 1
-            raise _undecodable(name, encoding, error.object[error.start], offset, line) from None
+            raise _undecodable(name, encoding, error.object[error.start :], offset, line) from None
+        except UnicodeError:
+            raise InputError(
+                f"{name} has no byte order mark, so it is not {encoding} as such; name the order of its bytes: "
+                f"--encoding {encoding}-le or --encoding {encoding}-be"
+            ) from None
         n_lines += text.count("\n")
         yield text.removeprefix("\ufeff") if at_start else text
         at_start = at_start and not text
 
 
-def _undecodable(name: str, encoding: str, byte: int, offset: int, line: int) -> InputError:
-    hint = "utf-16" if offset == 0 and byte in (0xFE, 0xFF) else "latin-1 or --encoding gb18030"
+def _undecodable(name: str, encoding: str, rest: bytes, offset: int, line: int) -> InputError:
+    """`rest` begins with the byte that cannot be decoded."""
+    likely = "utf-16" if offset == 0 and rest[0] in (0xFE, 0xFF) else likely_encoding(rest)
+    if likely in (None, codecs.lookup(encoding).name):
+        advice = "name the encoding with --encoding"
+    else:
+        advice = f"try --encoding {likely}"
     return InputError(
-        f"{name} is not {encoding} text: the byte 0x{byte:02x} at offset {offset} (line {line}) cannot be read; "
-        f"name the encoding, for example --encoding {hint}"
+        f"{name} is not {encoding} text: the byte 0x{rest[0]:02x} at offset {offset} (line {line}) cannot be read; "
+        f"{advice}"
     )

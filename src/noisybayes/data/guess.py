@@ -54,7 +54,7 @@ def guess(column: pl.Series, answers: list[pl.Series]) -> Guess:
     if is_truth_name(column.name):
         return Guess(None, f"named like the true label, so it is no feature; --verified {column.name} uses it")
     if _is_odd(column.dtype):
-        return Guess(None, f"holds values of the type {column.dtype}")
+        return Guess(None, f"holds {_in_words(column.dtype)}, which are not used as a feature")
     text = as_text(column)
     values = text.drop_nulls()
     n_distinct = values.n_unique()
@@ -96,6 +96,15 @@ def _are_numbers(column: pl.Series) -> bool:
 
 def _is_odd(dtype: pl.DataType) -> bool:
     return dtype.is_nested() or dtype.is_temporal() or dtype in (pl.Object, pl.Binary)
+
+
+def _in_words(dtype: pl.DataType) -> str:
+    """Never the name of the type: people may not know the library."""
+    words = {
+        pl.Date: "dates", pl.Datetime: "dates and times", pl.Time: "times of day", pl.Duration: "durations",
+        pl.List: "lists", pl.Array: "lists", pl.Struct: "records", pl.Binary: "bytes",
+    }  # fmt: skip
+    return words.get(type(dtype), "objects")
 
 
 def _n_pairs(text: pl.Series, answer: pl.Series) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import polars as pl
 
 from .common_schema import CommonSchema, unified
 from .content import Content, opened
+from .encoding_detection import detect_encoding
 from .errors import InputError
 from .formats import Format, Piece, find_format
 from .parts import Part
@@ -25,9 +26,12 @@ class PartReader:
     sheet: str | None
 
     @classmethod
-    def of(cls, part: Part, format: str | None, encoding: str, sheet: str | None) -> PartReader:
-        with opened(part, encoding, sheet) as content:
-            return cls(part, find_format(content, format), encoding, sheet)
+    def of(cls, part: Part, format: str | None, encoding: str | None, sheet: str | None) -> PartReader:
+        """Format and encoding are found out where they are None."""
+        with opened(part, encoding or "utf-8", sheet) as content:
+            if encoding is None:
+                content.encoding = detect_encoding(content.chunks())
+            return cls(part, find_format(content, format), content.encoding, sheet)
 
     def frames(self, where: Any = None) -> Iterator[tuple[Content, pl.DataFrame]]:
         """Frames as they are in the file, each with the content, which tells how far it was read."""
@@ -96,6 +100,17 @@ class Partition:
     def _check(self, is_same: bool) -> None:
         if not is_same:
             raise changed(self.reader.part.name)
+
+
+def readers_of(
+    parts: Sequence[Part], format: str | None, encoding: str | None, sheet: str | None
+) -> tuple[list[PartReader], list[str]]:
+    """How each part is read, and a sentence about what was found out of it and may be wrong."""
+    readers = [PartReader.of(part, format, encoding, sheet) for part in parts]
+    detected = sorted({reader.encoding for reader in readers if reader.format.is_text} - {"utf-8"})
+    if encoding is not None or not detected:
+        return readers, []
+    return readers, [f"encoding: {', '.join(detected)} (detected; --encoding names another one)"]
 
 
 def changed(name: str) -> InputError:

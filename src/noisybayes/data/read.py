@@ -15,19 +15,21 @@ from .common_schema import common_schema, unified
 from .decoding import check_encoding
 from .errors import InputError
 from .formats import known_suffixes
-from .partitions import PartReader
+from .partitions import readers_of
 from .parts import Source, find_parts
 
 Report = Callable[[int], None]
+_NOT_IN_CSV = (pl.Object, pl.Binary, pl.Duration)
 
 
 def read_table(
     source: Source,
     *,
     format: str | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
     sheet: str | None = None,
     report: Report | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> pl.DataFrame:
     """All rows of a file, of several parts, of an open binary file, or of standard input ("-").
 
@@ -36,18 +38,23 @@ def read_table(
     source : a path, a folder of parts, a pattern such as ``parts/*.csv``, a URL that fsspec reads, a list of these, or
         an open binary file
     format : a key of `FORMATS`; by default told by the name of the file, or else by its content
-    encoding : of text formats
+    encoding : of text formats; by default it is detected
     sheet : of an Excel file, by name; by default the first one
     report : is told the number of rows read so far, now and then
+    tell : is told sentences about what was found out and may be wrong, such as the encoding
 
     Cells of CSV and TSV stay text, so that writing them again loses nothing; empty ones are null. Compressed content
     (gzip, bzip2, xz, zstd) is recognised by itself. A column without a name is named by its position.
     """
-    check_encoding(encoding)
+    if encoding is not None:
+        check_encoding(encoding)
     parts = find_parts(source, known_suffixes())
     frames: list[pl.DataFrame] = []
     n_rows = 0
-    readers = [PartReader.of(part, format, encoding, sheet) for part in parts]
+    readers, notes = readers_of(parts, format, encoding, sheet)
+    for note in notes:
+        if tell is not None:
+            tell(note)
     for reader in readers:
         for _, frame in reader.frames():
             frames.append(frame)
@@ -77,7 +84,7 @@ def write_batches(frames: Iterable[pl.DataFrame], path: str | Path, format: str)
 def _write_csv(frames: Iterable[pl.DataFrame], path: Path) -> None:
     with path.open("wb") as file:
         for number, frame in enumerate(frames):
-            odd = [column for column in frame if column.dtype.is_nested() or column.dtype in (pl.Object, pl.Binary)]
+            odd = [column for column in frame if column.dtype.is_nested() or column.dtype in _NOT_IN_CSV]
             frame.with_columns([as_text(column) for column in odd]).write_csv(file, include_header=number == 0)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 from pathlib import Path
 
 from ..content import Content
@@ -23,7 +22,6 @@ FORMATS: dict[str, Format] = {
 }
 
 _HEAD = 1 << 16
-_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # its zero bytes are text
 
 
 def titles() -> str:
@@ -62,7 +60,7 @@ def _by_suffix(name: str) -> Format | None:
 
 def _by_looks(name: str, head: Head) -> Format:
     is_zip = head.content.startswith(b"PK\3\4")
-    if is_zip or ("\0" in head.text and not head.content.startswith(_UTF16)):
+    if is_zip or "\0" in head.text:
         what = "it is a ZIP file" if is_zip else "it is not text"
         raise InputError(f"the format of {name} is unknown ({what}); save it as {titles()}")
     return next(form for form in FORMATS.values() if form.is_likely(head))

@@ -45,6 +45,7 @@ class Format:
     suffixes : endings of file names
     is_surely : the content proves the format, whatever the name of the file
     is_likely : of content whose name says nothing; the first format of `FORMATS` that says so is taken
+    is_text : it is in some encoding
     is_uniform : every frame has the columns and the types of the first one. If not, a first pass finds them out
     split : (content, size) to ranges of about `size` bytes that can be read on their own, or None if this content
         must be read as a whole; by default every part is
@@ -56,6 +57,7 @@ class Format:
     suffixes: tuple[str, ...] = ()
     is_surely: Callable[[Head], bool] = _never
     is_likely: Callable[[Head], bool] = _never
+    is_text: bool = True
     is_uniform: bool = True
     split: Callable[[Content, int], list[Piece] | None] | None = None
     n_rows: Callable[[Content], int | None] | None = None

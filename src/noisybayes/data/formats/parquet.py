@@ -102,6 +102,7 @@ PARQUET = Format(
     frames=_frames,
     suffixes=(".parquet", ".pq"),
     is_surely=_is_parquet,
+    is_text=False,
     split=_split,
     n_rows=_known_rows,
 )
