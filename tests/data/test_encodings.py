@@ -69,7 +69,7 @@ def test_the_first_other_byte_may_be_late(tmp_path):
     path.write_bytes(b"text,label\n" + b"plain words,a\n" * 200_000 + "schöne Grüße,b\n".encode("cp1252"))
     batches = Batches(path)
     assert batches.notes == ["encoding: cp1252 (detected; --encoding names another one)"]
-    assert [frame for frame in batches][-1].row(-1) == ("schöne Grüße", "b")
+    assert list(batches)[-1].row(-1) == ("schöne Grüße", "b")
     assert {partition.reader.encoding for partition in batches.partitions(10**6)} == {"cp1252"}
 
 

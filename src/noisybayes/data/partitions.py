@@ -31,7 +31,10 @@ class PartReader:
         with opened(part, encoding or "utf-8", sheet) as content:
             if encoding is None:
                 content.encoding = detect_encoding(content.chunks())
-            return cls(part, find_format(content, format), content.encoding, sheet)
+            form = find_format(content, format)
+            if sheet is not None and not form.has_sheets:
+                raise InputError(f"--sheet goes with Excel files, but {part.name} is {form.title}; leave it out")
+            return cls(part, form, content.encoding, sheet)
 
     def frames(self, where: Any = None) -> Iterator[tuple[Content, pl.DataFrame]]:
         """Frames as they are in the file, each with the content, which tells how far it was read."""

@@ -6,27 +6,37 @@ from pathlib import Path
 
 from ..content import Content
 from ..errors import InputError
+from .argilla import ARGILLA
 from .base import Format, Head, Piece
 from .delimited import CSV, TSV
+from .doccano import DOCCANO
+from .excel import EXCEL
 from .json_lines import JSON_LINES
+from .json_list import JSON_LIST
+from .label_studio import LABEL_STUDIO
 from .parquet import PARQUET
+from .prodigy import PRODIGY
 
 __all__ = ["FORMATS", "Format", "Head", "Piece", "find_format", "known_suffixes", "titles"]
 
 #: By the name that the option --input-format takes. In doubt the first one that is likely is taken.
 FORMATS: dict[str, Format] = {
     "parquet": PARQUET,
+    "excel": EXCEL,
+    "label-studio": LABEL_STUDIO,
+    "argilla": ARGILLA,
+    "prodigy": PRODIGY,
+    "doccano": DOCCANO,
     "jsonl": JSON_LINES,
+    "json": JSON_LIST,
     "tsv": TSV,
     "csv": CSV,
 }
 
-_HEAD = 1 << 16
-
 
 def titles() -> str:
     """All formats, for messages: "CSV, Parquet or TSV"."""
-    names = sorted(form.title for form in FORMATS.values())
+    names = sorted(form.title for form in FORMATS.values() if form.suffixes)  # those that one can save a table as
     return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
@@ -39,7 +49,7 @@ def find_format(content: Content, name: str | None) -> Format:
     if name is not None and name not in FORMATS:
         raise InputError(f"there is no format {name!r}; it must be one of {', '.join(FORMATS)}")
     first = content.head()
-    head = Head(first, first[:_HEAD].decode(content.encoding, "replace").lstrip("\ufeff").lstrip())
+    head = Head(first, first.decode(content.encoding, "replace").lstrip("\ufeff").lstrip())
     if not head.text:
         raise InputError(f"{content.name} is empty; give a table with a header and rows")
     if name is not None:

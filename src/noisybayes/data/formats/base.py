@@ -46,6 +46,7 @@ class Format:
     is_surely : the content proves the format, whatever the name of the file
     is_likely : of content whose name says nothing; the first format of `FORMATS` that says so is taken
     is_text : it is in some encoding
+    has_sheets : a sheet may be named
     is_uniform : every frame has the columns and the types of the first one. If not, a first pass finds them out
     split : (content, size) to ranges of about `size` bytes that can be read on their own, or None if this content
         must be read as a whole; by default every part is
@@ -58,6 +59,7 @@ class Format:
     is_surely: Callable[[Head], bool] = _never
     is_likely: Callable[[Head], bool] = _never
     is_text: bool = True
+    has_sheets: bool = False
     is_uniform: bool = True
     split: Callable[[Content, int], list[Piece] | None] | None = None
     n_rows: Callable[[Content], int | None] | None = None

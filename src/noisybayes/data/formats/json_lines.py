@@ -24,7 +24,7 @@ class Range(NamedTuple):
 
 def _frames(content: Content, where: Range | None) -> Iterator[pl.DataFrame]:
     start, stop, n_lines = (0, None, 0) if where is None else where
-    return frames_of(line_records(content.name, content.lines(start, stop), n_lines))
+    return frames_of(content.name, line_records(content.name, content.lines(start, stop), n_lines))
 
 
 def split_lines(content: Content, size: int) -> list[Piece] | None:
@@ -43,7 +43,7 @@ def split_lines(content: Content, size: int) -> list[Piece] | None:
 
 
 def _is_object(head: Head) -> bool:
-    return head.text[0] in "{["
+    return head.text[0] == "{"
 
 
 JSON_LINES = Format(
