@@ -14,6 +14,7 @@ from .cells import as_text
 from .column_names import is_truth_name, named_like_label, plain
 from .errors import InputError
 from .guess import guess, is_row_id, may_be_labels
+from .label_variants import Variants
 from .simulate import Array
 
 _MANY_LABELS = 50
@@ -105,12 +106,13 @@ def check_number_of_labels(n: int, k: int, roles: Roles) -> None:
         )
 
 
-def label_texts(column: pl.Series, missing_label: str | None) -> pl.Series:
-    """Labels as text without outer spaces; null where empty or `missing_label`."""
+def label_texts(column: pl.Series, missing_label: str | None, variants: Variants | None = None) -> pl.Series:
+    """Labels as text without outer spaces, null where empty or `missing_label`; with `variants`, one spelling each."""
     # zero bytes at the end go too: arrays of strings would lose them later
     text = as_text(column).str.replace(r"[\s\x00]+$", "").str.strip_chars()
     missing = ["", *([] if missing_label is None else [missing_label.strip()])]
-    return text.set(text.is_in(missing), None)
+    text = text.set(text.is_in(missing), None)
+    return text if variants is None else variants.applied(text)
 
 
 def _labels(column: pl.Series, missing_label: str | None) -> Array:
