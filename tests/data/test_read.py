@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noisybayes.data import csv_rows, source
+from noisybayes.data import csv_rows, decoding
 from noisybayes.data.errors import InputError
+from noisybayes.data.formats import FORMATS, known_suffixes, titles
 from noisybayes.data.read import read_table, write_table
 
 CSV = b'text,label\n"hello, you",a\nbye,\n'
@@ -108,7 +109,7 @@ def test_a_text_of_many_lines_and_megabytes():
 
 @pytest.mark.parametrize("encoding", ["latin-1", "gb18030", "utf-16", "utf-16-le"])
 def test_other_encodings(monkeypatch, encoding):
-    monkeypatch.setattr(source, "_CHUNK", 3)  # characters are cut in two
+    monkeypatch.setattr(decoding, "CHUNK", 3)  # characters are cut in two
     text = "é,b\n1,ü\n" if encoding == "latin-1" else "中文,b\n1,多少\n"
     content = text.encode(encoding)
     header, row = (line.split(",") for line in text.split())
@@ -118,7 +119,7 @@ def test_other_encodings(monkeypatch, encoding):
 
 def test_progress_is_reported(monkeypatch):
     monkeypatch.setattr(csv_rows, "_PORTION", 8)
-    monkeypatch.setattr(source, "_CHUNK", 4)
+    monkeypatch.setattr(decoding, "CHUNK", 4)
     monkeypatch.setattr(csv_rows, "_BATCH", 2)
     for rows in (b"1,2\n" * 5, b"1\r,2\n" * 5):  # regular or not
         seen = []
@@ -144,7 +145,7 @@ def test_json_values_of_several_types():
 
 
 def test_json_types_that_change_between_batches(monkeypatch):
-    monkeypatch.setattr("noisybayes.data.json_lines._BATCH", 1)
+    monkeypatch.setattr("noisybayes.data.formats.records._BATCH", 1)
     frame = read(b'{"a": 1.0, "b": 1}\n{"a": "x", "b": 2.5}\n{"a": null}\n')
     assert frame["a"].to_list() == ["1", "x", None]
     assert frame["b"].to_list() == [1.0, 2.5, None]
@@ -182,18 +183,13 @@ FIX_JSON = 'write one object per line, like {"text": "hello", "label": "greeting
             b'{"a": 1}\n{"a"}\n',
             f"the input: line 2 is not JSON (Expecting ':' delimiter at column 5); {FIX_JSON}",
         ),
-        (b'{"a": 1}\n[2]\n', f"the input: line 2 is no JSON object with keys; {FIX_JSON}"),
-        (b"{}\n", f"the input: line 1 is no JSON object with keys; {FIX_JSON}"),
+        (b'{"a": 1}\n[2]\n', f"the input: line 2 is not a JSON object with keys; {FIX_JSON}"),
+        (b"{}\n", f"the input: line 1 is not a JSON object with keys; {FIX_JSON}"),
         (
-            b"PK\3\4 a workbook",
-            "the format of the input is unknown (it is a ZIP or Excel file); save it as CSV, JSON lines or Parquet",
+            b"PK\3\4 an archive",
+            f"the format of the input is unknown (it is a ZIP file); save it as {titles()}",
         ),
-        (b"\0\1\2", "the format of the input is unknown (it is no text); save it as CSV, JSON lines or Parquet"),
-        (
-            "a,b\n1,é\n".encode("utf-16"),
-            "the input is not utf-8 text: the byte 0xff at offset 0 (line 1) cannot be read; "
-            "name the encoding, for example --encoding utf-16",
-        ),
+        (b"\0\1\2", f"the format of the input is unknown (it is not text); save it as {titles()}"),
     ],
 )
 def test_what_is_said_of_bad_content(content, text):
@@ -202,20 +198,21 @@ def test_what_is_said_of_bad_content(content, text):
 
 @pytest.mark.parametrize("chunk", [1, 4, 1 << 20])
 def test_the_byte_that_cannot_be_decoded_is_told(monkeypatch, chunk):
-    monkeypatch.setattr(source, "_CHUNK", chunk)
+    monkeypatch.setattr(decoding, "CHUNK", chunk)
     content = b"\xef\xbb\xbfa,b\n1,\xc3\xa9\n" + "né\n".encode("latin-1")
-    assert refusal(content, format="csv") == (
+    assert refusal(content, format="csv", encoding="utf-8") == (
         f"the input is not utf-8 text: the byte 0xe9 at offset {content.index(0xE9)} (line 3) cannot be read; "
-        "name the encoding, for example --encoding latin-1 or --encoding gb18030"
+        "try --encoding cp1252"
     )
 
 
 def test_what_is_said_of_options():
     assert refusal(CSV, encoding="utf-9") == (
-        "there is no text encoding 'utf-9'; usual ones are utf-8, utf-16, latin-1, cp1252, gb18030, shift_jis"
+        "there is no text encoding 'utf-9'; usual ones are utf-8, utf-16, cp1252, gb18030, shift_jis"
     )
-    assert "there is no text encoding 'hex'" in refusal(CSV, encoding="hex")
-    assert refusal(CSV, format="xls") == "there is no format 'xls'; it must be one of csv, tsv, jsonl, parquet"
+    for encoding in ("hex", "idna", "punycode", "unicode_escape", "rot13", "\0", "é"):
+        assert f"there is no text encoding {encoding!r}; " in refusal(CSV, encoding=encoding)
+    assert refusal(CSV, format="xls") == (f"there is no format 'xls'; it must be one of {', '.join(FORMATS)}")
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
@@ -247,7 +244,9 @@ def test_what_is_said_of_paths(tmp_path, monkeypatch):
 
     path = tmp_path / "a.csv"
     assert text(path) == f"there is no file {path}; check the path"
-    assert text(tmp_path) == f"{tmp_path} is a folder; name a file in it"
+    assert text(tmp_path) == (
+        f"the folder {tmp_path} has no file that ends in {', '.join(known_suffixes())}; name the files"
+    )
 
     def fails_with(error):
         def fail(self, mode):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import uuid
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +59,10 @@ def test_the_example():
         ([True, False] * 30, "binary", "binary column: 'x'"),
         ([1.0, 0.0, None] * 20, "binary", "binary column: 'x'"),
         ([str(9 * i) for i in range(N)], "id", "id column: 'x'"),
+        ([f"T-{10_000 + i}" for i in range(N)], "id", "id column: 'x'"),
+        ([f"2024/{i:05d}" for i in range(N)], "id", "id column: 'x'"),
+        ([str(uuid.UUID(int=i)) for i in range(N)], "id", "id column: 'x'"),
+        ([f"{i + 10}.25" for i in range(N)], "numeric", "numeric column: 'x'"),
     ],
 )
 def test_features_are_guessed_by_their_values(values, role, note):
@@ -74,9 +79,16 @@ def test_features_are_guessed_by_their_values(values, role, note):
         ("x", ["A", "B", "C"] * 20, "says the same as 'label'"),
         ("x", [f"city{i}" for i in range(N)], "60 distinct values, neither a text nor a small set of values; "
             "--text or --categorical uses it"),
-        ("x", [[1]] * N, "holds values of the type List(Int64)"),
-        ("x", [datetime.date(2020, 1, 1)] * N, "holds values of the type Date"),
+        ("x", [[1]] * N, "holds lists, which are not used as a feature"),
+        ("x", [datetime.date(2020, 1, 1)] * N, "holds dates, which are not used as a feature"),
         ("customerId", ["a", "b"] * 30, "looks like an identifier"),
+        ("x", [f"C-{10_000 + i % 40}" for i in range(N)], "looks like an identifier"),
+        *[("x", [cell] * 30 + ["2024-05-18"] * 30, "holds dates, which are not used as a feature")
+          for cell in ("2024-05-17", "17.05.2024", "5/17/24", "2024-05-17T10:30:00Z", "17.05.2024, 10:30", "10:30 PM")],
+        *[(name, ["anna", "bob", "carl", "dora"] * 15, "about the labeling, not about the content; "
+            f"--categorical {name} uses it")
+          for name in ("annotator", "annotator_id", "Annotated by", "completedBy", "labelled_by", "lead_time",
+                       "timestamp", "created_at", "updatedAt", "_task_hash", "_session_id")],
         *[(name, ["price", "stock"] * 30, f"named like the true label, so it is no feature; --verified {name} uses it")
           for name in ("true_label", "True Label", "trueLabel", "gt", "gold", "verified", "y_true", "Ground-Truth")],
     ],
@@ -105,10 +117,36 @@ def test_nothing_more_is_guessed_when_a_feature_is_named():
     assert notes == []
 
 
-@pytest.mark.parametrize("name", ["label", "Y", "Class", "given label", "intent"])
+@pytest.mark.parametrize(
+    "name", ["label", "Y", "Class", "given label", "intent", "Kategorie", "Etiqueta", "catégorie", "метка", "类别",
+             "annotation.label", "ticketCategory"],
+)  # fmt: skip
 def test_the_label_is_guessed_by_its_name(name):
     frame = table().rename({"label": name})
     assert find_roles(frame)[0].label == name
+
+
+def test_the_label_is_guessed_by_its_values():
+    words = [f"some words number {i}" for i in range(N)]
+    only = table(words=words, size=[i / 7 for i in range(N)], annotator=["u", "v"] * 30).rename({"label": "what"})
+    found, notes = find_roles(only)
+    assert found == Roles("what", ("words",), (), ("size",), (), None, None)
+    assert notes[0] == (
+        "label column: 'what' (has 3 distinct values; the only column with few different values; "
+        "--label names another one)"
+    )
+    last = pl.DataFrame({"words": words, "kind": ["u", "v"] * 30, "what": ["a", "b", "c"] * 20})
+    found, notes = find_roles(last)
+    assert (found.label, found.categorical) == ("what", ("kind",))
+    assert notes[0] == (
+        "label column: 'what' (has 3 distinct values; the last column, with few different values; "
+        "--label names another one)"
+    )
+
+
+def test_the_answer_of_a_model_is_no_label():
+    frame = pl.DataFrame({"predicted_label": ["u", "v"] * 30, "what": ["a", "b", "c"] * 20})
+    assert find_roles(frame)[0].label == "what"
 
 
 def test_the_label_is_asked_for():

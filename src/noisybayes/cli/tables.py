@@ -41,10 +41,24 @@ def clear_errors() -> Iterator[None]:
         raise BadInput(f"{error.strerror or error}: {error.filename}" if error.filename else str(error)) from None
 
 
+class FormatChoice(click.Choice[str]):
+    """The registered formats, looked up when they are needed: importing the readers would make `--help` wait."""
+
+    def __init__(self) -> None:
+        self.case_sensitive = True
+
+    @property
+    def choices(self) -> tuple[str, ...]:  # type: ignore[override]
+        from ..data.formats import FORMATS
+
+        return tuple(FORMATS)
+
+
 _READING = (
-    click.option("--input-format", type=click.Choice(["csv", "tsv", "jsonl", "parquet"]),
-                 help="Format of the input; told by its name or content if left out."),
-    click.option("--encoding", default="utf-8", show_default=True, help="Of CSV, TSV and JSON lines."),
+    click.option("--input-format", type=FormatChoice(),
+                 help="Format of the input; by default told by its name or content."),
+    click.option("--encoding", help="Encoding of text formats; by default it is detected."),
+    click.option("--sheet", help="Sheet of an Excel file; by default the first one."),
 )  # fmt: skip
 _COLUMNS = (
     click.option("--label", help="The column with the labels."),
@@ -89,7 +103,14 @@ word_options = _with(_WORDS)
 def read(source: str, options: dict[str, Any]) -> pl.DataFrame:
     from ..data.read import read_table
 
-    return read_table(source, format=options["input_format"], encoding=options["encoding"])
+    tell = None if options.get("quiet") else _say
+    form, encoding, sheet = options["input_format"], options["encoding"], options["sheet"]
+    return read_table(source, format=form, encoding=encoding, sheet=sheet, tell=tell)
+
+
+def _say(note: str) -> None:
+    """On standard error, since a table may go to standard output."""
+    click.echo(note, err=True)
 
 
 def roles(frame: pl.DataFrame, options: dict[str, Any]) -> tuple[Roles, list[str]]:

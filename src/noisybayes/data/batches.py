@@ -1,67 +1,104 @@
-"""A file read in batches, as often as needed: the same cells as `read_table` gives, but never all of them at once."""
+"""A table read in batches, as often as needed: the same cells as `read_table` gives, but never all of them at once."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import polars as pl
 
-from .csv_rows import csv_frames
+from .common_schema import CommonSchema, common_schema, unified
+from .decoding import check_encoding
 from .errors import InputError
-from .json_lines import Columns, common_columns, json_frames, unified
-from .read import PARQUET_ERRORS, no_parquet, no_rows, read_table, recognised
-from .source import STANDARD_INPUT, Lines, check_encoding, open_file, opened
+from .formats import known_suffixes
+from .partitions import Partition, PartReader, changed, readers_of
+from .parts import STANDARD_INPUT, LocalFile, find_parts
 
 _ROWS = 100_000
 _BYTES = 1 << 24  # of a batch: long texts come in fewer rows
 _BYTES_OF_HEAD = 1 << 26
-_MAGIC = b"PAR1"
+_BYTES_OF_PARTITION = 1 << 26
 
 
 class Batches:
-    """Iterate over it for one pass over the file; the next iteration reads it anew.
+    """Iterate over it for one pass over the table; the next iteration reads it again.
 
     Parameters
     ----------
-    format, encoding : as in `read_table`
+    source : a file, a folder of parts, a pattern such as ``parts/*.csv``, a URL that fsspec reads, or a list of these
+    format, encoding, sheet : as in `read_table`
     rows : of a batch, unless they take more than 16 MB
 
-    While a pass goes on, `bytes_read` (of `n_bytes`) and `rows_read` tell how far it is. `n_rows` is known after the
-    first pass, and of a Parquet file at once.
+    Attributes
+    ----------
+    name : of the source, to show
+    path : of the first part, if it is on this machine
+    parts : the files, in the order of their rows
+    notes : sentences about how they are read, such as a detected encoding
+    n_rows : known after the first pass, and of Parquet files at once; until then None
+    n_bytes, bytes_read, rows_read : how far a pass is
     """
 
-    def __init__(self, path: str | Path, format: str | None = None, encoding: str = "utf-8", rows: int = _ROWS) -> None:
+    def __init__(
+        self,
+        source: str | Path | Sequence[str | Path],
+        format: str | None = None,
+        encoding: str | None = None,
+        rows: int = _ROWS,
+        *,
+        sheet: str | None = None,
+    ) -> None:
         if rows < 1:
             raise ValueError(f"a batch must have at least 1 row, got {rows}")
-        if str(path) == STANDARD_INPUT:
+        if str(source) == STANDARD_INPUT:
             raise InputError("standard input cannot be read twice; save it as a file and name that")
-        self.path, self.format, self.encoding, self.rows = Path(path), format, encoding, rows
-        check_encoding(encoding)
-        with open_file(self.path) as file:
-            if not self.path.is_file():
-                raise InputError(f"{path} cannot be read twice; save what comes from it as a file and name that")
-            self._is_parquet = file.read(len(_MAGIC)) == _MAGIC and format in (None, "parquet")
-        self._version = self._stat()
-        self.n_bytes = self._version[0]
+        if encoding is not None:
+            check_encoding(encoding)
+        self.format, self.encoding, self.rows = format, encoding, rows
+        self.parts = find_parts(source, known_suffixes())
+        for part in self.parts:
+            if isinstance(part, LocalFile) and part.path.exists() and not part.path.is_file():
+                raise InputError(f"{part.name} cannot be read twice; save what comes from it as a file and name that")
+        self._readers, self.notes = readers_of(self.parts, format, encoding, sheet)
+        self.name = self.parts[0].name if len(self.parts) == 1 else str(source)
+        self.path = self.parts[0].path or Path(self.name)
+        self._versions = self.versions()
+        self._sizes = [part.size() for part in self.parts]
+        self.n_bytes = sum(self._sizes)
         self.bytes_read = self.rows_read = 0
-        self.n_rows = self._n_parquet_rows() if self._is_parquet else None
-        self._columns: Columns | None = None  # of JSON lines
+        known = [reader.n_rows() for reader in self._readers]
+        self.n_rows = None if None in known else sum(n for n in known if n is not None)
+        self._schema: CommonSchema | None = None
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         self._check_unchanged()
         self.bytes_read = self.rows_read = 0
-        columns: list[str] = []
-        for frame in _of_size(self._frames(), self.rows):
+        for frame in _of_size(self._frames(self.schema), self.rows):
             self._check_unchanged()
-            columns = frame.columns
             if frame.height:
                 yield frame
         self._check_unchanged()
         if not self.rows_read:
-            raise no_rows(str(self.path), columns)
+            raise no_rows(self.name, self.columns)
         self.n_rows, self.bytes_read = self.rows_read, self.n_bytes
+
+    @property
+    def schema(self) -> CommonSchema:
+        """Of all parts together. Of JSON it is known only after the last value, so the first use reads it all."""
+        if self._schema is None:
+            self._schema = schema_of(self._readers)
+        return self._schema
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self.schema.schema)
+
+    @property
+    def estimated_rows(self) -> int:
+        """Of the whole table, from how far the pass is; exact if it is known."""
+        if self.n_rows is not None:
+            return self.n_rows
+        return round(self.rows_read * self.n_bytes / max(self.bytes_read, 1))
 
     def head(self, n_rows: int = 50_000) -> pl.DataFrame:
         """The first rows, to see what the columns are; fewer if they are very long."""
@@ -73,73 +110,72 @@ class Batches:
                 break
         return pl.concat(frames).head(n_rows).rechunk()
 
-    @property
-    def estimated_rows(self) -> int:
-        """Of the whole file, from how far the pass is; exact if it is known."""
-        if self.n_rows is not None:
-            return self.n_rows
-        return round(self.rows_read * self.n_bytes / max(self.bytes_read, 1))
+    def partitions(self, size: int = _BYTES_OF_PARTITION) -> list[Partition]:
+        """Descriptions of all rows in order, for workers that read them by themselves.
 
-    def _frames(self) -> Iterator[pl.DataFrame]:
-        if self._is_parquet:
-            yield from self._parquet_frames()
-            return
-        with open_file(self.path) as file, opened(file) as (name, chunks):
-            kind, separator, chunks = recognised(name, chunks, self.format, self.encoding)
-            if kind == "parquet":  # compressed as a whole, so it cannot be read in parts
-                frames: Iterable[pl.DataFrame] = [read_table(self.path, format=kind)]
-            elif kind == "jsonl":
-                columns = self._json_columns()
-                frames = (unified(frame, columns) for frame in json_frames(name, Lines(name, chunks, self.encoding)))
-            else:
-                frames = csv_frames(name, Lines(name, chunks, self.encoding), separator)
-            for frame in frames:
-                self.bytes_read, self.rows_read = file.tell(), self.rows_read + frame.height
-                yield frame
+        A Parquet file is divided by rows, a CSV or JSON lines file at whole rows (which takes a pass over it), into
+        ranges of about `size` bytes. What is compressed, behind a URL, or in an encoding such as UTF-16 is one
+        partition per part. Of these the rows are not counted beforehand.
+        """
+        self._check_unchanged()
+        made = [
+            Partition(reader, piece.where, self.schema, piece.n_rows, n_bytes)
+            for reader, n_bytes in zip(self._readers, self._sizes, strict=True)
+            for piece in reader.pieces(size)
+        ]
+        self._check_unchanged()
+        filled = [partition for partition in made if partition.n_rows != 0]
+        if not filled:
+            raise no_rows(self.name, self.columns)
+        return filled
 
-    def _json_columns(self) -> Columns:
-        """The type of a column is known only after its last value."""
-        if self._columns is None:
-            with opened(self.path) as (name, chunks):
-                self._columns = common_columns(json_frames(name, Lines(name, chunks, self.encoding)))
-        return self._columns
+    def versions(self) -> list[tuple[object, ...]]:
+        """Of all parts: equal as long as no file was changed."""
+        return [(part.name, *part.version()) for part in self.parts]
 
-    def _n_parquet_rows(self) -> int:
-        try:
-            return int(pl.scan_parquet(self.path, glob=False).select(pl.len()).collect().item())
-        except PARQUET_ERRORS as error:
-            raise no_parquet(str(self.path), error) from None
-
-    def _parquet_frames(self) -> Iterator[pl.DataFrame]:
-        n_rows = self._n_parquet_rows()
-        table = pl.scan_parquet(self.path, glob=False)
-        for start in range(0, n_rows, self.rows):
-            wanted = min(self.rows, n_rows - start)
-            where = f"{self.path}: the rows {start + 1} to {start + wanted} of the Parquet file cannot be read"
-            try:
-                frame = table.slice(start, wanted).collect()
-            except PARQUET_ERRORS as error:
-                reason = str(error).partition("\n")[0]
-                raise InputError(f"{where} ({reason}); write it again") from None
-            if frame.height != wanted:
-                raise InputError(f"{where} (there are {frame.height} only); write it again")
-            self.rows_read += frame.height
-            self.bytes_read = self.n_bytes * self.rows_read // n_rows
-            yield frame
-        if not n_rows:
-            yield table.collect()
-
-    def _stat(self) -> tuple[int, int, int]:
-        found = os.stat(self.path)
-        return found.st_size, found.st_mtime_ns, found.st_ino
+    def _frames(self, schema: CommonSchema) -> Iterator[pl.DataFrame]:
+        n_before = 0
+        for reader, size in zip(self._readers, self._sizes, strict=True):
+            for content, frame in reader.frames():
+                self.bytes_read, self.rows_read = n_before + content.bytes_read, self.rows_read + frame.height
+                yield unified(frame, schema)
+            n_before += size
 
     def _check_unchanged(self) -> None:
-        try:
-            is_same = self._stat() == self._version
-        except OSError:
-            is_same = False
-        if not is_same:
-            raise InputError(f"{self.path} was changed while it was read; leave it as it is and start again")
+        for part, version in zip(self.parts, self._versions, strict=True):
+            try:
+                is_same = (part.name, *part.version()) == version
+            except OSError:
+                is_same = False
+            if not is_same:
+                raise changed(part.name)
+
+
+def schema_of(readers: Sequence[PartReader]) -> CommonSchema:
+    """Columns and types of all parts. Tables must have the same columns; objects of JSON may lack some."""
+    schemas: list[pl.Schema] = []
+    first: tuple[str, set[str]] | None = None
+    for reader in readers:
+        found = list(dict.fromkeys(tuple(schema.items()) for schema in reader.schemas()))
+        schemas += [pl.Schema(columns) for columns in found]
+        if reader.format.is_uniform:
+            columns = {column for column, _ in found[0]}
+            first = first or (reader.part.name, columns)
+            _check_columns(reader.part.name, columns, *first)
+    return common_schema(schemas)
+
+
+def no_rows(name: str, columns: list[str]) -> InputError:
+    header = f" but the header ({', '.join(columns)})" if columns else ""
+    return InputError(f"{name} has no rows{header}; give a table with rows")
+
+
+def _check_columns(name: str, columns: set[str], other: str, expected: set[str]) -> None:
+    for has, lacks, difference in ((other, name, expected - columns), (name, other, columns - expected)):
+        if difference:
+            raise InputError(
+                f"{lacks} has no column {min(difference)!r}, but {has} has one; give all parts the same columns"
+            )
 
 
 def _of_size(frames: Iterable[pl.DataFrame], rows: int) -> Iterator[pl.DataFrame]:

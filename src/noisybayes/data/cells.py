@@ -14,21 +14,43 @@ _LARGEST = 1e100  # beyond it, squares and their sums are infinite
 _EXACT = 2.0**53  # beyond it, a float is not a whole number that anybody wrote
 
 
+#: Ways to write numbers: what a cell must look like (empty: as programs write it), what stands between thousands, and
+#: the decimal mark. Where several fit a column equally well, the first one is taken.
+STYLES = {
+    "point": ("", "", "."),  # 1234.5
+    "grouped": (  # 1,234.5
+        r"^[+-]?([1-9]\d{0,2}([,' \u{a0}\u{202f}]\d{3})+|\d+)(\.\d+)?$",
+        r"[,' \u{a0}\u{202f}]",
+        ".",
+    ),
+    "comma": (r"^[+-]?(\d+|\d{1,3}([.' \u{a0}\u{202f}]\d{3})+)(,\d+)?$", r"[.' \u{a0}\u{202f}]", ","),  # 1.234,5
+}
+
+
 class Parsed(NamedTuple):
     values: pl.Series  # float64, null where missing
     bad: pl.Series  # bool: there is something that cannot be read
 
 
 def as_text(series: pl.Series) -> pl.Series:
-    """Every cell as text: whole floats as ints, lists and structs as JSON, empty cells null."""
+    """Every cell of any type as text: whole floats as ints, lists and structs as JSON, empty cells null."""
     dtype = series.dtype
     if dtype.is_float():
         text = _float_text(series)
+    elif dtype == pl.Duration:
+        text = series.dt.to_string("polars")
     elif dtype.is_nested() or dtype in (pl.Object, pl.Binary):
-        text = pl.Series(series.name, [value_text(value) for value in series.to_list()], dtype=pl.String)
+        text = _text_by_value(series)
     else:
-        text = series.cast(pl.String)
+        try:
+            text = series.cast(pl.String)
+        except pl.exceptions.PolarsError:  # a type of a later version of polars
+            text = _text_by_value(series)
     return text.set(text == "", None)
+
+
+def _text_by_value(series: pl.Series) -> pl.Series:
+    return pl.Series(series.name, [value_text(value) for value in series.to_list()], dtype=pl.String)
 
 
 def value_text(value: Any) -> str | None:
@@ -42,14 +64,45 @@ def value_text(value: Any) -> str | None:
     return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, dict | list | bool) else str(value)
 
 
-def as_numbers(series: pl.Series) -> Parsed:
+def as_numbers(series: pl.Series, style: str | None = None) -> Parsed:
+    """Cells as numbers; `style` is one of `STYLES`, by default the one that fits the column best.
+
+    What a cell such as 1,234 means only its column can tell. Who reads a table in parts should therefore find the
+    style once, by `number_style`, and read every part by it.
+    """
     if series.dtype.is_numeric() or series.dtype == pl.Boolean:
         values, cells = series.cast(pl.Float64), series
     else:
         cells = _stripped(series)
-        values = cells.cast(pl.Float64, strict=False)
+        values = _parsed(cells, style or _best_style(cells))
     bad = (values.is_null() & cells.is_not_null()) | (values.fill_nan(None).abs() > _LARGEST).fill_null(False)
     return Parsed(values.fill_nan(None), bad)
+
+
+def number_style(series: pl.Series) -> str:
+    """The one of `STYLES` by which most cells of a column are numbers."""
+    is_text = not (series.dtype.is_numeric() or series.dtype == pl.Boolean)
+    return _best_style(_stripped(series)) if is_text else "point"
+
+
+def _best_style(cells: pl.Series) -> str:
+    best, fewest = "point", len(cells) + 1
+    for style in STYLES:
+        n_bad = int((_parsed(cells, style).is_null() & cells.is_not_null()).sum())
+        if n_bad < fewest:
+            best, fewest = style, n_bad
+        if not fewest:
+            break
+    return best
+
+
+def _parsed(cells: pl.Series, style: str) -> pl.Series:
+    """Floats, null where a cell is not a number of this style."""
+    pattern, thousands, decimal = STYLES[style]
+    if pattern:
+        cells = cells.set(~cells.str.contains(pattern), None)
+        cells = cells.str.replace_all(thousands, "").str.replace(decimal, ".", literal=True)
+    return cells.cast(pl.Float64, strict=False)
 
 
 def as_truths(series: pl.Series) -> Parsed:

@@ -9,16 +9,16 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
+from .decoding import Lines
 from .errors import InputError
-from .source import Lines
 
 _BATCH = 5_000  # rows; larger batches of Python lists keep the garbage collector busy
 _PORTION = 1 << 23  # characters
@@ -26,37 +26,98 @@ _QUOTE, _NEWLINE = b'"\n'
 _CELL = pl.when(pl.all() != "").then(pl.all())
 
 
-def read_csv(name: str, lines: Lines, separator: str, report: Callable[[int], None]) -> pl.DataFrame:
-    frames, n_rows = [], 0
-    for frame in csv_frames(name, lines, separator):
-        frames.append(frame)
-        n_rows += frame.height
-        if frame.height:
-            report(n_rows)
-    return pl.concat(frames)
+class Layout(NamedTuple):
+    """What the header tells."""
+
+    separator: str
+    columns: tuple[str, ...]
+
+    @property
+    def schema(self) -> dict[str, pl.String]:
+        return dict.fromkeys(self.columns, pl.String())
 
 
-def csv_frames(name: str, lines: Lines, separator: str) -> Iterator[pl.DataFrame]:
-    """The rows in portions; the first one has none, and tells the columns.
+class Header(NamedTuple):
+    layout: Layout
+    n_lines: int
+    n_bytes: int  # of these lines
 
-    Blank lines are skipped, except in a table of one column, where they are empty cells.
-    """
+
+class Scanned(NamedTuple):
+    """Some rows that were counted, and where they end."""
+
+    n_rows: int
+    n_lines: int  # of the file, up to their end
+    n_bytes: int  # from the first row of all to their end
+
+
+def read_header(name: str, lines: Lines, separator: str, encoding: str = "utf-8") -> Header:
+    measured = _Measured(lines, encoding)
     with _fields_of_any_size():
-        reader = csv.reader(lines, delimiter=separator, strict=True)
+        reader = csv.reader(measured, delimiter=separator, strict=True)
         columns: list[str] = []
         while not columns:  # blank lines above the header
             columns = next(iter(_batch(name, reader, 1, 0)))
-    columns = _column_names(name, columns)
-    schema = dict.fromkeys(columns, pl.String())
-    yield pl.DataFrame(schema=schema)
-    n_lines = reader.line_num
+    return Header(Layout(separator, tuple(_column_names(name, columns))), reader.line_num, measured.n_bytes)
+
+
+def csv_frames(name: str, lines: Lines, layout: Layout, n_lines: int) -> Iterator[pl.DataFrame]:
+    """The rows in portions; the first one has none, and tells the columns.
+
+    Blank lines are skipped, except in a table of one column, where they are empty cells. `n_lines` are above the rows.
+    """
+    yield pl.DataFrame(schema=layout.schema)
     while portion := _portion(lines):
-        frame = _regular(portion, separator, schema)
+        frame = _regular(portion, layout)
         if frame is None:
-            yield from _irregular(name, chain(io.StringIO(portion, newline=""), lines), separator, schema, n_lines)
+            for rows, _ in _irregular(name, chain(_lines_of(portion), lines), layout, n_lines):
+                yield _frame(rows, layout)
             return
         yield frame
         n_lines += portion.count("\n")
+
+
+def scan(name: str, lines: Lines, layout: Layout, n_lines: int, encoding: str) -> Iterator[Scanned]:
+    """Count the rows and tell where they end, as `csv_frames` reads them."""
+    n_bytes = 0
+    while portion := _portion(lines):
+        n_rows = _n_plain_rows(portion, layout)
+        if n_rows is None:
+            n_rows = _n_regular_rows(portion, layout)
+        if n_rows is None:
+            rest = _Measured(chain(_lines_of(portion), lines), encoding)
+            for rows, n_read in _irregular(name, rest, layout, n_lines):
+                yield Scanned(len(rows), n_read, n_bytes + rest.n_bytes)
+            return
+        n_lines += portion.count("\n")
+        n_bytes += len(portion.encode(encoding))
+        yield Scanned(n_rows, n_lines, n_bytes)
+
+
+def _n_plain_rows(text: str, layout: Layout) -> int | None:
+    """The number of rows if every line is one, which shows in no time; whether it has all fields, its reader finds."""
+    if len(layout.columns) < 2 or '"' in text or "\r" in text or text.startswith("\n") or "\n\n" in text:
+        return None
+    return text.count("\n") + (not text.endswith("\n"))
+
+
+class _Measured:
+    """Lines, and how many bytes those that were taken have."""
+
+    def __init__(self, lines: Iterator[str], encoding: str) -> None:
+        self._lines, self._encoding, self.n_bytes = lines, encoding, 0
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self.n_bytes += len(line.encode(self._encoding))
+        return line
+
+
+def _lines_of(portion: str) -> Iterator[str]:
+    return io.StringIO(portion, newline="")
 
 
 def _portion(lines: Lines) -> str:
@@ -73,22 +134,29 @@ def _portion(lines: Lines) -> str:
     return "".join(portion)
 
 
-def _regular(text: str, separator: str, schema: dict[str, pl.String]) -> pl.DataFrame | None:
-    if len(schema) < 2 or ("\r" in text and text.count("\r") != text.count("\r\n")):
-        return None
-    content = (text if text.endswith("\n") else text + "\n").encode()
-    n_rows = _n_regular_rows(np.frombuffer(content, np.uint8), ord(separator), len(schema))
+def _regular(text: str, layout: Layout) -> pl.DataFrame | None:
+    n_rows = _n_regular_rows(text, layout)
     if n_rows is None:
         return None
     try:
-        frame = pl.read_csv(content, has_header=False, schema=schema, separator=separator, infer_schema=False)
+        frame = pl.read_csv(
+            _ended(text), has_header=False, schema=layout.schema, separator=layout.separator, infer_schema=False
+        )
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return None
     return frame.select(_CELL) if frame.height == n_rows else None
 
 
-def _n_regular_rows(content: Any, separator: int, width: int) -> int | None:
+def _ended(text: str) -> bytes:
+    return (text if text.endswith("\n") else text + "\n").encode()
+
+
+def _n_regular_rows(text: str, layout: Layout) -> int | None:
     """The number of rows if each has as many fields as the header and quotes stand around whole fields."""
+    width = len(layout.columns)
+    if width < 2 or ("\r" in text and text.count("\r") != text.count("\r\n")):
+        return None
+    content, separator = np.frombuffer(_ended(text), np.uint8), ord(layout.separator)
     at = np.flatnonzero((content == _QUOTE) | (content == separator) | (content == _NEWLINE))
     found = content[at]
     is_quote = found == _QUOTE
@@ -104,21 +172,24 @@ def _n_regular_rows(content: Any, separator: int, width: int) -> int | None:
     return len(ends) if (np.diff(ends, prepend=-1) == width).all() else None
 
 
-def _irregular(
-    name: str, lines: Iterator[str], separator: str, schema: dict[str, pl.String], n_lines: int
-) -> Iterator[pl.DataFrame]:
-    width = len(schema)
-    reader = csv.reader(lines, delimiter=separator, strict=True)
+def _irregular(name: str, lines: Iterator[str], layout: Layout, n_lines: int) -> Iterator[tuple[list[list[str]], int]]:
+    """Rows by the csv module, and the lines of the file up to their end."""
+    width = len(layout.columns)
+    reader = csv.reader(lines, delimiter=layout.separator, strict=True)
     while True:
         before = n_lines + reader.line_num
         with _fields_of_any_size():
             rows = _batch(name, reader, _BATCH, n_lines)
         if not rows:
             return
-        _check_widths(name, rows, width, before, separator)
+        _check_widths(name, rows, width, before, layout.separator)
         filled = [row for row in rows if row] if width > 1 else [row or [""] for row in rows]
-        cells = zip(*filled, strict=True) if filled else [()] * width
-        yield pl.DataFrame(dict(zip(schema, cells, strict=True)), schema=schema).select(_CELL)
+        yield filled, n_lines + reader.line_num
+
+
+def _frame(rows: list[list[str]], layout: Layout) -> pl.DataFrame:
+    cells = zip(*rows, strict=True) if rows else [()] * len(layout.columns)
+    return pl.DataFrame(dict(zip(layout.columns, cells, strict=True)), schema=layout.schema).select(_CELL)
 
 
 @contextmanager

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 import polars as pl
 
 from .cells import as_numbers, as_text, as_truths
+from .column_names import is_id_name, is_labeling_name, is_model_name, is_text_name, is_truth_name
 
-LABEL_NAMES = (
-    "label", "labels", "given_label", "observed_label", "noisy_label", "y", "class", "category", "target", "intent",
-    "topic", "tag", "sentiment",
-)  # fmt: skip
-#: Columns that may hold the answer: a model that saw them would find nothing.
-_TRUTH_NAMES = {
-    "gt", "gold", "truth", "ground_truth", "verified", "expert", "ys", "y_true", "correct", "corrected", "clean",
-}  # fmt: skip
-_TRUTH_PATTERN = re.compile(
-    r"(true|gold|gt|verified|correct|corrected|clean|expert|real|actual)_(label|class|category|y)"
-)
-_TEXT_NAMES = {
-    "text", "message", "comment", "body", "question", "utterance", "content", "description", "review", "tweet",
-    "sentence", "subject", "title", "query", "document",
-}  # fmt: skip
-_ID_PATTERN = re.compile(r"id|uuid|guid|index|key|\w+_(id|uuid|key|index)|row|row_(number|nr|no)|unnamed:_0")
 _SPACELESS = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
 
+#: T-10000, 2024/00017, a UUID, a hash
+_CODE = (
+    r"^([A-Za-z]{1,8}[-_#:/.]?\d{2,}([-_/.:]\d+)*|\d+([-_/]\d+)+"
+    r"|[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|[0-9a-f]{24,64})$"
+)
+_CLOCK = r"\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?( ?[AaPp]\.?[Mm]\.?)?( ?(Z|UTC|[+-]\d{2}:?\d{2}))?"
+_DAY = r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))"
+_DATE = f"^({_DAY}([T ,]+{_CLOCK})?|{_CLOCK})$"
+
 _MOST_CATEGORIES = 100
+_FEWEST_CODES = 5
+_MOSTLY = 0.5
+_MOST_LABELS = 50
 _FEW_NUMBERS = 10
 _SHORT = 40  # characters
 _WORDS_OF_A_TEXT = 3
@@ -39,22 +35,14 @@ class Guess(NamedTuple):
     why: str
 
 
-def plain(name: str) -> str:
-    """A name of a column without its habits of spelling: "True Label", "trueLabel", "true-label" are one."""
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip())
-    return re.sub(r"[\s\-.]+", "_", words).casefold()
-
-
-def is_truth_name(name: str) -> bool:
-    return plain(name) in _TRUTH_NAMES or _TRUTH_PATTERN.fullmatch(plain(name)) is not None
-
-
 def guess(column: pl.Series, answers: list[pl.Series]) -> Guess:
     """`answers` are the columns of labels, as text: what says the same is no feature."""
     if is_truth_name(column.name):
         return Guess(None, f"named like the true label, so it is no feature; --verified {column.name} uses it")
+    if is_labeling_name(column.name):
+        return Guess(None, f"about the labeling, not about the content; --categorical {column.name} uses it")
     if _is_odd(column.dtype):
-        return Guess(None, f"holds values of the type {column.dtype}")
+        return Guess(None, f"holds {_in_words(column.dtype)}, which are not used as a feature")
     text = as_text(column)
     values = text.drop_nulls()
     n_distinct = values.n_unique()
@@ -62,6 +50,8 @@ def guess(column: pl.Series, answers: list[pl.Series]) -> Guess:
         return Guess(None, "empty")
     if n_distinct == 1 and len(values) == len(text):
         return Guess(None, "the same value in every row")
+    if _are_dates(values):
+        return Guess(None, "holds dates, which are not used as a feature")
     if _looks_like_id(column):
         return Guess("id", "looks like an identifier")
     for answer in answers:
@@ -75,10 +65,40 @@ def is_row_id(column: pl.Series) -> bool:
     return not is_truth_name(column.name) and _looks_like_id(column) and column.n_unique() == len(column)
 
 
+def may_be_labels(column: pl.Series) -> bool:
+    """Few different values, each of them several times, that are names rather than measurements."""
+    is_other = is_truth_name(column.name) or is_model_name(column.name) or is_labeling_name(column.name)
+    if is_other or _is_odd(column.dtype) or column.dtype.is_float() or _looks_like_id(column):
+        return False
+    values = as_text(column).drop_nulls()
+    if not 2 <= values.n_unique() <= min(_MOST_LABELS, len(values) / 2):
+        return False
+    if is_text_name(column.name) or _are_dates(values):
+        return False
+    is_short = _mean(values.gather_every(max(1, len(values) // _SAMPLE)).str.len_chars()) <= _SHORT
+    return is_short and (column.dtype.is_integer() or not _are_numbers(column) or values.n_unique() <= _FEW_NUMBERS)
+
+
 def _looks_like_id(column: pl.Series) -> bool:
     if _is_odd(column.dtype):
         return False
-    return _ID_PATTERN.fullmatch(plain(column.name)) is not None or _are_distinct_integers(column)
+    return is_id_name(column.name) or _are_distinct_integers(column) or _are_codes(column)
+
+
+def _are_codes(column: pl.Series) -> bool:
+    """Such as T-10000, or as a UUID, and hardly any of them twice."""
+    if column.dtype != pl.String:
+        return False
+    values = column.drop_nulls()
+    sample = values.head(_SAMPLE).str.strip_chars()
+    if len(values) < _FEWEST_CODES or not sample.str.contains(_CODE).all() or _are_dates(values):
+        return False
+    return values.n_unique() > _MOSTLY * len(values)
+
+
+def _are_dates(values: pl.Series) -> bool:
+    sample = values.head(_SAMPLE).str.strip_chars()
+    return bool(sample.str.contains(_DATE).all()) and bool(values.str.strip_chars().str.contains(_DATE).all())
 
 
 def _are_distinct_integers(column: pl.Series) -> bool:
@@ -98,6 +118,15 @@ def _is_odd(dtype: pl.DataType) -> bool:
     return dtype.is_nested() or dtype.is_temporal() or dtype in (pl.Object, pl.Binary)
 
 
+def _in_words(dtype: pl.DataType) -> str:
+    """Never the name of the type: people may not know the library."""
+    words = {
+        pl.Date: "dates", pl.Datetime: "dates and times", pl.Time: "times of day", pl.Duration: "durations",
+        pl.List: "lists", pl.Array: "lists", pl.Struct: "records", pl.Binary: "bytes",
+    }  # fmt: skip
+    return words.get(type(dtype), "objects")
+
+
 def _n_pairs(text: pl.Series, answer: pl.Series) -> int:
     return pl.DataFrame({"text": text, "answer": answer}).drop_nulls().unique().height
 
@@ -110,7 +139,7 @@ def _feature(column: pl.Series, values: pl.Series, n_distinct: int) -> Guess:
         return Guess("numeric", "") if n_distinct > _FEW_NUMBERS else Guess("categorical", count)
     sample = values.gather_every(max(1, len(values) // _SAMPLE))
     is_short = _mean(sample.str.len_chars()) <= _SHORT
-    if plain(column.name) in _TEXT_NAMES:
+    if is_text_name(column.name):
         return Guess("text", "")
     if is_short and n_distinct <= min(_MOST_CATEGORIES, len(values) / 3):
         return Guess("categorical", count)

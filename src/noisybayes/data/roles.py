@@ -11,8 +11,10 @@ import numpy as np
 import polars as pl
 
 from .cells import as_text
+from .column_names import is_truth_name, named_like_label, plain
 from .errors import InputError
-from .guess import LABEL_NAMES, guess, is_row_id, is_truth_name, plain
+from .guess import guess, is_row_id, may_be_labels
+from .label_variants import Variants
 from .simulate import Array
 
 _MANY_LABELS = 50
@@ -47,8 +49,9 @@ def find_roles(
     taken = _checked(frame, single | {role: list(names) for role, names in features.items()})
     notes = []
     if label is None:
-        label = _guess_label(frame, taken)
-        notes.append(f"label column: {label!r} (has {as_text(frame[label]).drop_nulls().n_unique()} distinct values)")
+        label, why = _guess_label(frame, taken)
+        count = f"has {as_text(frame[label]).drop_nulls().n_unique()} distinct values"
+        notes.append(f"label column: {label!r} ({count}{'; ' + why if why else ''})")
     found: dict[str, list[str]] = {role: list(dict.fromkeys(names)) for role, names in features.items()}
     rest = [name for name in frame.columns if name not in taken and name != label]
     if any(found.values()):
@@ -103,12 +106,13 @@ def check_number_of_labels(n: int, k: int, roles: Roles) -> None:
         )
 
 
-def label_texts(column: pl.Series, missing_label: str | None) -> pl.Series:
-    """Labels as text without outer spaces; null where empty or `missing_label`."""
+def label_texts(column: pl.Series, missing_label: str | None, variants: Variants | None = None) -> pl.Series:
+    """Labels as text without outer spaces, null where empty or `missing_label`; with `variants`, one spelling each."""
     # zero bytes at the end go too: arrays of strings would lose them later
     text = as_text(column).str.replace(r"[\s\x00]+$", "").str.strip_chars()
     missing = ["", *([] if missing_label is None else [missing_label.strip()])]
-    return text.set(text.is_in(missing), None)
+    text = text.set(text.is_in(missing), None)
+    return text if variants is None else variants.applied(text)
 
 
 def _labels(column: pl.Series, missing_label: str | None) -> Array:
@@ -152,13 +156,17 @@ def _checked(frame: pl.DataFrame, given: dict[str, list[str]]) -> dict[str, str]
     return taken
 
 
-def _guess_label(frame: pl.DataFrame, taken: dict[str, str]) -> str:
+def _guess_label(frame: pl.DataFrame, taken: dict[str, str]) -> tuple[str, str]:
+    """The label column, and why."""
     free = [name for name in frame.columns if name not in taken and not is_truth_name(name)]
-    names = {plain(name): name for name in reversed(free)}
-    for name in LABEL_NAMES:
-        if name in names:
-            return names[name]
-    few = [name for name in free if 2 <= as_text(frame[name]).drop_nulls().n_unique() <= _MANY_LABELS]
+    named = named_like_label(free)
+    if named is not None:
+        return named, ""
+    few = [name for name in free if may_be_labels(frame[name])]
+    if len(few) == 1:
+        return few[0], "the only column with few different values; --label names another one"
+    if few and few[-1] == frame.columns[-1]:
+        return few[-1], "the last column, with few different values; --label names another one"
     candidates = f"candidates are {_shown(few)}" if few else f"the columns are {_shown(frame.columns)}"
     raise InputError(f"no column is named like a label; say which one it is with --label ({candidates})")
 

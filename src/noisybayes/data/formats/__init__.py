@@ -1,0 +1,76 @@
+"""The formats that can be read. A new one is a file here, and a line in `FORMATS`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..content import Content
+from ..errors import InputError
+from .argilla import ARGILLA
+from .base import Format, Head, Piece
+from .delimited import CSV, TSV
+from .doccano import DOCCANO
+from .excel import EXCEL
+from .json_lines import JSON_LINES
+from .json_list import JSON_LIST
+from .label_studio import LABEL_STUDIO
+from .parquet import PARQUET
+from .prodigy import PRODIGY
+
+__all__ = ["FORMATS", "Format", "Head", "Piece", "find_format", "known_suffixes", "titles"]
+
+#: By the name that the option --input-format takes. In doubt the first one that is likely is taken.
+FORMATS: dict[str, Format] = {
+    "parquet": PARQUET,
+    "excel": EXCEL,
+    "label-studio": LABEL_STUDIO,
+    "argilla": ARGILLA,
+    "prodigy": PRODIGY,
+    "doccano": DOCCANO,
+    "jsonl": JSON_LINES,
+    "json": JSON_LIST,
+    "tsv": TSV,
+    "csv": CSV,
+}
+
+
+def titles() -> str:
+    """All formats, for messages: "CSV, Parquet or TSV"."""
+    names = sorted(form.title for form in FORMATS.values() if form.suffixes)  # those that one can save a table as
+    return f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def known_suffixes() -> tuple[str, ...]:
+    return tuple(sorted(suffix for form in FORMATS.values() for suffix in form.suffixes))
+
+
+def find_format(content: Content, name: str | None) -> Format:
+    """The format that is named, or else the one that the content proves, the file's name says, or looks likely."""
+    if name is not None and name not in FORMATS:
+        raise InputError(f"there is no format {name!r}; it must be one of {', '.join(FORMATS)}")
+    first = content.head()
+    head = Head(first, first.decode(content.encoding, "replace").lstrip("\ufeff").lstrip())
+    if not head.text:
+        raise InputError(f"{content.name} is empty; give a table with a header and rows")
+    if name is not None:
+        return FORMATS[name]
+    return _by_proof(head) or _by_suffix(content.name) or _by_looks(content.name, head)
+
+
+def _by_proof(head: Head) -> Format | None:
+    return next((form for form in FORMATS.values() if form.is_surely(head)), None)
+
+
+def _by_suffix(name: str) -> Format | None:
+    """The last known ending; `.csv.gz` has two."""
+    by_suffix = {suffix: form for form in FORMATS.values() for suffix in form.suffixes}
+    known = [by_suffix[suffix] for suffix in map(str.lower, Path(name).suffixes[-2:]) if suffix in by_suffix]
+    return known[-1] if known else None
+
+
+def _by_looks(name: str, head: Head) -> Format:
+    is_zip = head.content.startswith(b"PK\3\4")
+    if is_zip or "\0" in head.text:
+        what = "it is a ZIP file" if is_zip else "it is not text"
+        raise InputError(f"the format of {name} is unknown ({what}); save it as {titles()}")
+    return next(form for form in FORMATS.values() if form.is_likely(head))

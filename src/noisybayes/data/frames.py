@@ -1,0 +1,71 @@
+"""Tables that are in memory already: pandas, polars, pyarrow, Hugging Face."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from .cells import value_text
+from .errors import InputError
+
+
+def to_frame(data: Any) -> pl.DataFrame:
+    """A polars frame of the same rows.
+
+    Parameters
+    ----------
+    data : a data frame of polars or pandas, a Table or RecordBatch of pyarrow, a Dataset of Hugging Face, or anything
+        else that hands out Arrow data (`__arrow_c_stream__`)
+    """
+    frame = _converted(data)
+    if not frame.height:
+        raise InputError("the data frame has no rows; give a table with rows")
+    return frame
+
+
+def _converted(data: Any) -> pl.DataFrame:
+    if isinstance(data, pl.LazyFrame):
+        data = data.collect()
+    if isinstance(data, pl.DataFrame):
+        return data
+    if isinstance(data, Mapping) and data and all(hasattr(split, "column_names") for split in data.values()):
+        splits = ", ".join(map(repr, data))
+        raise InputError(f"the data set has several splits ({splits}); give one of them: data[{next(iter(data))!r}]")
+    # pandas hands out Arrow data too, but needs pyarrow for it
+    if hasattr(data, "columns") and hasattr(data, "iloc"):
+        return _from_pandas(data)
+    if hasattr(data, "to_polars"):
+        return pl.DataFrame(data.to_polars())
+    if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
+        return pl.DataFrame(data)
+    raise InputError(f"a table must be a data frame or the path of a file, got {type(data).__name__}")
+
+
+def _from_pandas(data: Any) -> pl.DataFrame:
+    names = [str(name) for name in data.columns]
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise InputError(f"the data frame has more than one column {twice[0]!r}; rename all but one of them")
+    return pl.DataFrame([_series(name, _values(data.iloc[:, i])) for i, name in enumerate(names)])
+
+
+def _series(name: str, values: list[Any]) -> pl.Series:
+    try:
+        try:
+            return pl.Series(name, values, strict=True)
+        except UnicodeEncodeError:
+            raise
+        except (TypeError, ValueError, pl.exceptions.PolarsError):  # unlike values: as text
+            return pl.Series(name, [value_text(value) for value in values], dtype=pl.String)
+    except UnicodeEncodeError as error:
+        odd = error.object[error.start]
+        raise InputError(f"the column {name!r} contains an unpaired surrogate ({odd!r}); replace it") from None
+
+
+def _values(column: Any) -> list[Any]:
+    """The cells of a pandas column, None where missing."""
+    missing = column.isna()
+    return [None if gone else value for value, gone in zip(column.tolist(), missing, strict=True)]

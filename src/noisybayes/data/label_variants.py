@@ -1,0 +1,104 @@
+"""Labels that differ only in their spelling are one class: "Refund", "refund ", "re-fund" and "ｒｅｆｕｎｄ"."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+# what people put at the ends of a label without meaning it; - and + may be marks, as in A- and A+
+_OUTER = " \t\r\n\v\f\u00a0.,;:!?…\"'`´‘’“”„«»()[]{}"
+_SEPARATORS = re.compile(r"[\s\-_./\\,;:·‐‑‒–—'’]+")
+_INVISIBLE = re.compile(r"[\u00ad\u200b-\u200f\u2060\ufeff]")
+_MOST_SHOWN = 12
+
+
+class Variant(NamedTuple):
+    """One class that the table spells in several ways."""
+
+    label: str  # the commonest spelling, which all of them become
+    spellings: tuple[str, ...]  # the others, the commonest first
+    n_rows: int  # with one of the others
+
+
+class Variants(NamedTuple):
+    """What `label_variants` found; `mapping` is empty if every class has one spelling."""
+
+    mapping: dict[str, str]  # each other spelling to the label that it becomes
+    found: tuple[Variant, ...]  # for a report, the classes with the most changed rows first
+
+    def applied(self, labels: pl.Series) -> pl.Series:
+        """Labels as text with one spelling for each class."""
+        return labels.replace(self.mapping) if self.mapping else labels
+
+    def merged(self, counts: Mapping[str, int]) -> dict[str, int]:
+        """Counts of the classes."""
+        total: dict[str, int] = {}
+        for label, count in counts.items():
+            kept = self.mapping.get(label, label)
+            total[kept] = total.get(kept, 0) + count
+        return total
+
+    def note(self) -> str | None:
+        """One sentence for the top of a report, or None."""
+        if not self.found:
+            return None
+        shown = [f"{_quoted(one.spellings)} as {one.label!r}" for one in self.found[:_MOST_SHOWN]]
+        more = f"; and {len(self.found) - _MOST_SHOWN} more" if len(self.found) > _MOST_SHOWN else ""
+        n_rows = sum(one.n_rows for one in self.found)
+        rows = "1 row" if n_rows == 1 else f"{n_rows:,} rows"
+        return (
+            f"labels that differ only in case, spaces, punctuation or Unicode form were taken as one, in {rows}: "
+            f"{'; '.join(shown)}{more}. --keep-variants keeps them apart"
+        )
+
+
+def label_variants(counts: Mapping[str, int], keep_variants: bool = False) -> Variants:
+    """Which labels are spellings of one class.
+
+    Parameters
+    ----------
+    counts : how many rows have each label; 0 for a verified label, so that it takes the spelling of the labels
+    keep_variants : every spelling is a class of its own
+
+    The commonest spelling is kept; of equally common ones the first in the order of the alphabet.
+    """
+    if keep_variants:
+        return Variants({}, ())
+    classes: dict[str, list[str]] = {}
+    for label in sorted(counts, key=lambda label: (-counts[label], label)):
+        classes.setdefault(spelling_key(label), []).append(label)
+    found = [
+        Variant(label, tuple(others), sum(counts[other] for other in others))
+        for label, *others in classes.values()
+        if others
+    ]
+    found.sort(key=lambda one: (-one.n_rows, one.label))
+    return Variants({other: one.label for one in found for other in one.spellings}, tuple(found))
+
+
+def spelling_key(label: str) -> str:
+    """Equal for labels that differ only in case, spaces, punctuation or Unicode form.
+
+    Punctuation stays where it may mean something: between digits (1.5 is not 15), before a number (-1 is not 1), a
+    hyphen at the end (A- is not A), and signs such as + and # (C, C++ and C# are three). So does a label that
+    consists of nothing else.
+    """
+    plain = _INVISIBLE.sub("", unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", label).casefold()))
+    inner = plain.strip(_OUTER)
+    return _SEPARATORS.sub(_kept_separator, inner) or plain.strip() or label
+
+
+def _kept_separator(found: re.Match[str]) -> str:
+    text, start, end = found.string, found.start(), found.end()
+    if start == 0 or end == len(text):
+        return found[0]
+    return found[0] if text[start - 1].isdigit() and text[end].isdigit() else ""
+
+
+def _quoted(spellings: Sequence[str]) -> str:
+    more = f" and {len(spellings) - _MOST_SHOWN} more" if len(spellings) > _MOST_SHOWN else ""
+    return ", ".join(map(repr, spellings[:_MOST_SHOWN])) + more
