@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from noisybayes.data.noise import pair_noise, structured_noise, uniform_noise
+from noisybayes.data.noise import boundary_noise, majority_noise, pair_noise, structured_noise, uniform_noise
 
 RNG = np.random.default_rng(0)
 KINDS = {
@@ -46,3 +46,40 @@ def test_noise_that_hides_the_classes_is_refused(kind):
         KINDS[kind](1, 0.1)
     with pytest.raises(ValueError, match="got 3 and 1.5"):
         KINDS[kind](3, 1.5)
+
+
+def test_majority_noise_goes_to_larger_classes_in_proportion_to_their_shares():
+    matrix = majority_noise((0.3, 0.6, 0.1), 0.2)
+    np.testing.assert_allclose(matrix, [[0.8, 0, 0.2 / 3], [0.2, 1, 0.4 / 3], [0, 0, 0.8]])
+    np.testing.assert_allclose(majority_noise((0.5, 0.5), 0.2), np.eye(2))  # no class is larger than the other
+    with pytest.raises(ValueError, match="class 1 would get another label at least as often as its own"):
+        majority_noise((0.9, 0.1), 0.5)
+
+
+def hesitant(n=1_000, n_classes=3, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.integers(n_classes, size=n), rng.dirichlet(np.ones(n_classes), size=n)
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.1, 0.2, 0.5])
+def test_boundary_noise_is_where_the_classifier_hesitates_towards_its_runner_up(rate):
+    true, proba = hesitant()
+    before = true.copy(), proba.copy()
+    observed = boundary_noise(true, proba, rate, np.random.default_rng(1))
+    wrong = observed != true
+    assert wrong.sum() == round(rate * 1_000)
+    rows = np.arange(1_000)
+    others = np.where(np.arange(3) == true[:, None], -1, proba)
+    np.testing.assert_array_equal(observed[wrong], others.argmax(axis=1)[wrong])
+    margin = np.abs(proba[rows, true] - others.max(axis=1))
+    assert (np.argsort(np.argsort(margin))[wrong] < 2 * rate * 1_000).all()
+    np.testing.assert_array_equal(observed, boundary_noise(true, proba, rate, np.random.default_rng(1)))
+    for value, kept in zip((true, proba), before, strict=True):
+        np.testing.assert_array_equal(value, kept)
+
+
+def test_boundary_noise_has_no_room_for_more_than_half_of_the_rows():
+    with pytest.raises(ValueError, match="boundary noise needs a rate of at most 0.5, got 0.6"):
+        boundary_noise(*hesitant(), 0.6, np.random.default_rng(0))
+    with pytest.raises(ValueError, match="got 3 and 1.5"):
+        boundary_noise(*hesitant(), 1.5, np.random.default_rng(0))

@@ -1,14 +1,22 @@
-"""Mislabeling matrices to corrupt clean labels with: (K, K), [observed, true], every column sums to 1."""
+"""Wrong labels made from right ones.
+
+Most functions return a mislabeling matrix for `simulate.corrupt`: (K, K), [observed, true], every column sums to 1.
+Mistakes that depend on the row have no matrix; `boundary_noise` returns the observed labels themselves.
+"""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .simulate import Array
 
 #: Structured noise: this many confusions of a class take this share of its wrong labels.
 _FAVOURITES = 3
 _FAVOURITE_SHARE = 0.9
+#: Boundary noise: with two candidate rows for each mistake, no class loses more than half of its rows on average, even
+#: if all of them lie near the boundary.
+_CANDIDATES_PER_MISTAKE = 2
 
 
 def uniform_noise(n_classes: int, rate: float) -> Array:
@@ -37,6 +45,59 @@ def structured_noise(n_classes: int, rate: float, rng: np.random.Generator) -> A
         share[:_FAVOURITES] += _FAVOURITE_SHARE * rng.dirichlet(np.ones(min(_FAVOURITES, n_classes - 1)))
         matrix[others, k] = wrong[k] * share
     return _identified(matrix, rate)
+
+
+def majority_noise(class_shares: ArrayLike, rate: float) -> Array:
+    """Each class but the largest is mistaken for larger ones, in proportion to their shares, in `rate` of its rows.
+
+    `rate` is not that of all rows: the smaller classes together may have fewer rows than that.
+    """
+    shares = np.asarray(class_shares, dtype=np.float64)
+    _check_arguments(len(shares), rate)
+    matrix = np.eye(len(shares))
+    for k, share in enumerate(shares):
+        larger = np.where(shares > share, shares, 0.0)
+        if larger.any():
+            matrix[:, k] = rate * larger / larger.sum()
+            matrix[k, k] = 1.0 - rate
+    return _identified(matrix, rate)
+
+
+def boundary_noise(true: Array, proba: Array, rate: float, rng: np.random.Generator) -> Array:
+    """Observed labels with mistakes where a classifier hesitates, towards its runner-up.
+
+    Parameters
+    ----------
+    true : array of shape (n_samples,)
+        True labels, 0..K-1.
+    proba : array of shape (n_samples, n_classes)
+        P(class | x) of a classifier of the true labels, out of fold.
+    rate : float
+        Share of wrong labels among all rows, at most a half. They are drawn at random from the rows, twice as many,
+        for which the probabilities of the true class and of the runner-up (the most probable other class) differ least.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    array of shape (n_samples,)
+        The observed labels.
+    """
+    n, n_classes = proba.shape
+    _check_arguments(n_classes, rate)
+    n_wrong = round(rate * n)
+    n_candidates = _CANDIDATES_PER_MISTAKE * n_wrong
+    if n_candidates > n:
+        raise ValueError(f"boundary noise needs a rate of at most {1 / _CANDIDATES_PER_MISTAKE}, got {rate}")
+    rows = np.arange(n)
+    others = proba.copy()
+    others[rows, true] = -1.0
+    runner_up = others.argmax(axis=1)
+    margin = np.abs(proba[rows, true] - proba[rows, runner_up])
+    candidates = np.argsort(margin, kind="stable")[:n_candidates]
+    wrong = rng.choice(candidates, size=n_wrong, replace=False)
+    observed = true.copy()
+    observed[wrong] = runner_up[wrong]
+    return observed
 
 
 def _check_arguments(n_classes: int, rate: float) -> None:

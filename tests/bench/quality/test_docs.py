@@ -8,7 +8,7 @@ from noisybayes.bench.quality.datasets import DATASETS, GROUPS
 from noisybayes.bench.quality.methods import METHODS
 
 CLI = (Path(__file__).parents[3] / "docs" / "cli.md").read_text(encoding="utf-8")
-SINGLE = [name for name in DATASETS if not name.startswith(("simulation", "newsgroups"))]
+SINGLE = [name for name in DATASETS if not name.startswith(("simulation", "newsgroups", "unbalanced"))]
 
 
 @pytest.mark.parametrize("name", [*METHODS, *GROUPS, *SINGLE])

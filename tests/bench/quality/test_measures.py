@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from noisybayes.bench.quality.costs import with_costs
-from noisybayes.bench.quality.measures import calibration_error, measure
+from noisybayes.bench.quality.measures import calibration_error, measure, measure_by_label
 from noisybayes.bench.quality.methods import Outcome
-from noisybayes.bench.quality.rows import MEASURES
+from noisybayes.bench.quality.rows import BY_LABEL, MEASURES
 from noisybayes.bench.quality.tasks import Task
 
 X = np.zeros((5, 1))
@@ -44,14 +44,20 @@ def test_measures_by_hand():
             "flagged_share": 2 / 5,
             "review_share": 3 / 5,
             "n_parameters": 12,
+            "average_precision_within": (1 / 1 + 2 / 3) / 2,  # of label 0; label 1 is never wrong
+            "label_order": 1.0,
         }
     )
     assert (*measure(TASK, OUTCOME), "seconds", "peak_mb") == MEASURES
+    by_label = measure_by_label(TASK, OUTCOME)
+    assert by_label == {"wrong_by_label": "0.667 0", "p_wrong_by_label": "0.8 0.15"}
+    assert tuple(by_label) == BY_LABEL
 
 
 def test_finding_has_no_measure_where_no_label_is_wrong():
     found = measure(TASK._replace(true=TASK.y), OUTCOME)
-    for name in ("average_precision", "auroc", "f1_flagged", "f1_review", "precision_at_errors"):
+    finding = "average_precision", "auroc", "f1_flagged", "f1_review", "precision_at_errors"
+    for name in (*finding, "average_precision_within", "label_order"):
         assert np.isnan(found[name])
     assert found["flagged_share"] == 2 / 5
     assert found["noise_rate_true"] == 0

@@ -15,6 +15,8 @@ from noisybayes.data.datasets import DatasetUnavailableError
 from . import small
 
 DATASETS = {"text": small.text, "table": small.table}
+#: Columns that the first version did not write.
+LATER = ("n_parameters", "average_precision_within", "label_order", *stored.BY_LABEL, "at_once")
 
 
 def answer(task):
@@ -160,10 +162,12 @@ def test_rows_of_another_version_are_not_mixed_in(tmp_path):
 def test_rows_of_earlier_versions_are_taken(tmp_path):
     path = tmp_path / "quality.csv"
     run(pending(all_jobs(["table"], ["one"], 1), path), DATASETS, {"one": answer}, path)
-    columns = [column for column in stored.COLUMNS if column not in ("n_parameters", "at_once")]
+    columns = [column for column in stored.COLUMNS if column not in LATER]
     cells = [str(stored.load(path)[0][column]) for column in columns]
     path.write_text(",".join(columns) + "\n" + ",".join(f'"{cell}"' for cell in cells) + "\n")
     assert np.isnan(stored.load(path)[0]["n_parameters"])
+    assert np.isnan(stored.load(path)[0]["label_order"])
+    assert stored.load(path)[0]["p_wrong_by_label"] == ""
     assert stored.load(path)[0]["at_once"] == 1
     jobs = all_jobs(["table"], ["one"], 2)
     run(pending(jobs, path), DATASETS, {"one": answer}, path)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from .label_measures import average_precision_within, in_one_cell, label_order, means_by_label
 from .methods.outcome import Outcome
 from .tasks import Array, Task
 
@@ -34,6 +35,16 @@ def measure(task: Task, outcome: Outcome) -> dict[str, float]:
         "flagged_share": float(outcome.flagged.mean()),
         "review_share": float(outcome.review.mean()),
         "n_parameters": outcome.n_parameters,
+        "average_precision_within": average_precision_within(task.y, wrong, outcome.p_wrong),
+        "label_order": label_order(task.y, wrong, outcome.p_wrong),
+    }
+
+
+def measure_by_label(task: Task, outcome: Outcome) -> dict[str, str]:
+    """One number for each given label: its share of wrong labels, and its mean P(wrong)."""
+    return {
+        "wrong_by_label": in_one_cell(means_by_label(task.y, task.y != task.true)),
+        "p_wrong_by_label": in_one_cell(means_by_label(task.y, outcome.p_wrong)),
     }
 
 

@@ -50,6 +50,8 @@ DATASET_NOTES = {
     "livestream": "The paper's Live Streaming Dialog Dataset: volunteers' labels, tested on the experts', random 80/20 "
     "splits.",
     "imbalanced": "Made texts: six classes from 50 % down to 2 % of the rows, structured noise.",
+    "unbalanced": "Texts of two or three classes, thinned to unequal shares; the name has the texts, the number of "
+    "classes, the share of the largest, the kind of noise and its percentage.",
     "many-classes": "Made short texts: 120 classes of about 50 rows, structured noise.",
 }
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..store import Row, table
 from . import rows as stored
+from . import unbalanced_page
 from .methods import NEEDS_TRUTH, TOLD_RATES
 from .notes import METHOD_NOTES, dataset_note
 from .summary import DEFAULT, Comparison, Mean, compare, in_order, mean, names
@@ -91,11 +92,16 @@ def render_page(results: Path) -> str:
     rows = in_order(row for row in stored.load(results / RESULTS) if row["method"] not in TOLD_RATES)
     if not rows:
         return f"{HEAD}\n{NO_ROWS}"
-    datasets = names(rows, "dataset")
-    sections = [_dataset_section(name, [row for row in rows if row["dataset"] == name]) for name in datasets]
-    return "\n".join(
-        [HEAD, _machine_text(rows), _methods_text(rows), _measures_text(rows), *_overview(rows), *sections]
-    )
+    unbalanced = [row for row in rows if row["dataset"] in unbalanced_page.DATASETS]
+    others = [row for row in rows if row["dataset"] not in unbalanced_page.DATASETS]
+    sections = [
+        _dataset_section(name, [row for row in others if row["dataset"] == name]) for name in names(others, "dataset")
+    ]
+    parts = [
+        HEAD, _machine_text(rows, others), _methods_text(rows), _measures_text(rows), *_overview(others),
+        unbalanced_page.section(unbalanced), *sections,
+    ]  # fmt: skip
+    return "\n".join(part for part in parts if part)
 
 
 def write_page(root: Path) -> Path:
@@ -105,9 +111,12 @@ def write_page(root: Path) -> Path:
     return path
 
 
-def _machine_text(rows: list[Row]) -> str:
-    seeds = _commonest_seeds(rows)
-    repeat = f"Repeat with `{COMMAND} --seeds {seeds} --fresh`{_more_seeds(rows, seeds)}."
+def _machine_text(rows: list[Row], others: list[Row]) -> str:
+    """`others` are those without the unbalanced texts, whose section has its own command."""
+    if not others:
+        return f"{measured_on(rows)}\n"
+    seeds = _commonest_seeds(others)
+    repeat = f"Repeat with `{COMMAND} --seeds {seeds} --fresh`{_more_seeds(others, seeds)}."
     return f"{measured_on(rows)} {repeat}\n"
 
 

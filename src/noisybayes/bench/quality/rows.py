@@ -14,14 +14,20 @@ from ..store import Row, parse_rows
 MEASURES = (
     "average_precision", "auroc", "f1_flagged", "f1_review", "precision_at_errors", "corrected_accuracy",
     "given_accuracy", "test_accuracy", "calibration_error", "noise_rate_estimated", "noise_rate_true",
-    "flagged_share", "review_share", "n_parameters", "seconds", "peak_mb",
+    "flagged_share", "review_share", "n_parameters", "average_precision_within", "label_order", "seconds", "peak_mb",
 )  # fmt: skip
+#: One number for each given label, in one cell.
+BY_LABEL = ("wrong_by_label", "p_wrong_by_label")
 COLUMNS = (
-    "dataset", "seed", "method", "kind", "n_train", "n_test", "n_features", "n_classes", *MEASURES, "warnings",
-    "error", "at_once", "machine",
+    "dataset", "seed", "method", "kind", "n_train", "n_test", "n_features", "n_classes", *MEASURES, *BY_LABEL,
+    "warnings", "error", "at_once", "machine",
 )  # fmt: skip
 #: Columns that earlier versions did not write, and what a row of theirs has there.
-_ADDED = {"n_parameters": float("nan"), "at_once": 1}
+_ADDED = {
+    **dict.fromkeys(("n_parameters", "average_precision_within", "label_order"), float("nan")),
+    **dict.fromkeys(BY_LABEL, ""),
+    "at_once": 1,
+}
 
 
 class Job(NamedTuple):

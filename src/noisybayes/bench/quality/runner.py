@@ -16,7 +16,7 @@ from ...data.datasets import DatasetUnavailableError
 from ..store import Row, machine
 from . import rows as stored
 from .costs import with_costs
-from .measures import measure
+from .measures import measure, measure_by_label
 from .methods import NEEDS_TRUTH, Method
 from .rows import Job
 from .side_by_side import side_by_side
@@ -110,7 +110,7 @@ def run_job(job: Job, task: Task, method: Method) -> Row:
         warnings.simplefilter("ignore", ResourceWarning)
         try:
             outcome, row["seconds"], row["peak_mb"] = with_costs(lambda: method(shown))
-            row |= measure(task, outcome)
+            row |= {**measure(task, outcome), **measure_by_label(task, outcome)}
         except Exception as error:  # a peer may fail in any way; the others are measured nevertheless
             row["error"] = " ".join(f"{type(error).__name__}: {error}".split())
     row["warnings"] = " ".join(sorted({warning.category.__name__ for warning in caught}))

@@ -92,16 +92,19 @@ def quality(
 
 
 def _chosen(datasets: str, methods: str, plugins: Path | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    from ...bench.quality.datasets import DATASETS, GROUPS
+    from ...bench.quality.datasets import DATASETS, GROUPS, NOT_IN_ALL
     from ...bench.quality.methods import METHODS, TOLD_RATES
     from ...bench.quality.plugins import datasets_in
     from ...bench.quality.selection import select
 
     folder = plugins or Path(DEFAULT_FOLDER)
     extra = datasets_in(folder) if folder.is_dir() else {}
-    groups = {**GROUPS, "plugins": tuple(extra)} if extra else GROUPS
+    offered = {**DATASETS, **extra}
+    groups = {"all": tuple(name for name in offered if name not in NOT_IN_ALL), **GROUPS}
+    if extra:
+        groups["plugins"] = tuple(extra)
     return (
-        select(datasets, {**DATASETS, **extra}, groups, "data set"),
+        select(datasets, offered, groups, "data set"),
         select(methods, {**METHODS, **TOLD_RATES}, {"all": tuple(METHODS), "rates": tuple(TOLD_RATES)}, "method"),
     )
 

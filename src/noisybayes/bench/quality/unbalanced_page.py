@@ -1,0 +1,139 @@
+"""The section of docs/quality.md on unbalanced texts: one line for each data set, three methods."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..store import Row, table
+from .datasets import GROUPS
+from .datasets.unbalanced import N_TRAIN, NOISES
+from .label_measures import from_one_cell
+from .summary import DEFAULT, mean, names
+from .tasks import Array
+
+DATASETS = frozenset(GROUPS["unbalanced"])
+PEERS = ("cleanlab-lr", "cleanlab-multinomial")
+METHODS = (DEFAULT, *PEERS)
+AP, AP_WITHIN, ORDER = "average_precision", "average_precision_within", "label_order"
+#: A data set where the default is this much behind the better peer is named.
+FAR_BEHIND = 0.05
+_COMMAND = f"noisybayes bench quality --datasets unbalanced --methods {','.join(METHODS)}"
+_NOTHING = "–"
+
+TEXT = f"""## Unbalanced texts
+
+Two or three classes of 20 Newsgroups (`comp`, `sci`, `rec`) or of NoisyAG-News (business, technology, world; its true
+labels), thinned to shares of 90/10, 75/25 or 60/30/10, {N_TRAIN:,} training rows, and labels made wrong in three ways:
+
+- `class`: this percentage of every class, by chance;
+- `boundary`: this percentage of all rows, drawn from the rows where a logistic regression of the true labels hesitates,
+  towards its runner-up;
+- `majority`: this percentage of every class but the largest, towards larger classes.
+
+Difference: AP of `{DEFAULT}` less that of the better of the two peers. AP within labels: among the rows of one given
+label, mean over the labels, in the order of the methods. Wrong by label: the share of errors among the rows of each
+given label, the largest class first, and beside it the mean P(wrong) of `{DEFAULT}`, both in percent. Right label:
+whether labels that are wrong more often have the higher mean P(wrong), in the order of the methods; a number is the
+share of pairs of labels (and seeds) where they do. Pairs whose shares of errors are within two standard errors do not
+count.
+"""
+
+
+def section(rows: list[Row]) -> str:
+    """`rows` of unbalanced data sets; nothing if the default has none."""
+    rows = [row for row in rows if row["method"] in METHODS]
+    datasets = names((row for row in rows if row["method"] == DEFAULT), "dataset")
+    if not datasets:
+        return ""
+    by_dataset = {name: [row for row in rows if row["dataset"] == name] for name in datasets}
+    header = [
+        "data set", "wrong, %", *(f"`{method}`" for method in METHODS), "difference", "AP within labels",
+        "wrong by label, %", f"P(wrong) of `{DEFAULT}`, %", "right label",
+    ]  # fmt: skip
+    lines = [_line(name, mine) for name, mine in by_dataset.items()]
+    lines += [_mean_line(title, mine) for title, mine in _parts(by_dataset).items()]
+    seeds = len({row["seed"] for row in rows})
+    repeat = f"{seeds} seed{'s' if seeds > 1 else ''}. Repeat with `{_COMMAND} --seeds {seeds} --fresh`."
+    return f"{TEXT}\n{table(header, lines)}\n\n{_verdict(by_dataset)} {repeat}\n"
+
+
+def _line(name: str, rows: list[Row]) -> list[str]:
+    ours = _of(rows, DEFAULT)
+    return [
+        _short(name),
+        *_figures([rows]),
+        _percents(_by_label(ours, "wrong_by_label")),
+        _percents(_by_label(ours, "p_wrong_by_label")),
+        " / ".join(_yes_or_no(mean(_of(rows, method), ORDER).value) for method in METHODS),
+    ]
+
+
+def _mean_line(title: str, datasets: list[list[Row]]) -> list[str]:
+    """Right label: on how many of the data sets all pairs are in order."""
+    counts = [sum(mean(_of(rows, method), ORDER).value == 1 for rows in datasets) for method in METHODS]
+    figures = [f"**{figure}**" for figure in _figures(datasets)]
+    return [f"**{title}**", *figures, "", "", f"**{' / '.join(map(str, counts))} of {len(datasets)}**"]
+
+
+def _figures(datasets: list[list[Row]]) -> list[str]:
+    """Means over data sets of: share of wrong labels, AP of each method, difference, AP within labels."""
+    within = [_mean_over(datasets, method, AP_WITHIN) for method in METHODS]
+    return [
+        _percents([_mean_over(datasets, DEFAULT, "noise_rate_true")]),
+        *(_plain(_mean_over(datasets, method, AP)) for method in METHODS),
+        _plain(float(np.mean([_difference(rows) for rows in datasets])), "+"),
+        " / ".join(map(_plain, within)),
+    ]
+
+
+def _parts(by_dataset: dict[str, list[Row]]) -> dict[str, list[list[Row]]]:
+    """The data sets of each kind of noise, and all of them."""
+    kinds = {f"mean, {kind}": [rows for name, rows in by_dataset.items() if f"-{kind}-" in name] for kind in NOISES}
+    return {title: part for title, part in kinds.items() if part} | {"mean of all": list(by_dataset.values())}
+
+
+def _verdict(by_dataset: dict[str, list[Row]]) -> str:
+    differences = {name: _difference(rows) for name, rows in by_dataset.items()}
+    ahead = sum(value > 0 for value in differences.values())
+    behind = [f"{_short(name)} ({_plain(value, '+')})" for name, value in differences.items() if value < -FAR_BEHIND]
+    named = f"{len(behind)}: {', '.join(behind)}" if behind else "none"
+    return (
+        f"`{DEFAULT}` is ahead of both peers on {ahead} of {len(differences)} data sets, and more than {FAR_BEHIND} "
+        f"behind the better one on {named}."
+    )
+
+
+def _difference(rows: list[Row]) -> float:
+    """To the better peer; nan without peers."""
+    theirs = [found.value for peer in PEERS if (found := mean(_of(rows, peer), AP)).n]
+    return mean(_of(rows, DEFAULT), AP).value - max(theirs, default=np.nan)
+
+
+def _short(dataset: str) -> str:
+    return dataset.removeprefix("unbalanced-")
+
+
+def _of(rows: list[Row], method: str) -> list[Row]:
+    return [row for row in rows if row["method"] == method]
+
+
+def _mean_over(datasets: list[list[Row]], method: str, measure: str) -> float:
+    return float(np.mean([mean(_of(rows, method), measure).value for rows in datasets]))
+
+
+def _by_label(rows: list[Row], column: str) -> Array:
+    """(K,) means over seeds; empty if the rows were stored without this column, or failed."""
+    found = [from_one_cell(row[column]) for row in rows if row[column] != ""]
+    return np.asarray(np.mean(found, axis=0)) if found else np.array([])
+
+
+def _percents(values: Array | list[float]) -> str:
+    return " / ".join(_NOTHING if np.isnan(value) else f"{100 * value:.1f}" for value in values) or _NOTHING
+
+
+def _plain(value: float, sign: str = "-") -> str:
+    return _NOTHING if np.isnan(value) else f"{value:{sign}.3f}"
+
+
+def _yes_or_no(order: float) -> str:
+    return {1.0: "yes", 0.0: "no"}.get(order, _NOTHING if np.isnan(order) else f"{order:.2f}")
