@@ -6,10 +6,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .auditing.pipeline import audit
+    from .auditing.result import Audit
     from .data.simulate import simulate
     from .dataset import Shards
     from .estimators import BernoulliINB, GaussianINB, MislabelClassifier, MixedINB, MultinomialINB, load
-    from .report import Audit, audit
 
 __version__ = "0.1.0"
 __all__ = [
@@ -25,7 +26,7 @@ __all__ = [
     "simulate",
 ]
 
-_HOME = {"simulate": ".data.simulate", "audit": ".report", "Audit": ".report", "Shards": ".dataset"}
+_HOME = {"simulate": ".data.simulate", "audit": ".auditing.pipeline", "Audit": ".auditing.result", "Shards": ".dataset"}
 
 
 def __getattr__(name: str) -> Any:

@@ -133,6 +133,16 @@ def judge_training(model: LatentLabelClassifier, data: Dataset, X: Any) -> Judge
     return Judged(model.classes_, data, fitted, training.posterior, training, training.observed, training.verified, X)
 
 
+def judge_encoded(
+    model: LatentLabelClassifier, data: Dataset | None, X: Any, observed: Array, verified: Array | None
+) -> Judged:
+    """Rows that were just fitted, with their labels as codes. data : the rows in their folds; None: not a robust fit"""
+    design = model._prepare(model._check_X(X))
+    if data is not None:
+        return judge_training(model, data, design)
+    return _of_new_rows(model, Rows(design, observed, verified, None))
+
+
 def _of_new_rows(model: LatentLabelClassifier, rows: Rows) -> Judged:
     n_classes = K(model)
     data = Dataset.of(rows, settings.engine("local", getattr(model, "n_jobs", -1)), n_classes)

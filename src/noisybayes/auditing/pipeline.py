@@ -1,34 +1,71 @@
-"""From a table, or from a fitted model, to an audit."""
+"""From a table to an audit: one way for a data frame, a file, a file larger than memory, and a cluster.
+
+`audit` is for people who write Python; the command line and the web application call `audit_table`, and `fit_table`
+where they need no more than a model.
+"""
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-import polars as pl
-
-from ..auditing import examine
-from ..data.cells import value_text
-from ..data.errors import InputError
-from ..data.read import read_table
-from ..data.roles import Roles, check_label_counts, find_roles, label_texts
-from ..estimators import BernoulliINB, MixedINB, MultinomialINB
-from ..estimators.labels import Coded
 from ..estimators.latent import LatentLabelClassifier
 from ..model.mislabel import DriftWarning, IdentifiabilityWarning
-from ..text.features import Block, Recipe
+from ..text.features import Recipe
 from ..text.vocabulary import TextSettings
+from . import rows_on_disk
+from .engine import opened_engine
+from .features import Features, features_of, make_model
+from .findings import LEVEL, examine, findings_of
+from .judged import Judged, judge_encoded
 from .result import Audit, Run
+from .rules import Rule
+from .size import file_size_limit, parse_size
+from .table import Table
 
 Progress = Callable[[str], None]
 Names = str | Sequence[str]
+
+
+@dataclass(frozen=True)
+class FitOptions:
+    """How a table is read and fitted."""
+
+    words: TextSettings = field(default_factory=TextSettings)
+    missing_label: str | None = None
+    seed: int = 0
+    method: str = "crossfit"
+    engine: Any = "local"  # "local", "dask", or a function map_sum(fn, parts)
+    scheduler: str | None = None  # address of the Dask cluster
+    memory: int | None = None  # bytes; rows beyond are kept on disk
+    beside: Path | None = None  # rows on disk are kept beside this folder, where a run that was cut off finds them
+    resume: bool = False
+    announce: Callable[[int, Path], None] | None = None  # is told the bytes on disk, and where
+
+
+@dataclass(frozen=True)
+class AuditOptions:
+    """What an audit is asked for."""
+
+    precision: float | None = None
+    budget: int | None = None
+    level: float = LEVEL
+    draws: int | None = None
+
+
+class Fitted(NamedTuple):
+    """A model of a table."""
+
+    model: Any
+    recipe: Recipe
+    judged: Judged
+    notes: tuple[str, ...]  # sentences about the table
 
 
 def audit(
@@ -46,8 +83,13 @@ def audit(
     missing_label: str | None = None,
     precision: float | None = None,
     budget: int | None = None,
-    level: float = 0.9,
+    level: float = LEVEL,
     settings: TextSettings | None = None,
+    memory: int | str | None = None,
+    engine: Any = "local",
+    scheduler: str | None = None,
+    encoding: str | None = None,
+    new_rows: bool = False,
     random_state: int = 0,
     progress: Progress | None = None,
 ) -> Audit:
@@ -55,169 +97,130 @@ def audit(
 
     Parameters
     ----------
-    data : a pandas or polars data frame, the path of a CSV, TSV, JSON lines or Parquet file, or a fitted classifier
-    X, y : features and labels, if `data` is a classifier
-    label, text, categorical, numeric, binary, id, verified : names of columns; what is not named is guessed
-    missing_label : what stands in the label column where there is no label (besides nothing)
-    precision, budget : suspects are the longest list of that expected precision, or that many rows; by default
-        those for which another label is more probable than the given one
-    level : of the intervals
-    settings : how texts become words
-    random_state : of folds and intervals
-    progress : a function that is told each stage
+    data : data frame, path, list of paths, or fitted classifier
+        A table of pandas, polars or pyarrow; a file in any format of `noisybayes.data.formats`, a pattern of several or
+        a URL; or a classifier of this package.
+    X, y : array-like of shape (n_samples, n_features) and (n_samples,)
+        Features and labels, if `data` is a classifier.
+    label, text, categorical, numeric, binary, id, verified : str or list of str
+        Names of columns; what is not named is guessed.
+    missing_label : str, optional
+        What stands in the label column where there is no label (besides nothing).
+    precision, budget : float or int, optional
+        Suspects are the longest list of that expected precision, or that many rows; by default those for which another
+        label is more probable than the given one.
+    level : float, default 0.9
+        Coverage of the intervals.
+    settings : TextSettings, optional
+        How texts become words.
+    memory : int or str, optional
+        Memory limit such as "2GB"; rows of a file beyond it are kept on disk. Very large files always are.
+    engine, scheduler : "local" (default), "dask" or a function map_sum(fn, parts); address of the Dask scheduler
+        Where the passes over the rows run.
+    encoding : str, optional
+        Encoding of a text file; by default it is detected.
+    new_rows : bool, default False
+        The rows X are not those that the classifier was fitted to.
+    random_state : int, default 0
+        Seed of folds and intervals.
+    progress : callable, optional
+        Called with the name of each stage.
     """
-    choice: dict[str, Any] = {"precision": precision, "budget": budget, "level": level, "random_state": random_state}
+    asked = AuditOptions(precision, budget, level)
     if isinstance(data, LatentLabelClassifier):
         if X is None or y is None:
             raise ValueError("audit of a fitted classifier needs the rows too: audit(model, X, y)")
-        return Audit(examine(data, X, y, progress=progress, **choice), data, Run(created=now(), seed=random_state))
+        found = examine(
+            data, X, y, new_rows=new_rows, precision=precision, budget=budget, level=level, random_state=random_state,
+            progress=progress,
+        )  # fmt: skip
+        return Audit(found, data, Run(created=now(), seed=random_state))
     if X is not None or y is not None:
         raise ValueError("X and y go with a fitted classifier; of a table name the columns: audit(frame, label=...)")
+    (progress or _silent)("reading")
+    limit = file_size_limit(data, None if memory is None else parse_size(memory))
+    columns = {
+        "label": label, "text": _names(text), "categorical": _names(categorical), "numeric": _names(numeric),
+        "binary": _names(binary), "id": id, "verified": verified,
+    }  # fmt: skip
     started = time.perf_counter()
-    tell = progress or (lambda stage: None)
-    tell("reading")
-    frame, title = as_frame(data)
-    roles, notes = find_roles(
-        frame, label=label, text=_names(text), categorical=_names(categorical), numeric=_names(numeric),
-        binary=_names(binary), id=id, verified=verified,
-    )  # fmt: skip
-    fitted = fit_frame(
-        frame, roles, missing_label=missing_label, settings=settings, random_state=random_state, progress=progress
+    table = Table.open(data, columns, in_batches=limit is not None, encoding=encoding)
+    options = FitOptions(
+        settings or TextSettings(), missing_label, random_state, engine=engine, scheduler=scheduler, memory=limit
     )
-    source = str(data) if isinstance(data, str | Path) else None
-    run = Run(title, source, seed=random_state, notes=tuple(notes))
-    return audit_fitted(frame, roles, fitted, run, started, progress=progress, **choice)
+    # rows on disk are there as long as the audit is
+    with ExitStack() as resources:
+        made = resources.enter_context(audited(table, options, asked, progress=progress, started=started))
+        return made.keeping(resources.pop_all())
 
 
-class Fitted(NamedTuple):
-    """A model of a table whose columns' roles are known."""
-
-    model: Any
-    recipe: Recipe
-    X: Any
-    labels: Any
-    verified: Any
-    notes: tuple[str, ...]  # sentences about the table
-
-
-def fit_frame(
-    frame: pl.DataFrame,
-    roles: Roles,
+@contextmanager
+def audited(
+    table: Table,
+    options: FitOptions,
+    asked: AuditOptions,
     *,
-    missing_label: str | None = None,
-    settings: TextSettings | None = None,
-    random_state: int = 0,
+    command: str | None = None,
     progress: Progress | None = None,
-    **algorithm: Any,
-) -> Fitted:
-    """`algorithm`: parameters of the classifier, such as method and engine."""
-    tell = progress or (lambda stage: None)
-    labels, known, notes = coded_labels(frame, roles, missing_label)
-    tell("making features")
-    recipe, features = Recipe.fit(frame, roles, settings)
-    tell("fitting")
-    model = make_model(recipe.blocks, random_state, **algorithm)
-    with warnings.catch_warnings():  # the audit tells these in its own words
+    started: float | None = None,
+) -> Iterator[Audit]:
+    """The audit of a table; what it reads from disk is there as long as this lasts."""
+    started = time.perf_counter() if started is None else started
+    Rule(asked.precision, asked.budget).check()
+    with fitted_table(table, options, progress) as fitted:
+        run = Run(table.title, table.path, command, seed=options.seed, notes=table.notes)
+        yield audit_fitted(table, fitted, run, asked, started, progress)
+
+
+def audit_table(table: Table, options: FitOptions, asked: AuditOptions, progress: Progress | None = None) -> Audit:
+    """The audit of a table in memory."""
+    with audited(table, options, asked, progress=progress) as found:
+        return found
+
+
+@contextmanager
+def fitted_table(table: Table, options: FitOptions, progress: Progress | None = None) -> Iterator[Fitted]:
+    """A model of the table, and what it says of its rows; rows on disk are there as long as this lasts."""
+    tell = progress or _silent
+    with ExitStack() as stack:
+        engine = stack.enter_context(opened_engine(options.engine, options.scheduler))
+        tell("making features")
+        checkpoint: Path | None = None
+        if options.memory is None:
+            features = features_of(table.source, table.roles, options.words, options.missing_label)  # type: ignore[arg-type]
+        else:
+            place = stack.enter_context(rows_on_disk.workplace(table, options))
+            features, checkpoint = rows_on_disk.features_of(table, options, place)
+        tell("fitting")
+        yield fit_features(features, options, engine, checkpoint)
+
+
+def fit_features(features: Features, options: FitOptions, engine: Any, checkpoint: Path | None = None) -> Fitted:
+    model = make_model(
+        features.recipe.blocks, options.seed, method=options.method, engine=engine, checkpoint=checkpoint
+    )
+    with warnings.catch_warnings():  # the audit says these in its own words
         warnings.simplefilter("ignore", DriftWarning)
         warnings.simplefilter("ignore", IdentifiabilityWarning)
-        model.fit(features.X, labels, verified=known)
-    return Fitted(model, recipe, features.X, labels, known, (*notes, *recipe.notes))
-
-
-def coded_labels(frame: pl.DataFrame, roles: Roles, missing_label: str | None) -> tuple[Coded, Coded | None, list[str]]:
-    """Labels, verified labels, and sentences about what may be a mistake."""
-    texts = label_texts(frame[roles.label], missing_label)
-    verified = None if roles.verified is None else label_texts(frame[roles.verified], missing_label)
-    counts = texts.drop_nulls().alias("label").value_counts()
-    first_rows = {} if verified is None else _first_rows(verified)
-    notes = check_label_counts(Counter(dict(counts.iter_rows())), roles, first_rows)
-    names = counts["label"].sort()
-    return _coded(texts, names), None if verified is None else _coded(verified, names), notes
-
-
-def _first_rows(texts: pl.Series) -> dict[str, int]:
-    """From 1 on."""
-    numbered = pl.DataFrame({"label": texts}).with_row_index("row", 1).drop_nulls().unique("label", keep="first")
-    return dict(numbered.select("label", "row").iter_rows())
-
-
-def _coded(texts: pl.Series, names: pl.Series) -> Coded:
-    codes = texts.cast(pl.Enum(names)).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
-    return Coded(codes, np.array(names.to_list()))
+        data = model.fit_encoded(features.X, *features.labels)
+    judged = judge_encoded(model, data, features.X, features.labels.observed, features.labels.verified)
+    return Fitted(model, features.recipe, judged, features.notes)
 
 
 def audit_fitted(
-    frame: pl.DataFrame,
-    roles: Roles,
-    fitted: Fitted,
-    run: Run,
-    started: float,
-    *,
-    progress: Progress | None = None,
-    **choice: Any,
+    table: Table, fitted: Fitted, run: Run, asked: AuditOptions, started: float, progress: Progress | None = None
 ) -> Audit:
-    """The audit of a table by its model; `choice` goes to `examine`, `started` is when the clock was started."""
-    findings = examine(fitted.model, fitted.X, fitted.labels, verified=fitted.verified, progress=progress, **choice)
-    run = replace(run, created=now(), seconds=time.perf_counter() - started, notes=(*run.notes, *fitted.notes))
-    return Audit(findings, fitted.model, run, frame, roles, fitted.recipe)
+    """started : when the clock was started"""
+    tell = progress or _silent
+    tell("judging the rows")
+    rule = Rule(asked.precision, asked.budget)
+    found = findings_of(fitted.model, fitted.judged, rule, asked.level, asked.draws, run.seed, tell)
+    seconds = time.perf_counter() - started
+    run = replace(run, created=now(), seconds=seconds, notes=(*run.notes, *fitted.notes))
+    return Audit(found, fitted.model, run, table, fitted.recipe)
 
 
-def make_model(blocks: Sequence[Block], random_state: int, **algorithm: Any) -> Any:
-    """Words alone, yes / no alone, or blocks of several kinds with a temperature each."""
-    kinds = {"text": "multinomial", "categorical": "bernoulli", "binary": "bernoulli", "numeric": "gaussian"}
-    families = {kinds[block.kind] for block in blocks}
-    shared: dict[str, Any] = {"missing_label": np.nan, "random_state": random_state, **algorithm}
-    if families == {"bernoulli"}:
-        return BernoulliINB(**shared)
-    if families == {"multinomial"} and len(blocks) == 1:
-        return MultinomialINB(**shared)
-    pairs = [("multinomial", np.arange(b.start, b.stop)) for b in blocks if b.kind == "text"]
-    for family in ("bernoulli", "gaussian"):
-        columns = [np.arange(b.start, b.stop) for b in blocks if kinds[b.kind] == family]
-        if columns:
-            pairs.append((family, np.concatenate(columns)))
-    return MixedINB(pairs, **shared)
-
-
-def as_frame(data: Any) -> tuple[pl.DataFrame, str]:
-    """A polars frame, and what to call it."""
-    if isinstance(data, str | Path):
-        return read_table(data), Path(str(data)).name
-    if not isinstance(data, pl.DataFrame):
-        data = _from_pandas(data)
-    if not data.height:
-        raise InputError("the data frame has no rows; give a table with rows")
-    return data, "data frame"
-
-
-def _from_pandas(data: Any) -> pl.DataFrame:
-    if not (hasattr(data, "columns") and hasattr(data, "to_dict")):
-        raise InputError(f"a table must be a data frame or the path of a file, got {type(data).__name__}")
-    names = [str(name) for name in data.columns]
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        raise InputError(f"the data frame has more than one column {twice[0]!r}; rename all but one of them")
-    return pl.DataFrame([_series(name, _values(data.iloc[:, i])) for i, name in enumerate(names)])
-
-
-def _series(name: str, values: list[Any]) -> pl.Series:
-    try:
-        try:
-            return pl.Series(name, values, strict=True)
-        except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
-            if isinstance(error, UnicodeEncodeError):
-                raise
-            return pl.Series(name, [value_text(value) for value in values], dtype=pl.String)  # unlike values: as text
-    except UnicodeEncodeError as error:
-        raise InputError(
-            f"the column {name!r} holds half a character ({error.object[error.start]!r}), which is no text; replace it"
-        ) from None
-
-
-def _values(column: Any) -> list[Any]:
-    """The cells of a pandas column, None where missing."""
-    missing = column.isna()
-    return [None if gone else value for value, gone in zip(column.tolist(), missing, strict=True)]
+def _silent(stage: str) -> None: ...
 
 
 def _names(names: Names) -> tuple[str, ...]:

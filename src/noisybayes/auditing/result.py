@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import weakref
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -10,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..auditing import Findings
-from ..auditing.evidence import Evidence
-from ..auditing.impact import Impact
-from ..auditing.intervals import Intervals
 from ..data.roles import Roles
 from ..text.features import Block, Recipe
-from .source import Source
+from .evidence import Evidence
+from .findings import Findings
+from .impact import Impact
+from .intervals import Intervals
+from .table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,10 +56,18 @@ class Audit:
     findings: Findings
     model: Any
     run: Run = field(default_factory=Run)
-    frame: Source | None = None  # the table, or the file that it is in
-    roles: Roles | None = None
+    source: Table | None = None  # what was audited; None: rows that a classifier was given
     recipe: Recipe | None = None
-    _made: dict[str, dict[str, Any]] = field(default_factory=dict, repr=False)
+    _made: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def keeping(self, resources: ExitStack) -> Audit:
+        """This audit, which closes `resources` when nobody has it any more."""
+        weakref.finalize(self, resources.close)
+        return self
+
+    @property
+    def roles(self) -> Roles | None:
+        return None if self.source is None else self.source.roles
 
     @property
     def table(self) -> pd.DataFrame:
@@ -118,16 +128,17 @@ class Audit:
 
         if "summary" not in self._made:
             self._made["summary"] = summarise(self)
-        return self._made["summary"]
+        summary: dict[str, Any] = self._made["summary"]
+        return summary
 
     def to_html(self) -> str:
         """One self-contained page."""
-        from .html import render_html
+        from ..report.html import render_html
 
         return render_html(self.summary())
 
     def to_markdown(self) -> str:
-        from .markdown import render_markdown
+        from ..report.markdown import render_markdown
 
         return render_markdown(self.summary())
 
@@ -136,7 +147,7 @@ class Audit:
 
     def save(self, folder: str | Path, format: str = "csv") -> Path:
         """Write report, tables, JSON and model into a folder that is new or empty or holds an earlier audit."""
-        from .outputs import write_audit
+        from ..report.outputs import write_audit
 
         return write_audit(self, Path(folder), format)
 

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import __version__
-from ..auditing.evidence import Evidence
-from ..auditing.impact import Impact
+from .evidence import Evidence
+from .impact import Impact
 from .result import Audit
-from .source import gather
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,7 +131,7 @@ def _convergence(model: Any) -> dict[str, Any]:
         steps,
         f"Labels that look wrong lost weight {'once' if steps == 1 else f'{steps} times'}; left-out labels chose that.",
     )
-    return {"kind": "honest likelihood", "values": values, "chosen": chosen, "text": text}
+    return {"kind": "held-out log-likelihood", "values": values, "chosen": chosen, "text": text}
 
 
 def describe(audit: Audit, chosen: pd.DataFrame) -> list[dict[str, Any]]:
@@ -176,14 +175,14 @@ def _suspect(
 
 def _cells(audit: Audit, rows: Any) -> tuple[list[dict[str, Any]], list[str | None]]:
     """What the suspect rows hold in the columns that were used, and their identifiers."""
-    if audit.frame is None or audit.roles is None:
+    if audit.source is None:
         return [{} for _ in rows], [None for _ in rows]
     from ..data.cells import as_text
 
-    roles = audit.roles
+    roles = audit.source.roles
     names = [*roles.text, *roles.categorical, *roles.binary, *roles.numeric]
     wanted = list(dict.fromkeys([*names, *([] if roles.id is None else [roles.id])]))
-    frame = gather(audit.frame, wanted, rows)
+    frame = audit.source.gather(wanted, rows)
     ids = [None] * len(rows) if roles.id is None else as_text(frame[roles.id]).to_list()
     shown = [as_text(frame[name]).to_list() for name in names]
     return [dict(zip(names, values, strict=True)) for values in zip(*shown, strict=True)], ids

@@ -2,27 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from ..data.batches import Batches
+from ..data.frames import to_frame
+from ..data.read import read_table
+from ..data.roles import Roles, find_roles
 
 Source = pl.DataFrame | Batches
 
 
-def batches_of(source: Source) -> Iterable[pl.DataFrame]:
-    return [source] if isinstance(source, pl.DataFrame) else source
+class Table(NamedTuple):
+    """Rows, and what their columns are."""
+
+    source: Source
+    roles: Roles
+    title: str
+    path: str | None = None
+    notes: tuple[str, ...] = ()  # sentences about how it was read
+
+    @classmethod
+    def open(
+        cls,
+        data: Any,
+        columns: Mapping[str, Any],
+        *,
+        in_batches: bool = False,
+        format: str | None = None,
+        encoding: str | None = None,
+        sheet: str | None = None,
+    ) -> Table:
+        """columns : names by role, as `find_roles` takes them. in_batches : a file is not read into memory"""
+        notes: list[str] = []
+        source: Source
+        if not isinstance(data, str | Path | list | tuple):
+            source, title, path = to_frame(data), "data frame", None
+        else:
+            title, path = title_of(data), str(data)
+            if in_batches:
+                source = Batches(data, format, encoding, sheet=sheet)
+                notes += source.notes
+            else:
+                source = read_table(data, format=format, encoding=encoding, sheet=sheet, tell=notes.append)
+        roles, found = find_roles(source if isinstance(source, pl.DataFrame) else source.head(), **columns)
+        return cls(source, roles, title, path, (*notes, *found))
+
+    def gather(self, columns: Sequence[str], rows: Any) -> pl.DataFrame:
+        """Some rows, in the order of `rows`, of some columns."""
+        rows = np.asarray(rows)
+        wanted, parts, start = np.sort(rows), [], 0
+        for frame in self.batches():
+            first, last = np.searchsorted(wanted, [start, start + frame.height])
+            parts.append(frame.select(columns)[wanted[first:last] - start])
+            start += frame.height
+        return pl.concat(parts)[np.argsort(np.argsort(rows, kind="stable"), kind="stable")]
+
+    def batches(self) -> Iterable[pl.DataFrame]:
+        return [self.source] if isinstance(self.source, pl.DataFrame) else self.source
 
 
-def gather(source: Source, columns: Sequence[str], rows: Any) -> pl.DataFrame:
-    """Some rows, in the order of `rows`, of some columns."""
-    rows = np.asarray(rows)
-    wanted, parts, start = np.sort(rows), [], 0
-    for frame in batches_of(source):
-        first, last = np.searchsorted(wanted, [start, start + frame.height])
-        parts.append(frame.select(columns)[wanted[first:last] - start])
-        start += frame.height
-    return pl.concat(parts)[np.argsort(np.argsort(rows, kind="stable"), kind="stable")]
+def title_of(data: Any) -> str:
+    if isinstance(data, list | tuple):
+        return f"{len(data)} files"
+    return "standard input" if str(data) == "-" else Path(str(data)).name

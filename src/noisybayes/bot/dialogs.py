@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,8 +11,9 @@ import polars as pl
 
 from ..data.cells import as_numbers, as_text, as_truths
 from ..data.errors import InputError
+from ..data.frames import to_frame
+from ..data.read import read_table
 from ..data.simulate import Array
-from ..report.run import as_frame
 from .config import Config
 from .dialog import Dialog
 from .marked import hint
@@ -30,7 +32,7 @@ class Dialogs(NamedTuple):
 
 def read_dialogs(config: Config, data: Any) -> Dialogs:
     """From a data frame or a file, by the columns that the configuration names; columns of labels may be missing."""
-    frame, _ = as_frame(data)
+    frame = read_table(data) if isinstance(data, str | Path) else to_frame(data)
     columns = config.columns
     names = as_text(_column(frame, columns.dialog, "dialog")).to_list()
     for row, name in enumerate(names, 1):

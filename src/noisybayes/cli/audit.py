@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from . import tables
-from .large import fitted_from_disk, memory_limit, memory_options
+from .large import large_options, open_table
 from .tables import clear_errors, column_options, quiet_option, reading_options, seed_option, stages, word_options
 
 if TYPE_CHECKING:
-    from ..report import Audit
+    from ..auditing.result import Audit
 
 _STAGES = (
     "reading", "making features", "fitting", "judging the rows", "finding intervals", "estimating the cost", "writing",
@@ -56,7 +54,7 @@ _SHOWN = 5
 @click.option("--json", "as_json", is_flag=True, help="Print the audit as JSON instead of the summary.")
 @quiet_option
 @seed_option
-@memory_options
+@large_options
 @reading_options
 @word_options
 def audit(file: str, **options: Any) -> None:
@@ -79,12 +77,9 @@ def audit(file: str, **options: Any) -> None:
 
 
 def _run(file: str, options: dict[str, Any]) -> Audit:
-    import time
-
+    from ..auditing.pipeline import AuditOptions, audited
     from ..data.errors import InputError
     from ..report.outputs import check_folder, write_audit
-    from ..report.result import Run
-    from ..report.run import audit_fitted
 
     if options["precision"] is not None and options["budget"] is not None:
         raise InputError("--precision and --budget exclude each other; give one of them")
@@ -92,36 +87,16 @@ def _run(file: str, options: dict[str, Any]) -> Audit:
         check_folder(options["out"])
     elif options["exports"]:
         raise InputError("--export writes files, so it needs a folder for them: add --out FOLDER")
-    started = time.perf_counter()
-    with stages(_STAGES, options["quiet"] or options["as_json"]) as tell, _fitted(file, options, tell) as fit:
-        frame, roles, notes, fitted = fit
-        run = Run(tables.title_of(file), file, tables.command_line(), seed=options["seed"], notes=tuple(notes))
-        choice = {name: options[name] for name in ("precision", "budget", "level")}
-        found = audit_fitted(frame, roles, fitted, run, started, progress=tell, random_state=options["seed"], **choice)
-        if options["out"] is not None:
-            tell("writing")
-            write_audit(found, options["out"], options["table_format"], tuple(options["exports"]))
-        found.summary()  # kept, since rows on disk are there only until here
+    asked = AuditOptions(options["precision"], options["budget"], options["level"])
+    with stages(_STAGES, options["quiet"] or options["as_json"]) as tell:
+        tell("reading")
+        table, how = open_table(file, options)
+        with audited(table, how, asked, command=tables.command_line(), progress=tell) as found:
+            if options["out"] is not None:
+                tell("writing")
+                write_audit(found, options["out"], options["table_format"], tuple(options["exports"]))
+            found.summary()  # kept, since rows on disk are there only until here
     return found
-
-
-@contextmanager
-def _fitted(file: str, options: dict[str, Any], tell: Any) -> Iterator[tuple[Any, Any, list[str], Any]]:
-    """The table (or its file), its columns with sentences about them, and the fit."""
-    from ..report.run import fit_frame
-
-    limit = memory_limit(file, options)
-    if limit is not None:
-        with fitted_from_disk(file, limit, options, tell) as fit:
-            yield fit
-        return
-    frame = tables.read(file, options)
-    roles, notes = tables.roles(frame, options)
-    fitted = fit_frame(
-        frame, roles, missing_label=options["missing_label"], settings=tables.text_settings(options),
-        random_state=options["seed"], progress=tell,
-    )  # fmt: skip
-    yield frame, roles, notes, fitted
 
 
 def _show(found: Audit, out: Path | None) -> None:

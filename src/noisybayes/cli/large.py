@@ -1,11 +1,7 @@
-"""Files that do not fit into memory: options of the verbs that take them, and the fit from disk."""
+"""Options of the verbs that take files larger than memory, and clusters."""
 
 from __future__ import annotations
 
-import os
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +10,8 @@ import click
 from . import tables
 
 if TYPE_CHECKING:
-    from ..data.batches import Batches
-    from ..data.roles import Roles
-    from ..report.run import Fitted, Progress
-
-# a table of text takes several times the size of its file in memory
-_LARGE = 1 / 8
-_OURS = 0.6
-_UNITS = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
+    from ..auditing.pipeline import FitOptions
+    from ..auditing.table import Table
 
 
 class Size(click.ParamType):  # type: ignore[type-arg]
@@ -30,61 +20,50 @@ class Size(click.ParamType):  # type: ignore[type-arg]
     name = "size"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        if isinstance(value, int):
-            return value
-        found = re.fullmatch(r"\s*([\d.]+)\s*([kmgt]?)i?b?\s*", value.lower())
+        from ..auditing.size import parse_size
+        from ..data.errors import InputError
+
         try:
-            size = int(float(found[1]) * _UNITS[found[2]]) if found else 0
-        except ValueError:
-            size = 0
-        if size <= 0:
-            self.fail(f"{value!r} is no size; write 500MB or 2GB", param, ctx)
-        return size
+            return parse_size(value)
+        except InputError as error:
+            self.fail(str(error), param, ctx)
 
 
 _OPTIONS = (
     click.option("--memory", type=Size(), metavar="SIZE",
-                 help="Keep below so much memory (2GB): rows are kept on disk. Large files are read like that anyway."),
-    click.option("--resume", is_flag=True, help="Go on with a run of a large file that was cut off."),
+                 help="Memory limit (2GB); rows beyond it are kept on disk. Very large files always are."),
+    click.option("--resume", is_flag=True, help="Resume a run of a large file that was cut off."),
+    click.option("--engine", type=click.Choice(["local", "dask"]), default="local", show_default=True,
+                 help="Where the passes over the rows run: threads of this process, or workers of a Dask cluster."),
+    click.option("--scheduler", metavar="ADDRESS",
+                 help="Address of the Dask scheduler; without it workers are started on this machine."),
 )  # fmt: skip
 
 
-def memory_options(command: Any) -> Any:
+def large_options(command: Any) -> Any:
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
-def memory_limit(file: str, options: dict[str, Any]) -> int | None:
-    """Bytes, if the rows are to be kept on disk."""
-    if options["memory"] is not None or options["resume"]:
-        return options["memory"] or int(_OURS * _installed())
-    path = Path(file)
-    is_large = file != "-" and path.is_file() and path.stat().st_size > _LARGE * _installed()
-    return int(_OURS * _installed()) if is_large else None
+def open_table(file: str, options: dict[str, Any]) -> tuple[Table, FitOptions]:
+    """The table, and how to fit it."""
+    from ..auditing.pipeline import FitOptions
+    from ..auditing.size import file_size_limit
+    from ..auditing.table import Table
 
-
-def _installed() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
-@contextmanager
-def fitted_from_disk(
-    file: str, limit: int, options: dict[str, Any], tell: Progress, **algorithm: Any
-) -> Iterator[tuple[Batches, Roles, list[str], Fitted]]:
-    """The file, its columns with sentences about them, and the fit; its rows are on disk for as long as this lasts."""
-    from ..data.batches import Batches
-    from ..report.large import Job, check_memory, fit_large, workplace
-
-    batches = Batches(file, options["input_format"], options["encoding"])
-    roles, notes = tables.roles(batches.head(), options)
-    check_memory(batches, limit)
-    job = Job(batches, roles, tables.text_settings(options), options["missing_label"], options["seed"], algorithm)
+    limit = file_size_limit(file, options["memory"], options["resume"])
+    table = Table.open(
+        file, tables.columns(options), in_batches=limit is not None, format=options["input_format"],
+        encoding=options["encoding"], sheet=options["sheet"],
+    )  # fmt: skip
     quiet = options["quiet"] or options.get("as_json", False)
 
     def announce(n_bytes: int, folder: Path) -> None:
         if not quiet:
             click.echo(f"Rows are kept on disk: up to {n_bytes / 1e9:.1f} GB in {folder}, until the end.", err=True)
 
-    with workplace(job, options["out"], options["resume"], announce) as folder:
-        yield batches, roles, notes, fit_large(job, folder, tell)
+    return table, FitOptions(
+        tables.text_settings(options), options["missing_label"], options["seed"], options.get("method", "crossfit"),
+        options["engine"], options["scheduler"], limit, options["out"], options["resume"], announce,
+    )  # fmt: skip

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 
 from . import tables
-from .large import fitted_from_disk, memory_limit, memory_options
+from .large import large_options, open_table
 from .tables import clear_errors, column_options, quiet_option, reading_options, seed_option, stages, word_options
 
 
@@ -24,90 +22,33 @@ from .tables import clear_errors, column_options, quiet_option, reading_options,
     show_default=True,
     help="The robust fit, or EM alone as in the paper.",
 )
-@click.option(
-    "--engine",
-    type=click.Choice(["local", "dask"]),
-    default="local",
-    show_default=True,
-    help="Where EM runs: threads of this process, or the workers of a Dask cluster.",
-)
-@click.option("--scheduler", metavar="ADDRESS", help="Of the Dask cluster; else workers are started on this machine.")
 @column_options
 @quiet_option
 @seed_option
-@memory_options
+@large_options
 @reading_options
 @word_options
 def fit(file: str, out: Path, **options: Any) -> None:
     """Fit a classifier to the labels of FILE, wrong ones among them, and save it."""
     with clear_errors():
         from .._files import whole_folder
+        from ..auditing.pipeline import fitted_table
         from ..data.errors import InputError
         from ..report.saved import save_model
 
         if out.exists() and not (out.is_dir() and {path.name for path in out.iterdir()} <= _MODEL_FILES):
             raise InputError(f"{out} holds other things than a model; choose a new folder with --out")
         options["out"] = out
-        with (
-            stages(("reading", "making features", "fitting"), options["quiet"]) as tell,
-            _fitted(file, options, tell) as (roles, notes, fitted),
-            whole_folder(out) as made,
-        ):
-            save_model(made, fitted.model, fitted.recipe, roles)
+        with stages(("reading", "making features", "fitting"), options["quiet"]) as tell:
+            tell("reading")
+            table, how = open_table(file, options)
+            with fitted_table(table, how, tell) as fitted, whole_folder(out) as made:
+                save_model(made, fitted.model, fitted.recipe, table.roles)
     if not options["quiet"]:
-        for note in (*notes, *fitted.notes):
+        for note in (*table.notes, *fitted.notes):
             click.echo(note)
         click.echo(f"estimated share of wrong labels: {fitted.model.noise_rate_:.1%}")
         click.echo(f"wrote {out}; next: noisybayes predict {out} NEW_FILE")
-
-
-@contextmanager
-def _fitted(file: str, options: dict[str, Any], tell: Any) -> Iterator[tuple[Any, list[str], Any]]:
-    """The columns with sentences about them, and the fit."""
-    from ..report.run import fit_frame
-
-    limit = memory_limit(file, options)
-    with _engine(options) as engine:
-        algorithm = {"method": options["method"], "engine": engine}
-        if limit is not None:
-            with fitted_from_disk(file, limit, options, tell, **algorithm) as (_, roles, notes, fitted):
-                yield roles, notes, fitted
-            return
-        frame = tables.read(file, options)
-        roles, notes = tables.roles(frame, options)
-        fitted = fit_frame(
-            frame, roles, missing_label=options["missing_label"], settings=tables.text_settings(options),
-            random_state=options["seed"], progress=tell, **algorithm,
-        )  # fmt: skip
-        yield roles, notes, fitted
-
-
-@contextmanager
-def _engine(options: dict[str, Any]) -> Iterator[Any]:
-    """What the classifier takes as its engine, for as long as the cluster is ours."""
-    from ..data.errors import InputError
-
-    if options["scheduler"] is not None and options["engine"] != "dask":
-        raise InputError("--scheduler names a Dask cluster; add --engine dask")
-    if options["engine"] == "local":
-        yield "local"
-        return
-    if options["method"] != "em":
-        raise InputError("a cluster runs the passes of EM; add --method em")
-    from .._extras import require
-    from ..engines.dask import ClusterLostError, connect, on_cluster
-
-    require("distributed", extra="dask", purpose="--engine dask")
-    try:
-        client = connect(options["scheduler"])
-    except (OSError, ValueError) as error:
-        raise InputError(f"no Dask cluster answers at {options['scheduler']}: {error}") from None
-    try:
-        yield on_cluster(client)
-    except ClusterLostError as error:
-        raise InputError(str(error)) from None
-    finally:
-        client.close()
 
 
 _MODEL_FILES = {"recipe.json", "classifier.inb"}

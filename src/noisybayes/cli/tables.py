@@ -6,7 +6,6 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -14,7 +13,6 @@ import click
 if TYPE_CHECKING:
     import polars as pl
 
-    from ..data.roles import Roles
     from ..text.vocabulary import TextSettings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -113,21 +111,16 @@ def _say(note: str) -> None:
     click.echo(note, err=True)
 
 
-def roles(frame: pl.DataFrame, options: dict[str, Any]) -> tuple[Roles, list[str]]:
-    from ..data.roles import find_roles
-
+def columns(options: dict[str, Any]) -> dict[str, Any]:
+    """Names of columns by role."""
     names = {name: options[name] for name in ("label", "text", "categorical", "numeric", "binary", "verified")}
-    return find_roles(frame, id=options["id_column"], **names)
+    return {**names, "id": options["id_column"]}
 
 
 def text_settings(options: dict[str, Any]) -> TextSettings:
     from ..text.vocabulary import TextSettings
 
     return TextSettings(**{name: options[name] for name in ("min_df", "max_df", "max_words", "ngrams")})
-
-
-def title_of(source: str) -> str:
-    return "standard input" if source == "-" else Path(source).name
 
 
 def command_line() -> str:

@@ -111,19 +111,32 @@ class BaseINB(LatentLabelClassifier):
         X = self._check_X(X, reset=True)
         labels = as_labels(y, "y", X.shape[0])
         self.classes_ = find_classes(labels, self._missing(labels))
-        K = len(self.classes_)
         family = self._make_family(X)
-        rows = self._rows(X, _prepared(family, X), labels, verified, sample_weight)
+        self._fit_rows(self._rows(X, _prepared(family, X), labels, verified, sample_weight), family)
+        self._warn()
+        return self
+
+    @one_blas_thread
+    def fit_encoded(self, X: Any, classes: Array, observed: Array, verified: Array | None = None) -> Dataset | None:
+        """Like `fit`, for labels that are codes already: positions in `classes`, len(classes) where there is none, and
+        in `verified` -1. The rows in their folds are returned, unless EM alone was fitted."""
+        X = self._check_X(X, reset=True)
+        self.classes_ = np.asarray(classes)
+        family = self._make_family(X)
+        data = self._fit_rows(Rows(_prepared(family, X), observed, verified, None), family)
+        self._warn()
+        return data
+
+    def _fit_rows(self, rows: Rows, family: Family) -> Dataset | None:
         self._forget_the_last_fit()
+        K = len(self.classes_)
         # of a handful of rows no fold can be left out, and of labels that weigh nothing none can be checked
         weight = np.bincount(rows.observed, weights=rows.weight, minlength=K)[:K]
         in_em = settings.method(self.method) == "em"
         if in_em or K == 1 or rows.n_rows < 2 * DEFAULT.n_folds or weight.min() <= 0:
             self._fit_em(rows, family)
-        else:
-            self._fit_robust(Dataset.of(rows, self._engine(), K), family, self._checkpoint(rows))
-        self._warn()
-        return self
+            return None
+        return self._fit_robust(Dataset.of(rows, self._engine(), K), family, self._checkpoint(rows))
 
     def _engine(self) -> Any:
         return settings.engine(self.engine, self.n_jobs)

@@ -12,20 +12,8 @@ from sklearn.utils.multiclass import check_classification_targets
 Array = NDArray[Any]
 
 
-class Coded:
-    """Labels as positions in their sorted names, -1 where there is none: a few bytes a row."""
-
-    def __init__(self, codes: Array, names: Array) -> None:
-        self.codes, self.names = codes, names
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-
-def is_missing(labels: Array | Coded, marker: Any) -> Array:
+def is_missing(labels: Array, marker: Any) -> Array:
     """Where labels equal the marker; nan as the marker stands for None and pandas.NA too."""
-    if isinstance(labels, Coded):
-        return np.asarray(labels.codes < 0)
     if isinstance(marker, float | np.floating) and np.isnan(marker):
         return _null(labels)
     same = labels == marker
@@ -44,19 +32,17 @@ def _null(labels: Array) -> Array:
 
 
 def as_labels(labels: Any, name: str, n_rows: int) -> Any:
-    """A one-dimensional array with one label per row, or coded labels."""
+    """A one-dimensional array with one label per row."""
     if labels is None:
         raise ValueError(f"requires y to be passed, but the target {name} is None; give one label per row of X")
-    values: Any = labels if isinstance(labels, Coded) else column_or_1d(np.asarray(labels), warn=True)
+    values: Any = column_or_1d(np.asarray(labels), warn=True)
     if len(values) != n_rows:
         raise ValueError(f"{name} has {len(values)} entries but X has {n_rows} rows; they must have the same length")
     return values
 
 
-def find_classes(y: Array | Coded, missing: Array) -> Array:
+def find_classes(y: Array, missing: Array) -> Array:
     """The sorted distinct labels among those present."""
-    if isinstance(y, Coded):
-        return np.asarray(y.names[np.unique(y.codes[~missing])])
     present = y[~missing]
     if not len(present):
         raise ValueError("y holds no label at all: at least one row needs one")
@@ -77,14 +63,8 @@ def find_classes(y: Array | Coded, missing: Array) -> Array:
     return np.unique(present)
 
 
-def encode(labels: Array | Coded, missing: Array, classes: Array, name: str, missing_code: int) -> Array:
+def encode(labels: Array, missing: Array, classes: Array, name: str, missing_code: int) -> Array:
     """Codes 0..K-1 by `classes`; `missing_code` where missing."""
-    if isinstance(labels, Coded):
-        there = labels.codes[~missing]
-        codes_of = encode(labels.names[np.unique(there)], np.zeros(len(np.unique(there)), bool), classes, name, -1)
-        lookup = np.full(len(labels.names) + 1, missing_code, dtype=np.int32)
-        lookup[np.unique(there)] = codes_of
-        return np.asarray(lookup[np.where(missing, len(labels.names), labels.codes)])
     codes = np.full(len(labels), missing_code, dtype=np.int32)
     known, inverse = np.unique(_homogeneous(labels[~missing], classes), return_inverse=True)
     code_of = {label: code for code, label in enumerate(classes.tolist())}

@@ -19,7 +19,7 @@ from ..robust.fit import RobustFit
 from ..robust.recalibration import Recalibration, adjust
 from ..robust.scoring import normalise
 from ..robust.training_posterior import training_posterior
-from .labels import Coded, as_labels, encode, is_missing
+from .labels import as_labels, encode, is_missing
 from .training import TrainingFit
 
 # The alarm sounds when this many more labels are doubted than naive Bayes, which believes them all, fails to predict.
@@ -105,7 +105,7 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         return X
 
     def _missing(self, labels: Any) -> Array:
-        if self.missing_label is None and not isinstance(labels, Coded):
+        if self.missing_label is None:
             return np.zeros(len(labels), dtype=bool)
         return is_missing(labels, self.missing_label)
 

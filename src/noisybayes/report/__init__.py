@@ -1,16 +1,12 @@
-"""From a table to an audit, and from an audit to a page, to files, and to the formats of other tools."""
+"""From an audit to a page, to files, and to the formats of other tools. Nothing is computed here."""
 
 from __future__ import annotations
 
 from .exports import cleanlab_export, label_studio_config, label_studio_tasks
 from .html import render_html
 from .markdown import render_markdown
-from .result import Audit
-from .run import audit
 
 __all__ = [
-    "Audit",
-    "audit",
     "cleanlab_export",
     "label_studio_config",
     "label_studio_tasks",

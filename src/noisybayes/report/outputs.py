@@ -13,13 +13,12 @@ import polars as pl
 
 from .._files import whole_folder
 from .._threads import in_threads
+from ..auditing.result import Audit
 from ..data.errors import InputError
 from ..data.read import write_batches, write_table
 from .exports import cleanlab_export, label_studio_config, label_studio_tasks
 from .html import render_html
-from .result import Audit
 from .saved import save_model
-from .source import batches_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,7 +112,7 @@ _TAKEN = ("row", "id", "given", "suggested", "p_wrong", "p_suggested", "because"
 def corrected(audit: Audit) -> Iterator[pl.DataFrame]:
     """The input as it was, batch by batch, and beside it what the audit says of every row."""
     start = 0
-    for frame in batches_of(pl.DataFrame({"given": _given(audit)}) if audit.frame is None else audit.frame):
+    for frame in [pl.DataFrame({"given": _given(audit)})] if audit.source is None else audit.source.batches():
         said = audit.table.iloc[start : start + frame.height]
         start += frame.height
         yield with_columns(

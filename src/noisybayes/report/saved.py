@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from ..auditing.summary import FORMAT as SUMMARY_FORMAT
 from ..data.errors import InputError
 from ..data.roles import Roles
 from ..estimators import load
 from ..text.features import Recipe
-from .summary import FORMAT as SUMMARY_FORMAT
 
 FORMAT = 1
 _RECIPE, _CLASSIFIER = "recipe.json", "classifier.inb"

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import io
-import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import polars as pl
 
+from ..auditing.pipeline import AuditOptions, FitOptions, audit_table
+from ..auditing.result import Audit
+from ..auditing.summary import describe, summarise
+from ..auditing.table import Table
 from ..data.cells import as_text
 from ..data.roles import Roles, find_roles, labels_of
 from ..report.marks import pieces
-from ..report.result import Audit, Run
-from ..report.run import audit_fitted, fit_frame
-from ..report.summary import describe, summarise
 from .store import Finding
 
 #: Stages of a fit, and the share of the time that has passed when each begins.
@@ -51,12 +51,8 @@ def fit_table(
     frame: pl.DataFrame, roles: Roles, name: str, verdicts: Mapping[int, str], progress: Progress, seed: int = 0
 ) -> Fit:
     """Verdicts (label by row) count as verified labels, before those of the table's own column."""
-    started = time.perf_counter()
-    frame, with_verdicts = _with_verdicts(frame, roles, verdicts)
-    fitted = fit_frame(frame, with_verdicts, random_state=seed, progress=progress)
-    found = audit_fitted(
-        frame, with_verdicts, fitted, Run(name, seed=seed), started, progress=progress, random_state=seed
-    )
+    table = Table(*_with_verdicts(frame, roles, verdicts), name)
+    found = audit_table(table, FitOptions(seed=seed), AuditOptions(), progress)
     progress("writing")
     overview = summarise(found)
     del overview["suspects"]

@@ -1,0 +1,81 @@
+"""A table as rows of features and codes of labels, in memory; and the classifier that fits them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from ..data.roles import Roles, check_label_counts, label_texts
+from ..dataset.tree import Array
+from ..estimators import BernoulliINB, MixedINB, MultinomialINB
+from ..text.features import Block, Recipe
+from ..text.vocabulary import TextSettings
+
+#: The feature family of each kind of column; words of several columns stay apart.
+FAMILY_OF = {"text": "multinomial", "categorical": "bernoulli", "binary": "bernoulli", "numeric": "gaussian"}
+
+
+class EncodedLabels(NamedTuple):
+    """Labels as positions in their sorted names: encoded here once, decoded where people read them."""
+
+    classes: Array  # (K,) names
+    observed: Array  # (n,) codes; K where there is none
+    verified: Array | None  # (n,) codes; -1 where not known
+
+
+class Features(NamedTuple):
+    X: Any  # CSR, or shards on disk
+    recipe: Recipe
+    labels: EncodedLabels
+    notes: tuple[str, ...]  # sentences about the table
+
+
+def features_of(
+    frame: pl.DataFrame, roles: Roles, settings: TextSettings | None, missing_label: str | None
+) -> Features:
+    labels, notes = encode_labels(frame, roles, missing_label)
+    recipe, made = Recipe.fit(frame, roles, settings)
+    return Features(made.X, recipe, labels, (*notes, *recipe.notes))
+
+
+def encode_labels(frame: pl.DataFrame, roles: Roles, missing_label: str | None) -> tuple[EncodedLabels, list[str]]:
+    """The labels, and sentences about what may be a mistake."""
+    texts = label_texts(frame[roles.label], missing_label)
+    verified = None if roles.verified is None else label_texts(frame[roles.verified], missing_label)
+    counts = texts.drop_nulls().alias("label").value_counts()
+    first_rows = {} if verified is None else _first_rows(verified)
+    notes = check_label_counts(Counter(dict(counts.iter_rows())), roles, first_rows)
+    names = counts["label"].sort()
+    observed = _codes(texts, names, len(names))
+    known = None if verified is None else _codes(verified, names, -1)
+    return EncodedLabels(np.array(names.to_list()), observed, known), notes
+
+
+def _first_rows(texts: pl.Series) -> dict[str, int]:
+    """From 1 on."""
+    numbered = pl.DataFrame({"label": texts}).with_row_index("row", 1).drop_nulls().unique("label", keep="first")
+    return dict(numbered.select("label", "row").iter_rows())
+
+
+def _codes(texts: pl.Series, names: pl.Series, missing: int) -> Array:
+    return texts.cast(pl.Enum(names)).to_physical().cast(pl.Int32).fill_null(missing).to_numpy()
+
+
+def make_model(blocks: Sequence[Block], random_state: int, **algorithm: Any) -> Any:
+    """Words alone, yes / no alone, or blocks of several families with a temperature each."""
+    families = {FAMILY_OF[block.kind] for block in blocks}
+    shared: dict[str, Any] = {"missing_label": np.nan, "random_state": random_state, **algorithm}
+    if families == {"bernoulli"}:
+        return BernoulliINB(**shared)
+    if families == {"multinomial"} and len(blocks) == 1:
+        return MultinomialINB(**shared)
+    pairs = [("multinomial", np.arange(b.start, b.stop)) for b in blocks if b.kind == "text"]
+    for family in dict.fromkeys(FAMILY_OF[kind] for kind in FAMILY_OF if kind != "text"):
+        columns = [np.arange(b.start, b.stop) for b in blocks if FAMILY_OF[b.kind] == family]
+        if columns:
+            pairs.append((family, np.concatenate(columns)))
+    return MixedINB(pairs, **shared)

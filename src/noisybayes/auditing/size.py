@@ -1,0 +1,43 @@
+"""How much memory a table may take, and when it is too large for it."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from ..data.errors import InputError
+
+# a table of text takes several times the size of its file in memory
+_LARGE = 1 / 8
+_OURS = 0.6
+_UNITS = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
+
+
+def parse_size(text: int | str) -> int:
+    """Bytes, from 500MB, 2GB or 1.5g."""
+    if isinstance(text, int):
+        return text
+    found = re.fullmatch(r"\s*([\d.]+)\s*([kmgt]?)i?b?\s*", text.lower())
+    try:
+        size = int(float(found[1]) * _UNITS[found[2]]) if found else 0
+    except ValueError:
+        size = 0
+    if size <= 0:
+        raise InputError(f"{text!r} is not a size; write 500MB or 2GB")
+    return size
+
+
+def file_size_limit(data: Any, memory: int | None, resume: bool = False) -> int | None:
+    """Bytes of memory, if the rows are to be kept on disk: where a limit was given, or the file is large."""
+    if memory is not None or resume:
+        return memory or int(_OURS * _installed())
+    paths = data if isinstance(data, list | tuple) else [data]
+    files = [Path(path) for path in paths if isinstance(path, str | Path)]
+    n_bytes = sum(path.stat().st_size for path in files if path.is_file())
+    return int(_OURS * _installed()) if n_bytes > _LARGE * _installed() else None
+
+
+def _installed() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
