@@ -15,21 +15,23 @@ from click.testing import CliRunner
 from distributed import LocalCluster
 
 from noisybayes.cli.app import app
-from noisybayes.model.checkpoint import Checkpoint
+from noisybayes.dataset.checkpoint import Checkpoint
 from noisybayes.report.saved import load_model
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "dealership.csv"
 
 
-def fit(*options):
-    command = ["fit", str(EXAMPLE), "--label", "label", "--text", "message", "--method", "em"]
+def fit(*options, method="em"):
+    command = ["fit", str(EXAMPLE), "--label", "label", "--text", "message", "--method", method]
     return CliRunner().invoke(app, [*command, *map(str, options)])
 
 
-def test_the_model_of_a_cluster_is_the_model_of_this_process(tmp_path):
+@pytest.mark.parametrize("method", ["crossfit", "em"])
+def test_the_model_of_a_cluster_is_the_model_of_this_process(tmp_path, method):
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
-        there = fit("--out", tmp_path / "there", "--engine", "dask", "--scheduler", cluster.scheduler_address)
-    here = fit("--out", tmp_path / "here")
+        on_cluster = ("--engine", "dask", "--scheduler", cluster.scheduler_address)
+        there = fit("--out", tmp_path / "there", *on_cluster, method=method)
+    here = fit("--out", tmp_path / "here", method=method)
     assert (there.exit_code, here.exit_code) == (0, 0), there.output
     models = [load_model(tmp_path / name).model for name in ("there", "here")]
     np.testing.assert_allclose(models[0].mislabel_matrix_, models[1].mislabel_matrix_, atol=1e-9)
@@ -40,7 +42,6 @@ def test_the_model_of_a_cluster_is_the_model_of_this_process(tmp_path):
     ("options", "told"),
     [
         (["--scheduler", "tcp://127.0.0.1:1"], "add --engine dask"),
-        (["--engine", "dask", "--method", "crossfit"], "add --method em"),
         (["--engine", "dask", "--scheduler", "tcp://127.0.0.1:1"], "no Dask cluster answers at tcp://127.0.0.1:1"),
         (["--engine", "dask", "--scheduler", "nonsense://x"], "no Dask cluster answers"),
     ],

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -15,8 +16,8 @@ from click.testing import CliRunner
 from noisybayes.cli.app import app
 from noisybayes.data.messages import write_messages
 from noisybayes.data.read import write_table
-from noisybayes.model import crossfit, folded
-from noisybayes.model.checkpoint import Checkpoint
+from noisybayes.dataset.checkpoint import Checkpoint
+from noisybayes.estimators import base
 
 COLUMNS = ("--label", "label", "--text", "text")
 NUMBERS = ("noise_rate", "mislabel_matrix", "by_class", "impact", "n_suspects", "review_count", "suspects")
@@ -43,8 +44,7 @@ def messages(tmp_path_factory):
 
 @pytest.fixture
 def little_memory(monkeypatch):
-    monkeypatch.setattr(crossfit, "ROWS_TO_DECIDE", 1_000)
-    monkeypatch.setattr(folded, "KEPT_BYTES", 0)
+    monkeypatch.setattr(base, "DEFAULT", replace(base.DEFAULT, rows_to_decide=1_000))
 
 
 @pytest.mark.parametrize("format", ["csv", "parquet"])
@@ -161,8 +161,8 @@ def test_a_killed_run_goes_on_with_the_identical_result(many_messages, tmp_path)
     ("options", "told"),
     [
         (["--memory", "100MB"], "raise --memory to 1.1GB"),
-        (["--memory", "much"], "'much' is no size; write 500MB or 2GB"),
-        (["--resume"], "there is nothing to go on with"),
+        (["--memory", "much"], "'much' is not a size; write 500MB or 2GB"),
+        (["--resume"], "there is nothing to resume"),
     ],
 )
 def test_what_cannot_be_done_is_told_beforehand(messages, tmp_path, options, told):

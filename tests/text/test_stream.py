@@ -21,7 +21,7 @@ from noisybayes.data.errors import InputError
 from noisybayes.data.messages import write_messages
 from noisybayes.data.read import read_table, write_table
 from noisybayes.data.roles import Roles, check_labels, labels_of, verified_of
-from noisybayes.model.shards import Shards
+from noisybayes.dataset import Shards
 from noisybayes.text import features, tally
 from noisybayes.text.features import Recipe
 from noisybayes.text.stream import disk_needed, ingest
@@ -295,7 +295,7 @@ from pathlib import Path
 from noisybayes._files import DiskError, scratch_folder
 from noisybayes.data.batches import Batches
 from noisybayes.data.roles import Roles
-from noisybayes.model.shards import Shards
+from noisybayes.dataset import Shards
 from noisybayes.text.stream import ingest
 path, parent, most = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
 resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))

@@ -116,16 +116,18 @@ class Dataset:
         return replace(self, parts=split(self.rows.in_folds(folds), n_classes), folds=folds)
 
     def sample(self, size: int, seed: int) -> Rows:
-        """About `size` rows chosen at random (all, if there are no more), in random order: any first rows of a sample
+        """`size` rows chosen at random (all, if there are no more), in random order: any first rows of a sample
         are a sample too. A row is in or out by its number and the seed alone."""
         if self.rows is not None:
             key = hashed(seed ^ _SAMPLE, self.rows.number)
             chosen = np.argsort(key, kind="stable")[:size]
             return self._with_fold(self.rows.take(chosen))
-        limit = 2**64 - 1 if size >= self.n_rows else int(2**64 * min(1.0, size / self.n_rows)) - 1
+        # enough rows are below the limit, all but surely: their number has a standard deviation below sqrt(size)
+        share = (size + 6 * size**0.5 + 10) / self.n_rows
+        limit = 2**64 - 1 if share >= 1 else int(2**64 * share)
         parts = self.map_sum(partial(_below, seed=seed ^ _SAMPLE, limit=limit)).items
         rows = joined(parts)
-        return rows.take(np.argsort(hashed(seed ^ _SAMPLE, rows.number), kind="stable"))
+        return rows.take(np.argsort(hashed(seed ^ _SAMPLE, rows.number), kind="stable")[:size])
 
     def _with_fold(self, rows: Rows) -> Rows:
         return rows if self.folds is None else rows._replace(fold=self.folds.of(rows.number))

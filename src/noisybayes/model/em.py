@@ -105,6 +105,8 @@ def expect(
     """E-step and sums over one block of rows. left_out : (R,) the fold that each restart does without"""
     resp, log_likelihood = posterior(rows, scorer, labels)
     weight = row_weights(rows, left_out)
+    if left_out is not None:  # a row that counts for nothing may be impossible under what was learned without it
+        resp[weight == 0], log_likelihood[weight == 0] = 0.0, 0.0
     if weight is not None:
         resp *= weight[:, :, None]
         log_likelihood = log_likelihood * weight

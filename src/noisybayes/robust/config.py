@@ -28,6 +28,7 @@ class Config:
     rounds_must_gain: float = constant(
         0.005, "nats per row that more rounds must gain on held-out labels: the weight they take is not given back"
     )
+    em_standard_errors: float = constant(1.0, "EM replaces the rounds for a gain on held-out labels beyond this chance")
     held_out_rows: int = constant(
         3_000, "likelihoods of rounds differ by hundredths of a nat per row; this many held-out rows tell them apart"
     )

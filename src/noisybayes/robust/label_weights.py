@@ -59,6 +59,8 @@ class ByEM(NamedTuple):
 
     def __call__(self, rows: Rows) -> Weighted:
         true, _ = em.posterior(rows, **self.fitted.model.scores(self.fitted.params, score_dtype(rows.X)))
+        # what was learned without a row may not allow it at all: then it says nothing
+        true = np.nan_to_num(true, copy=False, nan=0.0)
         label = true.argmax(axis=2)
         return Weighted(label, np.take_along_axis(true, label[:, :, None], axis=2)[:, :, 0])
 

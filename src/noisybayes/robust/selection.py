@@ -32,8 +32,8 @@ def decide(sample: Sample, problem: RobustProblem) -> Plan:
     data = sample.dataset(problem.n_classes)
     choice = select_score_model(sample, data, problem)
     by_em = None if problem.em is None else labels_by_em(data, problem)
-    held_out = held_out_likelihoods(sample, data, problem, choice, by_em)
-    return Plan(choice, _fewest_rounds(held_out, problem), held_out, by_em)
+    likelihoods = held_out_likelihoods(sample, data, problem, choice, by_em)
+    return Plan(choice, _fewest_rounds(likelihoods, problem), likelihoods.mean(axis=1), by_em)
 
 
 def labels_by_em(data: Dataset, problem: RobustProblem) -> ByEM:
@@ -128,8 +128,8 @@ def calibrated(
 def held_out_likelihoods(
     sample: Sample, data: Dataset, problem: RobustProblem, choice: Choice, by_em: ByEM | None
 ) -> Array:
-    """Mean log-likelihood of held-out labels after 0, 1, ... rounds, and by EM: fits that leave out one fold each, in
-    one batch."""
+    """(stages, n) log-likelihood of held-out labels, times their weights, after 0, 1, ... rounds, and by EM: fits that
+    leave out one fold each, in one batch."""
     assert data.folds is not None
     n_folds, config = data.folds.n_folds, problem.config
     left_out = np.arange(min(n_folds, -(-config.held_out_rows * n_folds // data.n_rows)))
@@ -181,21 +181,24 @@ def base_of(offsets: Offsets, shares: Array, n_replicates: int) -> Array:
     return shares if offsets.from_shares else np.zeros_like(shares)
 
 
-def _of_held_out(drawn: Drawn, scores: Array, calibration: Calibration, left_out: Array) -> float:
+def _of_held_out(drawn: Drawn, scores: Array, calibration: Calibration, left_out: Array) -> Array:
     """Each replicate judges the labels of the fold that it did without."""
-    labels, total, weight = Labels.of(drawn.rows), 0.0, 0.0
+    labels, found = Labels.of(drawn.rows), []
     for r, fold in enumerate(left_out):
         held = np.flatnonzero(drawn.rows.fold == fold)
         here = labels.take(held)
-        found = posterior(calibration.take([r]), scores[:, held, r : r + 1], here).log_likelihood
-        total += float((found * here.weight).sum())
-        weight += float(np.broadcast_to(here.weight, found.shape).sum())
-    return total / max(weight, 1e-300)
+        likelihood = posterior(calibration.take([r]), scores[:, held, r : r + 1], here).log_likelihood[:, 0]
+        found.append((likelihood, np.broadcast_to(here.weight[:, 0], likelihood.shape)))
+    likelihood, weight = (np.concatenate(values) for values in zip(*found, strict=True))
+    return np.asarray(likelihood * weight / max(weight.mean(), 1e-300))
 
 
-def _fewest_rounds(held_out: Array, problem: RobustProblem) -> int:
-    """EM if it explains held-out labels visibly best, else the fewest rounds that come close to the best."""
-    rounds, least = held_out[: problem.config.max_rounds + 1], problem.config.rounds_must_gain
-    if len(held_out) > len(rounds) and held_out[-1] > rounds.max() + least:
-        return -1
-    return int(np.flatnonzero(rounds >= rounds.max() - least)[0])
+def _fewest_rounds(likelihoods: Array, problem: RobustProblem) -> int:
+    """EM if it explains held-out labels best, beyond chance; else the fewest rounds that come close to the best."""
+    rounds = likelihoods[: problem.config.max_rounds + 1]
+    means = rounds.mean(axis=1)
+    if len(likelihoods) > len(rounds):
+        gain = likelihoods[-1] - rounds[means.argmax()]
+        if gain.mean() > problem.config.em_standard_errors * gain.std() / np.sqrt(len(gain)):
+            return -1
+    return int(np.flatnonzero(means >= means.max() - problem.config.rounds_must_gain)[0])
