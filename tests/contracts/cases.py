@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from noisybayes.dataset import Dataset, Rows
 from noisybayes.engines import ENGINES
 from noisybayes.model.families import Bernoulli, Gaussian, Mixed, Multinomial
-from noisybayes.model.fit import Settings, fit
+from noisybayes.model.fit import Problem, Settings, fit
 from noisybayes.model.mislabel import Fixed, Full, Symmetric, Uniform
-from noisybayes.model.rows import Rows
 
 from .toy import Poisson
 
@@ -73,9 +73,10 @@ def make_rows(family_name, seed=0, verified=False):
     return family, Rows(family.prepare(make(rng, true)), observed, known, rng.integers(1, 4, N).astype(float))
 
 
-def run(family, rows, structure, map_sum=None, **settings):
+def run(family, rows, structure, engine=None, **settings):
     # a tolerance that is never met: where EM stops must not hang on the last digit
-    settings = {"alpha": 0.7, "n_init": 3, "max_iter": 8, "tol": -np.inf, **settings}
-    map_sum = map_sum or ENGINES["local"](1)
-    rng = np.random.default_rng(7)
-    return fit(rows, family, structure, None, K, Settings(**settings), map_sum, rng)
+    settings = Settings(**{"alpha": 0.7, "n_init": 3, "max_iter": 8, "tol": -np.inf, **settings})
+    n_starts = settings.n_init if settings.start == "random" else 1
+    data = Dataset.of(rows, engine or ENGINES["local"](1), n_starts * K)
+    problem = Problem(family, structure, K, None, settings)
+    return fit(data, problem.anchored(data), np.random.default_rng(7))

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from noisybayes.model.csr import transposed_product
+from noisybayes.dataset.csr import transposed_product
 from noisybayes.model.families.base import Family, linear_score
 
 

@@ -25,7 +25,7 @@ from noisybayes.engines.dask import (
     local_cluster,
     on_cluster,
 )
-from noisybayes.model.shards import Shards
+from noisybayes.dataset.shards import Shards
 
 from ..contracts.cases import FAMILIES, STRUCTURES, make_rows, run
 from .test_engines import chunk, sums
@@ -46,7 +46,7 @@ def in_pieces(map_sum, n_pieces):
 def test_equal_to_local_for_every_family_in_any_partitioning(cluster, family_name, n_pieces):
     family, rows = make_rows(family_name, verified=True)
     here = run(family, rows, STRUCTURES["full"])
-    there = run(family, rows, STRUCTURES["full"], map_sum=in_pieces(on_cluster(cluster), n_pieces))
+    there = run(family, rows, STRUCTURES["full"], engine=in_pieces(on_cluster(cluster), n_pieces))
     np.testing.assert_allclose(there.params.mislabel, here.params.mislabel, atol=1e-9)
     np.testing.assert_allclose(there.params.prior, here.params.prior, atol=1e-9)
     np.testing.assert_allclose(there.objective, here.objective, rtol=1e-9)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from noisybayes.engines import ENGINES
-from noisybayes.model.rows import Rows
+from noisybayes.dataset.rows import Rows
 
 
 class Sums(NamedTuple):
