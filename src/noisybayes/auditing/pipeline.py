@@ -151,7 +151,7 @@ def audit(
     # rows on disk are there as long as the audit is
     with ExitStack() as resources:
         made = resources.enter_context(audited(table, options, asked, progress=progress, started=started))
-        return made.keeping(resources.pop_all())
+        return made._keeping(resources.pop_all())
 
 
 @contextmanager
@@ -202,7 +202,7 @@ def fit_features(features: Features, options: FitOptions, engine: Any, checkpoin
     with warnings.catch_warnings():  # the audit says these in its own words
         warnings.simplefilter("ignore", DriftWarning)
         warnings.simplefilter("ignore", IdentifiabilityWarning)
-        data = model.fit_encoded(features.X, *features.labels)
+        data = model._fit_encoded(features.X, *features.labels)
     judged = judge_encoded(model, data, features.X, features.labels.observed, features.labels.verified)
     return Fitted(model, features.recipe, judged, features.notes)
 

@@ -60,7 +60,7 @@ class Audit:
     recipe: Recipe | None = None
     _made: dict[str, Any] = field(default_factory=dict, repr=False)
 
-    def keeping(self, resources: ExitStack) -> Audit:
+    def _keeping(self, resources: ExitStack) -> Audit:
         """This audit, which closes `resources` when nobody has it any more."""
         weakref.finalize(self, resources.close)
         return self

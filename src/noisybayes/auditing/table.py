@@ -40,7 +40,7 @@ class Table(NamedTuple):
         """columns : names by role, as `find_roles` takes them. in_batches : a file is not read into memory"""
         notes: list[str] = []
         source: Source
-        if not isinstance(data, str | Path | list | tuple):
+        if not is_path(data):
             source, title, path = to_frame(data), "data frame", None
         else:
             title, path = title_of(data), str(data)
@@ -64,6 +64,13 @@ class Table(NamedTuple):
 
     def batches(self) -> Iterable[pl.DataFrame]:
         return [self.source] if isinstance(self.source, pl.DataFrame) else self.source
+
+
+def is_path(data: Any) -> bool:
+    """Whether the table is in one file or several."""
+    if isinstance(data, list | tuple):
+        return bool(data) and all(isinstance(path, str | Path) for path in data)
+    return isinstance(data, str | Path)
 
 
 def title_of(data: Any) -> str:

@@ -117,7 +117,7 @@ class BaseINB(LatentLabelClassifier):
         return self
 
     @one_blas_thread
-    def fit_encoded(self, X: Any, classes: Array, observed: Array, verified: Array | None = None) -> Dataset | None:
+    def _fit_encoded(self, X: Any, classes: Array, observed: Array, verified: Array | None = None) -> Dataset | None:
         """Like `fit`, for labels that are codes already: positions in `classes`, len(classes) where there is none, and
         in `verified` -1. The rows in their folds are returned, unless EM alone was fitted."""
         X = self._check_X(X, reset=True)

@@ -99,7 +99,8 @@ class NaiveBayes:
         """reweighted : whether labels have been weighted, so that the strength of the prior can be told from them"""
         total = summed(by_fold)
         # of all rows: what they have in common says nothing of a row's label
-        priors = [score.prior(total.features, total.weight, reweighted) for score in model.scores]
+        pooled = _mean_of_replicates(total, self.n_classes)
+        priors = [score.prior(pooled.features, pooled.weight, reweighted) for score in model.scores]
 
         def estimate(sums: Sums) -> tuple[Any, ...]:
             pairs = zip(model.scores, priors, strict=True)
@@ -113,6 +114,15 @@ class NaiveBayes:
 
         params = tuple(in_threads(without, by_fold, self.n_threads))
         return Learned(self, model, total, params, estimate(total), dtype)
+
+
+def _mean_of_replicates(sums: Sums, n_classes: int) -> Sums:
+    """Sums for K components: replicates hold nearly the same rows, and one prior serves all of them."""
+    n_replicates = len(sums.weight) // n_classes
+    if n_replicates == 1:
+        return sums
+    mean: Sums = tree_map(lambda leaf: leaf.reshape(n_replicates, n_classes, *leaf.shape[1:]).mean(axis=0), sums)
+    return mean
 
 
 def fold_sums(
