@@ -11,6 +11,7 @@ import numpy as np
 from ..dataset.tree import Array
 from ..estimators.latent import LatentLabelClassifier
 from ..estimators.threads import one_blas_thread
+from .contradictions import contradictions
 from .evidence import Evidence, evidence
 from .impact import Impact, impact
 from .intervals import Intervals, intervals
@@ -38,6 +39,7 @@ class Findings:
     review: ReviewCurve
     warnings: list[str]
     judged: Judged
+    contradictions: pd.DataFrame  # checked rows to look at again: given, suggested, p_wrong
 
     @property
     def suspects(self) -> pd.DataFrame:
@@ -150,6 +152,7 @@ def findings_of(
     tell("estimating the cost")
     cost = impact(judged, level, int(rng.integers(2**31)))
     table, eligible = _table(judged, rule)
+    doubtful = contradictions(judged)
     return Findings(
         model.classes_,
         table,
@@ -159,8 +162,9 @@ def findings_of(
         found,
         cost,
         review_curve(judged.p_wrong, eligible),
-        warnings_of(model, judged),
+        warnings_of(model, judged, doubtful.index.tolist()),
         judged.without_copies(),
+        doubtful,
     )
 
 

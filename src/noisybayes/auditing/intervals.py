@@ -210,7 +210,8 @@ def _matrix_alone(judged: Judged, scores: Array, weighted: Labels) -> Calibratio
 
 
 def _with_verified(judged: Judged, true: Array, weighted: Labels) -> Array:
-    """Posteriors (n, R, K) of all draws, each recalibrated by the verified rows as it weighs them."""
+    """Posteriors (n, R, K) of all draws, each recalibrated by the verified rows as it weighs them, if some of these
+    were drawn at random."""
     if weighted.verified is None or judged.training is None:
         return true
     observed, verified = weighted.observed, weighted.verified
@@ -218,7 +219,7 @@ def _with_verified(judged: Judged, true: Array, weighted: Labels) -> Array:
     each = []
     for r in range(true.shape[1]):
         one = true[:, r]
-        if len(known) >= _FEWEST_VERIFIED:
+        if judged.checks is not None and len(known) >= _FEWEST_VERIFIED:
             wrong = (observed[known] != verified[known]).astype(float)
             found = recalibrate(1.0 - one[known, observed[known]], wrong, weighted.weight[known, r])
             one = adjust(one, observed, found)

@@ -26,6 +26,13 @@ from ..robust.training_posterior import RowPosteriors, TrainingPosterior, poster
 _IMPOSSIBLE = 1e4
 
 
+class RandomChecks(NamedTuple):
+    """Rows that were drawn at random, and the true labels that somebody found."""
+
+    rows: Array  # (m,) positions, all with a label
+    label: Array  # (m,) codes
+
+
 class ModelScores(NamedTuple):
     """Scores of rows by a model as it is."""
 
@@ -47,6 +54,7 @@ class Judged:
     observed: Array  # (n,) codes; K where there is no label
     verified: Array | None  # (n,) codes; -1 where not known
     X: Any  # of all rows: as prepared for the model, or stored
+    checks: RandomChecks | None = None  # rows that were drawn at random and checked
 
     @property
     def n_rows(self) -> int:
@@ -62,8 +70,9 @@ class Judged:
 
     @property
     def counts(self) -> Array:
-        """(K, K) weight of the rows by observed and true label."""
-        return self.posterior.joint[:-1]
+        """(K, K) weight of the rows by observed and true label. Rows checked because they were suspected tell how many
+        of the suspected ones are wrong; how many of all are, only rows drawn at random can tell."""
+        return (self.posterior.own_joint if self.checks is None else self.posterior.joint)[:-1]
 
     @property
     def n_labeled(self) -> int:
@@ -95,9 +104,13 @@ class Judged:
 
     def true(self, rows: Rows) -> Array:
         """(m, K) P(true | x, label) of some rows; verified ones have their verified label."""
+        return pin_verified(self.unverified(rows), rows.verified)
+
+    def unverified(self, rows: Rows) -> Array:
+        """The same, as if none of them were verified."""
         labels = Labels.of(rows)._replace(verified=None)
         alone = posterior(self.fitted.calibration, self.fitted.scorer.scores(rows), labels).true[:, 0]
-        return pin_verified(adjust(alone, rows.observed, self.posterior.recalibration), rows.verified)
+        return adjust(alone, rows.observed, self.posterior.recalibration)
 
 
 def _take(design: Any, numbers: Array) -> Any:

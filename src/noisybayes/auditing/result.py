@@ -49,6 +49,7 @@ class Audit:
     intervals : level, method, and for mislabel_matrix, noise_rate, wrong_by_label their estimate, low and high
     by_class, confused_pairs : data frames
     impact : accuracy that the wrong labels cost, or None
+    contradictions : checked rows whose label was kept although it is most probably wrong; look at them again
     warnings : reasons not to believe all this
     model : the fitted classifier
     """
@@ -100,6 +101,10 @@ class Audit:
     @property
     def confused_pairs(self) -> pd.DataFrame:
         return self.findings.confused_pairs
+
+    @property
+    def contradictions(self) -> pd.DataFrame:
+        return self.findings.contradictions
 
     @property
     def warnings(self) -> list[str]:

@@ -51,6 +51,10 @@ def summarise(audit: Audit) -> dict[str, Any]:
         "review": {name: np.asarray(values).tolist() for name, values in findings.review._asdict().items()},
         "convergence": _convergence(audit.model),
         "warnings": list(findings.warnings),
+        "contradictions": [
+            {"row": int(row) + 1, "given": str(given), "suggested": str(suggested), "p_wrong": _rounded(p_wrong)}
+            for row, given, suggested, p_wrong in findings.contradictions.itertuples()
+        ],
         "suspects": describe(audit, audit.suspects.head(MOST_LISTED)),
     }
 

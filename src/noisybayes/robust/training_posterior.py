@@ -34,6 +34,7 @@ class TrainingPosterior(NamedTuple):
     recalibration: Recalibration
     rows: RowPosteriors
     true: Array | None  # (n, K) P(true | x, label), if asked for
+    own_joint: Array  # (K + 1, K) like `joint`, but verified rows speak for themselves only
 
     @property
     def explained(self) -> float:
@@ -45,6 +46,7 @@ class TrainingPosterior(NamedTuple):
 
 class _Sums(NamedTuple):
     joint: Array  # (K + 1, K)
+    own_joint: Array  # (K + 1, K)
     labeled: Array  # (4,) of the rows with a label: weight times P(wrong), without what was verified; weight of those
     # that the scores of the labels as given fail to predict; log-likelihood; weight
     rows: Pieces
@@ -76,6 +78,7 @@ def posterior_of_rows(
         recalibration,
         RowPosteriors(*columns),
         true,
+        sums.own_joint,
     )
 
 
@@ -96,7 +99,8 @@ def _of_block(
     sums = (doubted, disagreed, found.log_likelihood[there, 0] @ weight, weight.sum())
     values = [*row_posteriors(true, rows.observed), *([] if keep is None else [true.astype(keep, copy=False)])]
     joint = all_label_counts(true[:, None], labels)[0]
-    return _Sums(joint, np.array(sums, dtype=np.float64), Pieces([(rows.number, values)]))
+    own_joint = all_label_counts(pin_verified(alone, rows.verified)[:, None], labels)[0]
+    return _Sums(joint, own_joint, np.array(sums, dtype=np.float64), Pieces([(rows.number, values)]))
 
 
 def row_posteriors(true: Array, observed: Array) -> RowPosteriors:
