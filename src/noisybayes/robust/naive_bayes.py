@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -93,18 +93,30 @@ class NaiveBayes:
     ) -> Learned:
         return self.from_sums(self.sums(data, weights, left_out), model, reweighted, data.dtype)
 
+    def learn_without(
+        self,
+        data: Dataset,
+        weights: LabelWeights,
+        model: ScoreModel,
+        reweighted: bool,
+        fold: int,
+        n_replicates: int,
+    ) -> OutOfFold:
+        """Scores of the rows of one fold only: a fraction of the work."""
+        fn = partial(
+            fold_sums, family=self.family, weights=weights, n_classes=self.n_classes,
+            left_out=np.full(n_replicates, fold), dtype=data.dtype,
+        )  # fmt: skip
+        params = self._estimator(rest := data.map_sum(fn), model, reweighted)(rest)
+        pairs = zip(model.scores, params, strict=True)
+        return OutOfFold({fold: tuple(score.family.scorer(each, data.dtype) for score, each in pairs)}, self.n_classes)
+
     def from_sums(
         self, by_fold: tuple[Sums, ...], model: ScoreModel, reweighted: bool, dtype: np.dtype[Any]
     ) -> Learned:
         """reweighted : whether labels have been weighted, so that the strength of the prior can be told from them"""
         total = summed(by_fold)
-        # of all rows: what they have in common says nothing of a row's label
-        pooled = _mean_of_replicates(total, self.n_classes)
-        priors = [score.prior(pooled.features, pooled.weight, reweighted) for score in model.scores]
-
-        def estimate(sums: Sums) -> tuple[Any, ...]:
-            pairs = zip(model.scores, priors, strict=True)
-            return tuple(score.estimate(sums.features, sums.weight, prior) for score, prior in pairs)
+        estimate = self._estimator(total, model, reweighted)
 
         def without(own: Sums | None) -> tuple[Any, ...]:
             if own is None:
@@ -114,6 +126,18 @@ class NaiveBayes:
 
         params = tuple(in_threads(without, by_fold, self.n_threads))
         return Learned(self, model, total, params, estimate(total), dtype)
+
+    def _estimator(self, total: Sums, model: ScoreModel, reweighted: bool) -> Callable[[Sums], tuple[Any, ...]]:
+        """Sums to the parameters of every score, with the priors that all rows ask for: what they have in common says
+        nothing of a row's label."""
+        pooled = _mean_of_replicates(total, self.n_classes)
+        priors = [score.prior(pooled.features, pooled.weight, reweighted) for score in model.scores]
+
+        def estimate(sums: Sums) -> tuple[Any, ...]:
+            pairs = zip(model.scores, priors, strict=True)
+            return tuple(score.estimate(sums.features, sums.weight, prior) for score, prior in pairs)
+
+        return estimate
 
 
 def _mean_of_replicates(sums: Sums, n_classes: int) -> Sums:
