@@ -18,13 +18,14 @@ from ..model.mislabel import Full
 from ..robust.calibration import Calibration, Labels, label_counts, matrix_of, posterior
 from ..robust.calibration_solver import Target, accelerate
 from ..robust.recalibration import adjust, pin_verified, recalibrate
-from .bootstrap import Bootstrapped, Draws, calibrations, draw, relearned
+from .bootstrap import MANY_ROWS, Bootstrapped, Draws, calibrations, can_relearn, draws_of
 from .judged import Judged
 
 DRAWS = 25
-# Where rows are many the draws take time, and intervals are narrow anyway.
-_MANY_ROWS = 20_000
-_DRAWS_OF_MANY = 12
+# Of many rows, so many draws learn scores of their own.
+_RELEARNED_DRAWS = 6
+# Few draws may tell too much of it by chance.
+_MOST_INFLATION = 4.0
 # The pseudo-rows of the fit steady one estimate; among many they would only narrow the spread.
 _PSEUDO_ROWS = 1.0
 # More rows than these are sampled, and the spread is scaled: it falls with the root of their number.
@@ -63,24 +64,53 @@ class _Numbers(NamedTuple):
 def intervals(judged: Judged, level: float, draws: int | None, seed: int) -> Intervals:
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, got {level!r}")
-    draws = (DRAWS if judged.n_rows < _MANY_ROWS else _DRAWS_OF_MANY) if draws is None else draws
+    draws = DRAWS if draws is None else draws
     if draws < 2:
         raise ValueError(f"draws must be at least 2, got {draws!r}")
-    structure = _structure(judged)
-    estimate = _numbers(judged.counts[None], matrix_of(judged.counts[None], structure))
+    estimate = _numbers(judged.counts[None], matrix_of(judged.counts[None], _structure(judged)))
     rows = _sample(judged, draws)
-    counts = _counts_of_draws(judged, rows, Bootstrapped(_weights(judged), seed, draws))
-    numbers = _numbers(counts, matrix_of(counts, structure, _PSEUDO_ROWS))
     n, m = judged.n_rows, rows.n_rows
+    numbers, inflation = _drawn(judged, rows, Bootstrapped(_weights(judged), seed, draws))
     # what hardly any row speaks of varies by what is not in the sample: at least as much as one row more or less
     wrong = judged.counts.sum(axis=1) - np.diag(judged.counts)
     floors = _Numbers(*(1.0 / (expected + 1.0) for expected in (judged.counts, np.asarray(wrong.sum()), wrong)))
+    # of many rows, or of a sample, only the spread is told
+    own_centre = m == n < MANY_ROWS
     ends = [
-        _interval(one[0], values[:-1], values[-1] if m == n else one[0], m / n, level, floor)
-        for one, values, floor in zip(estimate, numbers, floors, strict=True)
+        _interval(one[0], values[:-1], values[-1] if own_centre else one[0], factor * m / n, level, floor)
+        for one, values, factor, floor in zip(estimate, numbers, inflation, floors, strict=True)
     ]
-    what = "scores, calibration and matrix" if relearned(judged) else "calibration and matrix"
+    what = "scores, calibration and matrix" if can_relearn(judged) else "calibration and matrix"
     return Intervals(level, f"weighted-likelihood bootstrap, {draws} draws, {what} recomputed", *ends)
+
+
+def _drawn(judged: Judged, rows: Rows, bootstrap: Bootstrapped) -> tuple[_Numbers, _Numbers]:
+    """Numbers of every draw (the last of the rows as they are), and factors of their variances."""
+    relearn, none = can_relearn(judged), _Numbers(*np.ones(3))
+    if rows.n_rows < MANY_ROWS or not (relearn and _in_one_step(judged)) or judged.verified is not None:
+        return _numbers_of_draws(judged, rows, bootstrap, relearn), none
+    # many draws with the scores of the fit, and by a few of them how much more they vary with scores of their own
+    numbers = _numbers_of_draws(judged, rows, bootstrap, False)
+    some = bootstrap._replace(n_draws=min(_RELEARNED_DRAWS, bootstrap.n_draws))
+    return numbers, _inflation(numbers, _numbers_of_draws(judged, rows, some, True))
+
+
+def _inflation(numbers: _Numbers, relearned: _Numbers) -> _Numbers:
+    """How many times the variances are those of draws that keep the scores, pooled over numbers of one kind."""
+
+    def variances(values: Array, n_draws: int) -> Array:
+        return np.asarray(_log_odds(values[:n_draws]).var(axis=0, ddof=1)).ravel() + 1e-12
+
+    def pooled(kinds: tuple[str, ...]) -> Array:
+        scale, kept, own = (
+            np.concatenate([variances(getattr(of, kind), n_draws) for kind in kinds])
+            for of, n_draws in ((numbers, n_all), (numbers, n_some), (relearned, n_some))
+        )
+        return np.asarray(np.clip((own / scale).mean() / (kept / scale).mean(), 1.0, _MOST_INFLATION))
+
+    n_all, n_some = len(numbers.noise_rate) - 1, len(relearned.noise_rate) - 1
+    by_label = pooled(("noise_rate", "by_label"))
+    return _Numbers(pooled(("matrix",)), by_label, by_label)
 
 
 def _structure(judged: Judged) -> Any:
@@ -100,15 +130,19 @@ def _sample(judged: Judged, draws: int) -> Rows:
     return judged.sample.first(most).rows
 
 
-def _counts_of_draws(judged: Judged, rows: Rows, bootstrap: Bootstrapped) -> Array:
+def _in_one_step(judged: Judged) -> bool:
+    few_classes = len(judged.classes) <= _MOST_CLASSES
+    return judged.training is not None and isinstance(_structure(judged), Full) and few_classes
+
+
+def _numbers_of_draws(judged: Judged, rows: Rows, bootstrap: Bootstrapped, relearn: bool) -> _Numbers:
+    counts = _counts_of_draws(judged, draws_of(judged, rows, bootstrap, relearn))
+    return _numbers(counts, matrix_of(counts, _structure(judged), _PSEUDO_ROWS))
+
+
+def _counts_of_draws(judged: Judged, draws: Draws) -> Array:
     """(R + 1, K, K): posterior weight by observed and true label of every draw, and last of the rows as they are."""
-    in_one_step = (
-        judged.training is not None
-        and isinstance(_structure(judged), Full)
-        and len(judged.classes) <= _MOST_CLASSES
-    )  # fmt: skip
-    draws = draw(judged, rows, bootstrap, one_fold=in_one_step and judged.verified is None)
-    if in_one_step:
+    if _in_one_step(judged):
         start, calibration = calibrations(judged, draws, _PSEUDO_ROWS)
         if judged.verified is None:
             return np.maximum(draws.sums(calibration, start).counts, 0.0)
@@ -168,14 +202,14 @@ def _numbers(counts: Array, matrix: Array) -> _Numbers:
     return _Numbers(matrix, 1.0 - right.sum(axis=1) / given.sum(axis=1), 1.0 - right / given)
 
 
-def _interval(estimate: Array, drawn: Array, centre: Array, share: float, level: float, floor: Array) -> Interval:
+def _log_odds(p: Array) -> Array:
+    return np.asarray(logit(np.clip(p, _LEAST, 1 - _LEAST)))
+
+
+def _interval(estimate: Array, drawn: Array, centre: Array, factor: Array, level: float, floor: Array) -> Interval:
     """The published estimate lies inside, though it is steadied more than the draws are."""
-
-    def log_odds(p: Array) -> Array:
-        return np.asarray(logit(np.clip(p, _LEAST, 1 - _LEAST)))
-
-    spread = np.sqrt(np.maximum(share * log_odds(drawn).var(axis=0, ddof=1), floor))
+    spread = np.sqrt(np.maximum(factor * _log_odds(drawn).var(axis=0, ddof=1), floor))
     # the spread is itself an estimate, from as many draws
     reach = stdtrit(len(drawn) - 1, 0.5 + level / 2) * spread
-    low, high = expit(log_odds(centre) - reach), expit(log_odds(centre) + reach)
+    low, high = expit(_log_odds(centre) - reach), expit(_log_odds(centre) + reach)
     return Interval(estimate, np.minimum(low, estimate), np.maximum(high, estimate))

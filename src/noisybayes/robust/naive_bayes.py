@@ -93,24 +93,6 @@ class NaiveBayes:
     ) -> Learned:
         return self.from_sums(self.sums(data, weights, left_out), model, reweighted, data.dtype)
 
-    def learn_without(
-        self,
-        data: Dataset,
-        weights: LabelWeights,
-        model: ScoreModel,
-        reweighted: bool,
-        fold: int,
-        n_replicates: int,
-    ) -> OutOfFold:
-        """Scores of the rows of one fold only: a fraction of the work."""
-        fn = partial(
-            fold_sums, family=self.family, weights=weights, n_classes=self.n_classes,
-            left_out=np.full(n_replicates, fold), dtype=data.dtype,
-        )  # fmt: skip
-        params = self._estimator(rest := data.map_sum(fn), model, reweighted)(rest)
-        pairs = zip(model.scores, params, strict=True)
-        return OutOfFold({fold: tuple(score.family.scorer(each, data.dtype) for score, each in pairs)}, self.n_classes)
-
     def from_sums(
         self, by_fold: tuple[Sums, ...], model: ScoreModel, reweighted: bool, dtype: np.dtype[Any]
     ) -> Learned:

@@ -57,7 +57,7 @@ class CompiledScoring:
 class OutOfFold(NamedTuple):
     """Scores every row by what was learned without its fold, in every replicate."""
 
-    scorers: Any  # [fold][kind of score]: X -> (n, R * K)
+    scorers: tuple[tuple[Callable[[Any], Array], ...], ...]  # [fold][kind of score]: X -> (n, R * K)
     n_classes: int
 
     def scores(self, rows: Rows) -> Array:
