@@ -14,9 +14,7 @@ from noisybayes import BernoulliINB, GaussianINB, MislabelClassifier, MixedINB, 
 from noisybayes.auditing import examine
 from noisybayes.data.noise import uniform_noise
 from noisybayes.data.simulate import corrupt
-from noisybayes.model.families.base import Family
 
-from ..contracts.cases import FAMILIES, K, make_rows
 from ..made_texts import bursty_texts
 
 N, N_WORDS, N_YES_NO, N_NUMBERS = 400, 250, 12, 4
@@ -162,30 +160,6 @@ def test_evidence_does_not_know_the_label_of_its_row():
         spread[folds[row], y[row]].add(round(float(weight.sum()), 9))
     assert len(spread) == 2 * len(np.unique(folds)) > 2
     assert all(len(values) == 1 for values in spread.values())
-
-
-@pytest.mark.parametrize("family_name", FAMILIES)
-def test_terms_of_a_family_add_up_to_the_difference_of_its_scores(family_name):
-    """Columns may be left out; those that are there have the right size."""
-    family, rows = make_rows(family_name)
-    family = family.anchor(rows.X)
-    rng = np.random.default_rng(1)
-    resp = np.eye(K)[rng.integers(K, size=rows.n_rows)]
-    stats, weight = family.statistics(rows.X, resp), resp.sum(axis=0)
-    params = family.estimate(stats, weight, family.pooled_prior(stats, weight, 1.0))
-    component, other = rng.integers(K, size=(2, rows.n_rows))
-    scores = family.scorer(params, np.dtype(float))(rows.X)
-    every = np.arange(rows.n_rows)
-    # a family that does not say what its columns add is still a family
-    design = rows.X if isinstance(rows.X, tuple) else (rows.X,)
-    terms = family.terms(params, rows.X, component, other)
-    assert sparse.issparse(terms)
-    assert terms.shape == (rows.n_rows, sum(block.shape[1] for block in design))
-    if type(family).terms is Family.terms:
-        assert terms.nnz == 0
-        return
-    np.testing.assert_allclose(terms.sum(axis=1), scores[every, component] - scores[every, other], atol=1e-9)
-    np.testing.assert_allclose(family.terms(params, rows.X, other, component).toarray(), -terms.toarray(), atol=1e-12)
 
 
 def test_a_row_that_agrees_with_its_label_has_no_odds():

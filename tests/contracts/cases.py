@@ -17,15 +17,21 @@ N, K = 240, 3
 
 
 def bernoulli_rows(rng, true):
-    return (rng.random((len(true), 12)) < rng.uniform(0.1, 0.9, (K, 12))[true]).astype(float)
+    return (rng.random((len(true), 12)) < rng.uniform(0.1, 0.9, (n_classes(true), 12))[true]).astype(float)
 
 
 def gaussian_rows(rng, true):
-    return 5.0 + rng.normal(0, 1.5, (K, 4))[true] + rng.normal(size=(len(true), 4)) * rng.uniform(0.5, 2, (K, 4))[true]
+    K = n_classes(true)
+    mean = 5.0 + rng.normal(0, 1.5, (K, 4))
+    return mean[true] + rng.normal(size=(len(true), 4)) * rng.uniform(0.5, 2, (K, 4))[true]
 
 
 def count_rows(rng, true):
-    return rng.poisson(rng.gamma(1.0, 2.0, (K, 10))[true]).astype(float)
+    return rng.poisson(rng.gamma(1.0, 2.0, (n_classes(true), 10))[true]).astype(float)
+
+
+def n_classes(true):
+    return int(true.max()) + 1
 
 
 def mixed_rows(rng, true):
@@ -46,6 +52,8 @@ FAMILIES = {
     "mixed": (lambda: Mixed((Bernoulli(), Gaussian()), (np.arange(12), np.arange(12, 16))), mixed_rows),
     "toy": (Poisson, count_rows),
 }
+#: The same family twice, for dense and for sparse rows, counts once.
+DENSE = [name for name in FAMILIES if not name.endswith("-sparse")]
 GIVEN = np.array([[0.7, 0.1, 0.0], [0.2, 0.8, 0.3], [0.1, 0.1, 0.7]])
 STRUCTURES = {
     "full": Full(),

@@ -16,6 +16,7 @@ from distributed import Client, LocalCluster
 from scipy import sparse
 
 from noisybayes import BernoulliINB, simulate
+from noisybayes.dataset.shards import Shards
 from noisybayes.engines.dask import (
     GROUPS,
     MALLOC,
@@ -25,7 +26,6 @@ from noisybayes.engines.dask import (
     local_cluster,
     on_cluster,
 )
-from noisybayes.dataset.shards import Shards
 
 from ..contracts.cases import FAMILIES, STRUCTURES, make_rows, run
 from .test_engines import chunk, sums

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from noisybayes.engines import ENGINES
 from noisybayes.dataset.rows import Rows
+from noisybayes.engines import ENGINES
 
 
 class Sums(NamedTuple):

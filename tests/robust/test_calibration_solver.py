@@ -117,14 +117,10 @@ def test_replicates_fitted_together_are_those_fitted_alone():
     scores = np.stack([scores for scores, _ in made], axis=2)
     weight = np.column_stack([each.weight[:, 0] for _, each in made])
     penalty = np.array([0.01, 0.1, 1.0])
-    # a tolerance that is never met: a round that others still need changes one that has converged
-    config = replace(DEFAULT, calibration_tolerance=-np.inf, calibration_rounds=20)
-    together = maximise(
-        Target(scores, labels._replace(weight=weight), Full(0.0), penalty, config), start().take([0, 0, 0])
-    )
+    together = maximise(Target(scores, labels._replace(weight=weight), Full(0.0), penalty), start().take([0, 0, 0]))
     for r in range(3):
         own = labels._replace(weight=weight[:, [r]])
-        alone = maximise(Target(scores[:, :, [r]], own, Full(0.0), penalty[[r]], config), start())
+        alone = maximise(Target(scores[:, :, [r]], own, Full(0.0), penalty[[r]]), start())
         for a, b in zip(together.take([r]), alone, strict=True):
             np.testing.assert_allclose(a, b, atol=1e-9)
 

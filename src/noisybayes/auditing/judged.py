@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..dataset import Dataset, Rows
+from ..dataset import Dataset, MapSum, Rows
 from ..dataset.tree import Array
 from ..estimators import settings
 from ..estimators.labels import as_labels
@@ -134,7 +134,7 @@ def judge(model: LatentLabelClassifier, X: Any, y: Any, verified: Any = None, ne
             "these are not the labels that the model was fitted to; for rows that are new to it pass new_rows=True"
         )
     known = rows._replace(verified=training.verified, weight=training.weight)
-    data = Dataset.of(known, settings.engine(getattr(model, "engine", "local"), getattr(model, "n_jobs", -1)), K(model))
+    data = Dataset.of(known, _engine(model), K(model))
     return judge_training(model, data.with_folds(training.folds, K(model)), design)
 
 
@@ -158,12 +158,17 @@ def judge_encoded(
 
 def _of_new_rows(model: LatentLabelClassifier, rows: Rows) -> Judged:
     n_classes = K(model)
-    data = Dataset.of(rows, settings.engine("local", getattr(model, "n_jobs", -1)), n_classes)
+    data = Dataset.of(rows, _engine(model), n_classes)
     zeros = np.zeros((1, n_classes))
     calibration = Calibration(np.ones((1, 1)), zeros, model._label_matrix[None], zeros)
-    fitted = Reweighted(ModelScores(model._log_joint), calibration)
+    fitted = Reweighted(ModelScores(model._block_scorer), calibration)
     found = posterior_of_rows(data, fitted, None, model._recalibration)
     return Judged(model.classes_, data, fitted, found, None, rows.observed, rows.verified, rows.X)
+
+
+def _engine(model: LatentLabelClassifier) -> MapSum:
+    """Of the model's fit; classifiers that need all rows in memory have none."""
+    return settings.engine(getattr(model, "engine", "local"), getattr(model, "n_jobs", -1))
 
 
 def K(model: LatentLabelClassifier) -> int:

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..data.errors import InputError
 from ..estimators.latent import LatentLabelClassifier
 from ..model.mislabel import DriftWarning, IdentifiabilityWarning
 from ..text.features import Recipe
 from ..text.vocabulary import TextSettings
 from . import rows_on_disk
 from .engine import opened_engine
-from .features import Features, features_of, make_model
+from .features import Features, check_families, features_of, make_model
 from .findings import LEVEL, examine, findings_of
 from .judged import Judged, judge_encoded
 from .result import Audit, Run
@@ -47,6 +48,7 @@ class FitOptions:
     beside: Path | None = None  # rows on disk are kept beside this folder, where a run that was cut off finds them
     resume: bool = False
     announce: Callable[[int, Path], None] | None = None  # is told the bytes on disk, and where
+    families: Mapping[str, str] = field(default_factory=dict)  # of `FAMILIES`, by kind of column
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,7 @@ def audit(
     budget: int | None = None,
     level: float = LEVEL,
     settings: TextSettings | None = None,
+    families: Mapping[str, str] | None = None,
     memory: int | str | None = None,
     engine: Any = "local",
     scheduler: str | None = None,
@@ -113,6 +116,8 @@ def audit(
         Coverage of the intervals.
     settings : TextSettings, optional
         How texts become words.
+    families : dict, optional
+        Feature families by kind of column (text, categorical, binary, numeric): `{"numeric": "bernoulli"}`.
     memory : int or str, optional
         Memory limit such as "2GB"; rows of a file beyond it are kept on disk. Very large files always are.
     engine, scheduler : "local" (default), "dask" or a function map_sum(fn, parts); address of the Dask scheduler
@@ -130,6 +135,11 @@ def audit(
     if isinstance(data, LatentLabelClassifier):
         if X is None or y is None:
             raise ValueError("audit of a fitted classifier needs the rows too: audit(model, X, y)")
+        if (engine, scheduler, memory, families) != ("local", None, None, None):
+            raise ValueError(
+                "engine, scheduler, memory and families are for tables; a fitted classifier is audited on the engine "
+                "that it was made with: BernoulliINB(engine=...)"
+            )
         found = examine(
             data, X, y, new_rows=new_rows, precision=precision, budget=budget, level=level, random_state=random_state,
             progress=progress,
@@ -146,7 +156,13 @@ def audit(
     started = time.perf_counter()
     table = Table.open(data, columns, in_batches=limit is not None, encoding=encoding)
     options = FitOptions(
-        settings or TextSettings(), missing_label, random_state, engine=engine, scheduler=scheduler, memory=limit
+        settings or TextSettings(),
+        missing_label,
+        random_state,
+        engine=engine,
+        scheduler=scheduler,
+        memory=limit,
+        families=families or {},
     )
     # rows on disk are there as long as the audit is
     with ExitStack() as resources:
@@ -182,6 +198,7 @@ def audit_table(table: Table, options: FitOptions, asked: AuditOptions, progress
 def fitted_table(table: Table, options: FitOptions, progress: Progress | None = None) -> Iterator[Fitted]:
     """A model of the table, and what it says of its rows; rows on disk are there as long as this lasts."""
     tell = progress or _silent
+    check_families(options.families)
     with ExitStack() as stack:
         engine = stack.enter_context(opened_engine(options.engine, options.scheduler))
         tell("making features")
@@ -197,14 +214,27 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
 
 def fit_features(features: Features, options: FitOptions, engine: Any, checkpoint: Path | None = None) -> Fitted:
     model = make_model(
-        features.recipe.blocks, options.seed, method=options.method, engine=engine, checkpoint=checkpoint
-    )
+        features.recipe.blocks, options.seed, options.families, method=options.method, engine=engine,
+        checkpoint=checkpoint,
+    )  # fmt: skip
     with warnings.catch_warnings():  # the audit says these in its own words
         warnings.simplefilter("ignore", DriftWarning)
         warnings.simplefilter("ignore", IdentifiabilityWarning)
-        data = model._fit_encoded(features.X, *features.labels)
+        with _refused_by_family(options.families):
+            data = model._fit_encoded(features.X, *features.labels)
     judged = judge_encoded(model, data, features.X, features.labels.observed, features.labels.verified)
     return Fitted(model, features.recipe, judged, features.notes)
+
+
+@contextmanager
+def _refused_by_family(families: Mapping[str, str]) -> Iterator[None]:
+    """What a family that was asked for says of values that it does not take."""
+    try:
+        yield
+    except ValueError as error:
+        if not families:
+            raise
+        raise InputError(str(error)) from error
 
 
 def audit_fitted(

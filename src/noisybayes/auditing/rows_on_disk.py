@@ -59,6 +59,7 @@ def made_from(table: Table, options: FitOptions) -> dict[str, Any]:
         "missing_label": options.missing_label,
         "seed": options.seed,
         "method": options.method,
+        "families": dict(options.families),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
@@ -98,6 +99,10 @@ class BaseINB(LatentLabelClassifier):
         if isinstance(design, Stored):
             return np.concatenate([self._scoring.log_joint(block) for block in design])
         return np.asarray(self._scoring.log_joint(design))
+
+    @property
+    def _block_scorer(self) -> Callable[[Any], Array]:
+        return self._scoring.log_joint  # a method of this estimator would take its engine along
 
     @one_blas_thread
     def fit(
@@ -222,7 +227,7 @@ class BaseINB(LatentLabelClassifier):
             raise ValueError(f"classes={classes!r} are not those of the first call of partial_fit: {self.classes_}")
         K = len(self.classes_)
         family = self._make_family(X) if first else self._model.family
-        rows = self._rows(X, family.prepare(X), labels, verified, sample_weight)
+        rows = self._rows(X, _prepared(family, X), labels, verified, sample_weight)
         data = Dataset.of(rows, self._engine(), K)
         problem = self._problem(family)
         if first:
