@@ -7,11 +7,11 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from noisybayes.model.calibration import label_counts
 from sklearn.naive_bayes import BernoulliNB
 
 from noisybayes import BernoulliINB, MislabelClassifier, audit, simulate
 from noisybayes.auditing import examine
-from noisybayes.model.calibration import label_counts
 
 NAMES = np.array(["red", "green", "blue"])
 LABELS = {

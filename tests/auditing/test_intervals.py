@@ -6,12 +6,12 @@ from functools import cache
 
 import numpy as np
 import pytest
+from noisybayes.auditing.judge import judge
 from scipy.special import logit
 from sklearn.naive_bayes import BernoulliNB
 
 from noisybayes import BernoulliINB, MislabelClassifier, simulate
 from noisybayes.auditing.intervals import intervals
-from noisybayes.auditing.judge import judge
 
 NUMBERS = ("mislabel_matrix", "noise_rate", "wrong_by_label")
 

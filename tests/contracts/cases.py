@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from noisybayes.model.rows import Rows
 from scipy import sparse
 
 from noisybayes.engines import ENGINES
 from noisybayes.model.families import Bernoulli, Gaussian, Mixed, Multinomial
 from noisybayes.model.fit import Settings, fit
 from noisybayes.model.mislabel import Fixed, Full, Symmetric, Uniform
-from noisybayes.model.rows import Rows
 
 from .toy import Poisson
 

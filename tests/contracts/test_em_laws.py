@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from noisybayes.model.rows import Rows, merge_equal, score_dtype, split
+from noisybayes.model.tree import summed, take_components, tree_map
 from scipy import sparse
 
 from noisybayes.engines import ENGINES
 from noisybayes.model.em import Model, Params, run_em
 from noisybayes.model.fit import first_params, first_prior
-from noisybayes.model.rows import Rows, merge_equal, score_dtype, split
 from noisybayes.model.start import random_statistics, statistics_of_labels
-from noisybayes.model.tree import summed, take_components, tree_map
 
 from .cases import ALPHAS, FAMILIES, STARTS, STRUCTURES, K, make_rows, run
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-
 from noisybayes.model.csr import transposed_product
+
 from noisybayes.model.families.base import Family, linear_score
 
 

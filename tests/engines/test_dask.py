@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster
+from noisybayes.model.shards import Shards
 from scipy import sparse
 
 from noisybayes import BernoulliINB, simulate
@@ -25,7 +26,6 @@ from noisybayes.engines.dask import (
     local_cluster,
     on_cluster,
 )
-from noisybayes.model.shards import Shards
 
 from ..contracts.cases import FAMILIES, STRUCTURES, make_rows, run
 from .test_engines import chunk, sums

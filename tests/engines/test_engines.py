@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from noisybayes.model.rows import Rows
 
 from noisybayes.engines import ENGINES
-from noisybayes.model.rows import Rows
 
 
 class Sums(NamedTuple):

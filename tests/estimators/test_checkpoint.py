@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from noisybayes.model.checkpoint import Checkpoint
+from noisybayes.model.shards import Shards
 from scipy import sparse
 
 from noisybayes import BernoulliINB, MultinomialINB
 from noisybayes.data.simulate import simulate
 from noisybayes.model import crossfit, stages
-from noisybayes.model.checkpoint import Checkpoint
-from noisybayes.model.shards import Shards
 
 DATA = simulate(900, n_features=60, n_classes=3, diagonal=(0.75, 0.85), random_state=1)
 X = sparse.csr_array(DATA.X.astype(float))

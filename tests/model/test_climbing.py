@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from noisybayes.model import climbing
 from noisybayes.model.anderson import Anderson
 from noisybayes.model.calibration import Calibration, Labels, centred, posterior
 from noisybayes.model.climbing import calibrate, climb, leap
 from noisybayes.model.folded import KeptScores
+
+from noisybayes.model import climbing
 from noisybayes.model.mislabel import Full, constant_rate
 
 

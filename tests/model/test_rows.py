@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import sparse
-
 from noisybayes.model.csr import row_view, squared, transposed_product
 from noisybayes.model.rows import Rows, merge_equal, split
+from scipy import sparse
 
 
 def rows_of(X, y=None, **kwargs):

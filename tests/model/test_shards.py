@@ -8,9 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy import sparse
-
 from noisybayes.model.shards import MANIFEST, ShardError, Shards
+from scipy import sparse
 
 X = sparse.random_array((50, 7), density=0.3, format="csr", rng=np.random.default_rng(0))
 EDGES = [0, 20, 20, 21, 50]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from noisybayes.model.short_rows import row_max, row_sums
 
 

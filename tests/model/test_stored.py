@@ -4,13 +4,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from noisybayes.model.shards import ShardError, Shards
 from scipy import sparse
 
 from noisybayes import BernoulliINB, MislabelClassifier, MixedINB, MultinomialINB
 from noisybayes.auditing import examine
 from noisybayes.data.simulate import simulate
 from noisybayes.model import crossfit, folded
-from noisybayes.model.shards import ShardError, Shards
 
 DATA = simulate(1_500, n_features=60, n_classes=3, diagonal=(0.75, 0.85), random_state=1)
 X = sparse.csr_array(DATA.X.astype(float))

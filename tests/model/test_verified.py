@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from noisybayes.model.verified import Recalibration, adjust
 
 
