@@ -17,21 +17,27 @@ from ..java import find_java
 @pytest.fixture(scope="module")
 def spark():
     find_java()
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("PYSPARK_PYTHON", sys.executable)
+        session = _session()
+        yield session
+        session.stop()
+
+
+def _session():
     from pyspark.sql import SparkSession
 
     settings = {
         "spark.ui.enabled": "false",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
-        "spark.pyspark.python": sys.executable,
         "spark.sql.execution.arrow.maxRecordsPerBatch": "400",
         # a few seconds less for a session that lives a few seconds
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     }
     session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
-    yield session
-    session.stop()
+    return session
 
 
 def test_map_in_arrow_gives_what_the_model_says_in_memory(spark, tmp_path):

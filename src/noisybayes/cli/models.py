@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -94,8 +93,9 @@ def predict(model: Path, file: str, out: Path | None, **options: Any) -> None:
             with row_progress("scoring", batches) as counted:
                 write_batches(_scored(loaded, counted), made, "parquet" if made.suffix == ".parquet" else "csv")
             if out is None:  # printed only now, so that an error leaves no half of a table
-                with made.open("rb") as file_made:
-                    shutil.copyfileobj(file_made, click.get_binary_stream("stdout"))
+                with made.open(encoding="utf-8", newline="") as table:
+                    while chunk := table.read(1 << 20):
+                        click.echo(chunk, nl=False)
 
 
 def _scored(model: TableModel, frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
