@@ -71,6 +71,11 @@ _COLUMNS = (
     click.option("--id", "id_column", help="The column that names the rows."),
     click.option("--verified", help="A column with true labels where they are known, partly empty."),
     click.option("--missing-label", help="What stands in the label column where there is no label (besides nothing)."),
+    click.option(
+        "--keep-variants",
+        is_flag=True,
+        help="Keep labels apart that differ only in case, spaces, punctuation or Unicode form.",
+    ),
 )
 _WORDS = (
     click.option("--ngrams", type=click.IntRange(1, 2), default=1, show_default=True,

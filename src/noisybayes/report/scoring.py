@@ -19,6 +19,7 @@ from .._extras import require
 from ..data.column_names import new_names
 from ..data.errors import InputError
 from ..data.frames import converted
+from ..data.label_variants import known_spellings
 from ..data.roles import label_texts
 from ..dataset.tree import Array
 from ..robust.scoring import normalise
@@ -136,7 +137,8 @@ def _observed(saved: TableModel, frame: pl.DataFrame, names: pl.Series) -> Array
     """(n,) codes of the labels; the number of classes where there is none, or one that the model does not know."""
     if saved.roles.label not in frame.columns:
         return np.full(frame.height, len(names), dtype=np.int32)
-    codes = positions(label_texts(frame[saved.roles.label], None), names)
+    labels = label_texts(frame[saved.roles.label], None)
+    codes = positions(labels.replace(known_spellings(labels.unique(), names.to_list())), names)
     return np.where(codes < 0, len(names), codes)
 
 
