@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .data.simulate import simulate
     from .dataset import Shards
     from .estimators import BernoulliINB, GaussianINB, MislabelClassifier, MixedINB, MultinomialINB, load
+    from .report.scoring import scorer
 
 __version__ = "0.1.0"
 __all__ = [
@@ -23,10 +24,14 @@ __all__ = [
     "Shards",
     "audit",
     "load",
+    "scorer",
     "simulate",
 ]
 
-_HOME = {"simulate": ".data.simulate", "audit": ".auditing.pipeline", "Audit": ".auditing.result", "Shards": ".dataset"}
+_HOME = {
+    "simulate": ".data.simulate", "audit": ".auditing.pipeline", "Audit": ".auditing.result", "Shards": ".dataset",
+    "scorer": ".report.scoring",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

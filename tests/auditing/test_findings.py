@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from noisybayes.model.calibration import label_counts
 from sklearn.naive_bayes import BernoulliNB
 
 from noisybayes import BernoulliINB, MislabelClassifier, audit, simulate

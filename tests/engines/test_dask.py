@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster
+from noisybayes.model.shards import Shards
 from scipy import sparse
 
 from noisybayes import BernoulliINB, simulate

@@ -15,6 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import polars as pl
+
 from ..data.errors import InputError
 from ..estimators.latent import LatentLabelClassifier
 from ..model.mislabel import DriftWarning, IdentifiabilityWarning
@@ -49,6 +51,7 @@ class FitOptions:
     resume: bool = False
     announce: Callable[[int, Path], None] | None = None  # is told the bytes on disk, and where
     families: Mapping[str, str] = field(default_factory=dict)  # of `FAMILIES`, by kind of column
+    keep_variants: bool = False  # labels that differ only in their spelling are classes of their own
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,7 @@ def audit(
     id: str | None = None,
     verified: str | None = None,
     missing_label: str | None = None,
+    keep_variants: bool = False,
     precision: float | None = None,
     budget: int | None = None,
     level: float = LEVEL,
@@ -109,6 +113,8 @@ def audit(
         Names of columns; what is not named is guessed.
     missing_label : str, optional
         What stands in the label column where there is no label (besides nothing).
+    keep_variants : bool, default False
+        Labels that differ only in case, spaces, punctuation or Unicode form are classes of their own.
     precision, budget : float or int, optional
         Suspects are the longest list of that expected precision, or that many rows; by default those for which another
         label is more probable than the given one.
@@ -163,6 +169,7 @@ def audit(
         scheduler=scheduler,
         memory=limit,
         families=families or {},
+        keep_variants=keep_variants,
     )
     # rows on disk are there as long as the audit is
     with ExitStack() as resources:
@@ -204,7 +211,10 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
         tell("making features")
         checkpoint: Path | None = None
         if options.memory is None:
-            features = features_of(table.source, table.roles, options.words, options.missing_label)  # type: ignore[arg-type]
+            assert isinstance(table.source, pl.DataFrame)
+            features = features_of(
+                table.source, table.roles, options.words, options.missing_label, options.keep_variants
+            )
         else:
             place = stack.enter_context(rows_on_disk.workplace(table, options))
             features, checkpoint = rows_on_disk.features_of(table, options, place)

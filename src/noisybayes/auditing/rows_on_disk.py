@@ -57,6 +57,7 @@ def made_from(table: Table, options: FitOptions) -> dict[str, Any]:
         "roles": json.loads(json.dumps(table.roles._asdict())),
         "words": asdict(options.words),
         "missing_label": options.missing_label,
+        "keep_variants": options.keep_variants,
         "seed": options.seed,
         "method": options.method,
         "families": dict(options.families),
@@ -145,7 +146,10 @@ def _ingested(table: Table, options: FitOptions, folder: Path) -> _Kept:
         with stored.open("rb") as file:
             kept: _Kept = pickle.load(file)
         return kept
-    found = ingest(_batches(table), table.roles, folder, options.words, missing_label=options.missing_label)
+    found = ingest(
+        _batches(table), table.roles, folder, options.words, missing_label=options.missing_label,
+        keep_variants=options.keep_variants,
+    )  # fmt: skip
     Shards.write(folder / _ROWS, found.blocks, found.n_columns, found.dtype)
     observed = np.where(found.labels < 0, len(found.classes), found.labels).astype(np.int32)
     labels = EncodedLabels(np.array(found.classes), observed, found.verified)

@@ -67,4 +67,5 @@ def open_table(file: str, options: dict[str, Any]) -> tuple[Table, FitOptions]:
         tables.text_settings(options), options["missing_label"], options["seed"], options.get("method", "crossfit"),
         options["engine"], options["scheduler"], limit, options["out"], options["resume"], announce,
         tables.families(options),
+        options["keep_variants"],
     )  # fmt: skip

@@ -14,6 +14,7 @@ import polars as pl
 from .._files import whole_folder
 from .._threads import in_threads
 from ..auditing.result import Audit
+from ..data.column_names import new_names
 from ..data.errors import InputError
 from ..data.read import write_batches, write_table
 from .exports import cleanlab_export, label_studio_config, label_studio_tasks
@@ -136,20 +137,14 @@ def _texts(column: pd.Series[Any]) -> pl.Series:
 
 def with_columns(frame: pl.DataFrame, columns: Mapping[str, Any]) -> pl.DataFrame:
     """The frame and more columns, under other names where it has such names already: nothing is overwritten."""
-    taken = set(frame.columns)
-    return frame.with_columns([pl.Series(_free(name, taken), values) for name, values in columns.items()])
+    names = new_names(columns, frame.columns)
+    return frame.with_columns([pl.Series(name, values) for name, values in zip(names, columns.values(), strict=True)])
 
 
 def _given(audit: Audit) -> list[Any]:
     """The labels as given; None where there is none (which pandas may hold as nan)."""
     given = audit.table["given"]
     return [None if gone else label for label, gone in zip(given.tolist(), given.isna(), strict=True)]
-
-
-def _free(name: str, taken: set[str]) -> str:
-    while name in taken:
-        name = f"noisybayes_{name}"
-    return name
 
 
 def _label_studio(audit: Audit, summary: dict[str, Any], folder: Path) -> None:

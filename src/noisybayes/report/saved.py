@@ -49,9 +49,7 @@ def save_model(folder: Path, model: Any, recipe: Recipe, roles: Roles) -> None:
 
 def load_model(folder: str | Path) -> TableModel:
     """Read what an audit wrote to its folder `model` (the audit's folder itself will do too)."""
-    folder = Path(folder)
-    if not (folder / _RECIPE).exists() and (folder / "model" / _RECIPE).exists():
-        folder = folder / "model"
+    folder = _model_folder(Path(folder))
     try:
         stored = json.loads((folder / _RECIPE).read_text(encoding="utf-8"))
         if stored.get("format") != FORMAT:
@@ -67,6 +65,21 @@ def load_model(folder: str | Path) -> TableModel:
         ) from None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"the model in {folder} is damaged or of another version: {error}") from None
+
+
+def model_version(folder: str | Path) -> tuple[int, ...]:
+    """Other numbers after the files of a model were written again; none where there is no model."""
+    folder = _model_folder(Path(folder))
+    try:
+        files = [(folder / name).stat() for name in (_RECIPE, _CLASSIFIER)]
+    except FileNotFoundError:
+        return ()
+    return tuple(number for file in files for number in (file.st_mtime_ns, file.st_size))
+
+
+def _model_folder(folder: Path) -> Path:
+    inner = folder / "model"
+    return inner if not (folder / _RECIPE).exists() and (inner / _RECIPE).exists() else folder
 
 
 def load_summary(folder: str | Path) -> dict[str, Any]:

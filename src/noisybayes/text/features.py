@@ -46,7 +46,7 @@ class Text:
     def names(self) -> tuple[str, ...]:
         return self.words.feature_names
 
-    def transform(self, column: pl.Series) -> Any:
+    def transform(self, column: pl.Series, n_before: int = 0) -> Any:
         return self.words.transform(as_text(column))
 
 
@@ -94,14 +94,21 @@ class Recipe:
             start = stop
         return tuple(blocks)
 
-    def transform(self, frame: pl.DataFrame) -> Any:
-        """(n, d) CSR, float64, for rows of the same or of another table with these columns."""
-        missing = [part.column for part in self.parts if part.column not in frame.columns]
+    def transform(self, frame: pl.DataFrame, n_before: int = 0) -> Any:
+        """(n, d) CSR, float64, for rows of the same or of another table with these columns.
+
+        Of rows that are a part of a longer table, `n_before` are above them.
+        """
+        self.check_columns(frame.columns)
+        return joined(_matrices(frame, self.parts, n_before))
+
+    def check_columns(self, names: Sequence[str]) -> None:
+        """Refuse a table that lacks a column."""
+        missing = [part.column for part in self.parts if part.column not in names]
         if missing:
             raise InputError(
                 f"there is no column {missing[0]!r}, which the features are made from; add it to the table"
             )
-        return joined(_matrices(frame, self.parts))
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON. The notes are not kept."""
@@ -139,8 +146,8 @@ def _fit_others(frame: pl.DataFrame, roles: Roles) -> list[Part]:
     return parts
 
 
-def _matrices(frame: pl.DataFrame, parts: Sequence[Part]) -> list[Any]:
-    return [part.transform(frame[part.column]) for part in parts]
+def _matrices(frame: pl.DataFrame, parts: Sequence[Part], n_before: int = 0) -> list[Any]:
+    return [part.transform(frame[part.column], n_before) for part in parts]
 
 
 def joined(matrices: list[Any]) -> Any:

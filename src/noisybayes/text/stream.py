@@ -21,7 +21,7 @@ from .._files import DiskError, told_if_full
 from .._threads import in_threads
 from ..data.batches import Batches
 from ..data.cells import as_text
-from ..data.roles import Roles, check_label_counts, check_number_of_labels, label_texts
+from ..data.roles import LabelClasses, Roles, check_label_counts, check_number_of_labels, label_texts
 from .coded import Categories, Coder, Codes, Numbers, Reread, Texts, matrix, positions
 from .columns import Binary, Missing, Numeric
 from .counts import Array
@@ -57,6 +57,7 @@ def ingest(
     settings: TextSettings | None = None,
     *,
     missing_label: str | None = None,
+    keep_variants: bool = False,
     report: Report | None = None,
 ) -> Ingested:
     """Learn the recipe of a file; `folder` holds the coded columns until the blocks are drawn.
@@ -72,7 +73,8 @@ def ingest(
     chosen = {name: choose_tokenizer(as_text(first[name]), settings.ngrams) for name in roles.text}
     del first
     while True:
-        pass_ = _Pass(batches, roles, folder, settings, {name: chosen[name][0] for name in chosen}, missing_label)
+        tokenizers = {name: chosen[name][0] for name in chosen}
+        pass_ = _Pass(batches, roles, folder, settings, tokenizers, missing_label, keep_variants)
         pass_.run(report or (lambda n_rows: None))
         exact = _exact_tokenizers(batches, pass_.texts, settings.ngrams)
         wrong = [name for name in exact if exact[name][0] != chosen[name][0]]
@@ -114,8 +116,10 @@ class _Pass:
         settings: TextSettings,
         tokenizers: dict[str, Tokenizer],
         missing_label: str | None,
+        keep_variants: bool,
     ) -> None:
-        self.batches, self.roles, self.folder, self.missing_label = batches, roles, folder, missing_label
+        self.batches, self.roles, self.folder = batches, roles, folder
+        self.missing_label, self.keep_variants = missing_label, keep_variants
         self.texts = [Texts(name, settings, tokenizers[name]) for name in roles.text]
         self.coders: list[Coder] = [
             *self.texts,
@@ -144,10 +148,11 @@ class _Pass:
     def result(self, notes: list[str]) -> Ingested:
         total = self._labels.total()
         check_number_of_labels(int(total["count"].sum()), total.height, self.roles)  # before they are Python objects
-        doubts = check_label_counts(Counter(dict(total.iter_rows())), self.roles, self._verified.first_rows())
-        classes = tuple(total["value"])
-        labels = self._labels.codes(classes)
-        verified = None if self.roles.verified is None else self._verified.codes(classes)
+        counts = Counter(dict(total.iter_rows()))
+        found, doubts = check_label_counts(counts, self.roles, self._verified.first_rows(), self.keep_variants)
+        classes = found.classes
+        labels = self._labels.codes(found)
+        verified = None if self.roles.verified is None else self._verified.codes(found)
         learned = {coder.column: coder.learn(Reread(self._reader(i))) for i, coder in enumerate(self.coders)}
         recipe = Recipe.of(self.roles, *_ordered(learned, self.roles), notes)
         notes, width, dtype = [*doubts, *recipe.notes], recipe.blocks[-1].stop, precision(self.roles, self.n_rows)
@@ -229,10 +234,12 @@ class _Labels:
             n_before += len(codes)
         return found
 
-    def codes(self, classes: tuple[str, ...]) -> Array:
-        known = pl.Series(classes, dtype=pl.String)
+    def codes(self, found: LabelClasses) -> Array:
+        known = pl.Series(found.classes, dtype=pl.String)
         # the last one is for -1
-        parts = [np.append(positions(part.values, known), -1)[part.codes] for part in self._parts]
+        parts = [
+            np.append(positions(found.variants.applied(part.values), known), -1)[part.codes] for part in self._parts
+        ]
         return np.concatenate(parts).astype(np.int32)
 
 
