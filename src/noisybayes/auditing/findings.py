@@ -11,11 +11,13 @@ import numpy as np
 from ..dataset.tree import Array
 from ..estimators.latent import LatentLabelClassifier
 from ..estimators.threads import one_blas_thread
+from .careful_fit import careful_fit, sums_of
 from .contradictions import contradictions
 from .evidence import Evidence, evidence
 from .impact import Impact, impact
 from .intervals import Intervals, intervals
-from .judged import Judged, judge
+from .judged import Judged, judge, with_checks
+from .noise_rate import NoiseRate, noise_rate
 from .rules import ReviewCurve, Rule, review_curve, suspects
 from .warnings import warnings_of
 
@@ -32,7 +34,7 @@ class Findings:
     classes: Array
     table: pd.DataFrame  # one row per example: given, suggested, p_wrong, p_suggested, corrected, suspect, verified
     rule: Rule
-    noise_rate: float
+    rate: NoiseRate  # of wrong labels: a range, or from rows checked at random
     mislabel_matrix: Array  # (K, K)
     intervals: Intervals
     impact: Impact | None
@@ -40,6 +42,10 @@ class Findings:
     warnings: list[str]
     judged: Judged
     contradictions: pd.DataFrame  # checked rows to look at again: given, suggested, p_wrong
+
+    @property
+    def noise_rate(self) -> float:
+        return self.rate.estimate
 
     @property
     def suspects(self) -> pd.DataFrame:
@@ -116,6 +122,7 @@ def examine(
     *,
     new_rows: bool = False,
     verified: Any = None,
+    verified_random: Any = None,
     precision: float | None = None,
     budget: int | None = None,
     level: float = LEVEL,
@@ -126,14 +133,17 @@ def examine(
     """Audit the labels y of the rows X with a fitted model.
 
     Rows of the model's own (robust) fit are judged without their own fold, and with the verified labels of the fit.
-    new_rows : the rows are others; `verified` gives their true labels where they are known. precision and budget choose
-    the suspects (see Rule); intervals cover with probability `level`, from `draws` of a bootstrap.
+    new_rows : the rows are others; `verified` gives their true labels where they are known. verified_random : true
+    labels of rows that were drawn at random, None or nan elsewhere. precision and budget choose the suspects (see
+    Rule); intervals cover with probability `level`, from `draws` of a bootstrap.
     """
     tell = progress or (lambda stage: None)
     rule = Rule(precision, budget)
     rule.check()
     tell("judging the rows")
     judged = judge(model, X, y, verified, new_rows)
+    if verified_random is not None:
+        judged = with_checks(model, judged, verified_random)
     return findings_of(model, judged, rule, level, draws, random_state, tell)
 
 
@@ -153,11 +163,14 @@ def findings_of(
     cost = impact(judged, level, int(rng.integers(2**31)))
     table, eligible = _table(judged, rule)
     doubtful = contradictions(judged)
+    careful = careful_fit(judged)
+    sums = sums_of(judged, careful)
+    rate = noise_rate(judged, float(found.noise_rate.estimate), careful, sums, level)
     return Findings(
         model.classes_,
         table,
         rule,
-        float(found.noise_rate.estimate),
+        rate,
         np.asarray(found.mislabel_matrix.estimate),
         found,
         cost,

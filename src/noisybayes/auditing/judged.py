@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..dataset import Dataset, MapSum, Rows
 from ..dataset.tree import Array
 from ..estimators import settings
-from ..estimators.labels import as_labels
+from ..estimators.labels import as_labels, encode, is_missing
 from ..estimators.latent import LatentLabelClassifier
 from ..estimators.training import TrainingFit
 from ..robust.calibration import Calibration, Labels, posterior
@@ -82,6 +82,11 @@ class Judged:
     def p_wrong(self) -> Array:
         """(n,); 0 where there is no label."""
         return np.clip(1.0 - self.rows.p_given, 0.0, 1.0)
+
+    def some_rows(self, size: int) -> Rows:
+        """Rows drawn at random, in memory, in the order of their folds; all, if there are no more."""
+        rows = self.data.sample(min(size, self.n_rows), 0)
+        return rows if rows.fold is None else rows.take(np.argsort(rows.fold, kind="stable"))
 
     def without_copies(self) -> Judged:
         """Without the rows in the order of their folds, a copy of X which nothing needs any more."""
@@ -169,6 +174,14 @@ def _of_new_rows(model: LatentLabelClassifier, rows: Rows) -> Judged:
 def _engine(model: LatentLabelClassifier) -> MapSum:
     """Of the model's fit; classifiers that need all rows in memory have none."""
     return settings.engine(getattr(model, "engine", "local"), getattr(model, "n_jobs", -1))
+
+
+def with_checks(model: LatentLabelClassifier, judged: Judged, true: Any) -> Judged:
+    """true : labels of the rows that were drawn at random and checked, None or nan elsewhere"""
+    labels = as_labels(true, "verified_random", judged.n_rows)
+    codes = encode(labels, is_missing(labels, np.nan), model.classes_, "verified_random", missing_code=-1)
+    rows = np.flatnonzero((codes >= 0) & (judged.observed < K(model)))
+    return replace(judged, checks=RandomChecks(rows, codes[rows])) if len(rows) else judged
 
 
 def K(model: LatentLabelClassifier) -> int:

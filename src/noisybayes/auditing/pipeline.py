@@ -27,6 +27,7 @@ from .engine import opened_engine
 from .features import Features, check_families, features_of, make_model
 from .findings import LEVEL, examine, findings_of
 from .judged import Judged, judge_encoded
+from .random_checks import random_checks
 from .result import Audit, Run
 from .rules import Rule
 from .size import file_size_limit, parse_size
@@ -85,6 +86,7 @@ def audit(
     binary: Names = (),
     id: str | None = None,
     verified: str | None = None,
+    verified_random: Any = None,
     missing_label: str | None = None,
     keep_variants: bool = False,
     precision: float | None = None,
@@ -110,7 +112,10 @@ def audit(
     X, y : array-like of shape (n_samples, n_features) and (n_samples,)
         Features and labels, if `data` is a classifier.
     label, text, categorical, numeric, binary, id, verified : str or list of str
-        Names of columns; what is not named is guessed.
+        Names of columns; what is not named is guessed. `verified` has true labels where they are known.
+    verified_random : str or array-like of shape (n_samples,), optional
+        True labels of rows that were drawn at random: a column, or the file that `Audit.save(sample=50)` wrote, filled
+        in; with a classifier an array, None or nan where not known.
     missing_label : str, optional
         What stands in the label column where there is no label (besides nothing).
     keep_variants : bool, default False
@@ -147,7 +152,8 @@ def audit(
                 "that it was made with: BernoulliINB(engine=...)"
             )
         found = examine(
-            data, X, y, new_rows=new_rows, precision=precision, budget=budget, level=level, random_state=random_state,
+            data, X, y, new_rows=new_rows, verified_random=verified_random, precision=precision,
+            budget=budget, level=level, random_state=random_state,
             progress=progress,
         )  # fmt: skip
         return Audit(found, data, Run(created=now(), seed=random_state))
@@ -157,7 +163,7 @@ def audit(
     limit = file_size_limit(data, None if memory is None else parse_size(memory))
     columns = {
         "label": label, "text": _names(text), "categorical": _names(categorical), "numeric": _names(numeric),
-        "binary": _names(binary), "id": id, "verified": verified,
+        "binary": _names(binary), "id": id, "verified": verified, "verified_random": verified_random,
     }  # fmt: skip
     started = time.perf_counter()
     table = Table.open(data, columns, in_batches=limit is not None, encoding=encoding)
@@ -218,8 +224,11 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
         else:
             place = stack.enter_context(rows_on_disk.workplace(table, options))
             features, checkpoint = rows_on_disk.features_of(table, options, place)
+        labels, checks, said = random_checks(table, features.labels, options.missing_label)
         tell("fitting")
-        yield fit_features(features, options, engine, checkpoint)
+        features = features._replace(labels=labels, notes=(*features.notes, *said))
+        fitted = fit_features(features, options, engine, checkpoint)
+        yield fitted._replace(judged=replace(fitted.judged, checks=checks))
 
 
 def fit_features(features: Features, options: FitOptions, engine: Any, checkpoint: Path | None = None) -> Fitted:

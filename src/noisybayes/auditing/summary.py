@@ -11,6 +11,7 @@ import numpy as np
 from .. import __version__
 from .evidence import Evidence
 from .impact import Impact
+from .noise_rate import NoiseRate
 from .result import Audit
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 FORMAT = 1
 #: Suspects that are listed with their reasons, most suspicious first; the table of all rows marks the others.
 MOST_LISTED = 10_000
+#: Rows to check at random that are asked for.
+SAMPLE = 50
 _MOST_PAIRS = 50
 _EVIDENCE = 12
 
@@ -43,7 +46,12 @@ def summarise(audit: Audit) -> dict[str, Any]:
             "value": findings.rule.precision if findings.rule.precision is not None else findings.rule.budget,
             "text": findings.rule.text,
         },
-        "noise_rate": {**_interval(intervals.noise_rate), "level": intervals.level, "method": intervals.method},
+        "noise_rate": {**findings.rate._asdict(), "text": _about_the_rate(findings.rate)},
+        "noise_rate_by_model": {
+            **_interval(intervals.noise_rate),
+            "level": intervals.level,
+            "method": intervals.method,
+        },
         "mislabel_matrix": _interval(intervals.mislabel_matrix),
         "by_class": [_class(row) for row in findings.by_class.to_dict("records")],
         "confused_pairs": [_pair(row) for row in findings.confused_pairs.head(_MOST_PAIRS).to_dict("records")],
@@ -57,6 +65,17 @@ def summarise(audit: Audit) -> dict[str, Any]:
         ],
         "suspects": describe(audit, audit.suspects.head(MOST_LISTED)),
     }
+
+
+def _about_the_rate(rate: NoiseRate) -> str:
+    """What the number rests on, and what would make it more certain."""
+    if rate.n_checked:
+        return f"From {rate.n_checked:,} rows checked at random; four times as many would halve the interval."
+    return (
+        "Without rows checked at random this is a range of what is plausible: labels and features alone cannot tell a "
+        f"mistake on an unclear row from an unclear row. Check {SAMPLE} rows drawn at random to know "
+        f"(--sample {SAMPLE})."
+    )
 
 
 def _interval(interval: Any) -> dict[str, Any]:
@@ -142,7 +161,7 @@ def describe(audit: Audit, chosen: pd.DataFrame) -> list[dict[str, Any]]:
     """What rows of the audit's table hold, what is suggested for them, and why."""
     rows = chosen.index.to_numpy()
     found = audit.evidence(rows, _EVIDENCE)
-    cells, ids = _cells(audit, rows)
+    cells, ids = cells_of(audit, rows)
     records = chosen[["given", "suggested", "p_wrong", "p_suggested"]].to_dict("records")
     name_of = cache(audit.feature_name)  # most words of many suspects come again and again
     return [
@@ -177,8 +196,8 @@ def _suspect(
     }
 
 
-def _cells(audit: Audit, rows: Any) -> tuple[list[dict[str, Any]], list[str | None]]:
-    """What the suspect rows hold in the columns that were used, and their identifiers."""
+def cells_of(audit: Audit, rows: Any) -> tuple[list[dict[str, Any]], list[str | None]]:
+    """What rows hold in the columns that were used, and their identifiers."""
     if audit.source is None:
         return [{} for _ in rows], [None for _ in rows]
     from ..data.cells import as_text

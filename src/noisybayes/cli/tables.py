@@ -141,7 +141,7 @@ def _say(note: str) -> None:
 def columns(options: dict[str, Any]) -> dict[str, Any]:
     """Names of columns by role."""
     names = {name: options[name] for name in ("label", "text", "categorical", "numeric", "binary", "verified")}
-    return {**names, "id": options["id_column"]}
+    return {**names, "id": options["id_column"], "verified_random": options.get("verified_random")}
 
 
 def families(options: dict[str, Any]) -> dict[str, str]:

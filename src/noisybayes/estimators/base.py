@@ -102,7 +102,10 @@ class BaseINB(LatentLabelClassifier):
 
     @property
     def _block_scorer(self) -> Callable[[Any], Array]:
-        return self._scoring.log_joint  # a method of this estimator would take its engine along
+        scorer: Callable[[Any], Array] = (
+            self._scoring.log_joint
+        )  # a method of this estimator would take its engine along
+        return scorer
 
     @one_blas_thread
     def fit(
