@@ -19,8 +19,8 @@ from ..estimators.latent import LatentLabelClassifier
 from ..model.mislabel import DriftWarning, IdentifiabilityWarning
 from ..text.features import Recipe
 from ..text.vocabulary import TextSettings
-from . import rows_on_disk
-from .engine import opened_engine
+from . import on_cluster, rows_on_disk
+from .engine import OpenedEngine, opened_engine
 from .features import Features, features_of, make_model
 from .findings import LEVEL, examine, findings_of
 from .judged import Judged, judge_encoded
@@ -138,13 +138,14 @@ def audit(
     if X is not None or y is not None:
         raise ValueError("X and y go with a fitted classifier; of a table name the columns: audit(frame, label=...)")
     (progress or _silent)("reading")
-    limit = file_size_limit(data, None if memory is None else parse_size(memory))
+    limit = file_size_limit(data, None if memory is None else parse_size(memory), on_cluster=engine == "dask")
     columns = {
         "label": label, "text": _names(text), "categorical": _names(categorical), "numeric": _names(numeric),
         "binary": _names(binary), "id": id, "verified": verified,
     }  # fmt: skip
     started = time.perf_counter()
-    table = Table.open(data, columns, in_batches=limit is not None, encoding=encoding)
+    in_batches = limit is not None or engine == "dask"
+    table = Table.open(data, columns, in_batches=in_batches, encoding=encoding)
     options = FitOptions(
         settings or TextSettings(), missing_label, random_state, engine=engine, scheduler=scheduler, memory=limit
     )
@@ -183,8 +184,17 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
     """A model of the table, and what it says of its rows; rows on disk are there as long as this lasts."""
     tell = progress or _silent
     with ExitStack() as stack:
+        remote = on_cluster.runs_there(table, options)
+        if remote:
+            on_cluster.check_options(options)
         engine = stack.enter_context(opened_engine(options.engine, options.scheduler))
         tell("making features")
+        if remote:
+            place = stack.enter_context(rows_on_disk.workplace(table, options))
+            there = stack.enter_context(on_cluster.features_of(table, options, engine, place))
+            tell("fitting")
+            yield _fit_there(there, options, engine)
+            return
         checkpoint: Path | None = None
         if options.memory is None:
             features = features_of(table.source, table.roles, options.words, options.missing_label)  # type: ignore[arg-type]
@@ -192,19 +202,36 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
             place = stack.enter_context(rows_on_disk.workplace(table, options))
             features, checkpoint = rows_on_disk.features_of(table, options, place)
         tell("fitting")
-        yield fit_features(features, options, engine, checkpoint)
+        yield fit_features(features, options, engine.map_sum, checkpoint)
 
 
 def fit_features(features: Features, options: FitOptions, engine: Any, checkpoint: Path | None = None) -> Fitted:
     model = make_model(
         features.recipe.blocks, options.seed, method=options.method, engine=engine, checkpoint=checkpoint
     )
-    with warnings.catch_warnings():  # the audit says these in its own words
-        warnings.simplefilter("ignore", DriftWarning)
-        warnings.simplefilter("ignore", IdentifiabilityWarning)
+    with _said_by_the_audit():
         data = model.fit_encoded(features.X, *features.labels)
     judged = judge_encoded(model, data, features.X, features.labels.observed, features.labels.verified)
     return Fitted(model, features.recipe, judged, features.notes)
+
+
+def _fit_there(features: on_cluster.RemoteFeatures, options: FitOptions, engine: OpenedEngine) -> Fitted:
+    recipe = features.ingested.recipe
+    model = make_model(
+        recipe.blocks, options.seed, method=options.method, engine=engine.map_sum, checkpoint=features.checkpoint
+    )
+    with _said_by_the_audit():
+        judged = on_cluster.fit_remote(model, features)
+    return Fitted(model, recipe, judged, features.ingested.notes)
+
+
+@contextmanager
+def _said_by_the_audit() -> Iterator[None]:
+    """Warnings that the audit gives in its own words."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DriftWarning)
+        warnings.simplefilter("ignore", IdentifiabilityWarning)
+        yield
 
 
 def audit_fitted(

@@ -65,7 +65,7 @@ def predict(model: Path, file: str, out: Path | None, **options: Any) -> None:
     """Labels for the rows of FILE by a saved MODEL (a folder that `fit` or `audit --out` wrote)."""
     with clear_errors():
         from ..data.read import write_table
-        from ..report.outputs import with_columns
+        from ..report.extra_columns import with_columns
         from ..report.saved import load_model
 
         loaded = load_model(model)
