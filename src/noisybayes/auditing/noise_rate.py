@@ -73,6 +73,7 @@ def _known(judged: Judged) -> tuple[float, float]:
     """Shares of all labels that are known to be wrong, and to be right."""
     if judged.verified is None:
         return 0.0, 0.0
+    assert judged.observed is not None
     known = (judged.verified >= 0) & (judged.observed < len(judged.classes))
     wrong = known & (judged.verified != judged.observed)
     n = max(judged.n_labeled, 1)

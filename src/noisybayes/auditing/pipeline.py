@@ -22,8 +22,8 @@ from ..estimators.latent import LatentLabelClassifier
 from ..model.mislabel import DriftWarning, IdentifiabilityWarning
 from ..text.features import Recipe
 from ..text.vocabulary import TextSettings
-from . import rows_on_disk
-from .engine import opened_engine
+from . import on_cluster, rows_on_disk
+from .engine import OpenedEngine, opened_engine
 from .features import Features, check_families, features_of, make_model
 from .findings import LEVEL, examine, findings_of
 from .judged import Judged, judge_encoded
@@ -160,13 +160,14 @@ def audit(
     if X is not None or y is not None:
         raise ValueError("X and y go with a fitted classifier; of a table name the columns: audit(frame, label=...)")
     (progress or _silent)("reading")
-    limit = file_size_limit(data, None if memory is None else parse_size(memory))
+    limit = file_size_limit(data, None if memory is None else parse_size(memory), on_cluster=engine == "dask")
     columns = {
         "label": label, "text": _names(text), "categorical": _names(categorical), "numeric": _names(numeric),
         "binary": _names(binary), "id": id, "verified": verified, "verified_random": verified_random,
     }  # fmt: skip
     started = time.perf_counter()
-    table = Table.open(data, columns, in_batches=limit is not None, encoding=encoding)
+    in_batches = limit is not None or engine == "dask"
+    table = Table.open(data, columns, in_batches=in_batches, encoding=encoding)
     options = FitOptions(
         settings or TextSettings(),
         missing_label,
@@ -213,8 +214,17 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
     tell = progress or _silent
     check_families(options.families)
     with ExitStack() as stack:
+        remote = on_cluster.runs_there(table, options)
+        if remote:
+            on_cluster.check_options(table, options)
         engine = stack.enter_context(opened_engine(options.engine, options.scheduler))
         tell("making features")
+        if remote:
+            place = stack.enter_context(rows_on_disk.workplace(table, options))
+            there = stack.enter_context(on_cluster.features_of(table, options, engine, place))
+            tell("fitting")
+            yield _fit_there(there, options, engine)
+            return
         checkpoint: Path | None = None
         if options.memory is None:
             assert isinstance(table.source, pl.DataFrame)
@@ -227,7 +237,7 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
         labels, checks, said = random_checks(table, features.labels, options.missing_label)
         tell("fitting")
         features = features._replace(labels=labels, notes=(*features.notes, *said))
-        fitted = fit_features(features, options, engine, checkpoint)
+        fitted = fit_features(features, options, engine.map_sum, checkpoint)
         yield fitted._replace(judged=replace(fitted.judged, checks=checks))
 
 
@@ -236,11 +246,8 @@ def fit_features(features: Features, options: FitOptions, engine: Any, checkpoin
         features.recipe.blocks, options.seed, options.families, method=options.method, engine=engine,
         checkpoint=checkpoint,
     )  # fmt: skip
-    with warnings.catch_warnings():  # the audit says these in its own words
-        warnings.simplefilter("ignore", DriftWarning)
-        warnings.simplefilter("ignore", IdentifiabilityWarning)
-        with _refused_by_family(options.families):
-            data = model._fit_encoded(features.X, *features.labels)
+    with _said_by_the_audit(), _refused_by_family(options.families):
+        data = model._fit_encoded(features.X, *features.labels)
     judged = judge_encoded(model, data, features.X, features.labels.observed, features.labels.verified)
     return Fitted(model, features.recipe, judged, features.notes)
 
@@ -254,6 +261,26 @@ def _refused_by_family(families: Mapping[str, str]) -> Iterator[None]:
         if not families:
             raise
         raise InputError(str(error)) from error
+
+
+def _fit_there(features: on_cluster.RemoteFeatures, options: FitOptions, engine: OpenedEngine) -> Fitted:
+    recipe = features.ingested.recipe
+    model = make_model(
+        recipe.blocks, options.seed, options.families, method=options.method, engine=engine.map_sum,
+        checkpoint=features.checkpoint,
+    )  # fmt: skip
+    with _said_by_the_audit(), _refused_by_family(options.families):
+        judged = on_cluster.fit_remote(model, features)
+    return Fitted(model, recipe, judged, features.ingested.notes)
+
+
+@contextmanager
+def _said_by_the_audit() -> Iterator[None]:
+    """Warnings that the audit gives in its own words."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DriftWarning)
+        warnings.simplefilter("ignore", IdentifiabilityWarning)
+        yield
 
 
 def audit_fitted(

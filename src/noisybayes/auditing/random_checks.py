@@ -42,6 +42,10 @@ def sample_frame(audit: Audit, size: int) -> pl.DataFrame:
     from .summary import cells_of
 
     judged = audit.findings.judged
+    if judged.observed is None:
+        raise InputError(
+            "the rows of this audit are on a cluster, where none can be drawn to check; audit without --engine"
+        )
     rows = draw(judged.observed, len(judged.classes), size, audit.run.seed)
     cells, ids = cells_of(audit, rows)
     known = np.full(len(rows), -1) if judged.verified is None else judged.verified[rows]

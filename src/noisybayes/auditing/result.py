@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import weakref
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from html import escape
@@ -17,10 +18,12 @@ from .findings import Findings
 from .impact import Impact
 from .intervals import Intervals
 from .noise_rate import NoiseRate
+from .remote_rows import RemoteRows
 from .table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
 
 
 @dataclass(frozen=True)
@@ -116,6 +119,12 @@ class Audit:
     def warnings(self) -> list[str]:
         return self.findings.warnings
 
+    def gather(self, columns: Sequence[str], rows: Any) -> pl.DataFrame:
+        """Some rows of the audited table (positions), of some columns."""
+        assert self.source is not None
+        remote = self.findings.rows
+        return (remote if isinstance(remote, RemoteRows) else self.source).gather(columns, rows)
+
     def evidence(self, rows: Any, most: int = 10) -> list[Evidence]:
         """Why the suggested label of each of `rows` (positions), against the given one."""
         return self.findings.evidence(rows, most)
@@ -177,9 +186,10 @@ class Audit:
         return f'<iframe srcdoc="{page}" style="width:100%;height:70vh;border:0" title="noisybayes audit"></iframe>'
 
     def __repr__(self) -> str:
-        wrong = self.noise_rate * int((self.table["given"].notna()).sum())
+        rows = self.findings.rows
+        wrong = self.noise_rate * rows.n_labeled
         _, low, high, *_ = self.rate
         return (
-            f"<Audit of {len(self.table):,} rows: about {wrong:,.0f} wrong labels "
-            f"({self.noise_rate:.1%}, {low:.1%} to {high:.1%}), {int(self.table['suspect'].sum()):,} suspects>"
+            f"<Audit of {rows.n_rows:,} rows: about {wrong:,.0f} wrong labels "
+            f"({self.noise_rate:.1%}, {low:.1%} to {high:.1%}), {rows.n_suspects:,} suspects>"
         )

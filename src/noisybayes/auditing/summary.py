@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import __version__
+from .._version import __version__
 from .evidence import Evidence
 from .impact import Impact
 from .noise_rate import NoiseRate
 from .result import Audit
+from .row_results import MOST_LISTED
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FORMAT = 1
-#: Suspects that are listed with their reasons, most suspicious first; the table of all rows marks the others.
-MOST_LISTED = 10_000
 #: Rows to check at random that are asked for.
 SAMPLE = 50
 _MOST_PAIRS = 50
@@ -27,17 +26,17 @@ _EVIDENCE = 12
 
 
 def summarise(audit: Audit) -> dict[str, Any]:
-    findings, table = audit.findings, audit.table
+    findings, rows = audit.findings, audit.findings.rows
     intervals = findings.intervals
     return {
         "format": FORMAT,
         "version": __version__,
         "title": audit.run.title,
         "run": _run(audit),
-        "n_rows": len(table),
-        "n_labeled": int(table["given"].notna().sum()),
-        "n_verified": int(table["verified"].sum()),
-        "n_suspects": int(table["suspect"].sum()),
+        "n_rows": rows.n_rows,
+        "n_labeled": rows.n_labeled,
+        "n_verified": rows.n_verified,
+        "n_suspects": rows.n_suspects,
         "review_count": int(getattr(audit.model, "review_count_", 0)) if findings.judged.out_of_fold else 0,
         "n_classes": len(findings.classes),
         "classes": [str(label) for label in findings.classes.tolist()],
@@ -205,7 +204,7 @@ def cells_of(audit: Audit, rows: Any) -> tuple[list[dict[str, Any]], list[str | 
     roles = audit.source.roles
     names = [*roles.text, *roles.categorical, *roles.binary, *roles.numeric]
     wanted = list(dict.fromkeys([*names, *([] if roles.id is None else [roles.id])]))
-    frame = audit.source.gather(wanted, rows)
+    frame = audit.gather(wanted, rows)
     ids = [None] * len(rows) if roles.id is None else as_text(frame[roles.id]).to_list()
     shown = [as_text(frame[name]).to_list() for name in names]
     return [dict(zip(names, values, strict=True)) for values in zip(*shown, strict=True)], ids

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,11 +14,13 @@ import polars as pl
 from .._files import whole_folder
 from .._threads import in_threads
 from ..auditing.random_checks import is_filled_in, sample_frame
+from ..auditing.remote_rows import RemoteRows
 from ..auditing.result import Audit
-from ..data.column_names import new_names
 from ..data.errors import InputError
 from ..data.read import write_batches, write_table
+from .corrected_parts import write_parts
 from .exports import cleanlab_export, label_studio_config, label_studio_tasks
+from .extra_columns import with_columns
 from .html import render_html
 from .saved import save_model
 
@@ -78,7 +80,7 @@ def _write(audit: Audit, folder: Path, format: str, exports: tuple[str, ...]) ->
 
     writers: list[Callable[[], Any]] = [
         lambda: (folder / "report.html").write_text(render_html(summary), encoding="utf-8"),
-        lambda: write_batches(corrected(audit), folder / f"corrected.{format}", format),
+        lambda: _write_corrected(audit, folder, format),
         write_model,
         lambda: (folder / "audit.json").write_text(_lines(summary), encoding="utf-8"),
         lambda: write_table(suspects_frame(summary), folder / f"suspects.{format}", format),
@@ -143,17 +145,19 @@ def corrected(audit: Audit) -> Iterator[pl.DataFrame]:
         )
 
 
+def _write_corrected(audit: Audit, folder: Path, format: str) -> None:
+    rows = audit.findings.rows
+    if isinstance(rows, RemoteRows):
+        write_parts(rows, folder / "corrected.parquet")
+    else:
+        write_batches(corrected(audit), folder / f"corrected.{format}", format)
+
+
 def _texts(column: pd.Series[Any]) -> pl.Series:
     if not hasattr(column, "cat"):
         return pl.Series([str(label) for label in column.tolist()], dtype=pl.String)
     names = pl.Series([str(label) for label in column.cat.categories], dtype=pl.String)
     return names.gather(column.cat.codes.to_numpy())
-
-
-def with_columns(frame: pl.DataFrame, columns: Mapping[str, Any]) -> pl.DataFrame:
-    """The frame and more columns, under other names where it has such names already: nothing is overwritten."""
-    names = new_names(columns, frame.columns)
-    return frame.with_columns([pl.Series(name, values) for name, values in zip(names, columns.values(), strict=True)])
 
 
 def _given(audit: Audit) -> list[Any]:
