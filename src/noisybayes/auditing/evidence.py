@@ -15,6 +15,7 @@ import numpy as np
 from ..dataset.tree import Array
 from .judged import Judged
 
+# A probability of zero has no logarithm.
 _LEAST = 1e-12
 
 

@@ -26,6 +26,7 @@ from ..robust.sample import Drawn
 from .judged import Judged
 from .one_step import curvature, gradient, step
 
+# A standard deviation from 25 draws is right to a seventh, and Student's t makes up for it.
 DRAWS = 25
 # The pseudo-rows of the fit steady one estimate; among many they would only narrow the spread.
 _PSEUDO_ROWS = 1.0
@@ -37,8 +38,11 @@ _MOST_ROWS = 50_000
 _MOST_SCORES = 20_000_000
 # Beyond this many classes, and for structures with constraints of their own, draws are fitted one by one.
 _MOST_CLASSES = 150
+# Nats per row: a draw starts at the fit and has little way to go.
 _TOLERANCE = 1e-6
+# A share is kept this far from 0 and 1, where log-odds have no end.
 _LEAST = 1e-6
+# Fewer verified labels than this say too little of the others, as in the fit.
 _FEWEST_VERIFIED = 10
 
 

@@ -16,10 +16,13 @@ from .result import Audit
 if TYPE_CHECKING:
     import pandas as pd
 
+# Version of audit.json.
 FORMAT = 1
 #: Suspects that are listed with their reasons, most suspicious first; the table of all rows marks the others.
 MOST_LISTED = 10_000
+# Confused pairs that are listed: nobody reads more.
 _MOST_PAIRS = 50
+# Columns that are named as the reason of a suspect.
 _EVIDENCE = 12
 
 

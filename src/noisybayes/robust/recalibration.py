@@ -21,6 +21,7 @@ from .label_weights import Reweighted
 
 # Priors of intercept (0) and slope (1), as standard deviations: a handful of verified rows moves little.
 _SPREAD = np.array([2.0, 0.5])
+# P(wrong) is kept this far from 0 and 1, where the logit has no end.
 _LEAST = 1e-6
 # Fewer verified labels than this say too little of the others.
 _FEWEST_VERIFIED = 10
