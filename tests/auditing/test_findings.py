@@ -7,7 +7,6 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from noisybayes.model.calibration import label_counts
 from sklearn.naive_bayes import BernoulliNB
 
 from noisybayes import BernoulliINB, MislabelClassifier, audit, simulate
@@ -48,12 +47,16 @@ def quick(model, X, y, **settings):
     return examine(model, X, y, **{"draws": 2, **settings})
 
 
-def posterior(found):
-    """(n, K) P(true | x, label) of all rows, in their order."""
-    rows, order = found.judged.take(np.arange(found.judged.n_rows))
-    true = np.empty((len(order), len(found.classes)))
-    true[order] = found.judged.true(rows)
-    return true
+def assert_judged_by(found, true, y):
+    """The table says what the posteriors `true` (n, K) say of the labels y."""
+    rows, given = np.arange(len(y)), np.searchsorted(found.classes, y)
+    np.testing.assert_allclose(found.table["p_wrong"], 1.0 - true[rows, given], rtol=0, atol=1e-9)
+    assert found.table["corrected"].tolist() == found.classes[true.argmax(axis=1)].tolist()
+    others = true.copy()
+    others[rows, given] = -1.0
+    chosen = found.table["suspect"].to_numpy()
+    expected = np.where(chosen, others.max(axis=1), true.max(axis=1))
+    np.testing.assert_allclose(found.table["p_suggested"], expected, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("labels", LABELS)
@@ -111,7 +114,7 @@ def test_verified_rows_have_their_verified_label():
 def test_the_rows_of_a_robust_fit_are_judged_without_their_fold():
     model, X, y, _ = fitted("strings of numpy")
     found = audit(model, X, y)
-    np.testing.assert_allclose(posterior(found.findings), model.true_proba_, rtol=0, atol=1e-12)
+    assert_judged_by(found.findings, model.true_proba_, y)
     assert LEARNED_FROM not in found.warnings
     assert found.noise_rate == pytest.approx(model.noise_rate_, abs=1e-9)
     np.testing.assert_allclose(found.mislabel_matrix, model.mislabel_matrix_, atol=1e-9)
@@ -134,7 +137,7 @@ def test_rows_that_may_have_been_learned_from_are_told(make):
     found = quick(model, X, y, new_rows=True)
     assert LEARNED_FROM in found.warnings
     assert found.impact is None
-    np.testing.assert_allclose(posterior(found), model.predict_true_proba(X, y), atol=1e-9)
+    assert_judged_by(found, model.predict_true_proba(X, y), y)
     assert [len(why.columns) for why in found.evidence([0, 1])] == [0, 0]
 
 
@@ -155,7 +158,7 @@ def test_the_rows_of_the_fit_can_be_judged_as_new_ones():
     model, X, y, _ = fitted("strings of numpy")
     found = quick(model, X, y, new_rows=True)
     assert LEARNED_FROM in found.warnings
-    np.testing.assert_allclose(posterior(found), model.predict_true_proba(X, y), atol=1e-9)
+    assert_judged_by(found, model.predict_true_proba(X, y), y)
 
 
 def test_a_class_that_lost_all_its_rows_is_impossible_and_not_nan():
@@ -163,7 +166,7 @@ def test_a_class_that_lost_all_its_rows_is_impossible_and_not_nan():
     model = BernoulliINB().fit(X, y, verified=np.array([np.nan, 1.0, np.nan]))
     model._scoring = model._scoring._replace(constant=np.array([-np.inf, 0.0]))
     found = quick(model, X, y, verified=[None, 1, None])
-    assert np.isfinite(posterior(found)).all()
+    assert np.isfinite(found.table[["p_wrong", "p_suggested"]]).all().all()
     assert found.table["corrected"].tolist() == [1, 1, 1]
     assert found.table["verified"].tolist() == [False, True, False]
 

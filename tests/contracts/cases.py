@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from noisybayes.model.rows import Rows
 from scipy import sparse
 
 from noisybayes.dataset import Dataset, Rows

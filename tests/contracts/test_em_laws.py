@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from noisybayes.model.rows import Rows, merge_equal, score_dtype, split
-from noisybayes.model.tree import summed, take_components, tree_map
 from scipy import sparse
 
 from noisybayes.dataset import Dataset, Rows

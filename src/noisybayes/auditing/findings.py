@@ -26,6 +26,7 @@ from .warnings import warnings_of
 if TYPE_CHECKING:
     import pandas as pd
 
+# Coverage of the intervals.
 LEVEL = 0.9
 
 

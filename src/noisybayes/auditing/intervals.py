@@ -21,6 +21,7 @@ from ..robust.recalibration import adjust, pin_verified, recalibrate
 from .bootstrap import MANY_ROWS, Bootstrapped, Draws, calibrations, can_relearn, draws_of
 from .judged import Judged
 
+# A standard deviation from 25 draws is right to a seventh, and Student's t makes up for it.
 DRAWS = 25
 # Of many rows, so many draws learn scores of their own.
 _RELEARNED_DRAWS = 6
@@ -34,8 +35,11 @@ _MOST_ROWS = 100_000
 _MOST_SCORES = 20_000_000
 # Beyond this many classes, and for structures with constraints of their own, draws are fitted one by one.
 _MOST_CLASSES = 150
+# Nats per row: a draw starts at the fit and has little way to go.
 _TOLERANCE = 1e-6
+# A share is kept this far from 0 and 1, where log-odds have no end.
 _LEAST = 1e-6
+# Fewer verified labels than this say too little of the others, as in the fit.
 _FEWEST_VERIFIED = 10
 
 

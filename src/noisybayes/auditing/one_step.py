@@ -19,6 +19,7 @@ import numpy as np
 from ..dataset.tree import Array
 from ..robust.calibration import Calibration, Labels, label_counts, posterior
 
+# Share of the weight that keeps a class without rows from making the Hessian singular.
 _RIDGE = 1e-9
 
 

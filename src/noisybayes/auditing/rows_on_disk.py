@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 #: Memory that a fit takes besides what grows with the rows (features, blocks in work, the libraries).
 _FIXED_BYTES = 1_000 << 20
+# Memory that grows with the rows: labels, and the table of what was found.
 _BYTES_PER_ROW = 140
 _MADE_FROM, _INGESTED, _ROWS, _STATE = "made_from.json", "ingested.pickle", "rows", "state"
 

@@ -18,10 +18,13 @@ from .row_results import MOST_LISTED
 if TYPE_CHECKING:
     import pandas as pd
 
+# Version of audit.json.
 FORMAT = 1
 #: Rows to check at random that are asked for.
 SAMPLE = 50
+# Confused pairs that are listed: nobody reads more.
 _MOST_PAIRS = 50
+# Columns that are named as the reason of a suspect.
 _EVIDENCE = 12
 
 

@@ -11,6 +11,7 @@ from .judged import Judged
 
 # Columns that explain less than this share of the entropy of the labels hardly tell the classes apart.
 _LEAST_EXPLAINED = 0.05
+# With fewer rows per class, numbers of a class are mostly chance.
 _FEWEST_ROWS_PER_CLASS = 10
 _MOST_NAMED = 10
 
