@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from .._files import whole_folder
+from .._files import recover, whole_folder
 from .._threads import in_threads
 from ..auditing.result import Audit
 from ..data.errors import InputError
@@ -42,6 +42,7 @@ def write_audit(audit: Audit, folder: Path, format: str = "csv", exports: tuple[
 
 def check_folder(folder: Path) -> None:
     """Refuse to replace what is not an earlier audit."""
+    recover(folder)
     if not folder.exists():
         return
     if not folder.is_dir():

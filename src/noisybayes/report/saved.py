@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from .._files import recover
 from ..auditing.summary import FORMAT as SUMMARY_FORMAT
 from ..data.errors import InputError
 from ..data.roles import Roles
@@ -53,6 +54,8 @@ def save_model(folder: Path, model: Any, recipe: Recipe, roles: Roles) -> None:
 def load_model(folder: str | Path) -> TableModel:
     """Read what an audit wrote to its folder `model` (the audit's folder itself will do too)."""
     folder = Path(folder)
+    if not folder.exists():
+        recover(folder)
     if not (folder / _RECIPE).exists() and (folder / "model" / _RECIPE).exists():
         folder = folder / "model"
     if not (folder / _RECIPE).is_file() or not (folder / _CLASSIFIER).is_file():
@@ -92,6 +95,8 @@ def _roles(stored: Any) -> Roles:
 def load_summary(folder: str | Path) -> dict[str, Any]:
     """The summary of an audit, from the audit.json in its folder (or that file itself)."""
     path = Path(folder)
+    if not path.exists():
+        recover(path)
     path = path / "audit.json" if path.is_dir() else path
     if not path.is_file():
         raise InputError(f"there is no {path}; `noisybayes audit FILE --out FOLDER` writes it")
