@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from .._files import whole_folder
+from .._files import recover, whole_folder
 from .._threads import in_threads
 from ..auditing.random_checks import is_filled_in, sample_frame
 from ..auditing.remote_rows import RemoteRows
@@ -55,6 +55,7 @@ def write_audit(
 
 def check_folder(folder: Path, checks: str | None = None) -> None:
     """Refuse to replace what is not an earlier audit, and what somebody filled in, unless it is `checks`."""
+    recover(folder)
     if not folder.exists():
         return
     if not folder.is_dir():
