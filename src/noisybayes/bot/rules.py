@@ -84,8 +84,8 @@ def _all(rules: list[Rule]) -> Rule:
 
 def _only(entry: Entry, names: Names) -> Rule:
     found = [member.choice(list(names.words), "dictionary") for member in entry.members()]
-    pattern = only_words(names.words[name] for name in found)
-    return Rule(lambda moment: pattern.fullmatch(moment.text) is not None, frozenset())
+    holds = only_words(names.words[name] for name in found)
+    return Rule(lambda moment: holds(moment.text), frozenset())
 
 
 def _named(entry: Entry, names: Names) -> Rule:
