@@ -89,7 +89,8 @@ def _roles(stored: Any) -> Roles:
         name: tuple(listed(stored[name], f"the role {name}", is_text))
         for name in ("text", "categorical", "numeric", "binary")
     }
-    return Roles(**{name: stored[name] for name in names}, **features)
+    columns: dict[str, Any] = {name: stored[name] for name in names} | features
+    return Roles(**columns)
 
 
 def model_version(folder: str | Path) -> tuple[int, ...]:
