@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ._version import __version__ as __version__
+
 if TYPE_CHECKING:
     from .auditing.pipeline import audit
     from .auditing.result import Audit
@@ -13,7 +15,6 @@ if TYPE_CHECKING:
     from .estimators import BernoulliINB, GaussianINB, MislabelClassifier, MixedINB, MultinomialINB, load
     from .report.scoring import scorer
 
-__version__ = "0.1.0"
 __all__ = [
     "Audit",
     "BernoulliINB",

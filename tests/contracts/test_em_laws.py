@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from noisybayes.model.rows import Rows, merge_equal, score_dtype, split
-from noisybayes.model.tree import summed, take_components, tree_map
 from scipy import sparse
 
+from noisybayes.dataset import Dataset, Rows
+from noisybayes.dataset.merge import merge_equal
+from noisybayes.dataset.tree import summed, take_components, tree_map
 from noisybayes.engines import ENGINES
 from noisybayes.model.em import Model, Params, run_em
 from noisybayes.model.fit import first_params, first_prior
@@ -143,15 +144,14 @@ def test_a_verified_row_keeps_its_label_and_counts(family_name, structure, start
 @over(starts=["random"])
 def test_restarts_fitted_together_are_the_restarts_fitted_alone(family_name, structure, start):
     family, rows = make_rows(family_name)
-    dtype, map_sum = score_dtype(rows.X), ENGINES["local"](1)
-    chunks = split(rows, K)
-    family = family.anchor(chunks[0].X)
-    labels = statistics_of_labels(chunks, family, K, dtype, map_sum)
+    data = Dataset.of(rows, ENGINES["local"](1), K)
+    family = family.anchor(data.parts[0].load().X)
+    labels = statistics_of_labels(data, family, K)
     model = Model(family, structure, first_prior(family, 1.0, labels))
     starts = first_params(model, random_statistics(labels, 3, np.random.default_rng(5)))
 
     def em(params):
-        return run_em(model, params, lambda fn: map_sum(fn, chunks), dtype, max_iter=8, tol=-np.inf)
+        return run_em(model, params, data, max_iter=8, tol=-np.inf)
 
     together = em(starts)
     for r in range(3):

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from noisybayes.model.rows import Rows
 
+from noisybayes.dataset.rows import Rows
 from noisybayes.engines import ENGINES
 
 

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .. import __version__
 from .._files import scratch_folder, whole_file
+from .._version import __version__
 from ..data.batches import Batches
 from ..data.errors import InputError
 from ..dataset.shards import MANIFEST, Shards
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 #: Memory that a fit takes besides what grows with the rows (features, blocks in work, the libraries).
 _FIXED_BYTES = 1_000 << 20
+# Memory that grows with the rows: labels, and the table of what was found.
 _BYTES_PER_ROW = 140
 _MADE_FROM, _INGESTED, _ROWS, _STATE = "made_from.json", "ingested.pickle", "rows", "state"
 
@@ -60,6 +61,7 @@ def made_from(table: Table, options: FitOptions) -> dict[str, Any]:
         "keep_variants": options.keep_variants,
         "seed": options.seed,
         "method": options.method,
+        "families": dict(options.families),
     }
 
 
@@ -88,9 +90,10 @@ def check_memory(batches: Batches, limit: int) -> None:
 def workplace(table: Table, options: FitOptions) -> Iterator[Path]:
     """The folder for shards and state: hidden beside `options.beside`, or a temporary one, which cannot be resumed."""
     batches = _batches(table)
-    assert options.memory is not None
-    check_memory(batches, options.memory)
-    needed = disk_needed(batches, table.roles, options.words)
+    needed = 0
+    if options.memory is not None:  # else the rows are on a cluster
+        check_memory(batches, options.memory)
+        needed = disk_needed(batches, table.roles, options.words)
     if options.beside is None:
         if options.resume:
             raise InputError("only a run with a folder for its results can be resumed: add --out FOLDER")

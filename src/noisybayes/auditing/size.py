@@ -9,8 +9,9 @@ from typing import Any
 
 from ..data.errors import InputError
 
-# a table of text takes several times the size of its file in memory
+# Share of the memory beyond which a file counts as large: a table takes several times the size of its file.
 _LARGE = 1 / 8
+# Share of the memory of the machine that a run may take if no limit was given.
 _OURS = 0.6
 _UNITS = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 
@@ -29,8 +30,11 @@ def parse_size(text: int | str) -> int:
     return size
 
 
-def file_size_limit(data: Any, memory: int | None, resume: bool = False) -> int | None:
-    """Bytes of memory, if the rows are to be kept on disk: where a limit was given, or the file is large."""
+def file_size_limit(data: Any, memory: int | None, resume: bool = False, *, on_cluster: bool = False) -> int | None:
+    """Bytes of memory, if the rows are to be kept on disk: where a limit was given, or the file is large.
+    on_cluster : rows of files stay with the workers, so that no limit is needed here"""
+    if on_cluster and memory is None:
+        return None
     if memory is not None or resume:
         return memory or int(_OURS * _installed())
     paths = data if isinstance(data, list | tuple) else [data]

@@ -68,6 +68,13 @@ _COLUMNS = (
     ),
     click.option("--numeric", multiple=True, help="A column of numbers; may be given several times."),
     click.option("--binary", multiple=True, help="A column of 0 and 1 or yes and no; may be given several times."),
+    click.option(
+        "--family",
+        "families",
+        multiple=True,
+        metavar="KIND=FAMILY",
+        help="Feature family of a kind of columns, such as numeric=bernoulli; may be given several times.",
+    ),
     click.option("--id", "id_column", help="The column that names the rows."),
     click.option("--verified", help="A column with true labels where they are known, partly empty."),
     click.option("--missing-label", help="What stands in the label column where there is no label (besides nothing)."),
@@ -134,7 +141,18 @@ def _say(note: str) -> None:
 def columns(options: dict[str, Any]) -> dict[str, Any]:
     """Names of columns by role."""
     names = {name: options[name] for name in ("label", "text", "categorical", "numeric", "binary", "verified")}
-    return {**names, "id": options["id_column"]}
+    return {**names, "id": options["id_column"], "verified_random": options.get("verified_random")}
+
+
+def families(options: dict[str, Any]) -> dict[str, str]:
+    """Names of feature families by kind of column."""
+    from ..data.errors import InputError
+
+    pairs = [entry.partition("=") for entry in options["families"]]
+    for kind, equals, family in pairs:
+        if not (kind and equals and family):
+            raise InputError(f"--family {kind}{equals}{family} is not KIND=FAMILY; write --family numeric=bernoulli")
+    return {kind: family for kind, _, family in pairs}
 
 
 def text_settings(options: dict[str, Any]) -> TextSettings:

@@ -30,6 +30,7 @@ class Roles(NamedTuple):
     binary: tuple[str, ...]
     id: str | None
     verified: str | None
+    verified_random: str | None = None  # like `verified`, of rows that were drawn at random
 
 
 def find_roles(
@@ -42,10 +43,12 @@ def find_roles(
     binary: Sequence[str] = (),
     id: str | None = None,
     verified: str | None = None,
+    verified_random: str | None = None,
 ) -> tuple[Roles, list[str]]:
     """The role of each column, and one sentence per guess. Features are guessed only if none is given."""
     features = {"text": text, "categorical": categorical, "numeric": numeric, "binary": binary}
-    single = {role: [name] for role, name in (("label", label), ("id", id), ("verified", verified)) if name is not None}
+    named = (("label", label), ("id", id), ("verified", verified), ("verified-random", verified_random))
+    single = {role: [name] for role, name in named if name is not None}
     taken = _checked(frame, single | {role: list(names) for role, names in features.items()})
     notes = []
     if label is None:
@@ -61,7 +64,8 @@ def find_roles(
     else:
         id = _guess_features(frame, label, rest, id, found, notes)
     roles = {role: tuple(names) for role, names in found.items()}
-    return Roles(label, roles["text"], roles["categorical"], roles["numeric"], roles["binary"], id, verified), notes
+    words, categories, numbers, answers = (roles[role] for role in ("text", "categorical", "numeric", "binary"))
+    return Roles(label, words, categories, numbers, answers, id, verified, verified_random), notes
 
 
 def labels_of(frame: pl.DataFrame, roles: Roles, missing_label: str | None = None) -> Array:

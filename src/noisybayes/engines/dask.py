@@ -151,7 +151,8 @@ def _workers(client: Client) -> list[str]:
         client.wait_for_workers(1, timeout=SECONDS_TO_WAIT)
     except TimeoutError:
         raise ClusterLostError("the cluster has no workers; start some and fit again") from None
-    return sorted(client.scheduler_info(n_workers=-1)["workers"])
+    # what the client keeps of the scheduler may be overwritten at any time, by a message that leaves the workers out
+    return sorted(client.sync(client.scheduler.identity, n_workers=-1)["workers"])
 
 
 def _sent(client: Client, value: Any, home: str | None = None, unpack: Callable[[bytes], Any] | None = None) -> Future:

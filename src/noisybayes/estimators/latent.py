@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,11 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     def _log_joint(self, design: Any) -> Array:
         """(n, K) log P(x, true = k), up to a constant per row; a new array."""
         raise NotImplementedError
+
+    @property
+    def _block_scorer(self) -> Callable[[Any], Array]:
+        """`_log_joint` of a block of rows in memory, as a function that engines can send away."""
+        return self._log_joint
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -110,12 +110,13 @@ class Fixed:
 STRUCTURES: dict[str, type[Any]] = {"full": Full, "symmetric": Symmetric, "uniform": Uniform}
 
 
-def constant_rate(n_classes: int, right: float) -> Array:
-    """The matrix whose diagonal is `right` and whose other entries are equal."""
+def constant_rate(n_classes: int, right: float | Array) -> Array:
+    """(..., K, K): the matrix whose diagonal is `right` (...) and whose other entries are equal."""
+    right = np.asarray(right, dtype=np.float64)[..., None, None]
     if n_classes == 1:
-        return np.ones((1, 1))
+        return np.ones_like(right)
     wrong = (1.0 - right) / (n_classes - 1)
-    return np.full((n_classes, n_classes), wrong) + (right - wrong) * np.eye(n_classes)
+    return np.asarray(np.where(np.eye(n_classes, dtype=bool), right, wrong))
 
 
 def _symmetric_maximum(counts: Array) -> Array:

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from noisybayes.model.csr import row_view, squared, transposed_product
-from noisybayes.model.rows import Rows, merge_equal, split
 from scipy import sparse
+
+from noisybayes.dataset.csr import row_view, squared, transposed_product
+from noisybayes.dataset.merge import merge_equal
+from noisybayes.dataset.rows import Rows, split
 
 
 def rows_of(X, y=None, **kwargs):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from noisybayes.model.tree import summed
+
+from noisybayes.dataset.tree import summed
 
 
 class Pair(NamedTuple):
