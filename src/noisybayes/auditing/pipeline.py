@@ -22,7 +22,7 @@ from ..text.features import Recipe
 from ..text.vocabulary import TextSettings
 from . import rows_on_disk
 from .engine import opened_engine
-from .features import Features, check_families, features_of, make_model
+from .features import Features, check_model, features_of, make_model
 from .findings import LEVEL, examine, findings_of
 from .judged import Judged, judge_encoded
 from .result import Audit, Run
@@ -49,6 +49,7 @@ class FitOptions:
     resume: bool = False
     announce: Callable[[int, Path], None] | None = None  # is told the bytes on disk, and where
     families: Mapping[str, str] = field(default_factory=dict)  # of `FAMILIES`, by kind of column
+    mislabel: str = "full"  # of `STRUCTURES`
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,7 @@ def audit(
     level: float = LEVEL,
     settings: TextSettings | None = None,
     families: Mapping[str, str] | None = None,
+    mislabel: str = "full",
     memory: int | str | None = None,
     engine: Any = "local",
     scheduler: str | None = None,
@@ -118,6 +120,8 @@ def audit(
         How texts become words.
     families : dict, optional
         Feature families by kind of column (text, categorical, binary, numeric): `{"numeric": "bernoulli"}`.
+    mislabel : str, default "full"
+        Structure of the mislabeling matrix: "full", "symmetric" or "uniform".
     memory : int or str, optional
         Memory limit such as "2GB"; rows of a file beyond it are kept on disk. Very large files always are.
     engine, scheduler : "local" (default), "dask" or a function map_sum(fn, parts); address of the Dask scheduler
@@ -135,10 +139,10 @@ def audit(
     if isinstance(data, LatentLabelClassifier):
         if X is None or y is None:
             raise ValueError("audit of a fitted classifier needs the rows too: audit(model, X, y)")
-        if (engine, scheduler, memory, families) != ("local", None, None, None):
+        if (engine, scheduler, memory, families, mislabel) != ("local", None, None, None, "full"):
             raise ValueError(
-                "engine, scheduler, memory and families are for tables; a fitted classifier is audited on the engine "
-                "that it was made with: BernoulliINB(engine=...)"
+                "engine, scheduler, memory, families and mislabel are for tables; a fitted classifier is audited as it "
+                "was made: BernoulliINB(engine=...)"
             )
         found = examine(
             data, X, y, new_rows=new_rows, precision=precision, budget=budget, level=level, random_state=random_state,
@@ -163,6 +167,7 @@ def audit(
         scheduler=scheduler,
         memory=limit,
         families=families or {},
+        mislabel=mislabel,
     )
     # rows on disk are there as long as the audit is
     with ExitStack() as resources:
@@ -198,7 +203,7 @@ def audit_table(table: Table, options: FitOptions, asked: AuditOptions, progress
 def fitted_table(table: Table, options: FitOptions, progress: Progress | None = None) -> Iterator[Fitted]:
     """A model of the table, and what it says of its rows; rows on disk are there as long as this lasts."""
     tell = progress or _silent
-    check_families(options.families)
+    check_model(options.families, options.mislabel)
     with ExitStack() as stack:
         engine = stack.enter_context(opened_engine(options.engine, options.scheduler))
         tell("making features")
@@ -214,8 +219,8 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
 
 def fit_features(features: Features, options: FitOptions, engine: Any, checkpoint: Path | None = None) -> Fitted:
     model = make_model(
-        features.recipe.blocks, options.seed, options.families, method=options.method, engine=engine,
-        checkpoint=checkpoint,
+        features.recipe.blocks, options.seed, options.families, mislabel=options.mislabel, method=options.method,
+        engine=engine, checkpoint=checkpoint,
     )  # fmt: skip
     with warnings.catch_warnings():  # the audit says these in its own words
         warnings.simplefilter("ignore", DriftWarning)

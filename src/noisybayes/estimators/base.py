@@ -102,7 +102,8 @@ class BaseINB(LatentLabelClassifier):
 
     @property
     def _block_scorer(self) -> Callable[[Any], Array]:
-        return self._scoring.log_joint  # a method of this estimator would take its engine along
+        scoring: Scoring = self._scoring
+        return scoring.log_joint  # a method of this estimator would take its engine along
 
     @one_blas_thread
     def fit(
