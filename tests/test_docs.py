@@ -32,8 +32,10 @@ from noisybayes.model.mislabel import DriftWarning, IdentifiabilityWarning
 from noisybayes.text.vocabulary import TextSettings
 
 from .doc_blocks import ROOT, SKIP, blocks_of, name_of, run_blocks
+from .java import find_java
 
 DOCS = sorted((ROOT / "docs").glob("*.md"))
+WITH_SPARK = {"score.md"}
 WITH_CODE = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
 PAGES = [*WITH_CODE, ROOT / "CHANGELOG.md", *sorted((ROOT / "examples").glob("*.md"))]
 ESTIMATORS = [noisybayes.BernoulliINB, noisybayes.MultinomialINB, noisybayes.GaussianINB, noisybayes.MixedINB]
@@ -49,6 +51,9 @@ def over_pages(pages: list[Path]):
 
 @over_pages(WITH_CODE)
 def test_the_code_runs_and_prints_what_the_page_says(page, tmp_path, monkeypatch):
+    if page.name in WITH_SPARK:
+        find_java()
+        monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     monkeypatch.chdir(tmp_path)  # examples save files
     run_blocks(page)
 

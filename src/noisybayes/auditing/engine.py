@@ -2,32 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._extras import require
 from ..data.errors import InputError
 
+if TYPE_CHECKING:
+    from distributed import Client
+
+#: For workers to remove what they keep; who is gone has nothing to remove.
+_SECONDS_TO_TIDY = 10
+
+
+class OpenedEngine(NamedTuple):
+    map_sum: Any  # what a classifier takes as its engine
+    client: Client | None = None  # of the cluster, if there is one
+
+    def on_workers(self, fn: Callable[[], Any]) -> None:
+        """Run something once on every worker that still answers."""
+        if self.client is None or self.client.status != "running":
+            return
+        from distributed import wait
+
+        try:
+            workers = self.client.scheduler_info(n_workers=-1)["workers"]
+            wait([self.client.submit(fn, workers=[worker], pure=False) for worker in workers], timeout=_SECONDS_TO_TIDY)
+        except (TimeoutError, OSError):
+            return
+
 
 @contextmanager
-def opened_engine(engine: Any, scheduler: str | None) -> Iterator[Any]:
-    """What a classifier takes as its engine."""
+def opened_engine(engine: Any, scheduler: str | None) -> Iterator[OpenedEngine]:
+    """Of Dask: the cluster at this address, else the one that this process is connected to, else a new one here."""
     if scheduler is not None and engine != "dask":
         raise InputError("--scheduler names a Dask cluster; add --engine dask")
     if engine != "dask":
-        yield engine
+        yield OpenedEngine(engine)
         return
-    from ..engines.dask import ClusterLostError, connect, on_cluster
+    from ..engines.dask import ClusterLostError, on_cluster
 
     require("distributed", extra="dask", purpose="--engine dask")
+    client, is_ours = _connected(scheduler)
     try:
-        client = connect(scheduler)
-    except (OSError, ValueError) as error:
-        raise InputError(f"no Dask cluster answers at {scheduler}: {error}") from None
-    try:
-        yield on_cluster(client)
+        yield OpenedEngine(on_cluster(client), client)
     except ClusterLostError as error:
         raise InputError(str(error)) from error
     finally:
-        client.close()
+        if is_ours:
+            client.close()
+
+
+def _connected(scheduler: str | None) -> tuple[Client, bool]:
+    """A client, and whether it is to be closed."""
+    from distributed import default_client
+
+    from ..engines.dask import connect
+
+    if scheduler is None:
+        try:
+            return default_client(), False
+        except ValueError:
+            pass
+    try:
+        return connect(scheduler), True
+    except (OSError, ValueError) as error:
+        raise InputError(f"no Dask cluster answers at {scheduler}: {error}") from None

@@ -12,8 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..dataset.tree import Array
+from ..dataset import Rows
+from ..dataset.tree import Array, Pieces
+from ..estimators.training import TrainingFit
 from .judged import Judged
+from .row_results import RowJudge
 
 # A probability of zero has no logarithm.
 _LEAST = 1e-12
@@ -28,26 +31,52 @@ class Evidence(NamedTuple):
     log_odds: float
 
 
+class _Asked(NamedTuple):
+    """Why rows should have one class and not another."""
+
+    judge: RowJudge
+    training: TrainingFit | None
+    numbers: Array  # ascending
+    suggested: Array
+    given: Array
+    most: int
+
+    def of_block(self, rows: Rows) -> Pieces:
+        """Of those rows of a block that are asked for."""
+        where = np.minimum(np.searchsorted(self.numbers, rows.number), len(self.numbers) - 1)
+        here = np.flatnonzero(self.numbers[where] == rows.number)
+        return Pieces(self.of_rows(rows.take(here), where[here]) if len(here) else [])
+
+    def of_rows(self, rows: Rows, where: Array) -> list[Evidence]:
+        """Rows in the order of their folds. where : the position of each in `numbers`"""
+        suggested, given = self.suggested[where], self.given[where]
+        every, scores = np.arange(len(where)), self.judge.fitted.scorer.scores(rows)[0, :, 0]
+        true = np.maximum(self.judge.true(rows), _LEAST)
+        log_odds = np.log(true[every, suggested]) - np.log(true[every, given])
+        by_features = (scores[every, suggested] - scores[every, given]).astype(np.float64)
+        terms = None if self.training is None else self.training.terms(rows, suggested, given)
+        found = []
+        for i, number in enumerate(self.numbers[where].tolist()):
+            columns, weights = _largest(terms, i, self.most)
+            rest = float(by_features[i] - weights.sum())
+            label = float(log_odds[i] - by_features[i])
+            found.append(Evidence(number, columns, weights, rest, label, float(log_odds[i])))
+        return found
+
+
 def evidence(judged: Judged, numbers: Array, suggested: Array, given: Array, most: int) -> list[Evidence]:
     """Of each of the rows `numbers`, for class codes `suggested` against `given`."""
     numbers, suggested, given = (np.asarray(values, dtype=np.intp) for values in (numbers, suggested, given))
     if not len(numbers):
         return []
-    rows, order = judged.take(numbers)
-    suggested, given = suggested[order], given[order]
-    every, scores = np.arange(len(order)), judged.fitted.scorer.scores(rows)[0, :, 0]
-    true = np.maximum(judged.true(rows), _LEAST)
-    log_odds = np.log(true[every, suggested]) - np.log(true[every, given])
-    by_features = (scores[every, suggested] - scores[every, given]).astype(np.float64)
-    terms = None if judged.training is None else judged.training.terms(rows, suggested, given)
-    found: list[Evidence] = [None] * len(order)  # type: ignore[list-item]
-    for i, at in enumerate(order):
-        columns, weights = _largest(terms, i, most)
-        rest = float(by_features[i] - weights.sum())
-        found[at] = Evidence(
-            int(numbers[at]), columns, weights, rest, float(log_odds[i] - by_features[i]), float(log_odds[i])
-        )
-    return found
+    order = np.argsort(numbers, kind="stable")
+    asked = _Asked(judged.row_judge, judged.training, numbers[order], suggested[order], given[order], most)
+    if judged.data is not None and judged.data.is_remote:
+        found = judged.data.map_sum(asked.of_block).items
+    else:
+        found = asked.of_rows(*judged.take(asked.numbers))
+    by_number = {one.row: one for one in found}
+    return [by_number[number] for number in numbers.tolist()]
 
 
 def _largest(terms: Any, row: int, most: int) -> tuple[Array, Array]:

@@ -38,24 +38,30 @@ class Features(NamedTuple):
 
 
 def features_of(
-    frame: pl.DataFrame, roles: Roles, settings: TextSettings | None, missing_label: str | None
+    frame: pl.DataFrame,
+    roles: Roles,
+    settings: TextSettings | None,
+    missing_label: str | None,
+    keep_variants: bool = False,
 ) -> Features:
-    labels, notes = encode_labels(frame, roles, missing_label)
+    labels, notes = encode_labels(frame, roles, missing_label, keep_variants)
     recipe, made = Recipe.fit(frame, roles, settings)
     return Features(made.X, recipe, labels, (*notes, *recipe.notes))
 
 
-def encode_labels(frame: pl.DataFrame, roles: Roles, missing_label: str | None) -> tuple[EncodedLabels, list[str]]:
+def encode_labels(
+    frame: pl.DataFrame, roles: Roles, missing_label: str | None, keep_variants: bool = False
+) -> tuple[EncodedLabels, list[str]]:
     """The labels, and sentences about what may be a mistake."""
     texts = label_texts(frame[roles.label], missing_label)
     verified = None if roles.verified is None else label_texts(frame[roles.verified], missing_label)
-    counts = texts.drop_nulls().alias("label").value_counts()
+    counts = Counter(dict(texts.drop_nulls().alias("label").value_counts().iter_rows()))
     first_rows = {} if verified is None else _first_rows(verified)
-    notes = check_label_counts(Counter(dict(counts.iter_rows())), roles, first_rows)
-    names = counts["label"].sort()
-    observed = _codes(texts, names, len(names))
-    known = None if verified is None else _codes(verified, names, -1)
-    return EncodedLabels(np.array(names.to_list()), observed, known), notes
+    found, notes = check_label_counts(counts, roles, first_rows, keep_variants)
+    names = pl.Series(found.classes, dtype=pl.String)
+    observed = _codes(found.variants.applied(texts), names, len(names))
+    known = None if verified is None else _codes(found.variants.applied(verified), names, -1)
+    return EncodedLabels(np.array(found.classes), observed, known), notes
 
 
 def _first_rows(texts: pl.Series) -> dict[str, int]:

@@ -13,17 +13,24 @@ from sklearn.utils.validation import check_is_fitted
 from ..dataset import Dataset, MapSum, Rows
 from ..dataset.tree import Array
 from ..estimators import settings
-from ..estimators.labels import as_labels
+from ..estimators.labels import as_labels, encode, is_missing
 from ..estimators.latent import LatentLabelClassifier
 from ..estimators.training import TrainingFit
-from ..robust.calibration import Calibration, Labels, posterior
+from ..robust.calibration import Calibration
 from ..robust.label_weights import Reweighted
-from ..robust.recalibration import adjust, pin_verified
 from ..robust.sample import Sample
 from ..robust.training_posterior import RowPosteriors, TrainingPosterior, posterior_of_rows
+from .row_results import RowJudge
 
 # Odds of e to this power are beyond doubt, and beyond what a float can hold.
 _IMPOSSIBLE = 1e4
+
+
+class RandomChecks(NamedTuple):
+    """Rows that were drawn at random, and the true labels that somebody found."""
+
+    rows: Array  # (m,) positions, all with a label
+    label: Array  # (m,) codes
 
 
 class ModelScores(NamedTuple):
@@ -44,13 +51,12 @@ class Judged:
     fitted: Reweighted  # scores of the rows, and what they are worth
     posterior: TrainingPosterior
     training: TrainingFit | None  # None: the rows are not those of a robust fit, and their scores may have seen them
-    observed: Array  # (n,) codes; K where there is no label
+    observed: Array | None  # (n,) codes; K where there is no label; None where rows stay on a cluster
     verified: Array | None  # (n,) codes; -1 where not known
     X: Any  # of all rows: as prepared for the model, or stored
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.observed)
+    n_rows: int
+    n_labeled: int
+    checks: RandomChecks | None = None  # rows that were drawn at random and checked
 
     @property
     def out_of_fold(self) -> bool:
@@ -58,25 +64,32 @@ class Judged:
 
     @property
     def rows(self) -> RowPosteriors:
+        assert self.posterior.rows is not None
         return self.posterior.rows
 
     @property
-    def counts(self) -> Array:
-        """(K, K) weight of the rows by observed and true label."""
-        return self.posterior.joint[:-1]
+    def row_judge(self) -> RowJudge:
+        return RowJudge(self.fitted, self.posterior.recalibration)
 
     @property
-    def n_labeled(self) -> int:
-        return int((self.observed < len(self.classes)).sum())
+    def counts(self) -> Array:
+        """(K, K) weight of the rows by observed and true label. Rows checked because they were suspected tell how many
+        of the suspected ones are wrong; how many of all are, only rows drawn at random can tell."""
+        return (self.posterior.own_joint if self.checks is None else self.posterior.joint)[:-1]
 
     @property
     def p_wrong(self) -> Array:
         """(n,); 0 where there is no label."""
         return np.clip(1.0 - self.rows.p_given, 0.0, 1.0)
 
+    def some_rows(self, size: int) -> Rows:
+        """Rows drawn at random, in memory, in the order of their folds; all, if there are no more."""
+        rows = self.data.sample(min(size, self.n_rows), 0)
+        return rows if rows.fold is None else rows.take(np.argsort(rows.fold, kind="stable"))
+
     def without_copies(self) -> Judged:
         """Without the rows in the order of their folds, a copy of X which nothing needs any more."""
-        return replace(self, data=None)  # type: ignore[arg-type]
+        return self if self.data.is_remote else replace(self, data=None)  # type: ignore[arg-type]
 
     @cached_property
     def sample(self) -> Sample:
@@ -87,6 +100,7 @@ class Judged:
 
     def take(self, numbers: Array) -> tuple[Rows, Array]:
         """Some rows in the order of their folds, and where each stood in `numbers`."""
+        assert self.observed is not None
         verified = None if self.verified is None else self.verified[numbers]
         rows = Rows(_take(self.X, numbers), self.observed[numbers], verified, None, np.asarray(numbers))
         if self.training is None:
@@ -95,9 +109,11 @@ class Judged:
 
     def true(self, rows: Rows) -> Array:
         """(m, K) P(true | x, label) of some rows; verified ones have their verified label."""
-        labels = Labels.of(rows)._replace(verified=None)
-        alone = posterior(self.fitted.calibration, self.fitted.scorer.scores(rows), labels).true[:, 0]
-        return pin_verified(adjust(alone, rows.observed, self.posterior.recalibration), rows.verified)
+        return self.row_judge.true(rows)
+
+    def unverified(self, rows: Rows) -> Array:
+        """The same, as if none of them were verified."""
+        return self.row_judge.unverified(rows)
 
 
 def _take(design: Any, numbers: Array) -> Any:
@@ -129,8 +145,11 @@ def judge_training(model: LatentLabelClassifier, data: Dataset, X: Any) -> Judge
     """The rows of the model's own robust fit, in their folds: nothing is computed again."""
     training = model._training
     assert training.observed is not None
-    fitted = training.found.last.next_weights
-    return Judged(model.classes_, data, fitted, training.posterior, training, training.observed, training.verified, X)
+    n_labeled = int((training.observed < len(model.classes_)).sum())
+    return Judged(
+        model.classes_, data, training.found.last.next_weights, training.posterior, training, training.observed,
+        training.verified, X, data.n_rows, n_labeled,
+    )  # fmt: skip
 
 
 def judge_encoded(
@@ -143,19 +162,45 @@ def judge_encoded(
     return _of_new_rows(model, Rows(design, observed, verified, None))
 
 
+def judge_partitioned(model: LatentLabelClassifier, data: Dataset) -> Judged:
+    """Rows that were just fitted, and stay where they are read."""
+    training = getattr(model, "_training", None)
+    if training is not None:
+        fitted, found = training.found.last.next_weights, training.posterior
+    else:
+        fitted = _as_it_is(model, model._scoring.log_joint)
+        found = posterior_of_rows(data, fitted, None, model._recalibration)
+    n_labeled = round(float(found.joint[:-1].sum()))  # the posteriors of a row sum to 1
+    return Judged(model.classes_, data, fitted, found, training, None, None, None, data.n_rows, n_labeled)
+
+
 def _of_new_rows(model: LatentLabelClassifier, rows: Rows) -> Judged:
-    n_classes = K(model)
-    data = Dataset.of(rows, _engine(model), n_classes)
-    zeros = np.zeros((1, n_classes))
-    calibration = Calibration(np.ones((1, 1)), zeros, model._label_matrix[None], zeros)
-    fitted = Reweighted(ModelScores(model._block_scorer), calibration)
+    data = Dataset.of(rows, _engine(model), K(model))
+    fitted = _as_it_is(model, model._block_scorer)
     found = posterior_of_rows(data, fitted, None, model._recalibration)
-    return Judged(model.classes_, data, fitted, found, None, rows.observed, rows.verified, rows.X)
+    n_labeled = int((rows.observed < K(model)).sum())
+    return Judged(
+        model.classes_, data, fitted, found, None, rows.observed, rows.verified, rows.X, rows.n_rows, n_labeled
+    )
+
+
+def _as_it_is(model: LatentLabelClassifier, log_joint: Callable[[Any], Array]) -> Reweighted:
+    zeros = np.zeros((1, K(model)))
+    return Reweighted(ModelScores(log_joint), Calibration(np.ones((1, 1)), zeros, model._label_matrix[None], zeros))
 
 
 def _engine(model: LatentLabelClassifier) -> MapSum:
     """Of the model's fit; classifiers that need all rows in memory have none."""
     return settings.engine(getattr(model, "engine", "local"), getattr(model, "n_jobs", -1))
+
+
+def with_checks(model: LatentLabelClassifier, judged: Judged, true: Any) -> Judged:
+    """true : labels of the rows that were drawn at random and checked, None or nan elsewhere"""
+    labels = as_labels(true, "verified_random", judged.n_rows)
+    codes = encode(labels, is_missing(labels, np.nan), model.classes_, "verified_random", missing_code=-1)
+    assert judged.observed is not None
+    rows = np.flatnonzero((codes >= 0) & (judged.observed < K(model)))
+    return replace(judged, checks=RandomChecks(rows, codes[rows])) if len(rows) else judged
 
 
 def K(model: LatentLabelClassifier) -> int:

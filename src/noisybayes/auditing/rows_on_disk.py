@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .. import __version__
 from .._files import scratch_folder, whole_file
+from .._version import __version__
 from ..data.batches import Batches
 from ..data.errors import InputError
 from ..dataset.shards import MANIFEST, Shards
@@ -58,6 +58,7 @@ def made_from(table: Table, options: FitOptions) -> dict[str, Any]:
         "roles": json.loads(json.dumps(table.roles._asdict())),
         "words": asdict(options.words),
         "missing_label": options.missing_label,
+        "keep_variants": options.keep_variants,
         "seed": options.seed,
         "method": options.method,
         "families": dict(options.families),
@@ -90,9 +91,10 @@ def check_memory(batches: Batches, limit: int) -> None:
 def workplace(table: Table, options: FitOptions) -> Iterator[Path]:
     """The folder for shards and state: hidden beside `options.beside`, or a temporary one, which cannot be resumed."""
     batches = _batches(table)
-    assert options.memory is not None
-    check_memory(batches, options.memory)
-    needed = disk_needed(batches, table.roles, options.words)
+    needed = 0
+    if options.memory is not None:  # else the rows are on a cluster
+        check_memory(batches, options.memory)
+        needed = disk_needed(batches, table.roles, options.words)
     if options.beside is None:
         if options.resume:
             raise InputError("only a run with a folder for its results can be resumed: add --out FOLDER")
@@ -147,7 +149,10 @@ def _ingested(table: Table, options: FitOptions, folder: Path) -> _Kept:
         with stored.open("rb") as file:
             kept: _Kept = pickle.load(file)
         return kept
-    found = ingest(_batches(table), table.roles, folder, options.words, missing_label=options.missing_label)
+    found = ingest(
+        _batches(table), table.roles, folder, options.words, missing_label=options.missing_label,
+        keep_variants=options.keep_variants,
+    )  # fmt: skip
     Shards.write(folder / _ROWS, found.blocks, found.n_columns, found.dtype)
     observed = np.where(found.labels < 0, len(found.classes), found.labels).astype(np.int32)
     labels = EncodedLabels(np.array(found.classes), observed, found.verified)

@@ -68,12 +68,16 @@ class ReviewCurve(NamedTuple):
     found: Array  # expected share of all wrong labels that are among them
 
 
+def review_points(n: int, points: int = 60) -> Array:
+    """Lengths of the list, dense at the top, where it is read."""
+    return np.unique(np.round(np.geomspace(1, n, points)).astype(int)) if n else np.zeros(0, dtype=int)
+
+
 def review_curve(p_wrong: Array, eligible: Array, points: int = 60) -> ReviewCurve:
     order = ranking(p_wrong, eligible)
     wrong = np.cumsum(p_wrong[order])
     n = len(order)
     if n == 0:
         return ReviewCurve(*(np.zeros(0) for _ in range(3)))
-    # dense at the top, where the list is read
-    rows = np.unique(np.round(np.geomspace(1, n, points)).astype(int))
+    rows = review_points(n, points)
     return ReviewCurve(rows, wrong[rows - 1] / rows, wrong[rows - 1] / max(wrong[-1], 1e-300))

@@ -30,8 +30,11 @@ def parse_size(text: int | str) -> int:
     return size
 
 
-def file_size_limit(data: Any, memory: int | None, resume: bool = False) -> int | None:
-    """Bytes of memory, if the rows are to be kept on disk: where a limit was given, or the file is large."""
+def file_size_limit(data: Any, memory: int | None, resume: bool = False, *, on_cluster: bool = False) -> int | None:
+    """Bytes of memory, if the rows are to be kept on disk: where a limit was given, or the file is large.
+    on_cluster : rows of files stay with the workers, so that no limit is needed here"""
+    if on_cluster and memory is None:
+        return None
     if memory is not None or resume:
         return memory or int(_OURS * _installed())
     paths = data if isinstance(data, list | tuple) else [data]

@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import __version__
+from .._version import __version__
 from .evidence import Evidence
 from .impact import Impact
+from .noise_rate import NoiseRate
 from .result import Audit
+from .row_results import MOST_LISTED
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # Version of audit.json.
 FORMAT = 1
-#: Suspects that are listed with their reasons, most suspicious first; the table of all rows marks the others.
-MOST_LISTED = 10_000
+#: Rows to check at random that are asked for.
+SAMPLE = 50
 # Confused pairs that are listed: nobody reads more.
 _MOST_PAIRS = 50
 # Columns that are named as the reason of a suspect.
@@ -27,17 +29,17 @@ _EVIDENCE = 12
 
 
 def summarise(audit: Audit) -> dict[str, Any]:
-    findings, table = audit.findings, audit.table
+    findings, rows = audit.findings, audit.findings.rows
     intervals = findings.intervals
     return {
         "format": FORMAT,
         "version": __version__,
         "title": audit.run.title,
         "run": _run(audit),
-        "n_rows": len(table),
-        "n_labeled": int(table["given"].notna().sum()),
-        "n_verified": int(table["verified"].sum()),
-        "n_suspects": int(table["suspect"].sum()),
+        "n_rows": rows.n_rows,
+        "n_labeled": rows.n_labeled,
+        "n_verified": rows.n_verified,
+        "n_suspects": rows.n_suspects,
         "review_count": int(getattr(audit.model, "review_count_", 0)) if findings.judged.out_of_fold else 0,
         "n_classes": len(findings.classes),
         "classes": [str(label) for label in findings.classes.tolist()],
@@ -46,7 +48,12 @@ def summarise(audit: Audit) -> dict[str, Any]:
             "value": findings.rule.precision if findings.rule.precision is not None else findings.rule.budget,
             "text": findings.rule.text,
         },
-        "noise_rate": {**_interval(intervals.noise_rate), "level": intervals.level, "method": intervals.method},
+        "noise_rate": {**findings.rate._asdict(), "text": _about_the_rate(findings.rate)},
+        "noise_rate_by_model": {
+            **_interval(intervals.noise_rate),
+            "level": intervals.level,
+            "method": intervals.method,
+        },
         "mislabel_matrix": _interval(intervals.mislabel_matrix),
         "by_class": [_class(row) for row in findings.by_class.to_dict("records")],
         "confused_pairs": [_pair(row) for row in findings.confused_pairs.head(_MOST_PAIRS).to_dict("records")],
@@ -54,8 +61,23 @@ def summarise(audit: Audit) -> dict[str, Any]:
         "review": {name: np.asarray(values).tolist() for name, values in findings.review._asdict().items()},
         "convergence": _convergence(audit.model),
         "warnings": list(findings.warnings),
+        "contradictions": [
+            {"row": int(row) + 1, "given": str(given), "suggested": str(suggested), "p_wrong": _rounded(p_wrong)}
+            for row, given, suggested, p_wrong in findings.contradictions.itertuples()
+        ],
         "suspects": describe(audit, audit.suspects.head(MOST_LISTED)),
     }
+
+
+def _about_the_rate(rate: NoiseRate) -> str:
+    """What the number rests on, and what would make it more certain."""
+    if rate.n_checked:
+        return f"From {rate.n_checked:,} rows checked at random; four times as many would halve the interval."
+    return (
+        "Without rows checked at random this is a range of what is plausible: labels and features alone cannot tell a "
+        f"mistake on an unclear row from an unclear row. Check {SAMPLE} rows drawn at random to know "
+        f"(--sample {SAMPLE})."
+    )
 
 
 def _interval(interval: Any) -> dict[str, Any]:
@@ -141,7 +163,7 @@ def describe(audit: Audit, chosen: pd.DataFrame) -> list[dict[str, Any]]:
     """What rows of the audit's table hold, what is suggested for them, and why."""
     rows = chosen.index.to_numpy()
     found = audit.evidence(rows, _EVIDENCE)
-    cells, ids = _cells(audit, rows)
+    cells, ids = cells_of(audit, rows)
     records = chosen[["given", "suggested", "p_wrong", "p_suggested"]].to_dict("records")
     name_of = cache(audit.feature_name)  # most words of many suspects come again and again
     return [
@@ -176,8 +198,8 @@ def _suspect(
     }
 
 
-def _cells(audit: Audit, rows: Any) -> tuple[list[dict[str, Any]], list[str | None]]:
-    """What the suspect rows hold in the columns that were used, and their identifiers."""
+def cells_of(audit: Audit, rows: Any) -> tuple[list[dict[str, Any]], list[str | None]]:
+    """What rows hold in the columns that were used, and their identifiers."""
     if audit.source is None:
         return [{} for _ in rows], [None for _ in rows]
     from ..data.cells import as_text
@@ -185,7 +207,7 @@ def _cells(audit: Audit, rows: Any) -> tuple[list[dict[str, Any]], list[str | No
     roles = audit.source.roles
     names = [*roles.text, *roles.categorical, *roles.binary, *roles.numeric]
     wanted = list(dict.fromkeys([*names, *([] if roles.id is None else [roles.id])]))
-    frame = audit.source.gather(wanted, rows)
+    frame = audit.gather(wanted, rows)
     ids = [None] * len(rows) if roles.id is None else as_text(frame[roles.id]).to_list()
     shown = [as_text(frame[name]).to_list() for name in names]
     return [dict(zip(names, values, strict=True)) for values in zip(*shown, strict=True)], ids

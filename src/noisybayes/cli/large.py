@@ -52,9 +52,10 @@ def open_table(file: str, options: dict[str, Any]) -> tuple[Table, FitOptions]:
     from ..auditing.size import file_size_limit
     from ..auditing.table import Table
 
-    limit = file_size_limit(file, options["memory"], options["resume"])
+    on_cluster = options["engine"] == "dask"
+    limit = file_size_limit(file, options["memory"], options["resume"], on_cluster=on_cluster)
     table = Table.open(
-        file, tables.columns(options), in_batches=limit is not None, format=options["input_format"],
+        file, tables.columns(options), in_batches=on_cluster or limit is not None, format=options["input_format"],
         encoding=options["encoding"], sheet=options["sheet"],
     )  # fmt: skip
     quiet = options["quiet"] or options.get("as_json", False)
@@ -66,5 +67,5 @@ def open_table(file: str, options: dict[str, Any]) -> tuple[Table, FitOptions]:
     return table, FitOptions(
         tables.text_settings(options), options["missing_label"], options["seed"], options.get("method", "crossfit"),
         options["engine"], options["scheduler"], limit, options["out"], options["resume"], announce,
-        tables.families(options), options["mislabel"],
+        tables.families(options), options["keep_variants"], options["mislabel"],
     )  # fmt: skip

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 if TYPE_CHECKING:
     import polars as pl
+    from rich.progress import Progress, ProgressColumn
 
     from ..text.vocabulary import TextSettings
 
@@ -83,6 +85,11 @@ _COLUMNS = (
     click.option("--id", "id_column", help="The column that names the rows."),
     click.option("--verified", help="A column with true labels where they are known, partly empty."),
     click.option("--missing-label", help="What stands in the label column where there is no label (besides nothing)."),
+    click.option(
+        "--keep-variants",
+        is_flag=True,
+        help="Keep labels apart that differ only in case, spaces, punctuation or Unicode form.",
+    ),
 )
 _WORDS = (
     click.option("--ngrams", type=click.IntRange(1, 2), default=1, show_default=True,
@@ -120,6 +127,19 @@ def read(source: str, options: dict[str, Any]) -> pl.DataFrame:
     return read_table(source, format=form, encoding=encoding, sheet=sheet, tell=tell)
 
 
+def read_batches(source: str, options: dict[str, Any]) -> Iterable[pl.DataFrame]:
+    """The same, but not all of it at once; what can be read only once is read into memory."""
+    from ..data.batches import Batches
+
+    path = Path(source)
+    if source == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
+        return [read(source, options)]
+    batches = Batches(source, options["input_format"], options["encoding"], sheet=options["sheet"])
+    for note in batches.notes:
+        _say(note)
+    return batches
+
+
 def _say(note: str) -> None:
     """On standard error, since a table may go to standard output."""
     click.echo(note, err=True)
@@ -128,7 +148,7 @@ def _say(note: str) -> None:
 def columns(options: dict[str, Any]) -> dict[str, Any]:
     """Names of columns by role."""
     names = {name: options[name] for name in ("label", "text", "categorical", "numeric", "binary", "verified")}
-    return {**names, "id": options["id_column"]}
+    return {**names, "id": options["id_column"], "verified_random": options.get("verified_random")}
 
 
 def families(options: dict[str, Any]) -> dict[str, str]:
@@ -159,12 +179,7 @@ def stages(names: tuple[str, ...], quiet: bool) -> Iterator[Callable[[str], None
     if quiet:
         yield lambda stage: None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description:<28}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    with _bar() as progress:
         bar = progress.add_task(names[0], total=len(names))
 
         def tell(stage: str) -> None:
@@ -172,3 +187,30 @@ def stages(names: tuple[str, ...], quiet: bool) -> Iterator[Callable[[str], None
             progress.update(bar, description=stage, completed=done)
 
         yield tell
+
+
+@contextmanager
+def row_progress(what: str, batches: Iterable[pl.DataFrame]) -> Iterator[Iterable[pl.DataFrame]]:
+    """The same batches, and a bar that moves with them."""
+    from rich.progress import TextColumn
+
+    with _bar(TextColumn("{task.fields[rows]:,} rows")) as progress:
+        bar = progress.add_task(what, total=getattr(batches, "n_bytes", None), rows=0)
+
+        def counted() -> Iterator[pl.DataFrame]:
+            n_rows = 0
+            for frame in batches:
+                yield frame
+                n_rows += frame.height
+                progress.update(bar, completed=getattr(batches, "bytes_read", 0), rows=n_rows)
+
+        yield counted()
+
+
+def _bar(*more: ProgressColumn) -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description:<28}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn(), *more)
+    console = Console(stderr=True)
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -10,14 +10,21 @@ import polars as pl
 from .common_schema import CommonSchema, common_schema, unified
 from .decoding import check_encoding
 from .errors import InputError
-from .formats import known_suffixes
+from .formats import Piece, known_suffixes
 from .partitions import Partition, PartReader, changed, readers_of
 from .parts import STANDARD_INPUT, LocalFile, find_parts
 
-_ROWS = 100_000
+ROWS = 100_000
 _BYTES = 1 << 24  # of a batch: long texts come in fewer rows
 _BYTES_OF_HEAD = 1 << 26
 _BYTES_OF_PARTITION = 1 << 26
+
+
+Cut = Callable[[Sequence[PartReader], int], Iterable[list[Piece]]]
+
+
+def cut_all(readers: Sequence[PartReader], size: int) -> Iterable[list[Piece]]:
+    return (reader.pieces(size) for reader in readers)
 
 
 class Batches:
@@ -44,7 +51,7 @@ class Batches:
         source: str | Path | Sequence[str | Path],
         format: str | None = None,
         encoding: str | None = None,
-        rows: int = _ROWS,
+        rows: int = ROWS,
         *,
         sheet: str | None = None,
     ) -> None:
@@ -71,13 +78,13 @@ class Batches:
         self._schema: CommonSchema | None = None
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
-        self._check_unchanged()
+        self.check_unchanged()
         self.bytes_read = self.rows_read = 0
-        for frame in _of_size(self._frames(self.schema), self.rows):
-            self._check_unchanged()
+        for frame in of_size(self._frames(self.schema), self.rows):
+            self.check_unchanged()
             if frame.height:
                 yield frame
-        self._check_unchanged()
+        self.check_unchanged()
         if not self.rows_read:
             raise no_rows(self.name, self.columns)
         self.n_rows, self.bytes_read = self.rows_read, self.n_bytes
@@ -110,20 +117,22 @@ class Batches:
                 break
         return pl.concat(frames).head(n_rows).rechunk()
 
-    def partitions(self, size: int = _BYTES_OF_PARTITION) -> list[Partition]:
+    def partitions(self, size: int = _BYTES_OF_PARTITION, cut: Cut = cut_all) -> list[Partition]:
         """Descriptions of all rows in order, for workers that read them by themselves.
 
         A Parquet file is divided by rows, a CSV or JSON lines file at whole rows (which takes a pass over it), into
         ranges of about `size` bytes. What is compressed, behind a URL, or in an encoding such as UTF-16 is one
         partition per part. Of these the rows are not counted beforehand.
+
+        cut : (readers, size) to the pieces of each part; another process may do that
         """
-        self._check_unchanged()
+        self.check_unchanged()
         made = [
             Partition(reader, piece.where, self.schema, piece.n_rows, n_bytes)
-            for reader, n_bytes in zip(self._readers, self._sizes, strict=True)
-            for piece in reader.pieces(size)
+            for reader, n_bytes, pieces in zip(self._readers, self._sizes, cut(self._readers, size), strict=True)
+            for piece in pieces
         ]
-        self._check_unchanged()
+        self.check_unchanged()
         filled = [partition for partition in made if partition.n_rows != 0]
         if not filled:
             raise no_rows(self.name, self.columns)
@@ -141,7 +150,8 @@ class Batches:
                 yield unified(frame, schema)
             n_before += size
 
-    def _check_unchanged(self) -> None:
+    def check_unchanged(self) -> None:
+        """Refuse to go on if a file is not what it was when this began."""
         for part, version in zip(self.parts, self._versions, strict=True):
             try:
                 is_same = (part.name, *part.version()) == version
@@ -178,7 +188,7 @@ def _check_columns(name: str, columns: set[str], other: str, expected: set[str])
             )
 
 
-def _of_size(frames: Iterable[pl.DataFrame], rows: int) -> Iterator[pl.DataFrame]:
+def of_size(frames: Iterable[pl.DataFrame], rows: int = ROWS) -> Iterator[pl.DataFrame]:
     """The same rows in batches of `rows`, or of fewer where they are long."""
     waiting: list[pl.DataFrame] = []
     for frame in frames:

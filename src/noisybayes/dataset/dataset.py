@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from .folds import Folds, deal_folds, hashed, small_classes
 from .rows import Rows, joined, n_entries, score_dtype, split
 from .stored import Stored, stored_parts
-from .tree import Array, Pieces
+from .tree import Array, Pieces, summed
 
 #: The seam to the engines: map_sum(fn, parts) = fn(parts[0]) + fn(parts[1]) + ..., added up by `tree.summed`
 MapSum = Callable[[Callable[[Any], Any], Sequence[Any]], Any]
@@ -20,15 +21,18 @@ MapSum = Callable[[Callable[[Any], Any], Sequence[Any]], Any]
 # Samples and folds come from hashes of one seed each.
 _SAMPLE = 0x5A4D
 _LABELS = ("observed", "verified", "weight")
+# Rows of the first part that a family takes its constants from: any near the data will do.
+_FIRST_ROWS = 10_000
 
 
 class Part(Protocol):
-    """A block of rows, wherever it is."""
+    """Rows, wherever they are."""
 
     @property
-    def verified(self) -> Any: ...
+    def has_verified(self) -> bool: ...
 
-    def load(self) -> Rows: ...
+    def load(self) -> Any:
+        """What stays with who passes over these rows; its `blocks()` are `Rows`."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class WhenLoaded:
     fn: Callable[[Rows], Any]
 
     def __call__(self, part: Any) -> Any:
-        return self.fn(part.load())
+        return sum_over_blocks(self.fn, part)
 
 
 @dataclass(frozen=True)
@@ -48,11 +52,20 @@ class ByFold:
     fn: Callable[[Rows], Any]
     n_folds: int
 
-    def __call__(self, part: Any) -> tuple[Any, ...]:
+    def __call__(self, part: Any) -> Any:
+        return sum_over_blocks(self._of_block, part)
+
+    def _of_block(self, block: Rows) -> tuple[Any, ...]:
         sums: list[Any] = [None] * self.n_folds
-        for fold, rows in part.load().runs():
+        for fold, rows in block.runs():
             sums[fold] = self.fn(rows)
         return tuple(sums)
+
+
+def sum_over_blocks(fn: Callable[[Rows], Any], part: Any) -> Any:
+    results = map(fn, part.load().blocks())
+    first, second = next(results, None), next(results, None)
+    return first if second is None else summed(chain((first, second), results))
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +79,7 @@ class Dataset:
     dtype: np.dtype[Any]  # of scores
     folds: Folds | None = None
     rows: Rows | None = None  # all of them, in their own order, if they are in memory
+    is_remote: bool = False  # labels and what is said of single rows stay where the parts are
 
     @classmethod
     def of(cls, rows: Rows, engine: MapSum, n_components: int) -> Dataset:
@@ -78,7 +92,7 @@ class Dataset:
     @property
     def has_verified(self) -> bool:
         """Whether true labels of some rows are known."""
-        return self.parts[0].verified is not None
+        return self.parts[0].has_verified
 
     def map_sum(self, fn: Callable[[Rows], Any], by: Literal["fold"] | None = None) -> Any:
         """The sum of fn(rows) over all blocks; by="fold": a tuple with one sum for the rows of each fold."""
@@ -94,14 +108,27 @@ class Dataset:
 
     def labels(self) -> tuple[Array | None, Array | None, Array | None]:
         """Observed and verified labels and weights of all rows, in their order, where the driver has them anyway."""
+        if self.is_remote:
+            return None, None, None
         if self.rows is not None:
             return self.rows.observed, self.rows.verified, self.rows.weight
         return tuple(_together([getattr(part, name) for part in self.parts]) for name in _LABELS)  # type: ignore[return-value]
 
+    def first_rows(self) -> Rows:
+        """Some rows, for constants that are near them."""
+        if self.is_remote:
+            return self.engine(_first_rows, self.parts[:1]).items[0]  # type: ignore[no-any-return]
+        return self.parts[0].load()  # type: ignore[no-any-return]
+
+    def label_counts(self, n_classes: int) -> Array:
+        """(K + 1,) how many rows carry each label; last, how many none."""
+        counts: Array = self.map_sum(partial(_count_labels, n_classes=n_classes))
+        return counts
+
     def in_folds(self, seed: int, n_folds: int, n_classes: int) -> Dataset:
         """The same rows, with a fold for each."""
         n_folds = min(n_folds, self.n_rows)
-        counts = self.map_sum(partial(_count_labels, n_classes=n_classes))
+        counts = self.label_counts(n_classes)
         small = small_classes(counts, n_folds)
         number, label = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
         if small.any():
@@ -149,6 +176,11 @@ def in_row_order(pieces: Sequence[tuple[Array, Sequence[Array]]], n_rows: int) -
 
 def _numbered_values(fn: Callable[[Rows], Sequence[Array]], rows: Rows) -> Pieces:
     return Pieces([(rows.number, tuple(fn(rows)))])
+
+
+def _first_rows(part: Part) -> Pieces:
+    rows = next(iter(part.load().blocks()))
+    return Pieces([rows.view(0, min(rows.n_rows, _FIRST_ROWS))])
 
 
 def _count_labels(rows: Rows, n_classes: int) -> Array:

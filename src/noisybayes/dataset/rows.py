@@ -42,9 +42,16 @@ class Rows(NamedTuple):
         """The rows from `start` to `stop`, sharing memory."""
         return Rows(*(_view(part, start, stop) for part in self))
 
+    @property
+    def has_verified(self) -> bool:
+        return self.verified is not None
+
     def load(self) -> Rows:
         """These rows: they are in memory already."""
         return self
+
+    def blocks(self) -> list[Rows]:
+        return [self]
 
     def numbered(self) -> Rows:
         return self if self.number is not None else self._replace(number=np.arange(self.n_rows))

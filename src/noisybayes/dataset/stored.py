@@ -58,6 +58,10 @@ class StoredRows(NamedTuple):
     def n_rows(self) -> int:
         return len(self.observed)
 
+    @property
+    def has_verified(self) -> bool:
+        return self.verified is not None
+
     def load(self) -> Rows:
         number = np.arange(self.first, self.first + self.n_rows)
         rows = Rows(self.design.read(self.block), self.observed, self.verified, self.weight, number)

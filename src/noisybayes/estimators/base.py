@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..dataset import Dataset, Rows, Shards
 from ..dataset.checkpoint import NO_CHECKPOINT, Checkpoint
 from ..dataset.merge import merge_equal
+from ..dataset.partitioned import Partitioned
 from ..dataset.stored import Stored
 from ..dataset.tree import Array
 from ..model import fit as fitting
@@ -133,16 +134,38 @@ class BaseINB(LatentLabelClassifier):
         self._warn()
         return data
 
+    @one_blas_thread
+    def fit_partitioned(self, X: Partitioned, classes: Array) -> Dataset:
+        """The same for rows that stay where they are read, with their labels; the rows are returned."""
+        self.n_features_in_ = X.shape[1]
+        self.classes_ = np.asarray(classes)
+        self._forget_the_last_fit()
+        family = self._make_family(X)
+        data = X.dataset(family.prepare, self._engine())
+        counts = data.label_counts(len(self.classes_))
+        checkpoint = self._checkpoint(Rows(X, counts, None, None))
+        if self._by_em_alone(data.n_rows, counts[:-1]):
+            self._fit_em(data, family, checkpoint)
+        else:
+            data = self._fit_robust(data, family, checkpoint)
+        self._warn()
+        return data
+
     def _fit_rows(self, rows: Rows, family: Family) -> Dataset | None:
         self._forget_the_last_fit()
         K = len(self.classes_)
-        # of a handful of rows no fold can be left out, and of labels that weigh nothing none can be checked
-        weight = np.bincount(rows.observed, weights=rows.weight, minlength=K)[:K]
-        in_em = settings.method(self.method) == "em"
-        if in_em or K == 1 or rows.n_rows < 2 * DEFAULT.n_folds or weight.min() <= 0:
-            self._fit_em(rows, family)
+        if self._by_em_alone(rows.n_rows, np.bincount(rows.observed, weights=rows.weight, minlength=K)[:K]):
+            merged = self._merged(rows)
+            n_starts = self.n_init if self.start == "random" else 1
+            self._fit_em(Dataset.of(merged, self._engine(), n_starts * K), family, self._checkpoint(merged))
             return None
         return self._fit_robust(Dataset.of(rows, self._engine(), K), family, self._checkpoint(rows))
+
+    def _by_em_alone(self, n_rows: int, weight: Array) -> bool:
+        """Of a handful of rows no fold can be left out, and of labels that weigh nothing none can be checked.
+        weight : (K,) of the rows with each label"""
+        in_em = settings.method(self.method) == "em"
+        return bool(in_em or len(weight) == 1 or n_rows < 2 * DEFAULT.n_folds or weight.min() <= 0)
 
     def _engine(self) -> Any:
         return settings.engine(self.engine, self.n_jobs)
@@ -163,16 +186,18 @@ class BaseINB(LatentLabelClassifier):
         same_result = {name: value for name, value in self.get_params().items() if name not in _HOW}
         return Checkpoint(Path(self.checkpoint), fingerprint(type(self).__name__, same_result, rows))
 
-    def _fit_em(self, rows: Rows, family: Family) -> None:
+    def _merged(self, rows: Rows) -> Rows:
+        """What EM takes: rows that weigh something, equal ones as one."""
+        settings.fit_settings(self)
         if rows.weight is not None and not (rows.weight > 0).all():
             rows = rows.take(np.flatnonzero(rows.weight > 0))
         compress = settings.checked_compress(self.compress)
-        merged = rows if isinstance(rows.X, Stored) else merge_equal(rows, compress)
+        return rows if isinstance(rows.X, Stored) else merge_equal(rows, compress)
+
+    def _fit_em(self, data: Dataset, family: Family, checkpoint: Checkpoint) -> None:
         problem = self._problem(family)
-        n_starts = problem.settings.n_init if problem.settings.start == "random" else 1
-        data = Dataset.of(merged, self._engine(), n_starts * problem.n_classes)
         rng = settings.generator(self.random_state)
-        fitted = fitting.fit(data, problem.anchored(data), rng, self.progress, self._checkpoint(merged))
+        fitted = fitting.fit(data, problem.anchored(data), rng, self.progress, checkpoint)
         self._model = fitted.model
         self.objective_history_ = fitted.objective
         self.alpha_history_ = fitted.strengths

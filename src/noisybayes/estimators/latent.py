@@ -84,7 +84,10 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         X = self._check_X(X)
         labels = as_labels(y, "y", X.shape[0])
         observed = encode(labels, self._missing(labels), self.classes_, "y", missing_code=len(self.classes_))
-        joint = self._log_joint(self._prepare(X))
+        return self._true_proba(self._log_joint(self._prepare(X)), observed)
+
+    def _true_proba(self, joint: Array, observed: Array) -> Array:
+        """The same of rows that are scored, with codes of their labels; `joint` is overwritten."""
         with np.errstate(divide="ignore"):  # a label that a class never gets
             joint += np.log(label_table(self._label_matrix[None])[:, 0])[observed]
         return adjust(normalise(joint), observed, self._recalibration)

@@ -43,7 +43,7 @@ class Problem:
 
     def anchored(self, data: Dataset) -> Problem:
         """With the constants that the family takes from some rows before the first sum."""
-        return replace(self, family=self.family.anchor(data.parts[0].load().X))
+        return replace(self, family=self.family.anchor(data.first_rows().X))
 
 
 class Fit(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,37 +11,51 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from .._files import whole_folder
+from .._files import recover, whole_folder
 from .._threads import in_threads
+from ..auditing.random_checks import is_filled_in, sample_frame
+from ..auditing.remote_rows import RemoteRows
 from ..auditing.result import Audit
 from ..data.errors import InputError
 from ..data.read import write_batches, write_table
+from .corrected_parts import write_parts
 from .exports import cleanlab_export, label_studio_config, label_studio_tasks
+from .extra_columns import with_columns
 from .html import render_html
 from .saved import save_model
 
 if TYPE_CHECKING:
     import pandas as pd
 
+TO_CHECK = "to_check.csv"
 #: What an audit writes; a folder that holds anything else is not touched.
 NAMES = (
     "report.html", "audit.json", "suspects.csv", "suspects.parquet", "corrected.csv", "corrected.parquet", "model",
-    "label_studio.json", "label_studio.xml", "cleanlab.json",
+    "label_studio.json", "label_studio.xml", "cleanlab.json", TO_CHECK,
 )  # fmt: skip
 # The page is made by Python; tables and the model are written beside it, mostly by libraries.
 _WRITERS = 2
 
 
-def write_audit(audit: Audit, folder: Path, format: str = "csv", exports: tuple[str, ...] = ()) -> Path:
-    """Write everything beside the folder, then put it in its place."""
-    check_folder(folder)
+def write_audit(
+    audit: Audit, folder: Path, format: str = "csv", exports: tuple[str, ...] = (), sample: int | None = None
+) -> Path:
+    """Write everything beside the folder, then put it in its place. sample : rows drawn at random to check"""
+    checks = None if audit.source is None else audit.source.checks
+    check_folder(folder, checks)
+    filled_in = None if checks is None or sample is not None else Path(checks).read_bytes()
     with whole_folder(folder) as made:
         _write(audit, made, format, exports)
+        if sample is not None:
+            write_table(sample_frame(audit, sample), made / TO_CHECK, "csv")
+        elif filled_in is not None and Path(checks or "").resolve() == (folder / TO_CHECK).resolve():
+            (made / TO_CHECK).write_bytes(filled_in)
     return folder
 
 
-def check_folder(folder: Path) -> None:
-    """Refuse to replace what is not an earlier audit."""
+def check_folder(folder: Path, checks: str | None = None) -> None:
+    """Refuse to replace what is not an earlier audit, and what somebody filled in, unless it is `checks`."""
+    recover(folder)
     if not folder.exists():
         return
     if not folder.is_dir():
@@ -51,6 +65,11 @@ def check_folder(folder: Path) -> None:
     others = sorted(path.name for path in folder.iterdir() if path.name not in NAMES)
     if others:
         raise InputError(f"{folder} holds other things ({', '.join(others[:3])}); choose a new folder with --out")
+    sample = folder / TO_CHECK
+    if sample.exists() and (checks is None or Path(checks).resolve() != sample.resolve()) and is_filled_in(sample):
+        raise InputError(
+            f"{sample} has been filled in and would be lost; use it with --verified-random {sample}, or move it"
+        )
 
 
 def _write(audit: Audit, folder: Path, format: str, exports: tuple[str, ...]) -> None:
@@ -62,7 +81,7 @@ def _write(audit: Audit, folder: Path, format: str, exports: tuple[str, ...]) ->
 
     writers: list[Callable[[], Any]] = [
         lambda: (folder / "report.html").write_text(render_html(summary), encoding="utf-8"),
-        lambda: write_batches(corrected(audit), folder / f"corrected.{format}", format),
+        lambda: _write_corrected(audit, folder, format),
         write_model,
         lambda: (folder / "audit.json").write_text(_lines(summary), encoding="utf-8"),
         lambda: write_table(suspects_frame(summary), folder / f"suspects.{format}", format),
@@ -127,6 +146,14 @@ def corrected(audit: Audit) -> Iterator[pl.DataFrame]:
         )
 
 
+def _write_corrected(audit: Audit, folder: Path, format: str) -> None:
+    rows = audit.findings.rows
+    if isinstance(rows, RemoteRows):
+        write_parts(rows, folder / "corrected.parquet")
+    else:
+        write_batches(corrected(audit), folder / f"corrected.{format}", format)
+
+
 def _texts(column: pd.Series[Any]) -> pl.Series:
     if not hasattr(column, "cat"):
         return pl.Series([str(label) for label in column.tolist()], dtype=pl.String)
@@ -134,22 +161,10 @@ def _texts(column: pd.Series[Any]) -> pl.Series:
     return names.gather(column.cat.codes.to_numpy())
 
 
-def with_columns(frame: pl.DataFrame, columns: Mapping[str, Any]) -> pl.DataFrame:
-    """The frame and more columns, under other names where it has such names already: nothing is overwritten."""
-    taken = set(frame.columns)
-    return frame.with_columns([pl.Series(_free(name, taken), values) for name, values in columns.items()])
-
-
 def _given(audit: Audit) -> list[Any]:
     """The labels as given; None where there is none (which pandas may hold as nan)."""
     given = audit.table["given"]
     return [None if gone else label for label, gone in zip(given.tolist(), given.isna(), strict=True)]
-
-
-def _free(name: str, taken: set[str]) -> str:
-    while name in taken:
-        name = f"noisybayes_{name}"
-    return name
 
 
 def _label_studio(audit: Audit, summary: dict[str, Any], folder: Path) -> None:

@@ -90,14 +90,21 @@ def posterior(calibration: Calibration, scores: Array, labels: Labels) -> Poster
     true *= prior
     true += 1e-300 if true.dtype == np.float64 else 1e-37  # keeps a label that no class allows from becoming nan
     if labels.verified is not None:
-        known = np.flatnonzero(labels.verified >= 0)
-        kept = true[known, :, labels.verified[known]]
-        true[known] = 0.0
-        true[known, :, labels.verified[known]] = kept
+        _weigh_verdicts(true, labels.observed, labels.verified)
     flat = true.reshape(-1, shape[-1])
     sums = row_sums(flat)
     flat /= sums[:, None]
     return Posterior(prior, true, np.log(sums).reshape(shape[:2]))
+
+
+def _weigh_verdicts(true: Array, observed: Array, verified: Array) -> None:
+    """Times P(verdict | true label, given one): who changes a label has looked at it, who keeps it may have been
+    careless. Changes `true` (n, R, K)."""
+    known = np.flatnonzero(verified >= 0)
+    own = true[known, :, verified[known]]
+    careless = np.where(verified[known] == observed[known], DEFAULT.careless, 0.0)
+    true[known] *= careless[:, None, None].astype(true.dtype)
+    true[known, :, verified[known]] = own
 
 
 def centred(scores: Array) -> Array:

@@ -32,8 +32,9 @@ class TrainingPosterior(NamedTuple):
     drift: float  # share of the rows doubted, less the share that scores of the labels as given fail to predict
     log_likelihood: float  # mean, of the observed labels given the features
     recalibration: Recalibration
-    rows: RowPosteriors
+    rows: RowPosteriors | None  # None where rows stay on a cluster
     true: Array | None  # (n, K) P(true | x, label), if asked for
+    own_joint: Array  # (K + 1, K) like `joint`, but verified rows speak for themselves only
 
     @property
     def explained(self) -> float:
@@ -45,6 +46,7 @@ class TrainingPosterior(NamedTuple):
 
 class _Sums(NamedTuple):
     joint: Array  # (K + 1, K)
+    own_joint: Array  # (K + 1, K)
     labeled: Array  # (4,) of the rows with a label: weight times P(wrong), without what was verified; weight of those
     # that the scores of the labels as given fail to predict; log-likelihood; weight
     rows: Pieces
@@ -62,9 +64,11 @@ def posterior_of_rows(
     data: Dataset, fitted: Reweighted, as_given: Reweighted | None, recalibration: Recalibration, keep: Any = None
 ) -> TrainingPosterior:
     """as_given : scores of the labels as given, if they are others than those of `fitted`"""
-    fn = partial(_of_block, fitted=fitted, as_given=as_given, recalibration=recalibration, keep=keep)
+    fn = partial(
+        _of_block, fitted=fitted, as_given=as_given, recalibration=recalibration, keep=keep, of_rows=not data.is_remote
+    )
     sums: _Sums = data.map_sum(fn)
-    columns = in_row_order(sums.rows.items, data.n_rows)
+    columns = [] if data.is_remote else in_row_order(sums.rows.items, data.n_rows)
     true = None if keep is None else columns.pop()
     doubted, disagreed, log_likelihood, weight = sums.labeled.tolist()
     counts, weight = sums.joint[:-1], max(weight, 1e-300)
@@ -74,13 +78,14 @@ def posterior_of_rows(
         (doubted - disagreed) / weight,
         log_likelihood / weight,
         recalibration,
-        RowPosteriors(*columns),
+        RowPosteriors(*columns) if columns else None,
         true,
+        sums.own_joint,
     )
 
 
 def _of_block(
-    rows: Rows, fitted: Reweighted, as_given: Reweighted | None, recalibration: Recalibration, keep: Any
+    rows: Rows, fitted: Reweighted, as_given: Reweighted | None, recalibration: Recalibration, keep: Any, of_rows: bool
 ) -> _Sums:
     labels = Labels.of(rows)
     found = posterior(fitted.calibration, fitted.scorer.scores(rows), labels._replace(verified=None))
@@ -93,10 +98,13 @@ def _of_block(
     label, weight = rows.observed[there], weight[there]
     doubted = (1.0 - alone[there, label]) @ weight
     disagreed = (prior[there].argmax(axis=1) != label) @ weight
-    sums = (doubted, disagreed, found.log_likelihood[there, 0] @ weight, weight.sum())
-    values = [*row_posteriors(true, rows.observed), *([] if keep is None else [true.astype(keep, copy=False)])]
+    labeled = np.array([doubted, disagreed, found.log_likelihood[there, 0] @ weight, weight.sum()], dtype=np.float64)
     joint = all_label_counts(true[:, None], labels)[0]
-    return _Sums(joint, np.array(sums, dtype=np.float64), Pieces([(rows.number, values)]))
+    own_joint = all_label_counts(pin_verified(alone, rows.verified)[:, None], labels)[0]
+    if not of_rows:
+        return _Sums(joint, own_joint, labeled, Pieces([]))
+    values = [*row_posteriors(true, rows.observed), *([] if keep is None else [true.astype(keep, copy=False)])]
+    return _Sums(joint, own_joint, labeled, Pieces([(rows.number, values)]))
 
 
 def row_posteriors(true: Array, observed: Array) -> RowPosteriors:

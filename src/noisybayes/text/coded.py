@@ -1,25 +1,31 @@
 """Columns of one batch, coded: small enough to wait on disk until the whole file is known.
 
 Each kind of column reads the cells of a batch (`code`, in any thread), adds up what must be known of all batches
-(`add`, in the order of the rows), and learns the same parts of the recipe as the column in memory (`learn`).
+(`add`; `merge` for what was added up elsewhere), and learns the same parts of the recipe as the column in memory
+(`learn`), if need be by further passes over its coded batches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from scipy import sparse
 
+from .._order import keys_of, order_statistics, range_sums
 from ..data.cells import as_text
-from .columns import Binary, Categorical, Missing, Numeric, numbers, truths
+from .columns import Binary, Categorical, Missing, Moments, Numeric, numbers, truths
 from .counts import Array, Counted, count_piece
 from .features import Part, Text
 from .tally import Tally
 from .tokens import Tokenizer
-from .vocabulary import TextFeatures, TextSettings, every_text_is_empty, has_text
+from .vocabulary import TextFeatures, TextSettings, every_text_is_empty, has_text, summed_weights
+
+#: fn to the sum of fn(block) over all coded batches of a column
+SumOver = Callable[[Callable[[Any], Array]], Array]
 
 
 class Codes(NamedTuple):
@@ -34,6 +40,11 @@ class Codes(NamedTuple):
     @property
     def counts(self) -> Array:
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.values))
+
+    def first_rows(self) -> dict[str, int]:
+        """Of each value, from 0 on."""
+        codes, rows = np.unique(self.codes, return_index=True)
+        return {self.values[code]: row for code, row in zip(codes.tolist(), rows.tolist(), strict=True) if code >= 0}
 
 
 def positions(cells: pl.Series, values: pl.Series) -> Array:
@@ -62,30 +73,49 @@ class CodedText(NamedTuple):
 class Texts:
     def __init__(self, column: str, settings: TextSettings, tokenizer: Tokenizer) -> None:
         self.column, self.settings, self.tokenizer = column, settings, tokenizer
-        self.n_rows = self.n_texts = 0  # a missing text is a row, but no text
+        self.n_rows = self.n_texts = self.n_words = 0  # a missing text is a row, but no text; words of each batch
         self.has_text, self.is_ascii = False, True
-        self._in_rows = Tally()
+        self.in_rows = Tally()
 
     def code(self, column: pl.Series, n_before: int) -> tuple[CodedText, Any]:
         texts = as_text(column)
         part = count_piece(texts, self.tokenizer)
         is_ascii = bool((texts.str.len_bytes() == texts.str.len_chars()).all())
         n_texts = len(texts) - texts.null_count()
-        return CodedText.of(part), (len(texts), n_texts, has_text(texts), is_ascii, part.words, part.in_rows)
+        return CodedText.of(part), (len(texts), n_texts, has_text(texts), is_ascii, part)
 
     def add(self, told: Any) -> None:
-        n_rows, n_texts, has_text, is_ascii, words, in_rows = told
-        self.n_rows, self.n_texts = self.n_rows + n_rows, self.n_texts + n_texts
-        self.has_text, self.is_ascii = self.has_text or has_text, self.is_ascii and is_ascii
-        self._in_rows.add(words, in_rows)
+        self.add_counts(told)
+        self.in_rows.add(told[-1].words, told[-1].in_rows)
 
-    def learn(self, blocks: Blocks) -> list[Part]:
+    def add_counts(self, told: Any) -> None:
+        """All but in how many texts each word stands."""
+        n_rows, n_texts, has_text, is_ascii, part = told
+        self.n_rows, self.n_texts, self.n_words = (
+            self.n_rows + n_rows, self.n_texts + n_texts, self.n_words + len(part.words),
+        )  # fmt: skip
+        self.has_text, self.is_ascii = self.has_text or has_text, self.is_ascii and is_ascii
+
+    def merge(self, other: Texts) -> None:
+        self.n_rows, self.n_texts = self.n_rows + other.n_rows, self.n_texts + other.n_texts
+        self.n_words += other.n_words
+        self.has_text, self.is_ascii = self.has_text or other.has_text, self.is_ascii and other.is_ascii
+        self.in_rows.merge(other.in_rows)
+
+    def learn(self, sum_over: SumOver) -> list[Part]:
         if not self.has_text:
             raise every_text_is_empty(self.column)
-        parts = Reread(lambda: (block.counted() for block in blocks))
-        total, self._in_rows = self._in_rows.total(), Tally()
-        words = TextFeatures.learn(self.column, total, parts, self.n_rows, self.tokenizer, self.settings)
+        total, self.in_rows = self.in_rows.total(), Tally()
+
+        def weights(words: pl.Series, idf: Array) -> Array:
+            return sum_over(partial(_block_weights, words=words, idf=idf))
+
+        words = TextFeatures.learn(self.column, total, weights, self.n_rows, self.tokenizer, self.settings)
         return [Text(self.column, words)]
+
+
+def _block_weights(block: CodedText, words: pl.Series, idf: Array) -> Array:
+    return summed_weights(block.counted(), words, idf)
 
 
 class Categories:
@@ -99,25 +129,53 @@ class Categories:
     def add(self, told: Any) -> None:
         self._counts.add(*told)
 
-    def learn(self, blocks: Blocks) -> list[Part]:
+    add_counts = add
+
+    def merge(self, other: Categories) -> None:
+        self._counts.merge(other._counts)
+
+    def learn(self, sum_over: SumOver) -> list[Part]:
         return list(Categorical.learn(self.column, self._counts.total()))
 
 
 class Numbers:
-    """Numbers or yes / no: 8 bytes a row, one column of which is in memory at a time for its median."""
+    """Numbers or yes / no: 8 bytes a row."""
 
     def __init__(self, column: str, part: type[Binary] | type[Numeric]) -> None:
-        self.column, self._part = column, part
+        self.column, self._part, self._found = column, part, Moments()
 
     def code(self, column: pl.Series, n_before: int) -> tuple[Array, Any]:
         read = truths if self._part is Binary else numbers
-        return read(column, n_before).fill_null(np.nan).to_numpy(), None
+        values = read(column, n_before)
+        return values.fill_null(np.nan).to_numpy(), Moments.of(values)
 
-    def add(self, told: Any) -> None: ...
+    def add(self, told: Moments) -> None:
+        self._found = self._found.plus(told)
 
-    def learn(self, blocks: Blocks) -> list[Part]:
-        values = known(np.concatenate(list(blocks)))
-        return [*Missing.learn(self.column, values), *self._part.learn(self.column, values)]
+    add_counts = add
+
+    def merge(self, other: Numbers) -> None:
+        self.add(other._found)
+
+    def learn(self, sum_over: SumOver) -> list[Part]:
+        missing, found = Missing.learn(self.column, self._found), self._found
+        if self._part is Binary:
+            return [*missing, *Binary.learn(self.column, found)]
+
+        def median() -> float:
+            middle = (found.n_known // 2 + 1, (found.n_known - 1) // 2 + 1)
+
+            def over(level: int, open_ranges: Array) -> Array:
+                return sum_over(partial(_ranges, level=level, open_ranges=open_ranges))
+
+            return float(np.mean(order_statistics(over, middle)))
+
+        return [*missing, *Numeric.learn(self.column, found, median)]
+
+
+def _ranges(block: Array, level: int, open_ranges: Array) -> Array:
+    numbers = block[~np.isnan(block)]
+    return range_sums(keys_of(numbers), numbers, level, open_ranges)
 
 
 def matrix(part: Part, block: Any) -> Any:
@@ -138,15 +196,4 @@ def _small(values: Array) -> Array:
     return values.astype(np.min_scalar_type(int(values.max(initial=0))))
 
 
-class Reread(Iterable[Any]):
-    """Something that can be iterated over again and again."""
-
-    def __init__(self, start: Callable[[], Iterable[Any]]) -> None:
-        self._start = start
-
-    def __iter__(self) -> Any:
-        return iter(self._start())
-
-
-Blocks = Iterable[Any]
 Coder = Texts | Categories | Numbers

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -17,6 +18,31 @@ _MOST_VALUES = 100
 _MISSING_SHARE = 0.01
 _EMPTY = "(empty)"
 _OTHER = "other"
+
+
+class Moments(NamedTuple):
+    """What must be known of a column of numbers or yes / no, besides the median; parts of a column add up."""
+
+    n_rows: int = 0
+    n_known: int = 0
+    total: float = 0.0
+    least: float = np.inf
+    most: float = -np.inf
+
+    @classmethod
+    def of(cls, values: pl.Series) -> Moments:
+        known = values.drop_nulls().to_numpy()
+        if not len(known):
+            return cls(len(values))
+        return cls(len(values), len(known), float(known.sum()), float(known.min()), float(known.max()))
+
+    def plus(self, other: Moments) -> Moments:
+        n_rows, n_known, total = (a + b for a, b in zip(self[:3], other[:3], strict=True))
+        return Moments(int(n_rows), int(n_known), total, min(self.least, other.least), max(self.most, other.most))
+
+    @property
+    def varies(self) -> bool:
+        return self.least < self.most
 
 
 @dataclass(frozen=True)
@@ -48,7 +74,7 @@ class Categorical:
     def names(self) -> tuple[str, ...]:
         return tuple(f"{self.column}={value}" for value in self.values)
 
-    def transform(self, column: pl.Series) -> Any:
+    def transform(self, column: pl.Series, n_before: int = 0) -> Any:
         return self.one_hot(self.codes(self.cells(column)))
 
     def codes(self, cells: pl.Series) -> Array:
@@ -66,7 +92,7 @@ class Categorical:
 
 @dataclass(frozen=True)
 class Binary:
-    """0/1; a missing cell is taken as the more frequent of them."""
+    """0/1; a missing cell, or one of a new row that is neither, is taken as the more frequent of them."""
 
     kind: ClassVar[str] = "binary"
     column: str
@@ -74,19 +100,19 @@ class Binary:
 
     @classmethod
     def fit(cls, column: pl.Series) -> list[Binary]:
-        return cls.learn(column.name, truths(column))
+        return cls.learn(column.name, Moments.of(truths(column)))
 
     @classmethod
-    def learn(cls, column: str, values: pl.Series) -> list[Binary]:
-        known = values.drop_nulls()
-        return [cls(column, float(known.sum() * 2 > len(known)))] if known.n_unique() > 1 else []
+    def learn(cls, column: str, found: Moments) -> list[Binary]:
+        return [cls(column, float(found.total * 2 > found.n_known))] if found.varies else []
 
     @property
     def names(self) -> tuple[str, ...]:
         return (self.column,)
 
-    def transform(self, column: pl.Series) -> Any:
-        return self.matrix(truths(column))
+    def transform(self, column: pl.Series, n_before: int = 0) -> Any:
+        # what is neither can only stand in a new row, since `fit` refuses it: it is as good as missing
+        return self.matrix(as_truths(column).values)
 
     def matrix(self, values: pl.Series) -> Any:
         return _single(values.fill_null(self.fill))
@@ -102,19 +128,19 @@ class Numeric:
 
     @classmethod
     def fit(cls, column: pl.Series) -> list[Numeric]:
-        return cls.learn(column.name, numbers(column))
+        values = numbers(column)
+        return cls.learn(column.name, Moments.of(values), lambda: float(np.median(values.drop_nulls().to_numpy())))
 
     @classmethod
-    def learn(cls, column: str, values: pl.Series) -> list[Numeric]:
-        known = values.drop_nulls()
-        return [cls(column, _median(known))] if known.n_unique() > 1 else []
+    def learn(cls, column: str, found: Moments, median: Callable[[], float]) -> list[Numeric]:
+        return [cls(column, median())] if found.varies else []
 
     @property
     def names(self) -> tuple[str, ...]:
         return (self.column,)
 
-    def transform(self, column: pl.Series) -> Any:
-        return self.matrix(numbers(column))
+    def transform(self, column: pl.Series, n_before: int = 0) -> Any:
+        return self.matrix(numbers(column, n_before))
 
     def matrix(self, values: pl.Series) -> Any:
         return _single(values.fill_null(self.fill))
@@ -129,19 +155,18 @@ class Missing:
 
     @classmethod
     def fit(cls, column: pl.Series) -> list[Missing]:
-        return cls.learn(column.name, _known(column))
+        return cls.learn(column.name, Moments.of(_known(column)))
 
     @classmethod
-    def learn(cls, column: str, values: pl.Series) -> list[Missing]:
-        """`values` are null where they are missing, whatever they are elsewhere."""
-        share = values.is_null().cast(pl.Float64).to_numpy().mean()
+    def learn(cls, column: str, found: Moments) -> list[Missing]:
+        share = 1.0 - found.n_known / found.n_rows
         return [cls(column)] if _MISSING_SHARE < share < 1 else []
 
     @property
     def names(self) -> tuple[str, ...]:
         return (f"{self.column} is missing",)
 
-    def transform(self, column: pl.Series) -> Any:
+    def transform(self, column: pl.Series, n_before: int = 0) -> Any:
         return self.matrix(_known(column))
 
     def matrix(self, values: pl.Series) -> Any:
@@ -170,10 +195,6 @@ def _readable(column: pl.Series, parsed: Parsed, what: str, n_before: int) -> pl
             f"correct it, empty it, or read the column with --categorical {column.name}"
         )
     return parsed.values
-
-
-def _median(values: pl.Series) -> float:
-    return float(np.median(values.to_numpy()))
 
 
 def _single(values: pl.Series) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pickle
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,11 +21,11 @@ from .._files import DiskError, told_if_full
 from .._threads import in_threads
 from ..data.batches import Batches
 from ..data.cells import as_text
-from ..data.roles import Roles, check_label_counts, check_number_of_labels, label_texts
-from .coded import Categories, Coder, Codes, Numbers, Reread, Texts, matrix, positions
-from .columns import Binary, Missing, Numeric
+from ..data.roles import LabelClasses, Roles, check_label_counts, check_number_of_labels
+from .coded import Codes, SumOver, Texts, positions
+from .coding import Coding, batch_matrix, learned_recipe
 from .counts import Array
-from .features import Part, Recipe, check_features, joined, precision
+from .features import Recipe, check_features, precision
 from .scripts import sampling_step
 from .tally import Tally
 from .tokens import Tokenizer, choose_tokenizer
@@ -57,6 +57,7 @@ def ingest(
     settings: TextSettings | None = None,
     *,
     missing_label: str | None = None,
+    keep_variants: bool = False,
     report: Report | None = None,
 ) -> Ingested:
     """Learn the recipe of a file; `folder` holds the coded columns until the blocks are drawn.
@@ -72,7 +73,8 @@ def ingest(
     chosen = {name: choose_tokenizer(as_text(first[name]), settings.ngrams) for name in roles.text}
     del first
     while True:
-        pass_ = _Pass(batches, roles, folder, settings, {name: chosen[name][0] for name in chosen}, missing_label)
+        tokenizers = {name: tokenizer for name, (tokenizer, _) in chosen.items()}
+        pass_ = _Pass(batches, Coding(roles, settings, tokenizers, missing_label), folder, keep_variants)
         pass_.run(report or (lambda n_rows: None))
         exact = _exact_tokenizers(batches, pass_.texts, settings.ngrams)
         wrong = [name for name in exact if exact[name][0] != chosen[name][0]]
@@ -106,25 +108,15 @@ def disk_needed(batches: Batches, roles: Roles, settings: TextSettings | None = 
 class _Pass:
     """One pass over the file, by which the columns are coded."""
 
-    def __init__(
-        self,
-        batches: Batches,
-        roles: Roles,
-        folder: Path,
-        settings: TextSettings,
-        tokenizers: dict[str, Tokenizer],
-        missing_label: str | None,
-    ) -> None:
-        self.batches, self.roles, self.folder, self.missing_label = batches, roles, folder, missing_label
-        self.texts = [Texts(name, settings, tokenizers[name]) for name in roles.text]
-        self.coders: list[Coder] = [
-            *self.texts,
-            *(Categories(name) for name in roles.categorical),
-            *(Numbers(name, Binary) for name in roles.binary),
-            *(Numbers(name, Numeric) for name in roles.numeric),
-        ]
+    def __init__(self, batches: Batches, coding: Coding, folder: Path, keep_variants: bool) -> None:
+        self.batches, self.coding, self.folder, self.keep_variants = batches, coding, folder, keep_variants
+        self.coders = coding.coders()
         self.n_batches = self.n_rows = 0
         self._labels, self._verified = _Labels(), _Labels()
+
+    @property
+    def texts(self) -> list[Texts]:
+        return [coder for coder in self.coders if isinstance(coder, Texts)]
 
     def run(self, report: Report) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -142,15 +134,16 @@ class _Pass:
                 report(self.n_rows)
 
     def result(self, notes: list[str]) -> Ingested:
+        roles = self.coding.roles
         total = self._labels.total()
-        check_number_of_labels(int(total["count"].sum()), total.height, self.roles)  # before they are Python objects
-        doubts = check_label_counts(Counter(dict(total.iter_rows())), self.roles, self._verified.first_rows())
-        classes = tuple(total["value"])
-        labels = self._labels.codes(classes)
-        verified = None if self.roles.verified is None else self._verified.codes(classes)
-        learned = {coder.column: coder.learn(Reread(self._reader(i))) for i, coder in enumerate(self.coders)}
-        recipe = Recipe.of(self.roles, *_ordered(learned, self.roles), notes)
-        notes, width, dtype = [*doubts, *recipe.notes], recipe.blocks[-1].stop, precision(self.roles, self.n_rows)
+        check_number_of_labels(int(total["count"].sum()), total.height, roles)  # before they are Python objects
+        counts = Counter(dict(total.iter_rows()))
+        found, doubts = check_label_counts(counts, roles, self._verified.first_rows(), self.keep_variants)
+        classes = found.classes
+        labels = self._labels.codes(found)
+        verified = None if roles.verified is None else self._verified.codes(found)
+        recipe = learned_recipe(roles, self.coders, self._sum_over, notes)
+        notes, width, dtype = [*doubts, *recipe.notes], recipe.blocks[-1].stop, precision(roles, self.n_rows)
         blocks = self._blocks(recipe, dtype)
         return Ingested(recipe, classes, labels, verified, tuple(notes), self.n_rows, width, dtype, blocks)
 
@@ -167,12 +160,7 @@ class _Pass:
             with told_if_full(self.folder), self._path(number, i).open("wb") as file:
                 pickle.dump(block, file, protocol=5)
             told.append(what)
-        labels = [
-            None if name is None else Codes.of(label_texts(frame[name], self.missing_label))
-            for name in (self.roles.label, self.roles.verified)
-        ]
-        assert labels[0] is not None
-        return frame.height, labels[0], labels[1], told
+        return frame.height, *self.coding.labels(frame), told
 
     def _path(self, number: int, column: int) -> Path:
         return self.folder / f"{number:06d}.{column}"
@@ -185,15 +173,15 @@ class _Pass:
         except (OSError, EOFError, pickle.UnpicklingError) as error:
             raise DiskError(f"{path} cannot be read any more ({error}); start again") from None
 
-    def _reader(self, column: int) -> Callable[[], Iterable[Any]]:
-        return lambda: (self._read(number, column) for number in range(self.n_batches))
+    def _sum_over(self, column: int) -> SumOver:
+        return lambda fn: sum(fn(self._read(number, column)) for number in range(self.n_batches))  # type: ignore[return-value]
 
     def _blocks(self, recipe: Recipe, dtype: Any) -> Iterator[Any]:
         column = {coder.column: i for i, coder in enumerate(self.coders)}
 
         def block(number: int) -> Any:
             read = {name: self._read(number, column[name]) for name in {part.column for part in recipe.parts}}
-            made = joined([matrix(part, read[part.column]) for part in recipe.parts]).astype(dtype, copy=False)
+            made = batch_matrix(recipe, read, dtype)
             for i in range(len(self.coders)):
                 self._path(number, i).unlink()
             return made
@@ -221,30 +209,19 @@ class _Labels:
         """From 1 on."""
         found: dict[str, int] = {}
         n_before = 1
-        for codes, values in self._parts:
-            first_code, first_row = np.unique(codes, return_index=True)
-            for code, row in zip(first_code.tolist(), first_row.tolist(), strict=True):
-                if code >= 0:
-                    found.setdefault(values[code], n_before + row)
-            n_before += len(codes)
+        for part in self._parts:
+            for label, row in part.first_rows().items():
+                found.setdefault(label, n_before + row)
+            n_before += len(part.codes)
         return found
 
-    def codes(self, classes: tuple[str, ...]) -> Array:
-        known = pl.Series(classes, dtype=pl.String)
+    def codes(self, found: LabelClasses) -> Array:
+        known = pl.Series(found.classes, dtype=pl.String)
         # the last one is for -1
-        parts = [np.append(positions(part.values, known), -1)[part.codes] for part in self._parts]
+        parts = [
+            np.append(positions(found.variants.applied(part.values), known), -1)[part.codes] for part in self._parts
+        ]
         return np.concatenate(parts).astype(np.int32)
-
-
-def _ordered(learned: dict[str, list[Part]], roles: Roles) -> tuple[list[Part], list[Part]]:
-    """Texts, and the others in the order of the recipe: categories, yes / no, what is missing, numbers."""
-    texts = [part for name in roles.text for part in learned[name]]
-    others = [part for name in roles.categorical for part in learned[name]]
-    filled = {name: [part for part in learned[name] if not isinstance(part, Missing)] for name in learned}
-    others += [part for name in roles.binary for part in filled[name]]
-    for name in (*roles.binary, *roles.numeric):
-        others += [part for part in learned[name] if isinstance(part, Missing)]
-    return texts, others + [part for name in roles.numeric for part in filled[name]]
 
 
 def _exact_tokenizers(batches: Batches, texts: list[Texts], ngrams: int) -> dict[str, tuple[Tokenizer, list[str]]]:

@@ -23,6 +23,10 @@ class Tally:
         if sum(part.height for part in self._waiting) > max(_FEW, self._known.height):
             self._add_up()
 
+    def merge(self, other: Tally) -> None:
+        known = other.total()
+        self.add(known["value"], known["count"])
+
     def total(self) -> pl.DataFrame:
         """Columns `value` (sorted) and `count`."""
         self._add_up()

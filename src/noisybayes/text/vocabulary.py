@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import polars as pl
 
 from .._threads import in_threads
 from ..data.errors import InputError
+from ..data.untrusted import is_finite, is_text, listed, only_keys
 from .counts import Array, Counted, count_known, count_pieces, recoded, stacked, threads_for
 from .tally import Tally
-from .tokens import Tokenizer, choose_tokenizer
+from .tokens import Kind, Tokenizer, choose_tokenizer
 
 # in a small file a word in one text may be all there is, and one in half of the texts may be the topic
 _FEW_FOR_MIN_DF = 50
 _FEW_FOR_MAX_DF = 100
+_MILLION = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,11 @@ class TextFeatures:
         in_rows = Tally()
         for part in parts:
             in_rows.add(part.words, part.in_rows)
-        features = cls.learn(texts.name, in_rows.total(), parts, len(texts), tokenizer, settings)
+
+        def weights(words: pl.Series, idf: Array) -> Array:
+            return np.asarray(sum(summed_weights(part, words, idf) for part in parts))
+
+        features = cls.learn(texts.name, in_rows.total(), weights, len(texts), tokenizer, settings)
 
         def weigh(part: Counted) -> Any:
             return features.weigh(part).astype(dtype, copy=False)
@@ -74,21 +80,20 @@ class TextFeatures:
         cls,
         column: str,
         in_rows: pl.DataFrame,
-        parts: Iterable[Counted],
+        weights: Callable[[pl.Series, Array], Array],
         n: int,
         tokenizer: Tokenizer,
         settings: TextSettings,
     ) -> TextFeatures:
-        """From the total of a `Tally` in how many of the n texts each word stands, and counts of all texts."""
+        """From the total of a `Tally` in how many of the n texts each word stands.
+
+        weights : (words, idf) to the sum of `summed_weights` over all texts
+        """
         found = in_rows["count"].to_numpy()
         kept = _frequent(found, n, settings, column)
         words, idf = in_rows["value"].gather(kept), np.log((1.0 + n) / (1.0 + found[kept])) + 1.0
         if len(kept) > settings.max_words:
-            weight = np.zeros(len(kept))
-            for part in parts:  # added entry by entry, so that the sums do not depend on how the texts are parted
-                weighted = _weighted(recoded(part, words), idf, "tfidf")
-                np.add.at(weight, weighted.indices, weighted.data)
-            best = np.sort(np.argsort(-weight, kind="stable")[: settings.max_words])
+            best = np.sort(np.argsort(-weights(words, idf), kind="stable")[: settings.max_words])
             words, idf = words.gather(best), idf[best]
         return cls(settings, tokenizer, tuple(words.to_list()), idf)
 
@@ -115,8 +120,28 @@ class TextFeatures:
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> TextFeatures:
+        only_keys(stored, "a vocabulary", ("settings", "tokenizer", "words", "idf"))
+        words = listed(stored["words"], "the vocabulary", is_text)
+        idf = listed(stored["idf"], "the weights of the words", lambda x: is_finite(x) and x > 0, len(words))
+        if not words or len(set(words)) < len(words):
+            raise ValueError("the words of the vocabulary are absent or not distinct")
         settings, tokenizer = TextSettings(**stored["settings"]), Tokenizer(**stored["tokenizer"])
-        return cls(settings, tokenizer, tuple(stored["words"]), np.array(stored["idf"], dtype=np.float64))
+        if tokenizer.kind not in get_args(Kind) or tokenizer.ngrams not in (1, 2):
+            raise ValueError("the tokenizer is of an unknown kind")
+        return cls(settings, tokenizer, tuple(words), np.array(idf, dtype=np.float64))
+
+
+def summed_weights(part: Counted, words: pl.Series, idf: Array) -> Array:
+    """(d,) TF-IDF of each word, summed over some texts, in whole millionths: their sums are exact, so that words on
+    the edge of the vocabulary do not depend on how the texts are parted."""
+    weighted = _weighted(recoded(part, words), idf, "tfidf")
+    return np.bincount(weighted.indices, np.rint(weighted.data * _MILLION), minlength=len(words))
+
+
+def document_frequency_bounds(n: int, settings: TextSettings) -> tuple[int, float]:
+    """In how many of n texts a word must stand at least, and may stand at most."""
+    least = settings.min_df if n >= _FEW_FOR_MIN_DF else 1
+    return least, settings.max_df * n if n >= _FEW_FOR_MAX_DF else n
 
 
 def has_text(texts: pl.Series) -> bool:
@@ -129,8 +154,7 @@ def every_text_is_empty(column: str) -> InputError:
 
 def _frequent(in_rows: Array, n: int, settings: TextSettings, column: str) -> Array:
     """Positions of the words in neither too few nor too many texts."""
-    least = settings.min_df if n >= _FEW_FOR_MIN_DF else 1
-    most = settings.max_df * n if n >= _FEW_FOR_MAX_DF else n
+    least, most = document_frequency_bounds(n, settings)
     kept = np.flatnonzero((in_rows >= least) & (in_rows <= most))
     if not len(in_rows):
         raise InputError(f"the texts in the column {column!r} hold no words; name another one with --text")

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from ..data.cells import as_text
-from ..report.outputs import with_columns
+from ..report.extra_columns import with_columns
 from .fitting import read_content
 from .jobs import as_roles
 from .store import Store, Verdict

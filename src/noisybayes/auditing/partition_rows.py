@@ -1,0 +1,228 @@
+"""Parts of a table as the workers of a cluster hold them: read, coded, made into rows and judged where they are.
+
+What was made of a partition is kept in a folder of the worker. A worker that does not find it there makes it again from
+the file, with the same result: so a worker may be lost at any time, and nothing has to fit into its memory.
+"""
+
+from __future__ import annotations
+
+import pickle
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from .._files import told_if_full, whole_folder
+from ..data.batches import of_size
+from ..data.partitions import Partition
+from ..data.roles import LabelClasses
+from ..dataset import Folds, Rows
+from ..dataset.tree import Array
+from ..text.coded import Codes, positions
+from ..text.coding import Coding, batch_matrix
+from ..text.features import Recipe
+
+_LABELS = "labels"
+
+
+class Scratch(NamedTuple):
+    """The folder of one audit on each worker."""
+
+    name: str
+
+    @property
+    def folder(self) -> Path:
+        return _local_folder() / self.name
+
+    def remove(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _local_folder() -> Path:
+    """Of this worker, which Dask removes when the worker ends; outside of a cluster a temporary one."""
+    try:
+        from distributed import get_worker
+
+        return Path(get_worker().local_directory)
+    except (ImportError, ValueError):
+        return Path(tempfile.gettempdir())
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """One partition of the table, and how its columns are coded."""
+
+    number: int
+    partition: Partition
+    coding: Coding
+    scratch: Scratch
+    first: int = 0  # the number of its first row, once that is known
+
+    def load(self) -> Source:
+        return self
+
+    @property
+    def folder(self) -> Path:
+        return self.scratch.folder / f"{self.number:06d}"
+
+    @property
+    def coded_folder(self) -> Path:
+        """Named after the tokenizers, since these are chosen again where the first texts misled."""
+        return self.folder / "-".join(["coded", *(tokenizer.kind for tokenizer in self.coding.tokenizers.values())])
+
+    def frames(self) -> Iterator[pl.DataFrame]:
+        """The blocks of rows as they are in the file."""
+        return (frame for frame in of_size(self.partition) if frame.height)
+
+    def code(self, watch: Callable[[pl.DataFrame, list[Any], tuple[Codes, Codes | None]], None] | None = None) -> None:
+        """Code all blocks. watch : is given each block as it was read, what the coders tell of it, and its labels"""
+
+        def make(folder: Path) -> int:
+            n_blocks, n_before, coders = 0, self.first, self.coding.coders()
+            for block, frame in enumerate(self.frames()):
+                told = []
+                for i, coder in enumerate(coders):
+                    coded, what = coder.code(frame[coder.column], n_before)
+                    _write(folder / f"{block}.{i}", coded)
+                    told.append(what)
+                labels = self.coding.labels(frame)
+                _write(folder / f"{block}.{_LABELS}", (frame.height, *labels))
+                if watch is not None:
+                    watch(frame, told, labels)
+                n_blocks, n_before = n_blocks + 1, n_before + frame.height
+            return n_blocks
+
+        if watch is not None:
+            shutil.rmtree(self.coded_folder, ignore_errors=True)
+        kept(self.coded_folder, make)
+
+    def coded(self, column: int | str) -> Iterator[Any]:
+        """The blocks of one column, or the labels."""
+        self.code()
+        folder = self.coded_folder
+        return (read(folder / f"{block}.{column}") for block in range(n_kept(folder)))
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionRows:
+    """The rows of one partition, as the model takes them."""
+
+    source: Source
+    recipe: Recipe
+    classes: LabelClasses
+    dtype: Any
+    has_verified: bool
+    prepare: Callable[[Any], Any] | None = None
+    folds: Folds | None = None
+
+    def prepared(self, prepare: Callable[[Any], Any]) -> PartitionRows:
+        return replace(self, prepare=prepare)
+
+    def with_folds(self, folds: Folds) -> PartitionRows:
+        return replace(self, folds=folds)
+
+    def load(self) -> PartitionRows:
+        """These rows, made if they are not here yet."""
+        if self.folds is None:
+            kept(self._rows, self._make_rows)
+        else:
+            kept(self._in_folds, self._make_in_folds)
+        return self
+
+    def blocks(self) -> Iterator[Rows]:
+        if self.folds is not None:
+            return read_all(self.load()._in_folds)
+        rows: Iterator[Rows] = read_all(self.load()._rows)
+        if self.prepare is None:
+            return rows
+        return (block._replace(X=self.prepare(block.X)) for block in rows)
+
+    def results(self, name: str, judge: Callable[[Rows], Any]) -> Iterator[Any]:
+        """What `judge` says of each block: kept here, under a name for this judge alone."""
+
+        def make(folder: Path) -> int:
+            n_blocks = 0
+            for block in self.blocks():
+                _write(folder / str(n_blocks), judge(block))
+                n_blocks += 1
+            return n_blocks
+
+        kept(self.source.folder / name, make)
+        return read_all(self.source.folder / name)
+
+    def frames(self) -> Iterator[pl.DataFrame]:
+        return self.source.frames()
+
+    @property
+    def _rows(self) -> Path:
+        return self.source.folder / "rows"
+
+    @property
+    def _in_folds(self) -> Path:
+        return self.source.folder / "in_folds"
+
+    def _make_rows(self, folder: Path) -> int:
+        self.source.code()
+        coded, columns = self.source.coded_folder, [coder.column for coder in self.source.coding.coders()]
+        n_blocks, first, wanted = n_kept(coded), self.source.first, {part.column for part in self.recipe.parts}
+        for block in range(n_blocks):
+            cells = {name: read(coded / f"{block}.{i}") for i, name in enumerate(columns) if name in wanted}
+            n_rows, labels, verified = read(coded / f"{block}.{_LABELS}")
+            _write(folder / str(block), self._block(cells, labels, verified, np.arange(first, first + n_rows)))
+            first += n_rows
+        shutil.rmtree(coded, ignore_errors=True)  # the rows are all that is needed from now on
+        return n_blocks
+
+    def _block(self, cells: Mapping[str, Any], labels: Codes, verified: Codes | None, number: Array) -> Rows:
+        observed = _class_codes(labels, self.classes)
+        observed[observed < 0] = len(self.classes.classes)
+        known = None if verified is None else _class_codes(verified, self.classes)
+        return Rows(batch_matrix(self.recipe, cells, self.dtype), observed, known, None, number)
+
+    def _make_in_folds(self, folder: Path) -> int:
+        """Sorted once, instead of in every pass."""
+        assert self.folds is not None
+        n_blocks = 0
+        for block in replace(self, folds=None).blocks():
+            _write(folder / str(n_blocks), block.in_folds(self.folds))
+            n_blocks += 1
+        shutil.rmtree(self._rows, ignore_errors=True)
+        return n_blocks
+
+
+def _class_codes(labels: Codes, known: LabelClasses) -> Array:
+    """(n,) int32: positions in the classes, -1 where there is no label."""
+    names = pl.Series(known.classes, dtype=pl.String)
+    codes = np.append(positions(known.variants.applied(labels.values), names), -1)
+    return np.asarray(codes[labels.codes].astype(np.int32))
+
+
+def kept(folder: Path, make: Callable[[Path], int]) -> None:
+    """A folder of numbered files that `make` writes, unless it is there: whole or not at all."""
+    if not (folder / "done").exists():
+        with told_if_full(folder.parent), whole_folder(folder) as made:
+            n_blocks = make(made)
+            (made / "done").write_text(str(n_blocks), encoding="ascii")
+
+
+def n_kept(folder: Path) -> int:
+    return int((folder / "done").read_text(encoding="ascii"))
+
+
+def read_all(folder: Path) -> Iterator[Any]:
+    return (read(folder / str(block)) for block in range(n_kept(folder)))
+
+
+def read(path: Path) -> Any:
+    with path.open("rb") as file:
+        return pickle.load(file)
+
+
+def _write(path: Path, value: Any) -> None:
+    with path.open("wb") as file:
+        pickle.dump(value, file, protocol=5)

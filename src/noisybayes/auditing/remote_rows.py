@@ -1,0 +1,206 @@
+"""What an audit says of rows that stay on the workers of a cluster: sums, the first suspects, and parts written there.
+
+Nothing comes back for each row. Ranks are found by counting (see `_order`), the list of suspects is as long as the
+report shows, and whatever is written for every row is written by the worker that holds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from .._order import Cut, Mean, Rank, keys_of, range_sums, select
+from ..dataset.tree import Array, Pieces, summed
+from .judged import Judged
+from .partition_rows import PartitionRows
+from .row_results import Chosen, Foremost, RowJudge, RowResults
+from .rules import ReviewCurve, Rule, review_points
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_RESULTS = "judged"
+
+
+class NotHereError(ValueError):
+    """Something is asked for every row, but the rows are on a cluster."""
+
+
+@dataclass(frozen=True)
+class OverResults:
+    """A sum over what is said of all rows of a part."""
+
+    judge: RowJudge
+    fn: Callable[[RowResults], Any]
+
+    def __call__(self, part: PartitionRows) -> Any:
+        return summed(map(self.fn, part.results(_RESULTS, self.judge)))
+
+
+class _Totals(NamedTuple):
+    verified: Array
+    eligible: Array
+    doubtful: Array  # eligible, and P(wrong) above 0
+    wrong: Array  # expected number of wrong labels among the eligible
+
+
+@dataclass(frozen=True, eq=False)
+class RemoteRows:
+    judged: Judged
+    chosen: Chosen
+    review: ReviewCurve
+    n_verified: int
+    suspects_by: Array  # (K, K) number of suspects by given and suggested label
+    foremost: RowResults  # of the suspects, most suspicious first
+
+    @classmethod
+    def of(cls, judged: Judged, rule: Rule) -> RemoteRows:
+        totals = _pass(judged, _count)
+        points = review_points(int(totals.eligible))
+        asked = [Rank(int(rank)) for rank in points]
+        rows: list[Rank | Mean] = [*asked, *_query(rule, int(totals.doubtful))]
+        found = select(lambda level, ranges: _pass(judged, partial(_ranges, level=level, ranges=ranges)), rows)
+        sums = np.array([cut.sum for cut in found[: len(points)] if cut is not None])
+        wrong = max(float(totals.wrong), 1e-300)
+        review = ReviewCurve(points, sums / np.maximum(points, 1), sums / wrong)
+        chosen = _chosen(judged, rule, found[len(points) :], int(totals.doubtful))
+        listed = _pass(judged, partial(_listed, chosen=chosen, n_classes=len(judged.classes)))
+        by = listed[0].astype(int)
+        return cls(judged, chosen, review, int(totals.verified), by, listed[1].items[0])
+
+    @property
+    def n_rows(self) -> int:
+        return self.judged.n_rows
+
+    @property
+    def n_labeled(self) -> int:
+        return self.judged.n_labeled
+
+    @property
+    def n_suspects(self) -> int:
+        return int(self.suspects_by.sum())
+
+    @property
+    def table(self) -> pd.DataFrame:
+        raise NotHereError(
+            "the rows of this audit are on a cluster; save(folder) has the workers write the table of all rows, "
+            "suspects holds the first of them"
+        )
+
+    @property
+    def suspects(self) -> pd.DataFrame:
+        """The most suspicious ones, as many as are listed."""
+        import pandas as pd
+
+        found, names = self.foremost, pd.Index(self.judged.classes.tolist())
+        columns = {
+            "given": pd.Categorical.from_codes(found.observed.tolist(), names),
+            "suggested": pd.Categorical.from_codes(found.other.tolist(), names),
+            "p_wrong": found.p_wrong,
+            "p_suggested": found.p_other,
+            "corrected": pd.Categorical.from_codes(found.best.tolist(), names),
+            "suspect": np.ones(len(found.number), dtype=bool),
+            "verified": found.verified,
+        }
+        return pd.DataFrame(columns, index=found.number)
+
+    def codes(self, rows: Array) -> tuple[Array, Array]:
+        """Suggested and given classes of suspects."""
+        where = {number: i for i, number in enumerate(self.foremost.number.tolist())}
+        missing = [row for row in rows.tolist() if row not in where]
+        if missing:
+            raise NotHereError(f"row {missing[0]} is not among the listed suspects, and the others are on a cluster")
+        at = [where[row] for row in rows.tolist()]
+        return self.foremost.other[at], self.foremost.observed[at]
+
+    def gather(self, columns: Sequence[str], rows: Any) -> pl.DataFrame:
+        """Some rows of the table, in the order of `rows`, of some columns."""
+        rows = np.asarray(rows)
+        wanted = np.sort(rows)
+        parts = self.run(partial(_cells, columns=list(columns), wanted=wanted)).items
+        found: pl.DataFrame = pl.concat([frame for _, frame in sorted(parts, key=lambda item: item[0])])
+        return found[np.argsort(np.argsort(rows, kind="stable"), kind="stable")]
+
+    def run(self, fn: Callable[[PartitionRows], Any]) -> Any:
+        """The sum of a function of all parts, on the workers."""
+        return self.judged.data.engine(fn, self.judged.data.parts)
+
+
+def frames_with_results(part: PartitionRows, judge: RowJudge) -> Iterator[tuple[pl.DataFrame, RowResults]]:
+    """On a worker: the rows of a part as they are in the file, and what is said of them."""
+    return zip(part.frames(), part.results(_RESULTS, judge), strict=True)
+
+
+def _pass(judged: Judged, fn: Callable[[RowResults], Any]) -> Any:
+    return judged.data.engine(OverResults(judged.row_judge, fn), judged.data.parts)
+
+
+def _count(found: RowResults) -> _Totals:
+    p_wrong = found.p_wrong[found.eligible]
+    counts = (found.verified.sum(), len(p_wrong), (p_wrong > 0).sum(), p_wrong.sum())
+    return _Totals(*(np.asarray(count, dtype=np.float64) for count in counts))
+
+
+def _ranges(found: RowResults, level: int, ranges: Array) -> Array:
+    p_wrong = found.p_wrong[found.eligible]
+    return range_sums(keys_of(p_wrong), p_wrong, level, ranges)
+
+
+def _query(rule: Rule, n_doubtful: int) -> list[Rank | Mean]:
+    if rule.precision is not None:
+        return [Mean(rule.precision)]
+    if rule.budget is not None:
+        return [Rank(min(int(rule.budget), n_doubtful))] if min(rule.budget, n_doubtful) else []
+    return []
+
+
+def _chosen(judged: Judged, rule: Rule, found: Sequence[Cut | None], n_doubtful: int) -> Chosen:
+    if rule.name == "posterior":
+        return Chosen()
+    if not found:
+        return Chosen(2.0)  # nobody
+    (cut,) = found
+    if cut is None:
+        return Chosen(0.0)  # everybody who may be
+    if not cut.ties:
+        return Chosen(cut.value)
+    (last,) = select(
+        lambda level, ranges: _pass(judged, partial(_numbers, p_wrong=cut.value, level=level, ranges=ranges)),
+        [Rank(cut.ties)],
+    )
+    assert last is not None
+    return Chosen(cut.value, 2**64 - 1 - last.key)
+
+
+def _numbers(found: RowResults, p_wrong: float, level: int, ranges: Array) -> Array:
+    """Of rows with the same P(wrong), the lowest number first."""
+    number = found.number[found.eligible & (found.p_wrong == p_wrong)]
+    return range_sums(~number.astype(np.uint64), number.astype(np.float64), level, ranges)
+
+
+def _listed(found: RowResults, chosen: Chosen, n_classes: int) -> tuple[Array, Foremost]:
+    rows = np.flatnonzero(chosen(found))
+    some = RowResults(*(values[rows] for values in found))
+    counts = np.zeros((n_classes, n_classes))
+    np.add.at(counts, (some.observed, some.other), 1)
+    return counts, Foremost(some)
+
+
+def _cells(part: PartitionRows, columns: list[str], wanted: Array) -> Pieces:
+    first = part.source.first
+    n_rows = part.source.partition.n_rows
+    assert n_rows is not None
+    mine = wanted[np.searchsorted(wanted, first) : np.searchsorted(wanted, first + n_rows)] - first
+    found, start = [], 0
+    for frame in part.frames() if len(mine) else ():
+        low, high = np.searchsorted(mine, [start, start + frame.height])
+        found.append(frame.select(columns)[mine[low:high] - start])
+        start += frame.height
+        if high == len(mine):
+            break
+    return Pieces([(first, pl.concat(found))] if found else [])

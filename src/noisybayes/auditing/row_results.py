@@ -1,0 +1,85 @@
+"""What is said of single rows, as a function of a block of them: whoever holds the block can tell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ..dataset import Rows
+from ..dataset.tree import Array, Pieces
+from ..robust.calibration import Labels, posterior
+from ..robust.label_weights import Reweighted
+from ..robust.recalibration import Recalibration, adjust, pin_verified
+from ..robust.training_posterior import row_posteriors
+
+#: Suspects that are listed with their reasons, most suspicious first.
+MOST_LISTED = 10_000
+
+
+class RowResults(NamedTuple):
+    """Of a block, in the order of its rows."""
+
+    number: Array
+    observed: Array  # codes; K where there is no label
+    eligible: Array  # bool: labeled and not verified, so that it may be a suspect
+    verified: Array  # bool
+    p_wrong: Array
+    best: Array  # the most probable class
+    p_best: Array
+    other: Array  # the most probable class besides the given one
+    p_other: Array
+
+
+@dataclass(frozen=True)
+class RowJudge:
+    fitted: Reweighted  # scores of the rows, and what they are worth
+    recalibration: Recalibration
+
+    def true(self, rows: Rows) -> Array:
+        """(m, K) P(true | x, label) of some rows; verified ones have their verified label."""
+        return pin_verified(self.unverified(rows), rows.verified)
+
+    def unverified(self, rows: Rows) -> Array:
+        """The same, as if none of them were verified."""
+        labels = Labels.of(rows)._replace(verified=None)
+        alone = posterior(self.fitted.calibration, self.fitted.scorer.scores(rows), labels).true[:, 0]
+        return adjust(alone, rows.observed, self.recalibration)
+
+    def __call__(self, rows: Rows) -> RowResults:
+        true = self.true(rows)
+        found = row_posteriors(true, rows.observed)
+        verified = np.zeros(rows.n_rows, dtype=bool) if rows.verified is None else rows.verified >= 0
+        results = RowResults(
+            rows.number, rows.observed, (rows.observed < true.shape[1]) & ~verified, verified,
+            np.clip(1.0 - found.p_given, 0.0, 1.0).astype(np.float64), found.best, found.p_best, found.other,
+            found.p_other,
+        )  # fmt: skip
+        order = np.argsort(rows.number, kind="stable")
+        return RowResults(*(values[order] for values in results))
+
+
+class Chosen(NamedTuple):
+    """Which rows are suspects: those with another most probable label, or those down to a row of the ranking."""
+
+    p_wrong: float | None = None  # of the last row in the ranking
+    last: int = -1  # number of the last row among those with the same P(wrong)
+
+    def __call__(self, found: RowResults) -> Array:
+        if self.p_wrong is None:
+            return np.asarray(found.eligible & (found.best != found.observed))
+        same = (found.p_wrong == self.p_wrong) & (found.number <= self.last)
+        return np.asarray(found.eligible & (found.p_wrong > 0) & ((found.p_wrong > self.p_wrong) | same))
+
+
+class Foremost(Pieces):
+    """The most suspicious rows. To add two is to merge them, and keep as many as are listed."""
+
+    def __init__(self, found: RowResults) -> None:
+        order = np.lexsort((found.number, -found.p_wrong))[:MOST_LISTED]
+        super().__init__([RowResults(*(values[order] for values in found))])
+
+    def __add__(self, other: Pieces) -> Foremost:
+        pairs = zip(self.items[0], other.items[0], strict=True)
+        return Foremost(RowResults(*(np.concatenate(pair) for pair in pairs)))

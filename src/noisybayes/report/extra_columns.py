@@ -1,0 +1,16 @@
+"""Columns beside those of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from ..data.column_names import new_names
+
+
+def with_columns(frame: pl.DataFrame, columns: Mapping[str, Any]) -> pl.DataFrame:
+    """The frame and more columns, under other names where it has such names already: nothing is overwritten."""
+    names = new_names(columns, frame.columns)
+    return frame.with_columns([pl.Series(name, values) for name, values in zip(names, columns.values(), strict=True)])
