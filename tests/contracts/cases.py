@@ -12,6 +12,7 @@ from noisybayes.model.fit import Problem, Settings, fit
 from noisybayes.model.mislabel import Fixed, Full, Symmetric, Uniform
 
 from .toy import Poisson
+from .toy_structure import OwnRates
 
 N, K = 240, 3
 
@@ -63,6 +64,7 @@ STRUCTURES = {
     "uniform": Uniform(),
     "uniform-dirichlet": Uniform(2.0),
     "given": Fixed(GIVEN),
+    "toy": OwnRates(),
 }
 STARTS = ("labels", "random")
 ALPHAS = (0.0, 0.7, "auto")

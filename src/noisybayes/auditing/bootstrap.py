@@ -29,9 +29,11 @@ from .one_step import Gradient, curvature, gradient, gradient_by_weights, step
 
 #: From so many rows on, a sample tells what a step changes.
 MANY_ROWS = 20_000
+# Rows of that sample.
 _FEW_ROWS = 10_000
 # A step goes no further, in logarithms: far from the fit its curvature says nothing.
 _FARTHEST = 1.5
+# Nats per row: the step starts at a maximum, or what it adds would be taken for spread.
 _TOLERANCE = 1e-6
 
 

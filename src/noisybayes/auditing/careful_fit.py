@@ -36,13 +36,17 @@ _MOST_ROWS = 5_000
 _MOST_CLASSES = 40
 # Standard deviation of what the scores of a pair may be worth more or less than those of the others.
 _SPREAD = 0.3
+# Nats per row and square of an offset: hardly any, since offsets must say what scores get wrong.
 _MOST_PENALTY = 0.001
+# Labels are mostly right: the matrix starts there.
 _START_DIAGONAL = 0.95
 # Nats per row by which the start from the fit must end higher.
 _MUST_GAIN = 0.0075
 # Nats of total gain over "all right" at which the matrix counts for half.
 _HALF = 3.0
+# A bound on the steps of the solver.
 _STEPS = 60
+# Keeps a label that no class allows from becoming nan.
 _TINY = 1e-300
 
 

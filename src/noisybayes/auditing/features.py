@@ -14,6 +14,7 @@ from ..data.roles import Roles, check_label_counts, label_texts
 from ..dataset.tree import Array
 from ..estimators import BernoulliINB, MixedINB, MultinomialINB
 from ..model.families import FAMILIES
+from ..model.structures import STRUCTURES
 from ..text.features import Block, Recipe
 from ..text.vocabulary import TextSettings
 
@@ -73,7 +74,12 @@ def _codes(texts: pl.Series, names: pl.Series, missing: int) -> Array:
     return texts.cast(pl.Enum(names)).to_physical().cast(pl.Int32).fill_null(missing).to_numpy()
 
 
-def check_families(families: Mapping[str, str]) -> None:
+def check_model(families: Mapping[str, str], mislabel: str) -> None:
+    """Names that are not registered are refused before anything is read."""
+    if mislabel not in STRUCTURES:
+        raise InputError(
+            f"there is no structure {mislabel!r} of the mislabeling matrix; choose one of {', '.join(STRUCTURES)}"
+        )
     for kind, family in families.items():
         if kind not in FAMILY_OF:
             raise InputError(f"there are no {kind!r} columns; a family can be chosen for {', '.join(FAMILY_OF)}")

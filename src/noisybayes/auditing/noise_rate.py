@@ -26,11 +26,13 @@ from .judged import Judged
 
 # The careful reading is right within this factor and this difference (audits of texts and tables with known mistakes).
 _AT_LEAST = (0.6, -0.02)
+# And the share of labels that the features do not explain, within these.
 _AT_MOST = (1.2, 0.02)
 #: Doubts below this share cannot be told from none: labels that are all right look the same.
 LEAST_TOLD = 0.05
-# Rows that steady the estimated gain of the control variate, and the least share of the variance that it leaves.
+# Rows that steady the estimated gain of the control variate.
 _STEADYING_ROWS = 10
+# The least share of the variance that the control variate leaves: few checks may agree with it by chance.
 _LEAST_LEFT = 0.1
 # With fewer wrong (or right) labels among the checks, residuals say too little of their own spread.
 _FEWEST_OF_A_KIND = 5

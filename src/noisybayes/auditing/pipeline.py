@@ -24,7 +24,7 @@ from ..text.features import Recipe
 from ..text.vocabulary import TextSettings
 from . import on_cluster, rows_on_disk
 from .engine import OpenedEngine, opened_engine
-from .features import Features, check_families, features_of, make_model
+from .features import Features, check_model, features_of, make_model
 from .findings import LEVEL, examine, findings_of
 from .judged import Judged, judge_encoded
 from .random_checks import random_checks
@@ -53,6 +53,7 @@ class FitOptions:
     announce: Callable[[int, Path], None] | None = None  # is told the bytes on disk, and where
     families: Mapping[str, str] = field(default_factory=dict)  # of `FAMILIES`, by kind of column
     keep_variants: bool = False  # labels that differ only in their spelling are classes of their own
+    mislabel: str = "full"  # of `STRUCTURES`
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,7 @@ def audit(
     level: float = LEVEL,
     settings: TextSettings | None = None,
     families: Mapping[str, str] | None = None,
+    mislabel: str = "full",
     memory: int | str | None = None,
     engine: Any = "local",
     scheduler: str | None = None,
@@ -129,6 +131,8 @@ def audit(
         How texts become words.
     families : dict, optional
         Feature families by kind of column (text, categorical, binary, numeric): `{"numeric": "bernoulli"}`.
+    mislabel : str, default "full"
+        Structure of the mislabeling matrix: "full", "symmetric" or "uniform".
     memory : int or str, optional
         Memory limit such as "2GB"; rows of a file beyond it are kept on disk. Very large files always are.
     engine, scheduler : "local" (default), "dask" or a function map_sum(fn, parts); address of the Dask scheduler
@@ -146,10 +150,10 @@ def audit(
     if isinstance(data, LatentLabelClassifier):
         if X is None or y is None:
             raise ValueError("audit of a fitted classifier needs the rows too: audit(model, X, y)")
-        if (engine, scheduler, memory, families) != ("local", None, None, None):
+        if (engine, scheduler, memory, families, mislabel) != ("local", None, None, None, "full"):
             raise ValueError(
-                "engine, scheduler, memory and families are for tables; a fitted classifier is audited on the engine "
-                "that it was made with: BernoulliINB(engine=...)"
+                "engine, scheduler, memory, families and mislabel are for tables; a fitted classifier is audited as it "
+                "was made: BernoulliINB(engine=...)"
             )
         found = examine(
             data, X, y, new_rows=new_rows, verified_random=verified_random, precision=precision,
@@ -176,6 +180,7 @@ def audit(
         scheduler=scheduler,
         memory=limit,
         families=families or {},
+        mislabel=mislabel,
         keep_variants=keep_variants,
     )
     # rows on disk are there as long as the audit is
@@ -212,7 +217,7 @@ def audit_table(table: Table, options: FitOptions, asked: AuditOptions, progress
 def fitted_table(table: Table, options: FitOptions, progress: Progress | None = None) -> Iterator[Fitted]:
     """A model of the table, and what it says of its rows; rows on disk are there as long as this lasts."""
     tell = progress or _silent
-    check_families(options.families)
+    check_model(options.families, options.mislabel)
     with ExitStack() as stack:
         remote = on_cluster.runs_there(table, options)
         if remote:
@@ -243,8 +248,8 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
 
 def fit_features(features: Features, options: FitOptions, engine: Any, checkpoint: Path | None = None) -> Fitted:
     model = make_model(
-        features.recipe.blocks, options.seed, options.families, method=options.method, engine=engine,
-        checkpoint=checkpoint,
+        features.recipe.blocks, options.seed, options.families, mislabel=options.mislabel, method=options.method,
+        engine=engine, checkpoint=checkpoint,
     )  # fmt: skip
     with _said_by_the_audit(), _refused_by_family(options.families):
         data = model._fit_encoded(features.X, *features.labels)
@@ -266,8 +271,8 @@ def _refused_by_family(families: Mapping[str, str]) -> Iterator[None]:
 def _fit_there(features: on_cluster.RemoteFeatures, options: FitOptions, engine: OpenedEngine) -> Fitted:
     recipe = features.ingested.recipe
     model = make_model(
-        recipe.blocks, options.seed, options.families, method=options.method, engine=engine.map_sum,
-        checkpoint=features.checkpoint,
+        recipe.blocks, options.seed, options.families, mislabel=options.mislabel, method=options.method,
+        engine=engine.map_sum, checkpoint=features.checkpoint,
     )  # fmt: skip
     with _said_by_the_audit(), _refused_by_family(options.families):
         judged = on_cluster.fit_remote(model, features)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 #: The columns of a sample that matter: which row of the table, and what to fill in.
 ROW, TRUE_LABEL = "row", "true_label"
 _TAKEN = (ROW, "id", "given", TRUE_LABEL)
+# Seed of the hash that draws rows, apart from those of folds and samples.
 _SAMPLE = 0x5EED
 
 

@@ -62,6 +62,7 @@ def made_from(table: Table, options: FitOptions) -> dict[str, Any]:
         "seed": options.seed,
         "method": options.method,
         "families": dict(options.families),
+        "mislabel": options.mislabel,
     }
 
 

@@ -13,6 +13,7 @@ from .judged import Judged
 _LEAST_EXPLAINED = 0.05
 # With fewer rows per class, numbers of a class are mostly chance.
 _FEWEST_ROWS_PER_CLASS = 10
+# Rows that a warning lists.
 _MOST_NAMED = 10
 
 

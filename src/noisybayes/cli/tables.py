@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -41,21 +42,20 @@ def clear_errors() -> Iterator[None]:
         raise BadInput(f"{error.strerror or error}: {error.filename}" if error.filename else str(error)) from None
 
 
-class FormatChoice(click.Choice[str]):
-    """The registered formats, looked up when they are needed: importing the readers would make `--help` wait."""
+class Registered(click.Choice[str]):
+    """The names in a registry, looked up when they are needed: to import all of them would make every command wait."""
 
-    def __init__(self) -> None:
+    def __init__(self, module: str, registry: str) -> None:
         self.case_sensitive = True
+        self._module, self._registry = module, registry
 
     @property
     def choices(self) -> tuple[str, ...]:  # type: ignore[override]
-        from ..data.formats import FORMATS
-
-        return tuple(FORMATS)
+        return tuple(getattr(import_module(f"noisybayes.{self._module}"), self._registry))
 
 
 _READING = (
-    click.option("--input-format", type=FormatChoice(),
+    click.option("--input-format", type=Registered("data.formats", "FORMATS"),
                  help="Format of the input; by default told by its name or content."),
     click.option("--encoding", help="Encoding of text formats; by default it is detected."),
     click.option("--sheet", help="Sheet of an Excel file; by default the first one."),
@@ -74,6 +74,13 @@ _COLUMNS = (
         multiple=True,
         metavar="KIND=FAMILY",
         help="Feature family of a kind of columns, such as numeric=bernoulli; may be given several times.",
+    ),
+    click.option(
+        "--mislabel",
+        type=Registered("model.structures", "STRUCTURES"),
+        default="full",
+        show_default=True,
+        help="What is assumed of the mislabeling matrix.",
     ),
     click.option("--id", "id_column", help="The column that names the rows."),
     click.option("--verified", help="A column with true labels where they are known, partly empty."),

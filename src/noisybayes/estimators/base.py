@@ -103,10 +103,8 @@ class BaseINB(LatentLabelClassifier):
 
     @property
     def _block_scorer(self) -> Callable[[Any], Array]:
-        scorer: Callable[[Any], Array] = (
-            self._scoring.log_joint
-        )  # a method of this estimator would take its engine along
-        return scorer
+        scoring: Scoring = self._scoring
+        return scoring.log_joint  # a method of this estimator would take its engine along
 
     @one_blas_thread
     def fit(

@@ -14,7 +14,8 @@ from ..model.em import Model, Params, Stats
 from ..model.families import Bernoulli, Family, Gaussian, Mixed, Multinomial
 from ..model.families.bernoulli import BernoulliParams, BetaPrior
 from ..model.families.gaussian import GaussianParams, GaussianPrior, GaussianStats
-from ..model.mislabel import STRUCTURES, Fixed
+from ..model.mislabel import Fixed
+from ..model.structures import STRUCTURES
 from ..robust.recalibration import Recalibration
 from ..robust.score_models import BlockFamily
 from ..robust.scoring import Scoring
