@@ -13,6 +13,7 @@ from ..estimators.latent import LatentLabelClassifier
 from ..estimators.threads import one_blas_thread
 from .careful_fit import careful_fit, sums_of
 from .contradictions import contradictions
+from .corrections import SUSPECT, Corrections, corrections, warnings_of_corrections
 from .evidence import Evidence, evidence
 from .impact import Impact, impact
 from .intervals import Intervals, intervals
@@ -42,6 +43,7 @@ class Findings:
     warnings: list[str]
     judged: Judged
     contradictions: pd.DataFrame  # checked rows to look at again: given, suggested, p_wrong
+    n_corrected: int  # labels that `corrected` changes unseen, verified ones not counted
 
     @property
     def noise_rate(self) -> float:
@@ -161,11 +163,14 @@ def findings_of(
     found = intervals(judged, level, draws, int(rng.integers(2**31)))
     tell("estimating the cost")
     cost = impact(judged, level, int(rng.integers(2**31)))
-    table, eligible = _table(judged, rule)
-    doubtful = contradictions(judged)
     careful = careful_fit(judged)
     sums = sums_of(judged, careful)
+    corrected = corrections(judged, careful, sums)
+    table, eligible = _table(judged, rule, corrected)
+    doubtful = contradictions(judged)
     rate = noise_rate(judged, float(found.noise_rate.estimate), careful, sums, level)
+    n_changed = int((eligible & (corrected.label != judged.observed)).sum())
+    doubts = warnings_of_corrections(judged, careful, sums, float(found.noise_rate.estimate), n_changed)
     return Findings(
         model.classes_,
         table,
@@ -175,13 +180,14 @@ def findings_of(
         found,
         cost,
         review_curve(judged.p_wrong, eligible),
-        warnings_of(model, judged, doubtful.index.tolist()),
+        [*warnings_of(model, judged, doubtful.index.tolist()), *doubts],
         judged.without_copies(),
         doubtful,
+        n_changed,
     )
 
 
-def _table(judged: Judged, rule: Rule) -> tuple[pd.DataFrame, Array]:
+def _table(judged: Judged, rule: Rule, corrected: Corrections) -> tuple[pd.DataFrame, Array]:
     """The table of all rows, and which of them may be suspects."""
     import pandas as pd
 
@@ -190,7 +196,7 @@ def _table(judged: Judged, rule: Rule) -> tuple[pd.DataFrame, Array]:
     verified = np.zeros(n, dtype=bool) if judged.verified is None else judged.verified >= 0
     labeled = observed < K
     eligible = labeled & ~verified
-    chosen = suspects(rule, p_wrong, labeled & (rows.best != observed), eligible)
+    chosen = suspects(rule, p_wrong, corrected.suspicion > SUSPECT, eligible)
     # a suspect whose given label is still the most probable one gets the next best
     table = pd.DataFrame(
         {
@@ -198,7 +204,7 @@ def _table(judged: Judged, rule: Rule) -> tuple[pd.DataFrame, Array]:
             "suggested": _named(judged.classes, np.where(chosen, rows.other, rows.best)),
             "p_wrong": p_wrong,
             "p_suggested": np.where(chosen, rows.p_other, rows.p_best),
-            "corrected": _named(judged.classes, rows.best),
+            "corrected": _named(judged.classes, corrected.label),
             "suspect": chosen,
             "verified": verified,
         }

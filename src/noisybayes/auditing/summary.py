@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import __version__
+from .corrections import RULE
 from .evidence import Evidence
 from .impact import Impact
 from .noise_rate import NoiseRate
@@ -46,6 +47,8 @@ def summarise(audit: Audit) -> dict[str, Any]:
             "value": findings.rule.precision if findings.rule.precision is not None else findings.rule.budget,
             "text": findings.rule.text,
         },
+        "n_corrected": findings.n_corrected,
+        "correction_rule": RULE,
         "noise_rate": {**findings.rate._asdict(), "text": _about_the_rate(findings.rate)},
         "noise_rate_by_model": {
             **_interval(intervals.noise_rate),

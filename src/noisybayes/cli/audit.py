@@ -121,6 +121,9 @@ def _show(found: Audit, out: Path | None, sample: int | None) -> None:
     summary = found.summary()
     _headline(console, summary)
     _suspects(console, summary)
+    changed = summary["n_corrected"]
+    if out is not None:
+        console.print(f"\n{changed:,} labels are corrected unseen in corrected_label; the others stay as they are.")
     for warning in found.warnings:
         console.print(f"\nWarning: {warning}", style="yellow", markup=False)
     if out is None:
