@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .auditing.pipeline import audit
     from .auditing.result import Audit
+    from .auditing.true_accuracy import true_accuracy
     from .data.simulate import simulate
     from .dataset import Shards
     from .estimators import BernoulliINB, GaussianINB, MislabelClassifier, MixedINB, MultinomialINB, load
@@ -24,9 +25,13 @@ __all__ = [
     "audit",
     "load",
     "simulate",
+    "true_accuracy",
 ]
 
-_HOME = {"simulate": ".data.simulate", "audit": ".auditing.pipeline", "Audit": ".auditing.result", "Shards": ".dataset"}
+_HOME = {
+    "simulate": ".data.simulate", "audit": ".auditing.pipeline", "Audit": ".auditing.result", "Shards": ".dataset",
+    "true_accuracy": ".auditing.true_accuracy",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -44,6 +44,7 @@ class Findings:
     judged: Judged
     contradictions: pd.DataFrame  # checked rows to look at again: given, suggested, p_wrong
     n_corrected: int  # labels that `corrected` changes unseen, verified ones not counted
+    impact_reason: str  # why `impact` is None
 
     @property
     def noise_rate(self) -> float:
@@ -162,7 +163,7 @@ def findings_of(
     tell("finding intervals")
     found = intervals(judged, level, draws, int(rng.integers(2**31)))
     tell("estimating the cost")
-    cost = impact(judged, level, int(rng.integers(2**31)))
+    cost, reason = impact(judged, found.mislabel_matrix, level, int(rng.integers(2**31)))
     careful = careful_fit(judged)
     sums = sums_of(judged, careful)
     corrected = corrections(judged, careful, sums)
@@ -184,6 +185,7 @@ def findings_of(
         judged.without_copies(),
         doubtful,
         n_changed,
+        reason,
     )
 
 
