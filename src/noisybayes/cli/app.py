@@ -11,6 +11,7 @@ from .bot import bot
 from .completion import completion
 from .models import fit, predict, report
 from .reproduce import reproduce
+from .score import score
 from .serve import serve
 
 
@@ -28,5 +29,5 @@ def app() -> None:
     """
 
 
-for command in (audit, fit, predict, report, bot, serve, bench, reproduce, completion):
+for command in (audit, fit, predict, score, report, bot, serve, bench, reproduce, completion):
     app.add_command(command)
