@@ -109,7 +109,9 @@ def test_every_rule_of_suspects(cluster, small_partitions, tmp_path, rule):
     same(told(audit(path, **TEXTS, **rule)), told(audit(path, engine="dask", **TEXTS, **rule)))
 
 
-@pytest.mark.parametrize(("format", "named"), [("csv", "pattern"), ("parquet", "pattern"), ("csv", "list"), ("parquet", "url")])
+@pytest.mark.parametrize(
+    ("format", "named"), [("csv", "pattern"), ("parquet", "pattern"), ("csv", "list"), ("parquet", "url")]
+)
 def test_parts_of_a_table(cluster, tmp_path, format, named):
     write_parts(a_table(), tmp_path, 5, format)
     if format == "csv":

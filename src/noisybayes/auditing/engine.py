@@ -24,15 +24,16 @@ class OpenedEngine(NamedTuple):
         """Run something once on every worker that still answers."""
         if self.client is None or self.client.status != "running":
             return
-        from distributed import fire_and_forget, wait
+        from distributed import fire_and_forget
 
         workers = self.client.scheduler_info(n_workers=-1)["workers"]
         done = [self.client.submit(fn, workers=[worker], pure=False) for worker in workers]
         if self.client.asynchronous:  # the garbage collector may call this in the thread that would have to answer
             fire_and_forget(done)
             return
-        with suppress(TimeoutError, OSError):
-            wait(done, timeout=_SECONDS_TO_TIDY)
+        for future in done:
+            with suppress(Exception):  # a worker that has died meanwhile, or is busy: there is nothing more to do
+                future.result(timeout=_SECONDS_TO_TIDY)
 
 
 @contextmanager

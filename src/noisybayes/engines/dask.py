@@ -182,8 +182,8 @@ def _map_sum(held: Held, fn: Callable[[Rows], Any], chunks: Sequence[Rows]) -> A
         except Exception as error:
             if held.client.status != "running":
                 raise ClusterLostError(
-                    "the scheduler does not answer any more; start the cluster and fit again (a run with rows on "
-                    "disk goes on with --resume)"
+                    "the scheduler does not answer any more; start the cluster again and repeat the command with "
+                    "--resume (of a run without --out nothing is kept)"
                 ) from error
             if not isinstance(error, lost):
                 raise
