@@ -176,6 +176,11 @@ def test_a_cluster_whose_last_worker_is_gone(tmp_path, monkeypatch):
     assert (result.exit_code, "the cluster has no workers" in result.output) == (2, True), result.output
 
 
+def test_what_lists_every_row_is_refused(tmp_path):
+    result = audit("--engine", "dask", "--out", tmp_path / "x", "--export", "cleanlab")
+    assert (result.exit_code, "on a cluster rows stay with the workers; leave it out" in result.output) == (2, True)
+
+
 def test_standard_input_is_refused():
     result = run("audit", "-", *COLUMNS, "--engine", "dask")
     assert (result.exit_code, "save it as a file" in result.output) == (2, True), result.output
