@@ -128,6 +128,8 @@ class RemoteRows:
     def gather(self, columns: Sequence[str], rows: Any) -> pl.DataFrame:
         """Some rows of the table, in the order of `rows`, of some columns."""
         rows = np.asarray(rows)
+        if not len(rows):
+            return pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
         wanted = np.sort(rows)
         parts = self.run(partial(_cells, columns=list(columns), wanted=wanted)).items
         found: pl.DataFrame = pl.concat([frame for _, frame in sorted(parts, key=lambda item: item[0])])
