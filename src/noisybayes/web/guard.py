@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
+import logging
 import secrets
 import time
-from http.cookies import SimpleCookie
+from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -16,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .settings import Settings, is_local
 
+_log = logging.getLogger(__name__)
 SESSION, CSRF, REVIEWER = "noisybayes_session", "noisybayes_csrf", "noisybayes_reviewer"
 SMALL_BODY = 1_000_000
 _SAFE = ("GET", "HEAD", "OPTIONS")
@@ -42,13 +45,21 @@ class Guard:
             await self.app(scope, receive, send)
             return
         headers, path = Headers(scope=scope), scope["path"]
-        send = _with_headers(send, path)
-        refused = self._refused(scope, headers)
-        if refused is not None:
-            await refused(scope, receive, send)
-            return
-        limit = self.settings.most_upload + 10_000 if _takes_files(path) else SMALL_BODY
-        await self.app(scope, _bounded(receive, limit), send)
+        answer = _Answer(send, path)
+        try:
+            refused = self._refused(scope, headers)
+            if refused is not None:
+                await refused(scope, receive, answer.send)
+                return
+            limit = self.settings.most_upload + 10_000 if _takes_files(path) else SMALL_BODY
+            await self.app(scope, _bounded(receive, limit, self.settings.most_seconds), answer.send)
+        except Exception:
+            # what is not handled further in would be answered by the server itself, without our headers
+            _log.exception("%s %s failed", scope["method"], path)
+            if answer.begun:
+                raise
+            failed = _says(500, "something went wrong that should not; the server's log has the details")
+            await failed(scope, receive, answer.send)
 
     def _refused(self, scope: Scope, headers: Headers) -> Response | None:
         path, safe = scope["path"], scope["method"] in _SAFE
@@ -57,9 +68,11 @@ class Guard:
             return _says(421, "this server answers on its own machine only")
         if not self.limiter.allows((scope.get("client") or ("",))[0]):
             return _says(429, "too many requests; wait a moment", {"Retry-After": "1"})
+        if not _is_origin(headers.get("origin")):
+            return _says(400, "the header Origin is not an address")
         length = headers.get("content-length", "0")
         most = self.settings.most_upload if _takes_files(path) else SMALL_BODY
-        if not length.isdigit() or int(length) > most + 10_000:
+        if not (length.isascii() and length.isdigit()) or int(length) > most + 10_000:
             return _says(413, f"the request is larger than {most / 1e6:,.0f} MB")
         bearer = self._bears_token(headers)
         if self.settings.token is not None and not bearer and not self._has_session(headers) and not _is_open(path):
@@ -111,8 +124,19 @@ def new_csrf() -> str:
 
 
 def cookie(headers: Headers, name: str) -> str | None:
-    found = SimpleCookie(headers.get("cookie", "")).get(name)
+    try:
+        found = SimpleCookie(headers.get("cookie", "")).get(name)
+    except CookieError:
+        return None
     return None if found is None else found.value
+
+
+def _is_origin(origin: str | None) -> bool:
+    try:
+        urlsplit(origin or "")
+    except ValueError:
+        return False
+    return True
 
 
 def _is_foreign(headers: Headers, path: str) -> bool:
@@ -147,12 +171,20 @@ def _says(status: int, detail: str, headers: dict[str, str] | None = None) -> Re
     return JSONResponse({"detail": detail}, status, headers)
 
 
-def _bounded(receive: Receive, most: int) -> Receive:
-    taken = 0
+def _bounded(receive: Receive, most: int, seconds: float) -> Receive:
+    """A body of so many bytes, which comes within so many seconds."""
+    taken, whole = 0, False
+    end = time.monotonic() + seconds
 
     async def bounded() -> Message:
-        nonlocal taken
-        message = await receive()
+        nonlocal taken, whole
+        if whole:  # from now on it waits for the client to go
+            return await receive()
+        try:
+            message = await asyncio.wait_for(receive(), max(end - time.monotonic(), 0.0))
+        except TimeoutError:
+            raise HTTPException(408, f"the request did not come within {seconds:,.0f} seconds") from None
+        whole = not message.get("more_body", False)
         taken += len(message.get("body", b""))
         if taken > most:
             raise HTTPException(413, f"the request is larger than {most / 1e6:,.0f} MB")
@@ -161,14 +193,19 @@ def _bounded(receive: Receive, most: int) -> Receive:
     return bounded
 
 
-def _with_headers(send: Send, path: str) -> Send:
-    async def with_headers(message: Message) -> None:
+class _Answer:
+    """Sends what is answered, with the headers that every answer has."""
+
+    def __init__(self, send: Send, path: str) -> None:
+        self._send, self._path = send, path
+        self.begun = False
+
+    async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
+            self.begun = True
             headers = MutableHeaders(scope=message)
             for name, value in _HEADERS.items():
                 headers.setdefault(name, value)
-            if not path.startswith("/static/"):
+            if not self._path.startswith("/static/"):
                 headers.setdefault("Cache-Control", "no-store")
-        await send(message)
-
-    return with_headers
+        await self._send(message)

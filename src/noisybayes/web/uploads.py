@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 import tempfile
@@ -29,7 +28,7 @@ def read_upload(name: str, content: bytes, most_memory: int, encoding: str = "ut
         source.write_bytes(content)
         told = _run([str(source), str(made), str(most_memory), encoding])
         if "error" in told:
-            raise InputError(_for_page(str(told["error"]).replace(f"{folder}/", "")))
+            raise InputError(str(told["error"]).replace(f"{folder}/", ""))
         return Upload(made.read_bytes(), told["n_rows"], told["columns"])
 
 
@@ -45,11 +44,6 @@ def _run(arguments: list[str]) -> dict[str, Any]:
         return dict(json.loads(done.stdout))
     except ValueError:
         raise InputError("the file needs more memory than an upload may take; send a smaller one") from None
-
-
-def _for_page(message: str) -> str:
-    """Names of options without the dashes of the command line: here they are fields of a form."""
-    return re.sub(r"--([a-z-]+)", r"\1", message)
 
 
 def _safe_name(name: str) -> str:

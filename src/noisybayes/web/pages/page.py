@@ -18,7 +18,7 @@ from ...report.html import environment
 from ..api import desk_of
 from ..desk import Desk
 from ..guard import CSRF, REVIEWER, new_csrf
-from ..store import TableInfo
+from ..store import TableInfo, Unavailable
 
 YEAR = 365 * 24 * 3600
 
@@ -48,8 +48,11 @@ def render(request: Request, name: str, status: int = 200, **context: Any) -> HT
 
 
 def _newest(desk: Desk) -> TableInfo | None:
-    """What the menu leads to on pages that are about no table."""
-    return next((table for table in desk.store.tables() if table.roles is not None), None)
+    """What the menu leads to on pages that are about no table; nothing while the store does not work."""
+    try:
+        return next((table for table in desk.store.tables() if table.roles is not None), None)
+    except Unavailable:
+        return None
 
 
 def set_cookie(request: Request, response: Response, name: str, value: str) -> None:
@@ -58,9 +61,8 @@ def set_cookie(request: Request, response: Response, name: str, value: str) -> N
 
 
 def error_page(request: Request, status: int, detail: str) -> Response:
-    title = {404: "Not here", 409: "Not now", 413: "Too large", 422: "That did not work"}.get(
-        status, "That did not work"
-    )
+    titles = {404: "Page not found", 409: "Not now", 413: "Too large", 503: "Not available now"}
+    title = titles.get(status, "That did not work")
     return render(request, "error.html", status, title=title, detail=detail)
 
 

@@ -5,7 +5,7 @@ processes. Texts are kept as they are, but for zero characters and halves of cha
 they become U+FFFD.
 """
 
-from .errors import Busy, Conflict, NotFound, StoreError
+from .errors import Busy, Conflict, NotFound, StoreError, Unavailable
 from .store import Store
 from .values import ChatTurn, DialogInfo, Finding, FitInfo, ReviewProgress, TableInfo, Verdict
 
@@ -21,5 +21,6 @@ __all__ = [
     "Store",
     "StoreError",
     "TableInfo",
+    "Unavailable",
     "Verdict",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -9,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Row, exists, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
-from .errors import NotFound
+from .errors import NotFound, Unavailable
 from .kinds import now
 from .part import Part, check_name
 from .schema import claim, finding, verdict
@@ -57,13 +58,16 @@ class Findings(Part):
             return [_finding(row) for row in connection.execute(chosen)]
 
     def claim(self, table_id: int, position: int, reviewer: str) -> None:
-        """This reviewer looks at this row now, and at no other one of the table."""
+        """This reviewer looks at this row now, and at no other one of the table.
+
+        A store that is busy or takes no writes now is left alone: a row that two people see does no harm.
+        """
         check_name("reviewer", reviewer)
         there = {"position": position, "claimed": now()}
         insert = sqlite.insert if self._database.is_sqlite else postgresql.insert
         added = insert(claim).values(table_id=table_id, reviewer=reviewer, **there)
         try:
-            with self._database.write(durable=False) as connection:
+            with suppress(Unavailable), self._database.write(durable=False, patient=False) as connection:
                 connection.execute(added.on_conflict_do_update(index_elements=list(claim.primary_key), set_=there))
         except IntegrityError:
             raise no_table(table_id) from None

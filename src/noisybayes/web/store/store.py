@@ -27,6 +27,10 @@ class Store(Tables, Fits, Findings, Verdicts, Chats):
             raise
         return cls(database)
 
+    def probe(self) -> None:
+        """Unavailable unless the store can be read and written to now."""
+        self._database.probe()
+
     def close(self) -> None:
         self._database.close()
 
