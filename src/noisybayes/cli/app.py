@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from .. import __version__
+from .accounts import accounts
 from .audit import audit
 from .bench import bench
 from .bot import bot
@@ -28,5 +29,5 @@ def app() -> None:
     """
 
 
-for command in (audit, fit, predict, report, bot, serve, bench, reproduce, completion):
+for command in (audit, fit, predict, report, bot, serve, accounts, bench, reproduce, completion):
     app.add_command(command)

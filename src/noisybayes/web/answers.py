@@ -13,6 +13,7 @@ from starlette.routing import Match
 
 from ..data.errors import InputError
 from . import pages
+from .api import api
 from .field_names import in_our_words
 from .store import Busy, Conflict, NotFound, StoreError, Unavailable
 
@@ -47,7 +48,8 @@ async def _http_error(request: Request, error: Exception) -> Response:
 
 def _allowed(request: Request) -> list[str]:
     """The methods of all routes of a path; the router itself names those of the first one only."""
-    fitting = [route for route in request.app.router.routes if route.matches(request.scope)[0] is not Match.NONE]
+    routes = [route for router in (api, *pages.ROUTERS) for route in router.routes]
+    fitting = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
     return sorted({method for route in fitting for method in getattr(route, "methods", None) or ()})
 
 

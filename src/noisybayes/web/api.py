@@ -5,13 +5,15 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from fastapi import APIRouter, Depends, Header, HTTPException, Query, Request, Response
 from fastapi import Path as PathOf
 from pydantic import BaseModel, ConfigDict, Field
 
 from .desk import Desk, Filter
 from .exports import corrected_csv, log_csv
 from .guard import REVIEWER
+from .roles import may
+from .store import Account
 
 
 class Problem(BaseModel):
@@ -47,8 +49,16 @@ def desk_of(request: Request) -> Desk:
 
 
 def reviewer_of(request: Request, x_reviewer: Annotated[str | None, Header(max_length=60)] = None) -> str:
-    """Who reviews: the header X-Reviewer, else the name that the pages keep in a cookie."""
-    return (x_reviewer or request.cookies.get(REVIEWER) or "somebody")[:60]
+    """Who reviews: the account; without one, the header X-Reviewer, or the name that the pages keep in a cookie."""
+    name = account_of(request).name
+    if name and x_reviewer not in (None, name):
+        raise HTTPException(403, f"this token is of {name}, who cannot give verdicts as {x_reviewer}")
+    return (name or x_reviewer or request.cookies.get(REVIEWER) or "somebody")[:60]
+
+
+def account_of(request: Request) -> Account:
+    account: Account = request.state.account
+    return account
 
 
 #: Of a table or a row.
@@ -280,10 +290,15 @@ def verdicts(desk: TheDesk, table_id: Number) -> Any:
 
 
 @api.post("/tables/{table_id}/undo", response_model=Verdict | None)
-def undo(desk: TheDesk, reviewer: Reviewer, table_id: Number) -> Any:
-    """Take back the last verdict of this reviewer."""
+def undo(
+    request: Request, desk: TheDesk, reviewer: Reviewer, table_id: Number,
+    of: Annotated[str | None, Query(max_length=60, description="Another reviewer; for admins.")] = None,
+) -> Any:  # fmt: skip
+    """Take back the last verdict of this reviewer, or for an admin that of another."""
+    if of not in (None, reviewer) and not may(account_of(request), "admin"):
+        raise HTTPException(403, f"only an admin can take back verdicts of {of}")
     desk.store.table(table_id)
-    return desk.store.undo(table_id, reviewer)
+    return desk.store.undo(table_id, of or reviewer)
 
 
 @api.get("/tables/{table_id}/corrected.csv", response_class=Response)

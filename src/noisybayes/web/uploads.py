@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..data.decoding import check_encoding
 from ..data.errors import InputError
 
 MOST_SECONDS = 120
@@ -23,6 +24,7 @@ class Upload(NamedTuple):
 
 
 def read_upload(name: str, content: bytes, most_memory: int, encoding: str = "utf-8") -> Upload:
+    check_encoding(encoding)  # it becomes an argument of a command
     with tempfile.TemporaryDirectory(prefix="noisybayes-") as folder:
         source, made = Path(folder) / _safe_name(name), Path(folder) / "table.parquet"
         source.write_bytes(content)

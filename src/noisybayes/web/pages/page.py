@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from ... import __version__
 from ...report import words
 from ...report.html import environment
-from ..api import desk_of
+from ..api import account_of, desk_of
 from ..desk import Desk
 from ..guard import CSRF, REVIEWER, new_csrf
 from ..store import TableInfo, Unavailable
@@ -31,7 +31,8 @@ def templates() -> Environment:
 def render(request: Request, name: str, status: int = 200, **context: Any) -> HTMLResponse:
     """A page, with what all pages need: who looks, the token of its forms, the table that the menu is about."""
     csrf = request.cookies.get(CSRF) or new_csrf()
-    reviewer = request.cookies.get(REVIEWER) or f"guest-{secrets.token_hex(2)}"
+    account = getattr(request.state, "account", None)
+    reviewer = (account.name if account else "") or request.cookies.get(REVIEWER) or f"guest-{secrets.token_hex(2)}"
     desk = desk_of(request)
     table = context.pop("table", None)
     shared = {
@@ -42,7 +43,7 @@ def render(request: Request, name: str, status: int = 200, **context: Any) -> HT
     response = HTMLResponse(templates().get_template(name).render(shared | context), status)
     if CSRF not in request.cookies:
         set_cookie(request, response, CSRF, csrf)
-    if REVIEWER not in request.cookies:
+    if REVIEWER not in request.cookies and not (account and account.name):
         set_cookie(request, response, REVIEWER, reviewer)
     return response
 
@@ -55,9 +56,9 @@ def _newest(desk: Desk) -> TableInfo | None:
         return None
 
 
-def set_cookie(request: Request, response: Response, name: str, value: str) -> None:
+def set_cookie(request: Request, response: Response, name: str, value: str, max_age: int = YEAR) -> None:
     secure = request.url.scheme == "https"  # a proxy on this machine tells
-    response.set_cookie(name, value, max_age=YEAR, httponly=True, samesite="lax", secure=secure)
+    response.set_cookie(name, value, max_age=max_age, httponly=True, samesite="lax", secure=secure)
 
 
 def error_page(request: Request, status: int, detail: str) -> Response:
@@ -74,7 +75,7 @@ def check_csrf(request: Request, csrf_token: Annotated[str, Form()] = "") -> Non
 
 
 def reviewer_of(request: Request) -> str:
-    return (request.cookies.get(REVIEWER) or "somebody")[:60]
+    return (account_of(request).name or request.cookies.get(REVIEWER) or "somebody")[:60]
 
 
 checked = [Depends(check_csrf)]

@@ -5,11 +5,15 @@ processes. Texts are kept as they are, but for zero characters and halves of cha
 they become U+FFFD.
 """
 
+from .accounts import ROLES, SESSION_LASTS, Account
 from .errors import Busy, Conflict, NotFound, StoreError, Unavailable
 from .store import Store
 from .values import ChatTurn, DialogInfo, Finding, FitInfo, ReviewProgress, TableInfo, Verdict
 
 __all__ = [
+    "ROLES",
+    "SESSION_LASTS",
+    "Account",
     "Busy",
     "ChatTurn",
     "Conflict",

@@ -7,6 +7,7 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -18,7 +19,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from ..._extras import require
 from .errors import NotFound, StoreError, Unavailable
-from .kinds import dumps
+from .kinds import dumps, now
 
 _PATIENCE = 10.0  # seconds that one writer waits for another
 _SHORT = 0.3  # the same, where the write can be left out
@@ -69,6 +70,13 @@ class Database:
                 connection.exec_driver_sql(f"SET LOCAL lock_timeout = {int(_SHORT * 1000)}")
             yield connection
         self._check_file()
+
+    def moment(self, connection: Connection) -> datetime:
+        """The time now by the clock of the store, which all servers share."""
+        if self.is_sqlite:
+            return now()
+        found: datetime = connection.exec_driver_sql("SELECT clock_timestamp()").scalar_one()
+        return found.astimezone(UTC)
 
     def probe(self) -> None:
         """Unavailable unless the store can be written to now."""
