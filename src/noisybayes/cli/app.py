@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from .._version import __version__
+from .accounts import accounts
 from .audit import audit
 from .bench import bench
 from .bot import bot
@@ -29,5 +30,5 @@ def app() -> None:
     """
 
 
-for command in (audit, fit, predict, score, report, bot, serve, bench, reproduce, completion):
+for command in (audit, fit, predict, score, report, bot, serve, accounts, bench, reproduce, completion):
     app.add_command(command)
