@@ -52,14 +52,15 @@ def bot() -> None:
     help="Also write example dialogs (English) to train on.",
 )
 def init(file: Path, language: str, dialogs: Path | None) -> None:
-    """Write a commented configuration to FILE, to be changed to your own business."""
+    """Write a commented configuration to FILE and its catalogue beside it, to be changed to your own business."""
     with clear_errors():
         from .._files import whole_file
-        from ..bot.config import SHIPPED
+        from ..bot.config import SHIPPED, load_config
         from ..bot.demo import DEMO_DIALOGS
         from ..data.errors import InputError
 
         copies = {file: SHIPPED / f"cars_{language}.yaml"} | ({dialogs: DEMO_DIALOGS} if dialogs else {})
+        copies |= {file.parent / name: SHIPPED / name for name in load_config(f"cars_{language}").catalogue}
         for path in copies:
             if path.exists():
                 raise InputError(f"{path} exists already; choose another name or remove it first")
@@ -178,7 +179,7 @@ def _show_turn(found: Bot, turn: Turn, verbose: bool) -> None:
     click.echo(f"bot: {turn.reply or '(no reply)'}")
     if verbose:
         titles = ", ".join(found.config.features[key].title for key in turn.fired)
-        person = ", handed over to a person" if turn.handover else ""
+        person = f", handed over to a person: {turn.reason}" if turn.handover else ""
         click.echo(f"     [{turn.title}, {turn.confidence:.0%}{person}; {titles or 'no feature'}]")
 
 
