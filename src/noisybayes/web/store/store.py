@@ -5,15 +5,18 @@ from __future__ import annotations
 from types import TracebackType
 
 from .chats import Chats
+from .conversations import Conversations
 from .database import Database
 from .findings import Findings
 from .fits import Fits
+from .leads import Leads
+from .outbox import Outbox
 from .tables import Tables
 from .upgrade import upgrade
 from .verdicts import Verdicts
 
 
-class Store(Tables, Fits, Findings, Verdicts, Chats):
+class Store(Tables, Fits, Findings, Verdicts, Chats, Conversations, Leads, Outbox):
     """Safe to share between threads."""
 
     @classmethod
