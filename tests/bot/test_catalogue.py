@@ -44,7 +44,10 @@ def test_the_row_with_the_most_keys_speaks():
         ("", "prices.csv is empty; its first line names the columns"),
         ("bread,coins\n", "prices.csv has no rows below its header; add one"),
         ("bread,coins\nrye bread,3,4\n", "prices.csv, line 2: 3 cells, but the header has 2; quote commas"),
-        ("bread,coins\nrye,3\n", "prices.csv, line 2, bread: the configuration has no bread 'rye'; add it to the words"),
+        (
+            "bread,coins\nrye,3\n",
+            "prices.csv, line 2, bread: the configuration has no bread 'rye'",
+        ),
         ("bread,coins,coins\n", "prices.csv, line 1: the column 'coins' stands here twice; remove one of them"),
         ("bread,two words\n", "prices.csv, line 1: the column 'two words' is not a name"),
         ("bread,coins\nbaguette,1\nBaguette,2\n", "prices.csv, line 3: the same keys as in line 2; remove one of them"),

@@ -74,9 +74,13 @@ def test_the_order_of_rows_does_not_matter():
     frame = pd.read_csv(DEMO_DIALOGS, dtype=str)
     mixed = frame.sample(frac=1, random_state=0)
     found, other = (read_dialogs(CONFIG, table) for table in (frame, mixed))
-    rows = dict(zip(zip(frame["dialog"], found.messages, strict=True), replay(CONFIG, found).features.tolist(), strict=True))
+    rows = dict(
+        zip(zip(frame["dialog"], found.messages, strict=True), replay(CONFIG, found).features.tolist(), strict=True)
+    )
     order = mixed["dialog"].drop_duplicates().to_numpy()
-    for number, message, features in zip(other.dialog, other.messages, replay(CONFIG, other).features.tolist(), strict=True):
+    for number, message, features in zip(
+        other.dialog, other.messages, replay(CONFIG, other).features.tolist(), strict=True
+    ):
         assert rows[order[number], message] == features or (frame["message"] == message).sum() > 1
 
 

@@ -21,7 +21,9 @@ _ORDINALS = {
     for word in words
 }  # fmt: skip
 _PLACE = re.compile(
-    r"\W*(?:(?:the|number|no|option|nr|选|要|第)\W*){0,3}(\d{1,2}|" + "|".join(_ORDINALS) + r")(?:\W*(?:one|个|款|号|种))?"
+    r"\W*(?:(?:the|number|no|option|nr|选|要|第)\W*){0,3}(\d{1,2}|"
+    + "|".join(_ORDINALS)
+    + r")(?:\W*(?:one|个|款|号|种))?"
     r"(?:\W*(?:please|thanks|吧))?\W*"
 )
 _SHORTEST = 4  # letters of a word that may be misspelt

@@ -74,7 +74,7 @@ class Catalogue:
         return frozenset(field for table in self.tables for field in table.fields)
 
     def value(self, field: str, known: Mapping[str, str]) -> str:
-        """"" if the catalogue does not say."""
+        """ "" if the catalogue does not say."""
         table = next((table for table in self.tables if field in table.fields), None)
         row = None if table is None else table.find(known)
         return "" if row is None else row.fields[field]
@@ -90,9 +90,7 @@ def read_catalogue(files: Mapping[str, str], slots: Mapping[str, frozenset[str]]
     for table in tables:
         for field in table.fields:
             if field in seen:
-                raise InputError(
-                    f"{table.name}: the column {field!r} is also in {seen[field]}; rename one of the two"
-                )
+                raise InputError(f"{table.name}: the column {field!r} is also in {seen[field]}; rename one of the two")
             seen[field] = table.name
     return Catalogue(tables)
 
@@ -137,7 +135,7 @@ def _row(name: str, line: int, header: list[str], cells: list[str], slots: Mappi
 
 
 class CatalogueFiles:
-    """The catalogue of a folder; changed files are read again without a restart, broken ones leave the last in force."""
+    """The catalogue of a folder; changed files are read again, broken ones leave the last in force."""
 
     def __init__(self, folder: Path, names: tuple[str, ...], slots: Mapping[str, frozenset[str]]) -> None:
         self.folder, self.names, self._slots = folder, names, slots

@@ -88,7 +88,9 @@ class Leads(Part):
 
     def open_handovers(self) -> int:
         with self._database.read() as connection:
-            return int(connection.execute(select(func.count()).select_from(handover).where(handover.c.open)).scalar_one())
+            return int(
+                connection.execute(select(func.count()).select_from(handover).where(handover.c.open)).scalar_one()
+            )
 
     def close_handover(
         self, handover_id: int, *, seen: int, reviewer: str, reply: str, label: str | None, paused: bool
@@ -116,7 +118,9 @@ class Leads(Part):
     def unlabeled(self, below: float, limit: int = 20) -> list[Unlabeled]:
         """Turns that were handed over or less sure than `below`, and have no label; least sure first."""
         chosen = (
-            select(turn.c.dialog_id, turn.c.ordinal, turn.c.message, turn.c.category, turn.c.confidence, turn.c.handover)
+            select(
+                turn.c.dialog_id, turn.c.ordinal, turn.c.message, turn.c.category, turn.c.confidence, turn.c.handover
+            )
             .outerjoin(
                 turn_label, (turn_label.c.dialog_id == turn.c.dialog_id) & (turn_label.c.ordinal == turn.c.ordinal)
             )
