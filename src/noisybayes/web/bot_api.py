@@ -31,6 +31,12 @@ class Outgoing(BaseModel):
     repeated: bool
 
 
+class PersonReply(BaseModel):
+    id: int
+    reply: str
+    created: datetime
+
+
 class Lead(Shown):
     id: int
     bot: str
@@ -82,6 +88,14 @@ def receive(desk: TheDesk, bot: str, incoming: Incoming) -> Outgoing:
         dialog=found.dialog_id, ordinal=turn.ordinal, reply=turn.reply, handover=turn.handover, category=turn.category,
         confidence=turn.confidence, repeated=found.repeated,
     )  # fmt: skip
+
+
+@bot_api.get("/bots/{bot}/replies", response_model=list[PersonReply], dependencies=[Depends(has_bot_token)])
+def replies(
+    desk: TheDesk, bot: str, person: Annotated[str, Query(max_length=200)], after: Annotated[int, Query(ge=0)] = 0
+) -> Any:
+    """What people answered to a customer since the reply with the id `after`."""
+    return desk.store.replies_to(bot, person, after)
 
 
 @bot_api.get("/leads", response_model=list[Lead])

@@ -95,6 +95,17 @@ class Conversations(Part):
         with self._database.read() as connection:
             return [dict(row._mapping) for row in connection.execute(chosen)]
 
+    def replies_to(self, bot: str, person: str, after: int) -> list[dict[str, Any]]:
+        """What people answered to a person, after the reply with that id."""
+        chosen = (
+            select(person_reply)
+            .join(conversation, conversation.c.dialog_id == person_reply.c.dialog_id)
+            .where(conversation.c.bot == bot, conversation.c.person == person, person_reply.c.id > after)
+            .order_by(person_reply.c.id)
+        )
+        with self._database.read() as connection:
+            return [dict(row._mapping) for row in connection.execute(chosen)]
+
 
 def set_paused(connection: Connection, dialog_id: str, bot: str, paused: bool) -> None:
     own = conversation.c.dialog_id == dialog_id
