@@ -15,8 +15,11 @@ from ..bot import Bot
 from . import pages
 from .answers import add_answers
 from .api import api
+from .bot_api import bot_api
+from .contact_key import key_from
 from .desk import Desk
 from .guard import Guard
+from .responder import Responder, Seat
 from .settings import Settings
 from .store import Store
 
@@ -29,10 +32,18 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     await run_in_threadpool(jobs.stop)
 
 
-def create_app(store: Store, settings: Settings | None = None, bot: Bot | None = None) -> FastAPI:
-    """The web application over an open store. Fits that an earlier server left unfinished are taken over."""
+def create_app(
+    store: Store, settings: Settings | None = None, bot: Bot | None = None, *, responder: Responder | None = None
+) -> FastAPI:
+    """The web application over an open store. Fits that an earlier server left unfinished are taken over.
+
+    `bot` alone, for demos and tests, keeps contact details with a key that goes with the process; `responder` has bots
+    with all that is theirs.
+    """
     settings = settings or Settings()
-    desk = Desk(store, settings, bot)
+    if responder is None and bot is not None:
+        responder = Responder(store, {"bot": Seat(bot)}, key_from({}, demo=True))
+    desk = Desk(store, settings, responder)
     # the documentation page is our own (see pages): the usual one loads scripts from elsewhere
     app = FastAPI(
         title="noisybayes", version=__version__, docs_url=None, redoc_url=None,
@@ -40,6 +51,7 @@ def create_app(store: Store, settings: Settings | None = None, bot: Bot | None =
     )  # fmt: skip
     app.state.desk = desk
     app.include_router(api)
+    app.include_router(bot_api)
     for router in pages.ROUTERS:
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=str(files("noisybayes.web") / "static")), name="static")

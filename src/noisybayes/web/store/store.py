@@ -6,15 +6,18 @@ from types import TracebackType
 
 from .accounts import Accounts
 from .chats import Chats
+from .conversations import Conversations
 from .database import Database
 from .findings import Findings
 from .fits import Fits
+from .leads import Leads
+from .outbox import Outbox
 from .tables import Tables
 from .upgrade import upgrade
 from .verdicts import Verdicts
 
 
-class Store(Tables, Fits, Findings, Verdicts, Chats, Accounts):
+class Store(Tables, Fits, Findings, Verdicts, Chats, Accounts, Conversations, Leads, Outbox):
     """Safe to share between threads."""
 
     @classmethod
