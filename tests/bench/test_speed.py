@@ -16,7 +16,19 @@ from click.testing import CliRunner
 from sklearn.feature_extraction.text import CountVectorizer
 
 from noisybayes._extras import MissingExtraError
-from noisybayes.bench.speed import WORKS, audit, binary, cluster, cluster_audit, em, files, growth, plan, texts
+from noisybayes.bench.speed import (
+    WORKS,
+    audit,
+    binary,
+    cluster,
+    cluster_audit,
+    em,
+    files,
+    growth,
+    plan,
+    small_fits,
+    texts,
+)
 from noisybayes.bench.speed.clock import command_cost
 from noisybayes.bench.speed.page import render_page, results_path
 from noisybayes.bench.store import read_rows, write_rows
@@ -32,6 +44,7 @@ def small(monkeypatch, tmp_path):
     monkeypatch.setattr(em, "SHAPES", (em.Shape(2_000, 400, 20, 4),))
     monkeypatch.setattr(texts, "CASES", (texts.Case(300, 5),))
     monkeypatch.setattr(texts, "VOCABULARY", 50)
+    monkeypatch.setattr(small_fits, "SHAPES", ((100, 20),))
     monkeypatch.setattr(binary, "SIZES", (3_000,))
     monkeypatch.setattr(audit, "make_task", small_texts)
     ways = (files.IN_MEMORY, files.FROM_DISK, files.PIPELINE)

@@ -75,5 +75,5 @@ def features_of(table: Table, options: FitOptions, engine: OpenedEngine, place: 
 
 def fit_remote(model: Any, features: RemoteFeatures) -> Judged:
     """Fit the model, which then says what it thinks of its rows."""
-    data = model.fit_partitioned(features.X, np.array(features.ingested.classes.classes))
+    data = model._fit_partitioned(features.X, np.array(features.ingested.classes.classes))
     return judge_partitioned(model, data)

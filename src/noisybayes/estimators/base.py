@@ -136,7 +136,7 @@ class BaseINB(LatentLabelClassifier):
         return data
 
     @one_blas_thread
-    def fit_partitioned(self, X: Partitioned, classes: Array) -> Dataset:
+    def _fit_partitioned(self, X: Partitioned, classes: Array) -> Dataset:
         """The same for rows that stay where they are read, with their labels; the rows are returned."""
         self.n_features_in_ = X.shape[1]
         self.classes_ = np.asarray(classes)

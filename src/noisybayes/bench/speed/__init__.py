@@ -6,11 +6,12 @@ from collections.abc import Generator
 from types import ModuleType
 
 from ..store import Row
-from . import audit, binary, cluster, cluster_audit, em, files, growth, texts
+from . import audit, binary, cluster, cluster_audit, em, files, growth, small_fits, texts
 
 #: name -> module with `measure(reps, seed)` (yields rows) and `page(rows)`; a new one is one file and one line.
 WORKS: dict[str, ModuleType] = {
     "em": em,
+    "small_fits": small_fits,
     "texts": texts,
     "binary": binary,
     "audit": audit,

@@ -32,7 +32,12 @@ class Case(NamedTuple):
     ways: tuple[str, ...]
 
 
-CASES = (Case(1_000_000, (IN_MEMORY, FROM_DISK, PIPELINE)), Case(10_000_000, (FROM_DISK,)))
+CASES = (
+    Case(2_400, (IN_MEMORY, PIPELINE)),
+    Case(50_000, (IN_MEMORY, PIPELINE)),
+    Case(1_000_000, (IN_MEMORY, FROM_DISK, PIPELINE)),
+    Case(10_000_000, (FROM_DISK,)),
+)
 _DISK_PER_MESSAGE = 1_000  # bytes; the file, rows on disk and results together
 
 
