@@ -229,7 +229,8 @@ def _exit_at_sigterm() -> Iterator[None]:
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        if threading.current_thread() is threading.main_thread():  # the garbage collector may end this anywhere
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _gigabytes(n_bytes: int) -> str:

@@ -53,7 +53,10 @@ class Mean(NamedTuple):
         return np.asarray(total < self.least * count)
 
     def ties(self, above: int, total: float, value: float) -> float:
-        return math.inf if value >= self.least else (total - self.least * above) // (self.least - value)
+        if value >= self.least:
+            return math.inf
+        # the list that has just this mean belongs to it, whatever the last digits say
+        return math.floor((total - self.least * above) / (self.least - value) + 1e-6)
 
 
 class Cut(NamedTuple):

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from sklearn.feature_extraction.text import CountVectorizer
 
 from noisybayes._extras import MissingExtraError
-from noisybayes.bench.speed import WORKS, audit, binary, cluster, em, files, growth, plan, texts
+from noisybayes.bench.speed import WORKS, audit, binary, cluster, cluster_audit, em, files, growth, plan, texts
 from noisybayes.bench.speed.clock import command_cost
 from noisybayes.bench.speed.page import render_page, results_path
 from noisybayes.bench.store import read_rows, write_rows
@@ -40,6 +40,7 @@ def small(monkeypatch, tmp_path):
     monkeypatch.setattr(cluster, "SIZES", (2_000, 3_000))
     monkeypatch.setattr(cluster, "BLOCK", 700)
     monkeypatch.setattr(cluster, "N_COLUMNS", 300)
+    monkeypatch.setattr(cluster_audit, "SIZES", (800, 1_000))
     monkeypatch.setattr(growth, "ROWS", (500, 2_000))
     monkeypatch.setattr(growth, "CLASSES", (2, 5))
     monkeypatch.setattr(growth, "COLUMNS", (300,))
@@ -59,13 +60,18 @@ def same_from_disk(rows):
     assert first[files.FROM_DISK]["recall"] == first[files.IN_MEMORY]["recall"]
 
 
+def same_on_a_cluster(rows):
+    assert [row["flags_differ"] for row in rows] == [0, 0]
+    assert all(row["dask_cpu_s"] > 0 for row in rows)
+
+
 #: What else must hold of the rows of a work.
-CHECKS = {"files": same_from_disk}
+CHECKS = {"files": same_from_disk, "cluster_audit": same_on_a_cluster}
 
 
 @pytest.mark.parametrize("work", WORKS)
 def test_a_work_goes_from_command_to_page(work, small, tmp_path):
-    reps = "1" if work == "files" else "2"  # every way starts a process
+    reps = "1" if work in ("files", "cluster_audit") else "2"  # every way starts a process
     result = CliRunner().invoke(app, ["bench", "speed", work, "--reps", reps, "--root", str(tmp_path)])
     assert result.exit_code == 0, result.output
     assert not list(tmp_path.glob(".noisybayes.*"))  # nothing is left behind

@@ -84,6 +84,13 @@ class Draws(NamedTuple):
     def weighted_labels(self) -> Labels:
         return self.few.labels._replace(weight=self.few.weight)
 
+    def sums_at(self, start: Calibration) -> Gradient:
+        """At one calibration for all draws."""
+        block = self.block
+        if self.few is not block:
+            return gradient_by_weights(start, block.scores, block.labels, block.weight)
+        return self._of_few(start.take(np.zeros(block.weight.shape[1], dtype=int)))
+
     def sums(self, calibration: Calibration, at: Calibration) -> Gradient:
         """At a calibration for each draw. at : where the step started"""
         moved = self._of_few(calibration)
@@ -144,21 +151,21 @@ def calibrations(judged: Judged, draws: Draws, pseudo_rows: float) -> tuple[Cali
     if len(block.weight) < MANY_ROWS:  # the maximum with fewer pseudo-rows; among many rows they make no difference
         target = Target(block.scores, block.labels, found.problem.structure, np.array([penalty]), found.problem.config)
         start = accelerate(target, start, _TOLERANCE, pseudo_rows)
-    repeated = start.take(np.zeros(block.weight.shape[1], dtype=int))
     pseudo = pseudo_rows * constant_rate(K, np.trace(start.mislabel[0]) / K)
-    slope = draws.sums(repeated, start).with_priors(start, penalty, block.weight.sum(axis=0), pseudo)
+    slope = draws.sums_at(start).with_priors(start, penalty, block.weight.sum(axis=0), pseudo)
     curve = curvature(start, block.scores, block.labels, penalty, pseudo)
-    return start, _stepped(start, repeated, *step(curve, slope))
+    return start, _stepped(start, *step(curve, slope))
 
 
-def _stepped(start: Calibration, repeated: Calibration, corner: Array, matrix: Array) -> Calibration:
+def _stepped(start: Calibration, corner: Array, matrix: Array) -> Calibration:
     corner, matrix = (np.clip(part, -_FARTHEST, _FARTHEST) for part in (corner, matrix))
     B = start.temperature.shape[1]
     # a temperature steps on the scale of its logarithm, so that it stays positive
     relative = np.clip(corner[:, :B] / start.temperature, -_FARTHEST, _FARTHEST)
     mislabel = start.mislabel * np.exp(matrix)
-    return repeated._replace(
+    return Calibration(
         temperature=start.temperature * np.exp(relative),
         offset=start.offset + corner[:, B:],
         mislabel=mislabel / mislabel.sum(axis=1, keepdims=True),
+        base=np.repeat(start.base, len(corner), axis=0),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._extras import require
@@ -24,13 +24,16 @@ class OpenedEngine(NamedTuple):
         """Run something once on every worker that still answers."""
         if self.client is None or self.client.status != "running":
             return
-        from distributed import wait
+        from distributed import fire_and_forget
 
-        try:
-            workers = self.client.scheduler_info(n_workers=-1)["workers"]
-            wait([self.client.submit(fn, workers=[worker], pure=False) for worker in workers], timeout=_SECONDS_TO_TIDY)
-        except (TimeoutError, OSError):
+        workers = self.client.scheduler_info(n_workers=-1)["workers"]
+        done = [self.client.submit(fn, workers=[worker], pure=False) for worker in workers]
+        if self.client.asynchronous:  # the garbage collector may call this in the thread that would have to answer
+            fire_and_forget(done)
             return
+        for future in done:
+            with suppress(Exception):  # a worker that has died meanwhile, or is busy: there is nothing more to do
+                future.result(timeout=_SECONDS_TO_TIDY)
 
 
 @contextmanager

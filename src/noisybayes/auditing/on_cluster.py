@@ -69,7 +69,6 @@ def features_of(table: Table, options: FitOptions, engine: OpenedEngine, place: 
             with whole_file(stored) as made, made.open("wb") as file:
                 pickle.dump(found, file, protocol=5)
         yield RemoteFeatures(found.rows(engine.map_sum, scratch), found, place / _STATE)
-        table.source.check_unchanged()
     finally:
         engine.on_workers(scratch.remove)
 

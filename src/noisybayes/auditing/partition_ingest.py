@@ -39,11 +39,16 @@ _LARGEST, _SMALLEST = 1 << 26, 1 << 20
 _WORDS_AT_A_TIME = 4_000_000
 
 
+class _Counted(NamedTuple):
+    number: int
+    partition: Partition
+    first: int  # the number of its first row
+
+
 class Ingested(NamedTuple):
     """All that is known of the rows without having them; small, whatever their number."""
 
-    partitions: tuple[Partition, ...]
-    firsts: tuple[int, ...]  # the number of the first row of each
+    partitions: tuple[_Counted, ...]
     coding: Coding
     recipe: Recipe
     classes: LabelClasses
@@ -58,7 +63,7 @@ class Ingested(NamedTuple):
                 Source(number, partition, self.coding, scratch, first), self.recipe, self.classes, dtype,
                 self.has_verified,
             )
-            for number, (partition, first) in enumerate(zip(self.partitions, self.firsts, strict=True))
+            for number, partition, first in self.partitions
         ]  # fmt: skip
         entries = int(engine(_count_entries, parts))
         return Partitioned(parts, (self.n_rows, self.recipe.blocks[-1].stop), entries, dtype)
@@ -200,14 +205,13 @@ def _learned(sources: list[Source], told: Told, engine: MapSum, notes: list[str]
         if isinstance(coder, Texts):
             _count_words(coder, i, sources, engine)
     recipe = learned_recipe(coding.roles, told.coders, partial(_sum_over, sources, engine), notes)
-    filled = [
-        (replace(source.partition, n_rows=n_rows), first)
+    counted = [
+        _Counted(source.number, replace(source.partition, n_rows=n_rows), first)
         for source, n_rows, first in zip(sources, sizes, firsts, strict=True)
         if n_rows
     ]
     return Ingested(
-        tuple(partition for partition, _ in filled),
-        tuple(first for _, first in filled),
+        tuple(counted),
         coding,
         recipe,
         classes,

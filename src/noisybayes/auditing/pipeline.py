@@ -296,6 +296,7 @@ def audit_fitted(
     tell("judging the rows")
     rule = Rule(asked.precision, asked.budget)
     found = findings_of(fitted.model, fitted.judged, rule, asked.level, asked.draws, run.seed, tell)
+    table.check_unchanged()
     seconds = time.perf_counter() - started
     run = replace(run, created=now(), seconds=seconds, notes=(*run.notes, *fitted.notes))
     return Audit(found, fitted.model, run, table, fitted.recipe)

@@ -67,6 +67,11 @@ class Table(NamedTuple):
             start += frame.height
         return pl.concat(parts)[np.argsort(np.argsort(rows, kind="stable"), kind="stable")]
 
+    def check_unchanged(self) -> None:
+        """Refuse to go on if the file is not what it was when it was opened."""
+        if isinstance(self.source, Batches):
+            self.source.check_unchanged()
+
     def batches(self) -> Iterable[pl.DataFrame]:
         return [self.source] if isinstance(self.source, pl.DataFrame) else self.source
 

@@ -21,7 +21,7 @@ _SHOWN = 5
 
 
 @click.command()
-@click.argument("file")
+@click.argument("file", nargs=-1, required=True)
 @column_options
 @click.option(
     "--precision", type=click.FloatRange(0, 1, min_open=True), help="Suspects: the longest list of that precision."
@@ -67,15 +67,16 @@ _SHOWN = 5
 @large_options
 @reading_options
 @word_options
-def audit(file: str, **options: Any) -> None:
-    """Find the wrong labels in FILE (CSV, TSV, JSON lines or Parquet, maybe compressed; - is standard input).
+def audit(file: tuple[str, ...], **options: Any) -> None:
+    """Find the wrong labels in FILE (CSV, TSV, JSON lines or Parquet, maybe compressed; - is standard input), or in
+    several files that are parts of one table.
 
     \b
     noisybayes audit messages.csv --label category --text message --out audit
     then open audit/report.html.
     """  # fmt: skip
     with clear_errors():
-        found = _run(file, options)
+        found = _run(file[0] if len(file) == 1 else list(file), options)
     if options["as_json"]:
         click.echo(found.to_json())
     elif not options["quiet"]:
@@ -86,7 +87,7 @@ def audit(file: str, **options: Any) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _run(file: str, options: dict[str, Any]) -> Audit:
+def _run(file: str | list[str], options: dict[str, Any]) -> Audit:
     from ..auditing.pipeline import AuditOptions, audited
     from ..data.errors import InputError
     from ..report.outputs import check_folder, write_audit
@@ -98,6 +99,10 @@ def _run(file: str, options: dict[str, Any]) -> Audit:
     elif options["exports"] or options["sample"]:
         which = "--export" if options["exports"] else "--sample"
         raise InputError(f"{which} writes files, so it needs a folder for them: add --out FOLDER")
+    if options["engine"] == "dask" and "cleanlab" in options["exports"]:
+        raise InputError("--export cleanlab lists every row, but on a cluster rows stay with the workers; leave it out")
+    if options["engine"] == "dask" and options["sample"]:
+        raise InputError("rows to check cannot be drawn on a cluster; leave out --sample, or audit without --engine")
     asked = AuditOptions(options["precision"], options["budget"], options["level"])
     with stages(_STAGES, options["quiet"] or options["as_json"]) as tell:
         tell("reading")
@@ -121,6 +126,9 @@ def _show(found: Audit, out: Path | None, sample: int | None) -> None:
     summary = found.summary()
     _headline(console, summary)
     _suspects(console, summary)
+    changed = summary["n_corrected"]
+    if out is not None:
+        console.print(f"\n{changed:,} labels are corrected unseen in corrected_label; the others stay as they are.")
     for warning in found.warnings:
         console.print(f"\nWarning: {warning}", style="yellow", markup=False)
     if out is None:
@@ -136,15 +144,15 @@ def _show(found: Audit, out: Path | None, sample: int | None) -> None:
 
 
 def _headline(console: Any, summary: dict[str, Any]) -> None:
-    from ..report.words import caveat, wrong_labels
+    from ..report.words import caveat, cost_sentence, wrong_labels
 
     console.print(f"\n{wrong_labels(summary)}; {summary['n_suspects']:,} suspects.", style="bold", markup=False)
     pairs = [pair for pair in summary["confused_pairs"][:_SHOWN] if pair["rows"] >= 1]
     if pairs:
         named = "; ".join(f"{pair['given']!r} instead of {pair['true']!r} ({pair['rows']:,.0f})" for pair in pairs)
         console.print(f"Most confused: {named}", markup=False)
-    if summary["impact"] is not None:
-        console.print(summary["impact"]["text"], markup=False)
+    if cost_sentence(summary):
+        console.print(cost_sentence(summary), markup=False)
     if caveat(summary):
         console.print(caveat(summary), style="dim", markup=False)
 

@@ -46,7 +46,7 @@ def large_options(command: Any) -> Any:
     return command
 
 
-def open_table(file: str, options: dict[str, Any]) -> tuple[Table, FitOptions]:
+def open_table(file: str | list[str], options: dict[str, Any]) -> tuple[Table, FitOptions]:
     """The table, and how to fit it."""
     from ..auditing.pipeline import FitOptions
     from ..auditing.size import file_size_limit

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +52,9 @@ def _serve(options: dict[str, Any]) -> None:
         requests_per_second=options["requests_per_second"],
     )  # fmt: skip
     bot = _bot(options["bot_folder"], options["demo"])
-    store = _store(options["store"], options["demo"])
-    run(store, settings, bot, options["demo"], lambda url: click.echo(f"Open {url} in a browser; Ctrl-C ends it."))
+    with _place(options["store"], options["demo"]) as place:
+        store = open_store(place)
+        run(store, settings, bot, options["demo"], lambda url: click.echo(f"Open {url} in a browser; Ctrl-C ends it."))
 
 
 def _bot(folder: Path | None, demo: bool) -> Any:
@@ -66,20 +69,30 @@ def _bot(folder: Path | None, demo: bool) -> Any:
     return None
 
 
-def _store(given: str | None, demo: bool) -> Any:
-    """A name without :// is a file; the demo has one that goes with the process."""
-    import atexit
-    import shutil
+@contextmanager
+def _place(given: str | None, demo: bool) -> Iterator[str | None]:
+    """Where the store is; the demo has one that goes with the process, also when it is terminated."""
+    if given is not None or not demo:
+        yield given
+        return
     import tempfile
 
+    from .._files import scratch_folder
+
+    with scratch_folder(Path(tempfile.gettempdir())) as folder:
+        yield f"{folder}/demo.db"
+
+
+def open_store(given: str | None) -> Any:
+    """A name without :// is a file."""
+    from .._extras import require
     from ..data.errors import InputError
+
+    for module in ("sqlalchemy", "alembic"):
+        require(module, extra="web", purpose="the review desk")
     from ..web.server import default_store
     from ..web.store import Store, StoreError
 
-    if given is None and demo:
-        folder = tempfile.mkdtemp(prefix="noisybayes-demo-")
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        given = f"{folder}/demo.db"
     url = default_store() if given is None else given if "://" in given else f"sqlite:///{Path(given).resolve()}"
     try:
         return Store.open(url)

@@ -74,8 +74,11 @@ def connect(address: str | None) -> Client:
                 self.close()
                 raise
 
+    here = {"n_workers": effective_n_jobs(-1), "threads_per_worker": 1, "dashboard_address": ":0"}
     with _memory_kept():
-        return ClosedIfNotConnected(address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
+        return ClosedIfNotConnected(
+            address, timeout=SECONDS_TO_CONNECT, set_as_default=False, **(here if address is None else {})
+        )
 
 
 def local_cluster(n_workers: int) -> LocalCluster:
@@ -112,9 +115,16 @@ def _client_of_local_cluster(n_workers: int) -> Client:
     return client
 
 
+class Home(NamedTuple):
+    """A thread of a worker: each has a share of the rows."""
+
+    worker: str
+    thread: int
+
+
 class Group(NamedTuple):
     chunks: Future
-    home: str  # the worker that they were sent to
+    home: Home  # where they were sent to
 
 
 class Held:
@@ -134,25 +144,27 @@ class Held:
         self._chunks, self._groups = None, []
 
     def _send(self, chunks: Sequence[Rows]) -> None:
-        """Neighbouring groups to one worker, so that most sums of the tree are made there."""
+        """Neighbouring groups to one home, so that most sums of the tree are made there."""
         edges = np.linspace(0, len(chunks), min(GROUPS, len(chunks)) + 1).astype(int)
         groups = [list(chunks[start:stop]) for start, stop in pairwise(edges)]
-        workers = _workers(self.client)
-        homes = [workers[i * len(workers) // len(groups)] for i in range(len(groups))]
+        threads = _threads(self.client)
+        homes = [threads[i * len(threads) // len(groups)] for i in range(len(groups))]
         self._groups = [
-            Group(_sent(self.client, group, home, _loaded), home) for group, home in zip(groups, homes, strict=True)
+            Group(_sent(self.client, group, home.worker, _loaded), home)
+            for group, home in zip(groups, homes, strict=True)
         ]
         self._chunks = chunks
 
 
-def _workers(client: Client) -> list[str]:
-    """Addresses; of a cluster that is just starting, or that has lost its last worker, once there is one again."""
+def _threads(client: Client) -> list[Home]:
+    """Of all workers; of a cluster that is just starting, or that has lost its last worker, once there is one again."""
     try:
         client.wait_for_workers(1, timeout=SECONDS_TO_WAIT)
     except TimeoutError:
         raise ClusterLostError("the cluster has no workers; start some and fit again") from None
     # what the client keeps of the scheduler may be overwritten at any time, by a message that leaves the workers out
-    return sorted(client.sync(client.scheduler.identity, n_workers=-1)["workers"])
+    workers = client.sync(client.scheduler.identity, n_workers=-1)["workers"]
+    return [Home(name, thread) for name in sorted(workers) for thread in range(workers[name]["nthreads"])]
 
 
 def _sent(client: Client, value: Any, home: str | None = None, unpack: Callable[[bytes], Any] | None = None) -> Future:
@@ -183,8 +195,8 @@ def _map_sum(held: Held, fn: Callable[[Rows], Any], chunks: Sequence[Rows]) -> A
         except Exception as error:
             if held.client.status != "running":
                 raise ClusterLostError(
-                    "the scheduler does not answer any more; start the cluster and fit again (a run with rows on "
-                    "disk goes on with --resume)"
+                    "the scheduler does not answer any more; start the cluster again and repeat the command with "
+                    "--resume (of a run without --out nothing is kept)"
                 ) from error
             if not isinstance(error, lost):
                 raise
@@ -199,7 +211,7 @@ def _one_pass(client: Client, fn: Callable[[Rows], Any], groups: list[Group]) ->
         """One task for what is at one home: the scheduler takes a millisecond over each."""
         homes = {group.home for group in some}
         if len(homes) == 1:
-            where = {"workers": list(homes), "allow_other_workers": True}
+            where = {"workers": [some[0].home.worker], "allow_other_workers": True}
             return client.submit(_sum_of_groups, shared, [group.chunks for group in some], pure=False, **where)
         first, second = _halves(some)
         return client.submit(_add, total(first), total(second), pure=False)

@@ -150,6 +150,8 @@ def _write_corrected(audit: Audit, folder: Path, format: str) -> None:
     rows = audit.findings.rows
     if isinstance(rows, RemoteRows):
         write_parts(rows, folder / "corrected.parquet")
+        assert audit.source is not None
+        audit.source.check_unchanged()
     else:
         write_batches(corrected(audit), folder / f"corrected.{format}", format)
 

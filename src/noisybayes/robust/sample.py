@@ -42,8 +42,9 @@ class Sample:
         return self._by_size[size]
 
     def dataset(self, n_classes: int) -> Dataset:
-        """The sample as rows to pass over: the data themselves if it is all of them."""
-        if self.is_all:
+        """The sample as rows to pass over: the data themselves if it is all of them. But a choice takes so many passes
+        that rows on a cluster, once they were drawn, are better passed over here."""
+        if self.is_all and not self._data.is_remote:
             return self._data
         from ..engines import ENGINES  # rows in the memory of this process are passed over by its threads
 

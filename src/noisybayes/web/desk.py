@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from .uploads import read_upload
 
 LONGEST_MESSAGE = 2_000
 LONGEST_NAME = 100
+_HEALTH_LASTS = 1.0  # seconds
 
 
 class Filter(NamedTuple):
@@ -37,6 +39,14 @@ class Desk:
     def __init__(self, store: Store, settings: Settings, bot: Bot | None = None) -> None:
         self.store, self.settings, self.bot = store, settings, bot
         self.jobs = Jobs(store)
+        self._healthy_until = 0.0
+
+    def check_health(self) -> None:
+        """Unavailable if the store takes no writes. Asked often, it is not tried every time."""
+        now = time.monotonic()
+        if now > self._healthy_until:
+            self.store.probe()
+            self._healthy_until = now + _HEALTH_LASTS
 
     # tables
 

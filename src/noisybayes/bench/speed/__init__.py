@@ -6,7 +6,7 @@ from collections.abc import Generator
 from types import ModuleType
 
 from ..store import Row
-from . import audit, binary, cluster, em, files, growth, texts
+from . import audit, binary, cluster, cluster_audit, em, files, growth, texts
 
 #: name -> module with `measure(reps, seed)` (yields rows) and `page(rows)`; a new one is one file and one line.
 WORKS: dict[str, ModuleType] = {
@@ -16,6 +16,7 @@ WORKS: dict[str, ModuleType] = {
     "audit": audit,
     "files": files,
     "cluster": cluster,
+    "cluster_audit": cluster_audit,
     "growth": growth,
 }
 

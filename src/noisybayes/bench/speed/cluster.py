@@ -57,10 +57,10 @@ def _on_workers(workers: int, shards: Shards, y: Any) -> Row:
     with local_cluster(workers) as cluster, Client(cluster, set_as_default=False) as client:
         engine = on_cluster(client)
         spent = pace(lambda **settings: BernoulliINB(**settings, engine=engine), shards, y)
-        return {**spent._asdict(), "peak_bytes": _largest_peak(client)}
+        return {**spent._asdict(), "peak_bytes": largest_peak(client)}
 
 
-def _largest_peak(client: Client) -> float:
+def largest_peak(client: Client) -> float:
     """Bytes that a worker has held at its worst moment; Linux alone tells."""
     if sys.platform != "linux":
         return float("nan")

@@ -9,7 +9,7 @@ import click
 from .options import root_option
 
 # the keys of noisybayes.bench.speed.WORKS, whose import would take a second (a test keeps them equal)
-WORKS = ("em", "texts", "binary", "audit", "files", "cluster", "growth")
+WORKS = ("em", "texts", "binary", "audit", "files", "cluster", "cluster_audit", "growth")
 
 
 @click.command()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import TracebackType
 
+from .accounts import Accounts
 from .chats import Chats
 from .database import Database
 from .findings import Findings
@@ -13,7 +14,7 @@ from .upgrade import upgrade
 from .verdicts import Verdicts
 
 
-class Store(Tables, Fits, Findings, Verdicts, Chats):
+class Store(Tables, Fits, Findings, Verdicts, Chats, Accounts):
     """Safe to share between threads."""
 
     @classmethod
@@ -26,6 +27,10 @@ class Store(Tables, Fits, Findings, Verdicts, Chats):
             database.close()
             raise
         return cls(database)
+
+    def probe(self) -> None:
+        """Unavailable unless the store can be read and written to now."""
+        self._database.probe()
 
     def close(self) -> None:
         self._database.close()

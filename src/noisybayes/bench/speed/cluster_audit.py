@@ -1,0 +1,125 @@
+"""The whole audit on the workers of a Dask cluster on this machine, against one process that keeps its rows on disk."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from ..._extras import require
+from ..._files import scratch_folder
+from ...data.messages import write_messages
+from ..store import Row, table
+from .clock import Cost, command_cost, grouped, median, ratio, shown, shown_bytes
+from .cluster import largest_peak
+from .files import FROM_DISK, MEMORY, N_CLASSES, WORDS
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+SIZES = (300_000, 1_000_000, 10_000_000)
+WORKERS = 2
+#: What is hoped for: times the time of one process, and bytes of any process.
+MOST_TIMES, MOST_BYTES = 1.5, 2.5e9
+_DISK_PER_MESSAGE = 1_000  # bytes; the file, what workers keep, and results together
+
+
+def measure(reps: int, seed: int = 0) -> Iterator[Row]:
+    require("distributed", extra="dask", purpose="the speed of a cluster")
+    for n_rows in SIZES:
+        with scratch_folder(Path(tempfile.gettempdir()), _DISK_PER_MESSAGE * n_rows) as folder:
+            messages = folder / "messages.csv"
+            write_messages(messages, n_rows, n_words=WORDS, n_classes=N_CLASSES, seed=seed, true_label=False)
+            for rep in range(reps):
+                yield {"n_rows": n_rows, "rep": rep, **_in_turn(messages)}
+
+
+def _in_turn(messages: Path) -> Row:
+    here, there = messages.with_name("here"), messages.with_name("there")
+    one = command_cost(*_command(messages, here, "--memory", f"{MEMORY:.0f}"))
+    driver, workers = _on_cluster(messages, there)
+    differ = _suspects(here / "corrected.csv") != _suspects(there / "corrected.parquet")
+    for folder in (here, there):
+        shutil.rmtree(folder)
+    return {
+        **{f"disk_{name}": value for name, value in one._asdict().items()},
+        "dask_wall_s": driver.wall_s,
+        "dask_cpu_s": driver.cpu_s + workers["cpu_s"],
+        "driver_peak_bytes": driver.peak_bytes,
+        "worker_peak_bytes": workers["peak_bytes"],
+        "flags_differ": int(differ.sum()),
+    }
+
+
+def _on_cluster(messages: Path, out: Path) -> tuple[Cost, Row]:
+    from distributed import Client
+
+    from ...engines.dask import local_cluster
+
+    with local_cluster(WORKERS) as cluster, Client(cluster, set_as_default=False) as client:
+        before = _cpu(client)
+        driver = command_cost(*_command(messages, out, "--engine", "dask", "--scheduler", cluster.scheduler_address))
+        return driver, {"cpu_s": _cpu(client) - before, "peak_bytes": largest_peak(client)}
+
+
+def _cpu(client: Client) -> float:
+    return float(sum(client.run(time.process_time).values()))
+
+
+def _command(messages: Path, out: Path, *options: str) -> list[Any]:
+    columns = ["--label", "label", "--text", "text"]
+    return [sys.executable, "-m", "noisybayes", "audit", messages, *columns, "--out", out, *options]
+
+
+def _suspects(path: Path) -> Any:
+    frame = pl.scan_csv(path) if path.suffix == ".csv" else pl.scan_parquet(path)
+    return frame.select("suspect").collect(engine="streaming")["suspect"].to_numpy()
+
+
+def page(rows: list[Row]) -> str:
+    times = ("disk_wall_s", "dask_wall_s", "disk_cpu_s", "dask_cpu_s")
+    lines = [
+        [f"{n_rows:,}", *(shown(median(mine, key)) for key in times),
+         f"{ratio(mine, 'dask_wall_s', 'disk_wall_s'):.2f} x", f"{ratio(mine, 'dask_cpu_s', 'disk_cpu_s'):.2f} x",
+         *(shown_bytes(max(row[f"{who}_peak_bytes"] for row in mine)) for who in ("disk", "driver", "worker")),
+         f"{max(row['flags_differ'] for row in mine):,}"]
+        for n_rows, mine in grouped(rows, "n_rows").items()
+    ]  # fmt: skip
+    header = ["messages", "time: from disk", "Dask", "CPU time: from disk", "Dask", "time, Dask / from disk",
+              "CPU time", "peak memory: from disk", "driver", "a worker", "suspects that differ"]  # fmt: skip
+    return f"""## An audit on a cluster
+
+A CSV file of made messages ({WORDS} words, {N_CLASSES} classes) to report and corrected table: `{FROM_DISK}`, and
+`noisybayes audit --engine dask` with {WORKERS} worker processes on the same machine, which read, fit, judge and write.
+The driver is the process of the command; its CPU time and that of the workers count together.
+
+{table(header, lines)}
+
+{_verdict(rows)}
+"""
+
+
+def _verdict(rows: list[Row]) -> str:
+    n_rows, largest = max(grouped(rows, "n_rows").items())
+    slower = ratio(largest, "dask_wall_s", "disk_wall_s")
+    peak = max(max(row["driver_peak_bytes"], row["worker_peak_bytes"]) for row in rows)
+    kept = "kept" if slower <= MOST_TIMES and peak <= MOST_BYTES else "not kept"
+    drivers = {n: np.median([row["driver_peak_bytes"] for row in mine]) for n, mine in grouped(rows, "n_rows").items()}
+    few, many = min(drivers), max(drivers)
+    growth = (
+        f" From {few:,} to {many:,} messages the memory of the driver went from {shown_bytes(drivers[few])} to "
+        f"{shown_bytes(drivers[many])}."
+        if few < many
+        else ""
+    )
+    return (
+        f"The limits, {MOST_TIMES:g} times the time of one process and {MOST_BYTES / 1e9:g} GB for each process, were "
+        f"{kept} at {n_rows:,} messages: {slower:.2f} x and {shown_bytes(peak)}.{growth}"
+    )
