@@ -56,7 +56,7 @@ class CountingEngine:
 
     def assert_every_row_was_seen_in_every_pass(self, at_least):
         assert len(self.rows_of_passes) >= at_least
-        assert set(self.rows_of_passes) == {N}
+        assert set(self.rows_of_passes) <= {N}
         assert self.read_within == len(self.rows_of_passes) * (len(EDGES) - 1)
 
 
@@ -91,11 +91,12 @@ def test_every_pass_of_a_fit_and_of_its_audit(name, method, engine, shards):
     # a robust fit has judged its rows already
     assert len(engine.rows_of_passes) == (0 if method == "crossfit" else 1)
     engine.forget()
-    intervals(judged, 0.9, 3, 0)
-    engine.assert_every_row_was_seen_in_every_pass(at_least=1)
+    found = intervals(judged, 0.9, 3, 0)
+    # of rows that are not those of a robust fit, what was found may say all
+    engine.assert_every_row_was_seen_in_every_pass(at_least=1 if method == "crossfit" else 0)
     engine.forget()
-    if impact(judged, 0.9, 0) is not None:
-        engine.assert_every_row_was_seen_in_every_pass(at_least=2)
+    impact(judged, found.mislabel_matrix, 0.9, 0)
+    engine.assert_every_row_was_seen_in_every_pass(at_least=1 if method == "crossfit" else 0)
     assert engine.read_outside == []
 
 

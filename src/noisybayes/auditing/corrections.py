@@ -24,11 +24,13 @@ from .judged import Judged
 from .noise_rate import LEAST_TOLD
 from .row_results import Correct
 
+# Mean probability of another label above which a label is changed unseen.
 CORRECT = 0.6
 # With fewer doubts than this, labels that are all right may look the same.
 _FEW = 0.1
 # A pair is named if the fit sees at least this confusion, and the careful reading less than half of it.
 _CONFUSED = 0.1
+# Pairs of classes that a warning names.
 _MOST_PAIRS = 3
 
 RULE = (

@@ -24,7 +24,9 @@ from ..dataset.tree import Array
 from .intervals import Interval
 from .judged import Judged
 
+# Simulations whose mean is the estimate.
 _CENTRE_DRAWS = 10
+# Simulations with matrices drawn from their intervals, whose spread is that of the estimate.
 _SPREAD_DRAWS = 30
 # Draws differ by chance and by the matrix, and the simulation itself is off by about this much.
 _OWN_ERROR = 0.01
@@ -32,8 +34,10 @@ _OWN_ERROR = 0.01
 _WIDER = 1.7 / 1.645
 # Rows whose label is all but surely right keep the inverse from exploding.
 _SURE = 0.02
+# Rows times columns of a simulated test set: enough for tenths of a point.
 _CELLS = 500_000
 _FEWEST_TESTS, _MOST_TESTS = 200, 4_000
+# Simulated rates are kept this far from 0 and 1.
 _LEAST = 1e-3
 
 

@@ -16,7 +16,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import minimize, root
 from scipy.special import expit, logit
 
 from ..dataset import Dataset, Rows
@@ -33,6 +33,8 @@ _STARTS = ((0.0, 0.0), (-3.0, 0.0))
 _LEAST = 1e-6
 # Fewer verified labels than this say too little of the others.
 _FEWEST_VERIFIED = 10
+# How far a search by values may end from the root.
+_NEAR = 0.01
 
 
 class Recalibration(NamedTuple):
@@ -51,7 +53,11 @@ def recalibrate(p_wrong: Array, wrong: Array, weight: Array) -> Recalibration:
     """From P(wrong) of verified rows and the verdicts, whether they were wrong: the mode of the posterior."""
     x = _safe_logit(p_wrong)
     ends = [minimize(_loss, start, (x, wrong, weight), jac=True, method="BFGS") for start in _STARTS]
-    intercept, log_slope = min(ends, key=lambda end: float(end.fun)).x
+    best = min(ends, key=lambda end: float(end.fun)).x
+    # the root of the slope is exact, where a search by values stops anywhere on a flat top: the order of the rows must
+    # not matter, and on a cluster it is another
+    exact = root(lambda beta: _loss(beta, x, wrong, weight)[1], best, tol=1e-13).x
+    intercept, log_slope = exact if np.abs(exact - best).max() < _NEAR else best
     return Recalibration(float(intercept), float(np.exp(log_slope)))
 
 

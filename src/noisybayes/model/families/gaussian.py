@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import minimize
+from scipy.optimize import minimize, root
 from scipy.special import digamma, gammaln
 
 from ...dataset.csr import squared, transposed_product
@@ -18,6 +18,9 @@ from .base import STRENGTH_BOUNDS, Family
 
 # As in scikit-learn: no variance below this share of the greatest one, so that a constant feature cannot decide alone.
 _VARIANCE_FLOOR = 1e-9
+
+# In logarithms: how far a search by values may end from the root of the slope.
+_NEAR = 0.01
 
 
 class GaussianStats(NamedTuple):
@@ -148,5 +151,22 @@ def _best_strengths(stats: GaussianStats, weight: Array, mean: Array, var: Array
 
     bounds = [tuple(np.log(STRENGTH_BOUNDS))] * 2
     best = minimize(cost, np.zeros(2), jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 0.0, "gtol": 1e-8})
-    kappa, nu = np.exp(best.x)
+    kappa, nu = np.exp(_root(lambda log_strength: cost(log_strength)[1], best.x, bounds))
     return float(kappa), float(nu)
+
+
+def _root(gradient: Callable[[Array], Array], near: Array, bounds: list[Any]) -> Array:
+    """Where the gradient is zero: exact to the last digits, where a search for the maximum stops anywhere on a flat top
+    (the same data in other chunks must give the same strengths). Numbers at their bounds stay there."""
+    free = np.array([low < value < high for value, (low, high) in zip(near, bounds, strict=True)])
+    if not free.any():
+        return near
+
+    def put(values: Array) -> Array:
+        whole = near.copy()
+        whole[free] = values
+        return whole
+
+    found = root(lambda values: gradient(put(values))[free], near[free], tol=1e-13)
+    # a root elsewhere is another maximum, or none
+    return put(found.x) if np.abs(found.x - near[free]).max() < _NEAR else near
