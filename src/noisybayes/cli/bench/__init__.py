@@ -9,6 +9,7 @@ from .experiments import NAMES, experiment, page
 from .quality import quality
 from .review import review
 from .speed import speed
+from .trust import trust
 
 __all__ = ["NAMES", "bench"]
 
@@ -20,5 +21,5 @@ def bench() -> None:
 
 for name, text in NAMES.items():
     bench.add_command(experiment(name, text))
-for command in (speed, quality, review, add, page):
+for command in (speed, quality, review, trust, add, page):
     bench.add_command(command)
