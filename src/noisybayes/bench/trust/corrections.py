@@ -78,7 +78,7 @@ def _labels(data: _Set, rng: np.random.Generator) -> Iterator[tuple[str, Array]]
         yield "human", data.human
     K = int(data.true.max()) + 1
     dense = not hasattr(data.X, "tocsr")
-    classifier = LogisticRegression(max_iter=60, C=1.0 if dense else 10.0)
+    classifier = LogisticRegression(max_iter=200, C=1.0 if dense else 10.0)
     judge = make_pipeline(StandardScaler(), classifier) if dense else classifier
     proba = cross_val_predict(judge, data.X, data.true, method="predict_proba", cv=3)
     for rate in RATES:

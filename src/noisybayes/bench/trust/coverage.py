@@ -12,7 +12,8 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.naive_bayes import BernoulliNB
 
 from ...auditing.careful_fit import careful_fit, sums_of
-from ...auditing.findings import findings_of
+from ...auditing.findings import Findings, findings_of
+from ...auditing.impact import Impact
 from ...auditing.judged import Judged, RandomChecks, judge
 from ...auditing.noise_rate import noise_rate
 from ...auditing.result import Audit
@@ -87,11 +88,11 @@ def _one(regime: Regime, seed: int) -> Iterator[tuple[str, float]]:
 def _labels(data: Simulation, regime: Regime, rng: np.random.Generator) -> Array:
     if regime.boundary is None:
         return data.y
-    proba = cross_val_predict(LogisticRegression(max_iter=50), data.X, data.true, method="predict_proba", cv=3)
+    proba = cross_val_predict(LogisticRegression(max_iter=200), data.X, data.true, method="predict_proba", cv=3)
     return boundary_noise(data.true, proba, regime.boundary, rng)
 
 
-def _cost(impact: object, data: Simulation, y: Array, n: int) -> Iterator[tuple[str, float]]:
+def _cost(impact: Impact | None, data: Simulation, y: Array, n: int) -> Iterator[tuple[str, float]]:
     yield "cost told", impact is not None
     if impact is None:
         return
@@ -99,8 +100,8 @@ def _cost(impact: object, data: Simulation, y: Array, n: int) -> Iterator[tuple[
     naive, ideal = (
         np.mean(BernoulliNB().fit(data.X[:n], labels).predict(fresh) == truth) for labels in (y[:n], data.true[:n])
     )
-    yield "cost covered", impact.low <= naive - ideal <= impact.high  # type: ignore[attr-defined]
-    yield "cost off by", abs(impact.delta - (naive - ideal))  # type: ignore[attr-defined]
+    yield "cost covered", impact.low <= naive - ideal <= impact.high
+    yield "cost off by", abs(impact.delta - (naive - ideal))
 
 
 def _accuracy(name: str, predicted: Array, found: Audit, true: Array) -> Iterator[tuple[str, float]]:
@@ -110,7 +111,7 @@ def _accuracy(name: str, predicted: Array, found: Audit, true: Array) -> Iterato
 
 
 def _checked(
-    judged: Judged, model: BernoulliINB, found: object, true: Array, other: Array, rng: np.random.Generator
+    judged: Judged, model: BernoulliINB, found: Findings, true: Array, other: Array, rng: np.random.Generator
 ) -> Iterator[tuple[str, float]]:
     careful = careful_fit(judged)
     sums = sums_of(judged, careful)
@@ -123,5 +124,5 @@ def _checked(
             yield f"rate covered, {m} checks", rate.low <= wrong <= rate.high
             yield f"rate off by, {m} checks", abs(rate.estimate - wrong)
             yield f"width, {m} checks", rate.high - rate.low
-            audit = Audit(replace(found, judged=known.without_copies()), model)  # type: ignore[type-var]
+            audit = Audit(replace(found, judged=known.without_copies()), model)
             yield from _accuracy(f"{m} checks", other, audit, true)

@@ -12,9 +12,9 @@ from . import corrections, coverage, human
 
 HEAD = """# Can the numbers be believed?
 
-This page is made by `noisybayes bench trust` from the rows in [results/trust.csv](../results/trust.csv); no number on it
-was typed. Every part compares an audit with a truth that it never sees. Intervals are asked to hold the truth in 90 % of
-the cases.
+This page is made by `noisybayes bench trust` from the rows in [results/trust.csv](../results/trust.csv); no number on
+it was typed. Every part compares an audit with a truth that it never sees. Intervals are asked to hold the truth in
+90 % of the cases.
 """
 RESULTS = "trust.csv"
 
@@ -67,8 +67,8 @@ def _coverage(rows: Sequence[Row]) -> str:
     seeds = _seeds(rows, "coverage")
     return f"""## How often intervals hold the truth
 
-{seeds} fits in each regime, and of each fit several samples of checked rows. Without checks the noise rate is a range of
-what is plausible, which has no probability; a dash is a number that was never told.
+{seeds} fits in each regime, and of each fit several samples of checked rows. Without checks the noise rate is a range
+of what is plausible, which has no probability; a dash is a number that was never told.
 
 ### Share of wrong labels
 
@@ -128,8 +128,8 @@ def _corrections(rows: Sequence[Row]) -> str:
         for kind in ("true labels", "human", *corrections.KINDS):
             mine = [case for case in cases if case.startswith(f"{data}, {kind}")]
             if mine:
-                lines.append([data, kind, *(_over(rows, mine, name) for name in ("gain", "changed", "warned",
-                              "suspects", "suspects F1")), f"{min(min(gains[case]) for case in mine):+.3f}"])  # fmt: skip
+                means = (_over(rows, mine, name) for name in ("gain", "changed", "warned", "suspects", "suspects F1"))
+                lines.append([data, kind, *means, f"{min(min(gains[case]) for case in mine):+.3f}"])
     header = ["data", "mistakes", "gain", "changed", "with a warning", "suspects", "F1 of suspects", "least gain"]
     return f"""## Corrections
 
@@ -156,8 +156,8 @@ def _alarms(rows: Sequence[Row]) -> str:
         lines.append([case, f"{int(sum(alarms))} of {len(alarms)}", _mean(rows, "alarms", case, "accuracy")])
     return f"""## The alarm of drift
 
-`drift_` above 0.05: more labels are doubted than naive Bayes of the labels as given fails to predict. The hidden topic is
-that of [the concepts](concepts.md#the-robust-fit), where EM drifts.
+`drift_` above 0.05: more labels are doubted than naive Bayes of the labels as given fails to predict. The hidden topic
+is that of [the concepts](concepts.md#the-robust-fit), where EM drifts.
 
 {table(["data and fit", "alarms", "accuracy"], lines)}
 """
