@@ -10,6 +10,7 @@ from .fuzz import fuzz
 from .quality import quality
 from .review import review
 from .speed import speed
+from .trust import trust
 
 __all__ = ["NAMES", "bench"]
 
@@ -21,5 +22,5 @@ def bench() -> None:
 
 for name, text in NAMES.items():
     bench.add_command(experiment(name, text))
-for command in (speed, quality, review, fuzz, add, page):
+for command in (speed, quality, review, trust, fuzz, add, page):
     bench.add_command(command)

@@ -1,0 +1,26 @@
+"""Can the numbers of an audit be believed? Intervals, corrections, verdicts and alarms against known truth.
+
+Every part yields rows {part, case, seed, measure, value}; docs/trust.md is made from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ..store import Row
+from . import alarms, corrections, coverage, human, verdicts
+
+#: name -> function of a seed that yields (case, measure, value)
+PARTS: dict[str, Callable[[int], Iterator[tuple[str, str, float]]]] = {
+    "coverage": coverage.measure,
+    "verdicts": verdicts.measure,
+    "corrections": corrections.measure,
+    "alarms": alarms.measure,
+    "human": human.measure,
+}
+
+
+def measure(part: str, seeds: range) -> Iterator[Row]:
+    for seed in seeds:
+        for case, name, value in PARTS[part](seed):
+            yield {"part": part, "case": case, "seed": seed, "measure": name, "value": float(value)}

@@ -1,0 +1,91 @@
+"""Corrected labels against given ones: do corrections ever do harm, and does harm come with a warning?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from ...auditing.findings import examine
+from ...data.datasets import live_streaming, noisy_ag_news
+from ...data.noise import boundary_noise, pair_noise, structured_noise, uniform_noise
+from ...data.simulate import Array, corrupt
+from ...estimators import BernoulliINB, GaussianINB, MultinomialINB
+
+RATES = (0.1, 0.2, 0.4)
+KINDS = ("uniform", "pair", "structured", "boundary")
+_TEXTS = 2_000
+#: Warnings that say that corrections are not to be trusted.
+_OF_CORRECTIONS = (
+    "corrections rest on few doubts",
+    "cannot tell wrong labels",
+    "hard to tell apart",
+    "its classes may",
+)
+
+
+class _Set(NamedTuple):
+    make: type[Any]
+    X: Any
+    true: Array
+    human: Array | None = None  # labels as people gave them
+
+
+def measure(seed: int) -> Iterator[tuple[str, str, float]]:
+    for name, data in _sets(seed):
+        rng = np.random.default_rng(seed)
+        for kind, y in _labels(data, rng):
+            found = examine(data.make(random_state=seed).fit(data.X, y), data.X, y, draws=2, random_state=seed)
+            case, wrong = f"{name}, {kind}", y != data.true
+            corrected, suspect = (found.table[column].to_numpy() for column in ("corrected", "suspect"))
+            yield case, "gain", np.mean(corrected == data.true) - np.mean(~wrong)
+            yield case, "changed", np.mean(corrected != y)
+            yield case, "warned", any(text in warning for warning in found.warnings for text in _OF_CORRECTIONS)
+            yield case, "suspects", suspect.mean()
+            yield case, "suspects F1", 2 * (suspect & wrong).sum() / max(suspect.sum() + wrong.sum(), 1)
+
+
+def _sets(seed: int) -> Iterator[tuple[str, _Set]]:
+    for name, load in (("breast_cancer", load_breast_cancer), ("wine", load_wine), ("digits", load_digits)):
+        data = load()
+        yield name, _Set(GaussianINB, data.data, data.target)
+    news = noisy_ag_news()
+    counts = CountVectorizer(min_df=2).fit_transform(news.texts)
+    rows = np.random.default_rng(seed).permutation(counts.shape[0])[:_TEXTS]
+    X = TfidfTransformer(sublinear_tf=True).fit_transform(counts).tocsr()[rows]
+    true, human = _codes(news.true, news.observed)
+    yield "NoisyAG-News", _Set(MultinomialINB, X, true[rows], human[rows])
+    live = live_streaming()
+    yield "Live Streaming", _Set(BernoulliINB, live.table.to_numpy(dtype=float), *_codes(live.true, live.observed))
+
+
+def _codes(true: Array, observed: Array) -> tuple[Array, Array]:
+    """Positions in all labels that occur."""
+    _, codes = np.unique(np.concatenate([true, observed]), return_inverse=True)
+    return codes[: len(true)], codes[len(true) :]
+
+
+def _labels(data: _Set, rng: np.random.Generator) -> Iterator[tuple[str, Array]]:
+    yield "true labels", data.true
+    if data.human is not None:
+        yield "human", data.human
+    K = int(data.true.max()) + 1
+    dense = not hasattr(data.X, "tocsr")
+    classifier = LogisticRegression(max_iter=200, C=1.0 if dense else 10.0)
+    judge = make_pipeline(StandardScaler(), classifier) if dense else classifier
+    proba = cross_val_predict(judge, data.X, data.true, method="predict_proba", cv=3)
+    for rate in RATES:
+        matrices = {
+            "uniform": uniform_noise(K, rate), "structured": structured_noise(K, rate, rng),
+            **({"pair": pair_noise(K, rate)} if rate < 0.5 else {}),
+        }  # fmt: skip
+        for kind in KINDS[:3]:
+            yield f"{kind}, {rate:.0%}", corrupt(data.true, matrices[kind], rng)
+        yield f"boundary, {rate:.0%}", boundary_noise(data.true, proba, rate, rng)

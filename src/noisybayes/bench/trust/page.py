@@ -1,0 +1,163 @@
+"""docs/trust.md, made from results/trust.csv."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ..store import Row, read_rows, table
+from . import corrections, coverage, human
+
+HEAD = """# Can the numbers be believed?
+
+This page is made by `noisybayes bench trust` from the rows in [results/trust.csv](../results/trust.csv); no number on
+it was typed. Every part compares an audit with a truth that it never sees. Intervals are asked to hold the truth in
+90 % of the cases.
+"""
+RESULTS = "trust.csv"
+
+
+def render_page(rows: Sequence[Row]) -> str:
+    sections = (_coverage, _human, _verdicts, _corrections, _alarms)
+    return "\n".join([HEAD, *(text for section in sections if (text := section(rows)))])
+
+
+def write_page(root: Path) -> Path:
+    path = root / "docs" / "trust.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(render_page(read_rows(root / "results" / RESULTS)), encoding="utf-8")
+    return path
+
+
+def _values(rows: Sequence[Row], part: str, case: str, measure: str) -> list[float]:
+    return [float(r["value"]) for r in rows if (r["part"], r["case"], r["measure"]) == (part, case, measure)]
+
+
+def _mean(rows: Sequence[Row], part: str, case: str, measure: str, digits: int = 2) -> str:
+    values = _values(rows, part, case, measure)
+    return f"{np.mean(values):.{digits}f}" if values else "–"
+
+
+def _cases(rows: Sequence[Row], part: str) -> list[str]:
+    return list(dict.fromkeys(str(row["case"]) for row in rows if row["part"] == part))
+
+
+def _seeds(rows: Sequence[Row], part: str) -> int:
+    return len({row["seed"] for row in rows if row["part"] == part})
+
+
+def _coverage(rows: Sequence[Row]) -> str:
+    cases = _cases(rows, "coverage")
+    if not cases:
+        return ""
+
+    def line(case: str, measures: Sequence[str]) -> list[str]:
+        return [case, *(_mean(rows, "coverage", case, measure) for measure in measures)]
+
+    rate = ["rate in range", "width of range"]
+    rate += [f"{what}, {m} checks" for m in coverage.CHECKS for what in ("rate covered", "width")]
+    rate_header = ["regime", "0 checks: in the range", "width"]
+    rate_header += [text for m in coverage.CHECKS for text in (f"{m} checks: covered", "width")]
+    accuracy = [f"accuracy covered, {m} checks" for m in (0, *coverage.CHECKS)]
+    other = ["matrix covered", "cost told", "cost covered", "cost off by", *accuracy]
+    other_header = ["regime", "matrix", "cost told", "cost", "cost off by"]
+    other_header += [f"true accuracy, {m} checks" for m in (0, *coverage.CHECKS)]
+    seeds = _seeds(rows, "coverage")
+    return f"""## How often intervals hold the truth
+
+{seeds} fits in each regime, and of each fit several samples of checked rows. Without checks the noise rate is a range
+of what is plausible, which has no probability; a dash is a number that was never told.
+
+### Share of wrong labels
+
+{table(rate_header, (line(case, rate) for case in cases))}
+
+### Mislabeling matrix, cost in accuracy, true accuracy of another classifier
+
+{table(other_header, (line(case, other) for case in cases))}
+"""
+
+
+def _human(rows: Sequence[Row]) -> str:
+    cases = _cases(rows, "human")
+    if not cases:
+        return ""
+    lines = [
+        [case, len(_values(rows, "human", case, "off by")), *(
+            _mean(rows, "human", case, measure, 3) for measure in ("off by", "covered", "width")
+        )]
+        for case in cases
+    ]  # fmt: skip
+    return f"""## The mistakes of people
+
+NoisyAG-News, 10,000 texts with the labels of one annotator. Rows are drawn at random and checked, {human.DRAWS} samples
+for each seed.
+
+{table(["rows checked", "samples", "mean absolute error of the rate", "covered", "width"], lines)}
+"""
+
+
+def _verdicts(rows: Sequence[Row]) -> str:
+    cases = _cases(rows, "verdicts")
+    if not cases:
+        return ""
+    measures = ("recall of the rest", "precision of the rest", "estimated rate", "careless ones shown again")
+    lines = [[case, *(_mean(rows, "verdicts", case, measure, 3) for measure in measures)] for case in cases]
+    return f"""## Careless verdicts
+
+The example data, verdicts from the top of the list, of which some keep a wrong label; {_seeds(rows, "verdicts")} seeds.
+Recall and precision are those of the suspects among the rows that were not looked at.
+
+{table(["case", *measures], lines)}
+"""
+
+
+def _corrections(rows: Sequence[Row]) -> str:
+    cases = _cases(rows, "corrections")
+    if not cases:
+        return ""
+    gains = {case: _values(rows, "corrections", case, "gain") for case in cases}
+    warned = {case: _values(rows, "corrections", case, "warned") for case in cases}
+    pairs = [(g, w) for case in cases for g, w in zip(gains[case], warned[case], strict=True)]
+    harm = [(g, w) for g, w in pairs if g < -0.005]
+    harmless = [w for g, w in pairs if g >= -0.005]
+    lines = []
+    for data in dict.fromkeys(case.split(", ")[0] for case in cases):
+        for kind in ("true labels", "human", *corrections.KINDS):
+            mine = [case for case in cases if case.startswith(f"{data}, {kind}")]
+            if mine:
+                means = (_over(rows, mine, name) for name in ("gain", "changed", "warned", "suspects", "suspects F1"))
+                lines.append([data, kind, *means, f"{min(min(gains[case]) for case in mine):+.3f}"])
+    header = ["data", "mistakes", "gain", "changed", "with a warning", "suspects", "F1 of suspects", "least gain"]
+    return f"""## Corrections
+
+Labels after correction against labels as given, {_seeds(rows, "corrections")} seeds, mistakes in 10, 20 and 40 % of the
+labels. In {len(harm)} of {len(pairs)} audits the labels were worse by more than half a point,
+{sum(1 for _, w in harm if not w)} of these without a warning. Of the {len(harmless)} others
+{int(sum(harmless))} carried a warning.
+
+{table(header, lines)}
+"""
+
+
+def _over(rows: Sequence[Row], cases: Sequence[str], measure: str) -> str:
+    return f"{np.mean([value for case in cases for value in _values(rows, 'corrections', case, measure)]):.3f}"
+
+
+def _alarms(rows: Sequence[Row]) -> str:
+    cases = _cases(rows, "alarms")
+    if not cases:
+        return ""
+    lines = []
+    for case in cases:
+        alarms = _values(rows, "alarms", case, "alarm")
+        lines.append([case, f"{int(sum(alarms))} of {len(alarms)}", _mean(rows, "alarms", case, "accuracy")])
+    return f"""## The alarm of drift
+
+`drift_` above 0.05: more labels are doubted than naive Bayes of the labels as given fails to predict. The hidden topic
+is that of [the concepts](concepts.md#the-robust-fit), where EM drifts.
+
+{table(["data and fit", "alarms", "accuracy"], lines)}
+"""

@@ -1,0 +1,38 @@
+"""`noisybayes bench trust`: whether the numbers of an audit can be believed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from .options import root_option
+
+
+@click.command()
+@click.option("--part", "parts", multiple=True, help="Only this part; may be given several times.")
+@click.option("--reps", type=click.IntRange(min=1), default=5, show_default=True, help="Seeds of every part.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The first seed.")
+@root_option
+def trust(parts: tuple[str, ...], reps: int, seed: int, root: Path) -> None:
+    """Intervals, corrections, verdicts and alarms against known truth.
+
+    Stores the rows in results/trust.csv, in the place of earlier ones of the same part and seed, and remakes
+    docs/trust.md.
+    """
+    from ...bench.store import read_rows, write_rows
+    from ...bench.trust import PARTS, measure
+    from ...bench.trust.page import RESULTS, write_page
+
+    unknown = [part for part in parts if part not in PARTS]
+    if unknown:
+        raise click.UsageError(f"there is no part {unknown[0]!r}; the parts are {', '.join(PARTS)}")
+    path = root / "results" / RESULTS
+    for each in range(seed, seed + reps):
+        for part in parts or PARTS:
+            fresh = list(measure(part, range(each, each + 1)))
+            kept = [] if not path.exists() else read_rows(path)
+            kept = [row for row in kept if (row["part"], row["seed"]) != (part, each)]
+            write_rows(path, [*kept, *fresh])
+            click.echo(f"{part}, seed {each}: {len(fresh)} rows", err=True)
+    click.echo(f"wrote {write_page(root)}")
