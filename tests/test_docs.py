@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import ast
 import builtins
 import contextlib
 import inspect
 import re
 import shlex
 import subprocess
+import sys
+import tomllib
 from dataclasses import fields
-from importlib import import_module
 from pathlib import Path
 
 import click
-import numpy as np
 import pytest
 import sklearn.exceptions
 from click.testing import CliRunner
@@ -33,8 +32,10 @@ from noisybayes.model.mislabel import DriftWarning, IdentifiabilityWarning
 from noisybayes.text.vocabulary import TextSettings
 
 from .doc_blocks import ROOT, SKIP, blocks_of, name_of, run_blocks
+from .java import find_java
 
 DOCS = sorted((ROOT / "docs").glob("*.md"))
+WITH_SPARK = {"score.md"}
 WITH_CODE = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
 PAGES = [*WITH_CODE, ROOT / "CHANGELOG.md", *sorted((ROOT / "examples").glob("*.md"))]
 ESTIMATORS = [noisybayes.BernoulliINB, noisybayes.MultinomialINB, noisybayes.GaussianINB, noisybayes.MixedINB]
@@ -50,6 +51,9 @@ def over_pages(pages: list[Path]):
 
 @over_pages(WITH_CODE)
 def test_the_code_runs_and_prints_what_the_page_says(page, tmp_path, monkeypatch):
+    if page.name in WITH_SPARK:
+        find_java()
+        monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     monkeypatch.chdir(tmp_path)  # examples save files
     run_blocks(page)
 
@@ -164,7 +168,7 @@ def complaints() -> list[tuple[str, str, str]]:
 @pytest.fixture(scope="module")
 def api_names(tmp_path_factory):
     with contextlib.chdir(tmp_path_factory.mktemp("api")):
-        yield run_blocks(ROOT / "docs" / "api.md")
+        yield run_blocks(ROOT / "docs" / "api.md", compare=False)
 
 
 @pytest.mark.parametrize(("call", "kind", "message"), complaints())
@@ -181,35 +185,35 @@ def test_the_table_of_errors_was_found():
 
 # --- docs/concepts.md ------------------------------------------------------------------------------------------------
 
-WITH_CONSTANTS = [
-    "model.crossfit", "model.stages", "model.calibration", "model.climbing", "model.anderson", "model.learner",
-    "model.words", "model.generative", "model.verified", "model.short_rows",
-    "estimators.robust", "estimators.any_classifier", "estimators.mislabel_classifier", "estimators.latent",
-]  # fmt: skip
-AUDIT_CONSTANTS = [
-    f"auditing.{path.stem}" for path in sorted((ROOT / "src/noisybayes/auditing").glob("*.py")) if path.stem[0] != "_"
-]
+
+def test_the_tables_of_constants_are_made_from_the_code():
+    command = [sys.executable, ROOT / "tools" / "constants_tables.py", "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
-def constants_of(name: str) -> dict[str, object]:
-    """The constants that a module defines itself, as plain values."""
-    module = import_module(f"noisybayes.{name}")
-    names = re.findall(r"^([A-Z_]+) = ", inspect.getsource(module), flags=re.MULTILINE)
-    values = {constant: getattr(module, constant) for constant in names}
-    return {k: tuple(v.tolist()) if isinstance(v, np.ndarray) else v for k, v in values.items()}
+# --- CONTRIBUTING.md -------------------------------------------------------------------------------------------------
+
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("heading", "modules"), [("The constants", WITH_CONSTANTS), ("The constants of the audit", AUDIT_CONSTANTS)]
-)
-def test_the_table_of_constants_is_complete_and_true(heading, modules):
-    page = (ROOT / "docs" / "concepts.md").read_text(encoding="utf-8")
-    _, _, section = page.partition(f"### {heading}\n")
-    section, _, _ = section.partition("\n## ")
-    told = {
-        name: ast.literal_eval(value) for name, value in re.findall(r"^\| `([\w.]+)` \| `([^`]+)` \|", section, re.M)
-    }
-    assert told == {f"{name}.{k}": v for name in modules for k, v in constants_of(name).items()}
+@pytest.mark.parametrize("name", ["toy", "toy_structure"])
+def test_recipes_are_those_that_the_laws_are_tested_on(name):
+    _, _, recipe = (ROOT / f"tests/contracts/{name}.py").read_text(encoding="utf-8").partition('"""\n\n')
+    assert recipe in [block.text for block in blocks_of(CONTRIBUTING)]
+
+
+def test_the_layout_lists_every_folder():
+    layout = next(block.text for block in blocks_of(CONTRIBUTING) if "src/noisybayes/" in block.text)
+    package = ROOT / "src" / "noisybayes"
+    folders = {path.name for path in package.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert folders == set(re.findall(r"^  (\w+)/", layout, flags=re.MULTILINE))
+
+
+def test_the_import_rule_is_that_of_the_linter():
+    contract = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
+    layers = next(each["layers"] for each in contract if each["type"] == "layers")
+    assert f"    {' -> '.join(layers)}\n" in CONTRIBUTING
 
 
 # --- docs/cli.md -----------------------------------------------------------------------------------------------------

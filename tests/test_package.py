@@ -32,6 +32,7 @@ def test_the_public_names_are_these():
         "Shards",
         "audit",
         "load",
+        "scorer",
         "simulate",
     ]
     assert set(noisybayes.__all__) <= set(dir(noisybayes))

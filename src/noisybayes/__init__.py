@@ -5,14 +5,16 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ._version import __version__ as __version__
+
 if TYPE_CHECKING:
     from .auditing.pipeline import audit
     from .auditing.result import Audit
     from .data.simulate import simulate
     from .dataset import Shards
     from .estimators import BernoulliINB, GaussianINB, MislabelClassifier, MixedINB, MultinomialINB, load
+    from .report.scoring import scorer
 
-__version__ = "0.1.0"
 __all__ = [
     "Audit",
     "BernoulliINB",
@@ -23,10 +25,14 @@ __all__ = [
     "Shards",
     "audit",
     "load",
+    "scorer",
     "simulate",
 ]
 
-_HOME = {"simulate": ".data.simulate", "audit": ".auditing.pipeline", "Audit": ".auditing.result", "Shards": ".dataset"}
+_HOME = {
+    "simulate": ".data.simulate", "audit": ".auditing.pipeline", "Audit": ".auditing.result", "Shards": ".dataset",
+    "scorer": ".report.scoring",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from noisybayes.bot import Bot, demo_bot, load_config, train
 from noisybayes.bot.config import read_config
 
 SHOP = """\
@@ -49,3 +56,15 @@ def broken(old: str, new: str) -> str:
     except ValueError as error:
         return str(error)
     raise AssertionError("no error")
+
+
+@cache
+def bot_in(language: str) -> Bot:
+    """The English example; the Chinese bot learns from the real dialogs."""
+    if language == "en":
+        return demo_bot()
+    folder = os.environ.get("NOISYBAYES_DATA")
+    file = Path(folder or ".") / "live_streaming_dialog.csv"
+    if folder is None or not file.exists():
+        pytest.skip("NOISYBAYES_DATA names no folder with live_streaming_dialog.csv")
+    return train(load_config("cars_zh"), file)

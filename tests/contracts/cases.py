@@ -5,27 +5,34 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from noisybayes.dataset import Dataset, Rows
 from noisybayes.engines import ENGINES
 from noisybayes.model.families import Bernoulli, Gaussian, Mixed, Multinomial
-from noisybayes.model.fit import Settings, fit
+from noisybayes.model.fit import Problem, Settings, fit
 from noisybayes.model.mislabel import Fixed, Full, Symmetric, Uniform
-from noisybayes.model.rows import Rows
 
 from .toy import Poisson
+from .toy_structure import OwnRates
 
 N, K = 240, 3
 
 
 def bernoulli_rows(rng, true):
-    return (rng.random((len(true), 12)) < rng.uniform(0.1, 0.9, (K, 12))[true]).astype(float)
+    return (rng.random((len(true), 12)) < rng.uniform(0.1, 0.9, (n_classes(true), 12))[true]).astype(float)
 
 
 def gaussian_rows(rng, true):
-    return 5.0 + rng.normal(0, 1.5, (K, 4))[true] + rng.normal(size=(len(true), 4)) * rng.uniform(0.5, 2, (K, 4))[true]
+    K = n_classes(true)
+    mean = 5.0 + rng.normal(0, 1.5, (K, 4))
+    return mean[true] + rng.normal(size=(len(true), 4)) * rng.uniform(0.5, 2, (K, 4))[true]
 
 
 def count_rows(rng, true):
-    return rng.poisson(rng.gamma(1.0, 2.0, (K, 10))[true]).astype(float)
+    return rng.poisson(rng.gamma(1.0, 2.0, (n_classes(true), 10))[true]).astype(float)
+
+
+def n_classes(true):
+    return int(true.max()) + 1
 
 
 def mixed_rows(rng, true):
@@ -46,6 +53,8 @@ FAMILIES = {
     "mixed": (lambda: Mixed((Bernoulli(), Gaussian()), (np.arange(12), np.arange(12, 16))), mixed_rows),
     "toy": (Poisson, count_rows),
 }
+#: The same family twice, for dense and for sparse rows, counts once.
+DENSE = [name for name in FAMILIES if not name.endswith("-sparse")]
 GIVEN = np.array([[0.7, 0.1, 0.0], [0.2, 0.8, 0.3], [0.1, 0.1, 0.7]])
 STRUCTURES = {
     "full": Full(),
@@ -55,6 +64,7 @@ STRUCTURES = {
     "uniform": Uniform(),
     "uniform-dirichlet": Uniform(2.0),
     "given": Fixed(GIVEN),
+    "toy": OwnRates(),
 }
 STARTS = ("labels", "random")
 ALPHAS = (0.0, 0.7, "auto")
@@ -73,9 +83,10 @@ def make_rows(family_name, seed=0, verified=False):
     return family, Rows(family.prepare(make(rng, true)), observed, known, rng.integers(1, 4, N).astype(float))
 
 
-def run(family, rows, structure, map_sum=None, **settings):
+def run(family, rows, structure, engine=None, **settings):
     # a tolerance that is never met: where EM stops must not hang on the last digit
-    settings = {"alpha": 0.7, "n_init": 3, "max_iter": 8, "tol": -np.inf, **settings}
-    map_sum = map_sum or ENGINES["local"](1)
-    rng = np.random.default_rng(7)
-    return fit(rows, family, structure, None, K, Settings(**settings), map_sum, rng)
+    settings = Settings(**{"alpha": 0.7, "n_init": 3, "max_iter": 8, "tol": -np.inf, **settings})
+    n_starts = settings.n_init if settings.start == "random" else 1
+    data = Dataset.of(rows, engine or ENGINES["local"](1), n_starts * K)
+    problem = Problem(family, structure, K, None, settings)
+    return fit(data, problem.anchored(data), np.random.default_rng(7))

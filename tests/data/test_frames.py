@@ -62,6 +62,6 @@ def test_what_is_said_of_other_things():
     assert refusal(pd.DataFrame([[1, 2]], columns=["a", "a"])) == (
         "the data frame has more than one column 'a'; rename all but one of them"
     )
-    assert refusal(pd.DataFrame({"a": ["\ud800"]})) == (
+    assert refusal(pd.DataFrame({"a": ["\ud800"]}, dtype=object)) == (
         "the column 'a' contains an unpaired surrogate ('\\ud800'); replace it"
     )

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from noisybayes.dataset.rows import Rows
 from noisybayes.engines import ENGINES
-from noisybayes.model.rows import Rows
 
 
 class Sums(NamedTuple):

@@ -1,14 +1,19 @@
 """A fit that was cut off goes on with the same result."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 from noisybayes import BernoulliINB, MultinomialINB
 from noisybayes.data.simulate import simulate
-from noisybayes.model import crossfit, stages
-from noisybayes.model.checkpoint import Checkpoint
-from noisybayes.model.shards import Shards
+from noisybayes.dataset.checkpoint import Checkpoint
+from noisybayes.dataset.shards import Shards
+from noisybayes.estimators import base
+from noisybayes.robust import fit as robust
+from noisybayes.robust import selection
+from noisybayes.robust.config import DEFAULT
 
 DATA = simulate(900, n_features=60, n_classes=3, diagonal=(0.75, 0.85), random_state=1)
 X = sparse.csr_array(DATA.X.astype(float))
@@ -36,8 +41,8 @@ def cut_off_after(n_saves, monkeypatch):
 @pytest.mark.parametrize("method", ["crossfit", "em"])
 def test_a_fit_that_was_cut_off_goes_on_with_the_same_result(method, stored, n_saves, tmp_path, monkeypatch):
     rows = Shards.write(tmp_path / "rows", [X[:400], X[400:]], 60) if stored else X
-    monkeypatch.setattr(crossfit, "ROWS_TO_DECIDE", 500)
-    monkeypatch.setattr(crossfit, "_fewest_rounds", lambda honest, most: 2)
+    monkeypatch.setattr(base, "DEFAULT", replace(DEFAULT, rows_to_decide=500))
+    monkeypatch.setattr(selection, "_fewest_rounds", lambda likelihoods, problem: 2)
     whole = MultinomialINB(method=method, random_state=0).fit(rows, DATA.y)
     model = MultinomialINB(method=method, random_state=0, checkpoint=tmp_path / "state")
     with monkeypatch.context() as cut:
@@ -54,8 +59,8 @@ def test_a_fit_that_was_cut_off_goes_on_with_the_same_result(method, stored, n_s
 def test_what_was_done_is_not_done_again(tmp_path, monkeypatch):
     model = MultinomialINB(random_state=0, checkpoint=tmp_path)
     first = model.fit(X, DATA.y).predict_proba(X)
-    monkeypatch.setattr(crossfit, "_decide", None)
-    monkeypatch.setattr(stages, "calibrate", None)
+    monkeypatch.setattr(robust, "decide", None)
+    monkeypatch.setattr(robust, "calibrated", None)
     np.testing.assert_array_equal(model.fit(X, DATA.y).predict_proba(X), first)
 
 

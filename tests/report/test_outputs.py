@@ -206,7 +206,7 @@ def _without_model_json(path):
         ("recipe.json", _cut, ""),
         ("recipe.json", _swap_in_other_text, ""),
         ("recipe.json", lambda path: path.write_bytes(b"\xff\xfe"), ""),
-        ("recipe.json", lambda path: path.write_text('{"format": 1}'), "'roles'"),
+        ("recipe.json", lambda path: path.write_text('{"format": 1}'), "recipe.json does not have the entries"),
         ("recipe.json", _newer, "its format is 99, but this version reads 1"),
         ("classifier.inb", _cut, ""),
         ("classifier.inb", _swap_in_other_text, ""),

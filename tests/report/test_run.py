@@ -239,9 +239,9 @@ def test_stages_are_told():
             "the data frame has more than one column '0'; rename all but one of them",
         ),
         (
-            lambda: (pd.DataFrame({"label": ["a", "b\ud83d"]}),),
+            lambda: (pd.DataFrame({"label": ["a", "b\ud83d"]}, dtype=object),),
             InputError,
-            r"the column 'label' holds half a character ('\ud83d'), which is no text; replace it",
+            r"the column 'label' contains an unpaired surrogate ('\ud83d'); replace it",
         ),
         (lambda: (table().head(0),), InputError, "the data frame has no rows; give a table with rows"),
         (lambda: (pd.DataFrame(),), InputError, "the data frame has no rows; give a table with rows"),

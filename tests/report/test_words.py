@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from noisybayes.report.words import ENOUGH_VERIFIED, MANY_ROWS, caveat
+from noisybayes.report.words import MANY_ROWS, caveat, headline
 
 
 def summary(**numbers):
@@ -21,5 +21,19 @@ def test_a_longer_list_is_named():
     assert "review the first" not in caveat(summary(review_count=5))
 
 
-def test_enough_verified_rows_make_it_unnecessary():
-    assert caveat(summary(n_verified=ENOUGH_VERIFIED, n_labeled=10 * MANY_ROWS)) == ""
+def test_only_rows_checked_at_random_make_it_unnecessary():
+    rate = {"estimate": 0.2, "low": 0.1, "high": 0.3, "level": 0.9, "n_checked": 60, "text": "From 60 rows."}
+    assert caveat(summary(noise_rate=rate, n_labeled=10 * MANY_ROWS)) == "From 60 rows."
+    assert "check 50 rows drawn at random" in caveat(summary(n_verified=500))
+
+
+def test_the_headline_is_as_sure_as_the_number():
+    rate = {"estimate": 0.2, "low": 0.1, "high": 0.3, "level": 0.9, "n_checked": 60}
+    assert headline(summary(noise_rate=rate)) == (
+        "About 200 of 1,000 labels (20.0 %, between 10.0 and 30.0 %) are wrong, by 60 rows checked at random; 10 rows "
+        "are listed below."
+    )
+    assert headline(summary(noise_rate={**rate, "level": None, "n_checked": 0})) == (
+        "Between 10.0 and 30.0 % of 1,000 labels may be wrong, about 200 (20.0 %) if mistakes do not depend on the "
+        "row; 10 rows are listed below."
+    )

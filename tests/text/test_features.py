@@ -98,6 +98,20 @@ def test_values_that_cannot_be_read():
     )
 
 
+def test_a_new_row_that_is_neither_yes_nor_no_counts_as_missing():
+    recipe, _ = Recipe.fit(pl.DataFrame({"x": ["0", "1", "1"]}), EMPTY._replace(binary=("x",)))
+    new = pl.DataFrame({"x": ["0", "1", "2", "maybe", None]})
+    assert recipe.transform(new).toarray().ravel().tolist() == [0, 1, 1, 1, 1]
+
+
+def test_a_row_that_cannot_be_read_is_counted_from_the_beginning_of_the_table():
+    recipe, _ = Recipe.fit(pl.DataFrame({"x": ["0", "1", "5"]}), EMPTY._replace(numeric=("x",)))
+    new = pl.DataFrame({"x": ["0", "big"]})
+    assert refusal(lambda: recipe.transform(new, n_before=40)).startswith(
+        "row 42: 'big' in the column 'x' is no number"
+    )
+
+
 def test_tables_without_features():
     assert refusal(Recipe.fit, FRAME, EMPTY) == (
         "there is no column to learn from; name one with --text, --categorical, --numeric or --binary"

@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from noisybayes._files import DiskError, scratch_folder
+from noisybayes.auditing.features import encode_labels
 from noisybayes.data.batches import Batches
 from noisybayes.data.errors import InputError
 from noisybayes.data.messages import write_messages
 from noisybayes.data.read import read_table, write_table
-from noisybayes.data.roles import Roles, check_labels, labels_of, verified_of
+from noisybayes.data.roles import Roles
 from noisybayes.dataset import Shards
 from noisybayes.text import features, tally
 from noisybayes.text.features import Recipe
@@ -33,8 +34,9 @@ ALL = Roles("label", ("text", "other text"), ("colour",), ("price", "one"), ("ur
 
 def in_memory(path, roles, settings=None, missing_label=None):
     frame = read_table(path)
-    labels, verified = labels_of(frame, roles, missing_label), verified_of(frame, roles, missing_label)
-    notes = check_labels(labels, roles, verified)
+    (classes, observed, known), notes = encode_labels(frame, roles, missing_label)
+    names = np.array([*classes, None], dtype=object)  # the last one is for no label: K, or -1
+    labels, verified = names[observed], None if known is None else names[known]
     recipe, features = Recipe.fit(frame, roles, settings)
     return recipe, features.X, labels, verified, (*notes, *recipe.notes)
 
@@ -293,6 +295,7 @@ RUN = """
 import resource, sys
 from pathlib import Path
 from noisybayes._files import DiskError, scratch_folder
+from noisybayes.auditing.features import encode_labels
 from noisybayes.data.batches import Batches
 from noisybayes.data.roles import Roles
 from noisybayes.dataset import Shards

@@ -18,6 +18,7 @@ from ..estimators.training import TrainingFit
 from .judged import Judged
 from .row_results import RowJudge
 
+# A probability of zero has no logarithm.
 _LEAST = 1e-12
 
 

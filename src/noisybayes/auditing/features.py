@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
+from ..data.errors import InputError
 from ..data.roles import Roles, check_label_counts, label_texts
 from ..dataset.tree import Array
 from ..estimators import BernoulliINB, MixedINB, MultinomialINB
+from ..model.families import FAMILIES
+from ..model.structures import STRUCTURES
 from ..text.features import Block, Recipe
 from ..text.vocabulary import TextSettings
 
-#: The feature family of each kind of column; words of several columns stay apart.
+#: The feature family of each kind of column, unless another is asked for (any of `FAMILIES`).
 FAMILY_OF = {"text": "multinomial", "categorical": "bernoulli", "binary": "bernoulli", "numeric": "gaussian"}
 
 
@@ -35,24 +38,30 @@ class Features(NamedTuple):
 
 
 def features_of(
-    frame: pl.DataFrame, roles: Roles, settings: TextSettings | None, missing_label: str | None
+    frame: pl.DataFrame,
+    roles: Roles,
+    settings: TextSettings | None,
+    missing_label: str | None,
+    keep_variants: bool = False,
 ) -> Features:
-    labels, notes = encode_labels(frame, roles, missing_label)
+    labels, notes = encode_labels(frame, roles, missing_label, keep_variants)
     recipe, made = Recipe.fit(frame, roles, settings)
     return Features(made.X, recipe, labels, (*notes, *recipe.notes))
 
 
-def encode_labels(frame: pl.DataFrame, roles: Roles, missing_label: str | None) -> tuple[EncodedLabels, list[str]]:
+def encode_labels(
+    frame: pl.DataFrame, roles: Roles, missing_label: str | None, keep_variants: bool = False
+) -> tuple[EncodedLabels, list[str]]:
     """The labels, and sentences about what may be a mistake."""
     texts = label_texts(frame[roles.label], missing_label)
     verified = None if roles.verified is None else label_texts(frame[roles.verified], missing_label)
-    counts = texts.drop_nulls().alias("label").value_counts()
+    counts = Counter(dict(texts.drop_nulls().alias("label").value_counts().iter_rows()))
     first_rows = {} if verified is None else _first_rows(verified)
-    notes = check_label_counts(Counter(dict(counts.iter_rows())), roles, first_rows)
-    names = counts["label"].sort()
-    observed = _codes(texts, names, len(names))
-    known = None if verified is None else _codes(verified, names, -1)
-    return EncodedLabels(np.array(names.to_list()), observed, known), notes
+    found, notes = check_label_counts(counts, roles, first_rows, keep_variants)
+    names = pl.Series(found.classes, dtype=pl.String)
+    observed = _codes(found.variants.applied(texts), names, len(names))
+    known = None if verified is None else _codes(found.variants.applied(verified), names, -1)
+    return EncodedLabels(np.array(found.classes), observed, known), notes
 
 
 def _first_rows(texts: pl.Series) -> dict[str, int]:
@@ -65,17 +74,38 @@ def _codes(texts: pl.Series, names: pl.Series, missing: int) -> Array:
     return texts.cast(pl.Enum(names)).to_physical().cast(pl.Int32).fill_null(missing).to_numpy()
 
 
-def make_model(blocks: Sequence[Block], random_state: int, **algorithm: Any) -> Any:
-    """Words alone, yes / no alone, or blocks of several families with a temperature each."""
-    families = {FAMILY_OF[block.kind] for block in blocks}
+def check_model(families: Mapping[str, str], mislabel: str) -> None:
+    """Names that are not registered are refused before anything is read."""
+    if mislabel not in STRUCTURES:
+        raise InputError(
+            f"there is no structure {mislabel!r} of the mislabeling matrix; choose one of {', '.join(STRUCTURES)}"
+        )
+    for kind, family in families.items():
+        if kind not in FAMILY_OF:
+            raise InputError(f"there are no {kind!r} columns; a family can be chosen for {', '.join(FAMILY_OF)}")
+        if family not in FAMILIES:
+            raise InputError(f"there is no feature family {family!r}; choose one of {', '.join(FAMILIES)}")
+
+
+def make_model(
+    blocks: Sequence[Block], random_state: int, families: Mapping[str, str] | None = None, **algorithm: Any
+) -> Any:
+    """Words alone, yes / no alone, or blocks of several families with a temperature each. Each column of text is a
+    block of its own; other columns of a family share one.
+
+    families : names by kind of column, where they are not those of `FAMILY_OF`
+    """
+    family_of = {**FAMILY_OF, **(families or {})}
+    names = {family_of[block.kind] for block in blocks}
     shared: dict[str, Any] = {"missing_label": np.nan, "random_state": random_state, **algorithm}
-    if families == {"bernoulli"}:
+    if names == {"bernoulli"}:
         return BernoulliINB(**shared)
-    if families == {"multinomial"} and len(blocks) == 1:
+    if names == {"multinomial"} and len(blocks) == 1:
         return MultinomialINB(**shared)
-    pairs = [("multinomial", np.arange(b.start, b.stop)) for b in blocks if b.kind == "text"]
-    for family in dict.fromkeys(FAMILY_OF[kind] for kind in FAMILY_OF if kind != "text"):
-        columns = [np.arange(b.start, b.stop) for b in blocks if FAMILY_OF[b.kind] == family]
+    pairs = [(family_of["text"], np.arange(b.start, b.stop)) for b in blocks if b.kind == "text"]
+    others = [block for block in blocks if block.kind != "text"]
+    for family in dict.fromkeys(family_of[kind] for kind in FAMILY_OF if kind != "text"):
+        columns = [np.arange(b.start, b.stop) for b in others if family_of[b.kind] == family]
         if columns:
             pairs.append((family, np.concatenate(columns)))
     return MixedINB(pairs, **shared)

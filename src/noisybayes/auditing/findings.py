@@ -11,10 +11,13 @@ import numpy as np
 from ..dataset.tree import Array
 from ..estimators.latent import LatentLabelClassifier
 from ..estimators.threads import one_blas_thread
+from .careful_fit import careful_fit, sums_of
+from .contradictions import contradictions
 from .evidence import Evidence, evidence
 from .impact import Impact, impact
 from .intervals import Intervals, intervals
-from .judged import Judged, judge
+from .judged import Judged, judge, with_checks
+from .noise_rate import NoiseRate, noise_rate
 from .remote_rows import RemoteRows
 from .row_table import RowTable
 from .rules import ReviewCurve, Rule
@@ -23,6 +26,7 @@ from .warnings import warnings_of
 if TYPE_CHECKING:
     import pandas as pd
 
+# Coverage of the intervals.
 LEVEL = 0.9
 
 
@@ -33,12 +37,17 @@ class Findings:
     classes: Array
     rows: RowTable | RemoteRows  # what is said of single rows
     rule: Rule
-    noise_rate: float
+    rate: NoiseRate  # of wrong labels: a range, or from rows checked at random
     mislabel_matrix: Array  # (K, K)
     intervals: Intervals
     impact: Impact | None
     warnings: list[str]
     judged: Judged
+    contradictions: pd.DataFrame  # checked rows to look at again: given, suggested, p_wrong
+
+    @property
+    def noise_rate(self) -> float:
+        return self.rate.estimate
 
     @property
     def table(self) -> pd.DataFrame:
@@ -106,6 +115,7 @@ def examine(
     *,
     new_rows: bool = False,
     verified: Any = None,
+    verified_random: Any = None,
     precision: float | None = None,
     budget: int | None = None,
     level: float = LEVEL,
@@ -116,14 +126,17 @@ def examine(
     """Audit the labels y of the rows X with a fitted model.
 
     Rows of the model's own (robust) fit are judged without their own fold, and with the verified labels of the fit.
-    new_rows : the rows are others; `verified` gives their true labels where they are known. precision and budget choose
-    the suspects (see Rule); intervals cover with probability `level`, from `draws` of a bootstrap.
+    new_rows : the rows are others; `verified` gives their true labels where they are known. verified_random : true
+    labels of rows that were drawn at random, None or nan elsewhere. precision and budget choose the suspects (see
+    Rule); intervals cover with probability `level`, from `draws` of a bootstrap.
     """
     tell = progress or (lambda stage: None)
     rule = Rule(precision, budget)
     rule.check()
     tell("judging the rows")
     judged = judge(model, X, y, verified, new_rows)
+    if verified_random is not None:
+        judged = with_checks(model, judged, verified_random)
     return findings_of(model, judged, rule, level, draws, random_state, tell)
 
 
@@ -142,14 +155,19 @@ def findings_of(
     tell("estimating the cost")
     cost = impact(judged, level, int(rng.integers(2**31)))
     rows = RemoteRows.of(judged, rule) if judged.data.is_remote else RowTable.of(judged, rule)
+    doubtful = contradictions(judged)
+    careful = careful_fit(judged)
+    sums = sums_of(judged, careful)
+    rate = noise_rate(judged, float(found.noise_rate.estimate), careful, sums, level)
     return Findings(
         model.classes_,
         rows,
         rule,
-        float(found.noise_rate.estimate),
+        rate,
         np.asarray(found.mislabel_matrix.estimate),
         found,
         cost,
-        warnings_of(model, judged),
+        warnings_of(model, judged, doubtful.index.tolist()),
         judged.without_copies(),
+        doubtful,
     )

@@ -24,6 +24,7 @@ from ..robust.recalibration import Recalibration, adjust, pin_verified
 from ..robust.selection import base_of, calibrated
 from .judged import Judged
 
+# Each draw costs two passes; their differences are small against the spread over rows.
 _DRAWS = 3
 # Draws differ by less than a tenth of a point of accuracy where rows are so many, and one is enough.
 _MANY_ROWS = 200_000

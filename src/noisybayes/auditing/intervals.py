@@ -1,10 +1,8 @@
 """How sure the numbers are: a weighted-likelihood bootstrap in one step.
 
-Every row gets a random weight (exponential, mean 1), by the hash of its number. Scores are learned again from sums with
-these weights, out of fold, for all draws in one pass; then calibration and matrix take one Newton step from the fit to
-where these scores and weights would have them (`one_step`). Repeated, that spreads as the estimates would over other
-samples. The label weights of the fit stay as they are. Intervals are symmetric on the scale of log-odds, as wide as
-Student's t asks for.
+Every draw of `bootstrap` gives the rows random weights, learns scores again and takes a Newton step from the fit to
+where these lead. Repeated, that spreads as the estimates would over other samples. The label weights of the fit stay as
+they are. Intervals are symmetric on the scale of log-odds, as wide as Student's t asks for.
 """
 
 from __future__ import annotations
@@ -15,30 +13,33 @@ import numpy as np
 from scipy.special import expit, logit, stdtrit
 
 from ..dataset import Rows
-from ..dataset.folds import uniform
 from ..dataset.tree import Array
-from ..model.mislabel import Full, constant_rate
+from ..model.mislabel import Full
 from ..robust.calibration import Calibration, Labels, label_counts, matrix_of, posterior
 from ..robust.calibration_solver import Target, accelerate
-from ..robust.label_weights import LabelWeights, Weighted
 from ..robust.recalibration import adjust, pin_verified, recalibrate
-from ..robust.sample import Drawn
+from .bootstrap import MANY_ROWS, Bootstrapped, Draws, calibrations, can_relearn, draws_of
 from .judged import Judged
-from .one_step import curvature, gradient, step
 
+# A standard deviation from 25 draws is right to a seventh, and Student's t makes up for it.
 DRAWS = 25
+# Of many rows, so many draws learn scores of their own.
+_RELEARNED_DRAWS = 6
+# Few draws may tell too much of it by chance.
+_MOST_INFLATION = 4.0
 # The pseudo-rows of the fit steady one estimate; among many they would only narrow the spread.
 _PSEUDO_ROWS = 1.0
-# A step goes no further, in logarithms: far from the fit its curvature says nothing.
-_FARTHEST = 1.5
 # More rows than these are sampled, and the spread is scaled: it falls with the root of their number.
-_MOST_ROWS = 50_000
+_MOST_ROWS = 100_000
 # As many scores of all draws together as fit into some memory.
 _MOST_SCORES = 20_000_000
 # Beyond this many classes, and for structures with constraints of their own, draws are fitted one by one.
 _MOST_CLASSES = 150
+# Nats per row: a draw starts at the fit and has little way to go.
 _TOLERANCE = 1e-6
+# A share is kept this far from 0 and 1, where log-odds have no end.
 _LEAST = 1e-6
+# Fewer verified labels than this say too little of the others, as in the fit.
 _FEWEST_VERIFIED = 10
 
 
@@ -64,23 +65,6 @@ class _Numbers(NamedTuple):
     by_label: Array  # (R, K)
 
 
-class Bootstrapped(NamedTuple):
-    """Label weights times random weights of the rows, one for each draw."""
-
-    weights: LabelWeights
-    seed: int
-    n_draws: int
-
-    def __call__(self, rows: Rows) -> Weighted:
-        label, weight = self.weights(rows)
-        return Weighted(label, weight * self.factors(rows))
-
-    def factors(self, rows: Rows) -> Array:
-        """(n, R)"""
-        draws = [uniform(self.seed + r, rows.number) for r in range(self.n_draws)]
-        return np.asarray(-np.log(np.column_stack(draws)))
-
-
 def intervals(judged: Judged, level: float, draws: int | None, seed: int) -> Intervals:
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, got {level!r}")
@@ -88,22 +72,49 @@ def intervals(judged: Judged, level: float, draws: int | None, seed: int) -> Int
     if draws < 2:
         raise ValueError(f"draws must be at least 2, got {draws!r}")
     estimate = _numbers(judged.counts[None], matrix_of(judged.counts[None], _structure(judged)))
-    drawn = _sample(judged, draws)
-    bootstrap = Bootstrapped(_weights(judged), seed, draws)
-    scores, relearned = _scores(judged, drawn, bootstrap)
-    labels = Labels.of(drawn.rows)
-    weighted = labels._replace(weight=labels.weight * bootstrap.factors(drawn.rows))
-    spread, centre = _drawn_numbers(judged, drawn, scores, labels, weighted)
-    n, m = judged.n_rows, drawn.rows.n_rows
+    rows = _sample(judged, draws)
+    n, m = judged.n_rows, rows.n_rows
+    numbers, inflation = _drawn(judged, rows, Bootstrapped(_weights(judged), seed, draws))
     # what hardly any row speaks of varies by what is not in the sample: at least as much as one row more or less
     wrong = judged.counts.sum(axis=1) - np.diag(judged.counts)
     floors = _Numbers(*(1.0 / (expected + 1.0) for expected in (judged.counts, np.asarray(wrong.sum()), wrong)))
+    # of many rows, or of a sample, only the spread is told
+    own_centre = m == n < MANY_ROWS
     ends = [
-        _interval(one[0], values, middle[0], m / n, level, floor)
-        for one, values, middle, floor in zip(estimate, spread, centre if m == n else estimate, floors, strict=True)
+        _interval(one[0], values[:-1], values[-1] if own_centre else one[0], factor * m / n, level, floor)
+        for one, values, factor, floor in zip(estimate, numbers, inflation, floors, strict=True)
     ]
-    what = "scores, calibration and matrix" if relearned else "calibration and matrix"
+    what = "scores, calibration and matrix" if can_relearn(judged) else "calibration and matrix"
     return Intervals(level, f"weighted-likelihood bootstrap, {draws} draws, {what} recomputed", *ends)
+
+
+def _drawn(judged: Judged, rows: Rows, bootstrap: Bootstrapped) -> tuple[_Numbers, _Numbers]:
+    """Numbers of every draw (the last of the rows as they are), and factors of their variances."""
+    relearn, none = can_relearn(judged), _Numbers(*np.ones(3))
+    if rows.n_rows < MANY_ROWS or not (relearn and _in_one_step(judged)) or judged.verified is not None:
+        return _numbers_of_draws(judged, rows, bootstrap, relearn), none
+    # many draws with the scores of the fit, and by a few of them how much more they vary with scores of their own
+    numbers = _numbers_of_draws(judged, rows, bootstrap, False)
+    some = bootstrap._replace(n_draws=min(_RELEARNED_DRAWS, bootstrap.n_draws))
+    return numbers, _inflation(numbers, _numbers_of_draws(judged, rows, some, True))
+
+
+def _inflation(numbers: _Numbers, relearned: _Numbers) -> _Numbers:
+    """How many times the variances are those of draws that keep the scores, pooled over numbers of one kind."""
+
+    def variances(values: Array, n_draws: int) -> Array:
+        return np.asarray(_log_odds(values[:n_draws]).var(axis=0, ddof=1)).ravel() + 1e-12
+
+    def pooled(kinds: tuple[str, ...]) -> Array:
+        scale, kept, own = (
+            np.concatenate([variances(getattr(of, kind), n_draws) for kind in kinds])
+            for of, n_draws in ((numbers, n_all), (numbers, n_some), (relearned, n_some))
+        )
+        return np.asarray(np.clip((own / scale).mean() / (kept / scale).mean(), 1.0, _MOST_INFLATION))
+
+    n_all, n_some = len(numbers.noise_rate) - 1, len(relearned.noise_rate) - 1
+    by_label = pooled(("noise_rate", "by_label"))
+    return _Numbers(pooled(("matrix",)), by_label, by_label)
 
 
 def _structure(judged: Judged) -> Any:
@@ -114,81 +125,42 @@ def _weights(judged: Judged) -> Any:
     return None if judged.training is None else judged.training.found.last.weights
 
 
-def _sample(judged: Judged, draws: int) -> Drawn:
+def _sample(judged: Judged, draws: int) -> Rows:
     K = len(judged.classes)
     if judged.training is None:
-        size = min(judged.n_rows, _MOST_ROWS)
-        rows = judged.data.sample(size, 0)
-        return Drawn(rows, np.arange(rows.n_rows))
+        return judged.data.sample(min(judged.n_rows, _MOST_ROWS), 0)
     n_scores = judged.training.found.calibration.temperature.shape[1]
-    return judged.sample.first(min(_MOST_ROWS, max(2_000, _MOST_SCORES // (draws * K * n_scores))))
+    most = min(_MOST_ROWS, max(2_000, _MOST_SCORES // (draws * K * n_scores)))
+    return judged.sample.first(most).rows
 
 
-def _scores(judged: Judged, drawn: Drawn, bootstrap: Bootstrapped) -> tuple[Array, bool]:
-    """(B, n, R + 1, K): of every draw, and last those of the fit; and whether the draws learned their own."""
-    if judged.training is None:
-        own = judged.fitted.scorer.scores(drawn.rows)
-        return np.repeat(own, bootstrap.n_draws + 1, axis=2), False
-    found = judged.training.found
-    source, learned = found.problem.source, found.last.learned
-    own = learned.out_of_fold.scores(drawn.rows).astype(np.float64, copy=False)
-    if not source.additive:
-        return np.repeat(own, bootstrap.n_draws + 1, axis=2), False
-    data = judged.sample.dataset(source.n_classes) if not judged.sample.is_all else judged.data
-    again = source.learn(data, bootstrap, found.choice.model, found.last.number > 0)
-    return np.concatenate([again.out_of_fold.scores(drawn.rows), own], axis=2), True
+def _in_one_step(judged: Judged) -> bool:
+    few_classes = len(judged.classes) <= _MOST_CLASSES
+    return judged.training is not None and isinstance(_structure(judged), Full) and few_classes
 
 
-def _drawn_numbers(
-    judged: Judged, drawn: Drawn, scores: Array, labels: Labels, weighted: Labels
-) -> tuple[_Numbers, _Numbers]:
-    """The numbers of every draw, and those of the rows as they are, by the same steps."""
-    structure, K = _structure(judged), len(judged.classes)
-    n, R = scores.shape[1], scores.shape[2] - 1
-    weighted = weighted._replace(
-        weight=np.concatenate([weighted.weight, np.broadcast_to(labels.weight, (n, 1))], axis=1)
-    )
-    if judged.training is None:
-        calibration = _matrix_alone(judged, scores, weighted)
-    elif isinstance(structure, Full) and K <= _MOST_CLASSES:
-        calibration = _one_step(judged, scores, labels, weighted)
+def _numbers_of_draws(judged: Judged, rows: Rows, bootstrap: Bootstrapped, relearn: bool) -> _Numbers:
+    counts = _counts_of_draws(judged, draws_of(judged, rows, bootstrap, relearn))
+    return _numbers(counts, matrix_of(counts, _structure(judged), _PSEUDO_ROWS))
+
+
+def _counts_of_draws(judged: Judged, draws: Draws) -> Array:
+    """(R + 1, K, K): posterior weight by observed and true label of every draw, and last of the rows as they are."""
+    if _in_one_step(judged):
+        start, calibration = calibrations(judged, draws, _PSEUDO_ROWS)
+        if judged.verified is None:
+            return np.maximum(draws.sums(calibration, start).counts, 0.0)
     else:
-        calibration = _one_by_one(judged, scores, weighted)
-    true = posterior(calibration, scores, weighted._replace(verified=None)).true
-    true = _with_verified(judged, true, weighted)
-    counts = label_counts(true, weighted)
-    numbers = _numbers(counts, matrix_of(counts, structure, _PSEUDO_ROWS))
-    return _Numbers(*(part[:R] for part in numbers)), _Numbers(*(part[R:] for part in numbers))
+        fitted = _matrix_alone if judged.training is None else _one_by_one
+        calibration = fitted(judged, draws)
+    weighted = draws.weighted_labels
+    true = posterior(calibration, draws.scores, weighted._replace(verified=None)).true
+    return label_counts(_with_verified(judged, true, weighted), weighted)
 
 
-def _one_step(judged: Judged, scores: Array, labels: Labels, weighted: Labels) -> Calibration:
+def _one_by_one(judged: Judged, draws: Draws) -> Calibration:
     assert judged.training is not None
-    found = judged.training.found
-    fit, penalty, R = found.calibration, found.choice.offsets.penalty, scores.shape[2] - 1
-    start = accelerate(
-        Target(scores[:, :, R:], labels, found.problem.structure, np.array([penalty]), found.problem.config), fit,
-        _TOLERANCE, _PSEUDO_ROWS,
-    )  # fmt: skip
-    rate = float(np.trace(start.mislabel[0]) / len(start.mislabel[0]))
-    pseudo = _PSEUDO_ROWS * constant_rate(len(judged.classes), rate)
-    curve = curvature(start, scores[:, :, R:], labels, penalty, pseudo)
-    repeated = start.take(np.zeros(R + 1, dtype=int))
-    slope = gradient(repeated, scores, weighted, penalty, pseudo)
-    corner, matrix = (np.clip(part, -_FARTHEST, _FARTHEST) for part in step(curve, slope))
-    B = fit.temperature.shape[1]
-    # a temperature steps on the scale of its logarithm, so that it stays positive
-    relative = np.clip(corner[:, :B] / start.temperature, -_FARTHEST, _FARTHEST)
-    mislabel = start.mislabel * np.exp(matrix)
-    return repeated._replace(
-        temperature=start.temperature * np.exp(relative),
-        offset=start.offset + corner[:, B:],
-        mislabel=mislabel / mislabel.sum(axis=1, keepdims=True),
-    )
-
-
-def _one_by_one(judged: Judged, scores: Array, weighted: Labels) -> Calibration:
-    assert judged.training is not None
-    found = judged.training.found
+    found, scores, weighted = judged.training.found, draws.scores, draws.weighted_labels
     penalty = np.array([found.choice.offsets.penalty])
 
     def fitted(r: int) -> Calibration:
@@ -200,8 +172,9 @@ def _one_by_one(judged: Judged, scores: Array, weighted: Labels) -> Calibration:
     return Calibration(*(np.concatenate(parts) for parts in zip(*each, strict=True)))
 
 
-def _matrix_alone(judged: Judged, scores: Array, weighted: Labels) -> Calibration:
+def _matrix_alone(judged: Judged, draws: Draws) -> Calibration:
     """Only the matrix is open: the rows are new to the model."""
+    scores, weighted = draws.scores, draws.weighted_labels
     calibration = judged.fitted.calibration.take(np.zeros(scores.shape[2], dtype=int))
     for _ in range(20):
         counts = label_counts(posterior(calibration, scores, weighted).true, weighted)
@@ -210,7 +183,8 @@ def _matrix_alone(judged: Judged, scores: Array, weighted: Labels) -> Calibratio
 
 
 def _with_verified(judged: Judged, true: Array, weighted: Labels) -> Array:
-    """Posteriors (n, R, K) of all draws, each recalibrated by the verified rows as it weighs them."""
+    """Posteriors (n, R, K) of all draws, each recalibrated by the verified rows as it weighs them, if some of these
+    were drawn at random."""
     if weighted.verified is None or judged.training is None:
         return true
     observed, verified = weighted.observed, weighted.verified
@@ -218,7 +192,7 @@ def _with_verified(judged: Judged, true: Array, weighted: Labels) -> Array:
     each = []
     for r in range(true.shape[1]):
         one = true[:, r]
-        if len(known) >= _FEWEST_VERIFIED:
+        if judged.checks is not None and len(known) >= _FEWEST_VERIFIED:
             wrong = (observed[known] != verified[known]).astype(float)
             found = recalibrate(1.0 - one[known, observed[known]], wrong, weighted.weight[known, r])
             one = adjust(one, observed, found)
@@ -232,14 +206,14 @@ def _numbers(counts: Array, matrix: Array) -> _Numbers:
     return _Numbers(matrix, 1.0 - right.sum(axis=1) / given.sum(axis=1), 1.0 - right / given)
 
 
-def _interval(estimate: Array, drawn: Array, centre: Array, share: float, level: float, floor: Array) -> Interval:
+def _log_odds(p: Array) -> Array:
+    return np.asarray(logit(np.clip(p, _LEAST, 1 - _LEAST)))
+
+
+def _interval(estimate: Array, drawn: Array, centre: Array, factor: Array, level: float, floor: Array) -> Interval:
     """The published estimate lies inside, though it is steadied more than the draws are."""
-
-    def log_odds(p: Array) -> Array:
-        return np.asarray(logit(np.clip(p, _LEAST, 1 - _LEAST)))
-
-    spread = np.sqrt(np.maximum(share * log_odds(drawn).var(axis=0, ddof=1), floor))
+    spread = np.sqrt(np.maximum(factor * _log_odds(drawn).var(axis=0, ddof=1), floor))
     # the spread is itself an estimate, from as many draws
     reach = stdtrit(len(drawn) - 1, 0.5 + level / 2) * spread
-    low, high = expit(log_odds(centre) - reach), expit(log_odds(centre) + reach)
+    low, high = expit(_log_odds(centre) - reach), expit(_log_odds(centre) + reach)
     return Interval(estimate, np.minimum(low, estimate), np.maximum(high, estimate))

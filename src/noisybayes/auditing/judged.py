@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..dataset import Dataset, Rows
+from ..dataset import Dataset, MapSum, Rows
 from ..dataset.tree import Array
 from ..estimators import settings
-from ..estimators.labels import as_labels
+from ..estimators.labels import as_labels, encode, is_missing
 from ..estimators.latent import LatentLabelClassifier
 from ..estimators.training import TrainingFit
 from ..robust.calibration import Calibration
@@ -24,6 +24,13 @@ from .row_results import RowJudge
 
 # Odds of e to this power are beyond doubt, and beyond what a float can hold.
 _IMPOSSIBLE = 1e4
+
+
+class RandomChecks(NamedTuple):
+    """Rows that were drawn at random, and the true labels that somebody found."""
+
+    rows: Array  # (m,) positions, all with a label
+    label: Array  # (m,) codes
 
 
 class ModelScores(NamedTuple):
@@ -49,6 +56,7 @@ class Judged:
     X: Any  # of all rows: as prepared for the model, or stored
     n_rows: int
     n_labeled: int
+    checks: RandomChecks | None = None  # rows that were drawn at random and checked
 
     @property
     def out_of_fold(self) -> bool:
@@ -65,13 +73,19 @@ class Judged:
 
     @property
     def counts(self) -> Array:
-        """(K, K) weight of the rows by observed and true label."""
-        return self.posterior.joint[:-1]
+        """(K, K) weight of the rows by observed and true label. Rows checked because they were suspected tell how many
+        of the suspected ones are wrong; how many of all are, only rows drawn at random can tell."""
+        return (self.posterior.own_joint if self.checks is None else self.posterior.joint)[:-1]
 
     @property
     def p_wrong(self) -> Array:
         """(n,); 0 where there is no label."""
         return np.clip(1.0 - self.rows.p_given, 0.0, 1.0)
+
+    def some_rows(self, size: int) -> Rows:
+        """Rows drawn at random, in memory, in the order of their folds; all, if there are no more."""
+        rows = self.data.sample(min(size, self.n_rows), 0)
+        return rows if rows.fold is None else rows.take(np.argsort(rows.fold, kind="stable"))
 
     def without_copies(self) -> Judged:
         """Without the rows in the order of their folds, a copy of X which nothing needs any more."""
@@ -92,6 +106,14 @@ class Judged:
         if self.training is None:
             return rows, np.arange(len(numbers))
         return self.training.in_folds(rows)
+
+    def true(self, rows: Rows) -> Array:
+        """(m, K) P(true | x, label) of some rows; verified ones have their verified label."""
+        return self.row_judge.true(rows)
+
+    def unverified(self, rows: Rows) -> Array:
+        """The same, as if none of them were verified."""
+        return self.row_judge.unverified(rows)
 
 
 def _take(design: Any, numbers: Array) -> Any:
@@ -115,7 +137,7 @@ def judge(model: LatentLabelClassifier, X: Any, y: Any, verified: Any = None, ne
             "these are not the labels that the model was fitted to; for rows that are new to it pass new_rows=True"
         )
     known = rows._replace(verified=training.verified, weight=training.weight)
-    data = Dataset.of(known, settings.engine(getattr(model, "engine", "local"), getattr(model, "n_jobs", -1)), K(model))
+    data = Dataset.of(known, _engine(model), K(model))
     return judge_training(model, data.with_folds(training.folds, K(model)), design)
 
 
@@ -153,8 +175,8 @@ def judge_partitioned(model: LatentLabelClassifier, data: Dataset) -> Judged:
 
 
 def _of_new_rows(model: LatentLabelClassifier, rows: Rows) -> Judged:
-    data = Dataset.of(rows, settings.engine("local", getattr(model, "n_jobs", -1)), K(model))
-    fitted = _as_it_is(model, model._log_joint)
+    data = Dataset.of(rows, _engine(model), K(model))
+    fitted = _as_it_is(model, model._block_scorer)
     found = posterior_of_rows(data, fitted, None, model._recalibration)
     n_labeled = int((rows.observed < K(model)).sum())
     return Judged(
@@ -165,6 +187,20 @@ def _of_new_rows(model: LatentLabelClassifier, rows: Rows) -> Judged:
 def _as_it_is(model: LatentLabelClassifier, log_joint: Callable[[Any], Array]) -> Reweighted:
     zeros = np.zeros((1, K(model)))
     return Reweighted(ModelScores(log_joint), Calibration(np.ones((1, 1)), zeros, model._label_matrix[None], zeros))
+
+
+def _engine(model: LatentLabelClassifier) -> MapSum:
+    """Of the model's fit; classifiers that need all rows in memory have none."""
+    return settings.engine(getattr(model, "engine", "local"), getattr(model, "n_jobs", -1))
+
+
+def with_checks(model: LatentLabelClassifier, judged: Judged, true: Any) -> Judged:
+    """true : labels of the rows that were drawn at random and checked, None or nan elsewhere"""
+    labels = as_labels(true, "verified_random", judged.n_rows)
+    codes = encode(labels, is_missing(labels, np.nan), model.classes_, "verified_random", missing_code=-1)
+    assert judged.observed is not None
+    rows = np.flatnonzero((codes >= 0) & (judged.observed < K(model)))
+    return replace(judged, checks=RandomChecks(rows, codes[rows])) if len(rows) else judged
 
 
 def K(model: LatentLabelClassifier) -> int:

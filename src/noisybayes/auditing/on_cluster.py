@@ -40,7 +40,11 @@ def runs_there(table: Table, options: FitOptions) -> bool:
     return options.engine == "dask" and isinstance(table.source, Batches)
 
 
-def check_options(options: FitOptions) -> None:
+def check_options(table: Table, options: FitOptions) -> None:
+    if table.roles.verified_random is not None or table.checks is not None:
+        raise InputError(
+            "rows checked at random cannot be used on a cluster; leave out --verified-random, or audit without --engine"
+        )
     if options.memory is not None:
         raise InputError(
             "--memory limits this process, but on a cluster rows stay with the workers, whose memory Dask limits; "
@@ -58,7 +62,10 @@ def features_of(table: Table, options: FitOptions, engine: OpenedEngine, place: 
             with stored.open("rb") as file:
                 found: Ingested = pickle.load(file)
         else:
-            found = ingest(table.source, table.roles, options.words, options.missing_label, engine.map_sum, scratch)
+            found = ingest(
+                table.source, table.roles, options.words, options.missing_label, engine.map_sum, scratch,
+                options.keep_variants,
+            )  # fmt: skip
             with whole_file(stored) as made, made.open("wb") as file:
                 pickle.dump(found, file, protocol=5)
         yield RemoteFeatures(found.rows(engine.map_sum, scratch), found, place / _STATE)
@@ -68,5 +75,5 @@ def features_of(table: Table, options: FitOptions, engine: OpenedEngine, place: 
 
 def fit_remote(model: Any, features: RemoteFeatures) -> Judged:
     """Fit the model, which then says what it thinks of its rows."""
-    data = model.fit_partitioned(features.X, np.array(features.ingested.classes))
+    data = model.fit_partitioned(features.X, np.array(features.ingested.classes.classes))
     return judge_partitioned(model, data)

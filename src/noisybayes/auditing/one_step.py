@@ -19,6 +19,7 @@ import numpy as np
 from ..dataset.tree import Array
 from ..robust.calibration import Calibration, Labels, label_counts, posterior
 
+# Share of the weight that keeps a class without rows from making the Hessian singular.
 _RIDGE = 1e-9
 
 
@@ -33,7 +34,14 @@ class Curvature(NamedTuple):
 
 class Gradient(NamedTuple):
     corner: Array  # (R, P)
-    counts: Array  # (R, K, K): posterior weight by observed and true label, with the pseudo-rows
+    counts: Array  # (R, K, K): posterior weight by observed and true label
+
+    def with_priors(self, calibration: Calibration, penalty: float, weight: Array, pseudo: Array) -> Gradient:
+        """Of the penalised likelihood. weight : (R,) of all rows. pseudo : (K, K) pseudo-rows"""
+        corner = self.corner.copy()
+        K = calibration.offset.shape[1]
+        corner[:, -K:] -= 2 * penalty * weight[:, None] * calibration.offset
+        return Gradient(corner, self.counts + pseudo)
 
 
 def curvature(calibration: Calibration, scores: Array, labels: Labels, penalty: float, pseudo: Array) -> Curvature:
@@ -68,14 +76,26 @@ def curvature(calibration: Calibration, scores: Array, labels: Labels, penalty: 
     return Curvature(corner, blocks, cross, calibration.mislabel[0])
 
 
-def gradient(calibration: Calibration, scores: Array, labels: Labels, penalty: float, pseudo: Array) -> Gradient:
-    """Of R replicates with their own scores (B, n, R, K) and weights (n, R), at one calibration."""
+def gradient(calibration: Calibration, scores: Array, labels: Labels) -> Gradient:
+    """Of R replicates with their own scores (B, n, R, K), weights (n, R) and calibrations; sums over the rows."""
     found = posterior(calibration, scores, labels)
     weight = np.broadcast_to(labels.weight, found.log_likelihood.shape)
     gap = (found.true - found.prior) * weight[:, :, None]
     by_score = np.stack([(gap * one).sum(axis=(0, 2)) for one in scores], axis=1)
-    by_class = gap.sum(axis=0) - 2 * penalty * weight.sum(axis=0)[:, None] * calibration.offset
-    return Gradient(np.concatenate([by_score, by_class], axis=1), label_counts(found.true, labels) + pseudo)
+    return Gradient(np.concatenate([by_score, gap.sum(axis=0)], axis=1), label_counts(found.true, labels))
+
+
+def gradient_by_weights(calibration: Calibration, scores: Array, labels: Labels, weight: Array) -> Gradient:
+    """The same for one set of scores (B, n, 1, K) and one calibration, in which rows have R weights (n, R)."""
+    found = posterior(calibration, scores, labels)
+    gap, true = (found.true - found.prior)[:, 0], found.true[:, 0]
+    by_score = np.column_stack([(gap * one[:, 0]).sum(axis=1) for one in scores])
+    K = true.shape[1]
+    counts = np.empty((weight.shape[1], K, K))
+    for label in range(K):
+        here = np.flatnonzero(labels.observed == label)
+        counts[:, label] = weight[here].T @ true[here]
+    return Gradient(weight.T @ np.column_stack([by_score, gap]), counts)
 
 
 def step(curve: Curvature, slope: Gradient) -> tuple[Array, Array]:

@@ -18,7 +18,7 @@ from ..data.cells import as_text
 from ..data.errors import InputError
 from ..data.formats import Piece
 from ..data.partitions import Partition, PartReader
-from ..data.roles import Roles, check_label_counts, check_number_of_labels
+from ..data.roles import LabelClasses, Roles, check_label_counts, check_number_of_labels
 from ..dataset import MapSum
 from ..dataset.partitioned import Partitioned
 from ..dataset.rows import n_entries
@@ -51,7 +51,7 @@ class Ingested(NamedTuple):
     partitions: tuple[_Counted, ...]
     coding: Coding
     recipe: Recipe
-    classes: tuple[str, ...]
+    classes: LabelClasses
     notes: tuple[str, ...]
     n_rows: int
     has_verified: bool
@@ -74,7 +74,13 @@ def new_scratch() -> Scratch:
 
 
 def ingest(
-    batches: Batches, roles: Roles, settings: TextSettings, missing_label: str | None, engine: MapSum, scratch: Scratch
+    batches: Batches,
+    roles: Roles,
+    settings: TextSettings,
+    missing_label: str | None,
+    engine: MapSum,
+    scratch: Scratch,
+    keep_variants: bool = False,
 ) -> Ingested:
     """Learn the recipe of a table from its partitions, which the workers read."""
     check_features(roles)
@@ -95,7 +101,7 @@ def ingest(
     if not n_rows:
         raise no_rows(batches.name, batches.columns)
     notes = [note for name in roles.text for note in chosen[name][1]]
-    return _learned(sources, told, engine, notes)
+    return _learned(sources, told, engine, notes, keep_variants)
 
 
 def _partitions(batches: Batches, engine: MapSum) -> list[Partition]:
@@ -183,7 +189,7 @@ def _count_rows(source: Source) -> Pieces:
     return Pieces([(source.number, source.partition.count_rows())])
 
 
-def _learned(sources: list[Source], told: Told, engine: MapSum, notes: list[str]) -> Ingested:
+def _learned(sources: list[Source], told: Told, engine: MapSum, notes: list[str], keep_variants: bool) -> Ingested:
     coding = sources[0].coding
     total = told.labels.total()
     check_number_of_labels(int(total["count"].sum()), total.height, coding.roles)
@@ -193,7 +199,8 @@ def _learned(sources: list[Source], told: Told, engine: MapSum, notes: list[str]
     for part, first in zip(told.partitions, firsts, strict=True):
         for label, row in part.first_rows.items():
             first_rows.setdefault(label, first + row)
-    doubts = check_label_counts(Counter(dict(total.iter_rows())), coding.roles, first_rows)
+    counts = Counter(dict(total.iter_rows()))
+    classes, doubts = check_label_counts(counts, coding.roles, first_rows, keep_variants)
     for i, coder in enumerate(told.coders):
         if isinstance(coder, Texts):
             _count_words(coder, i, sources, engine)
@@ -207,7 +214,7 @@ def _learned(sources: list[Source], told: Told, engine: MapSum, notes: list[str]
         tuple(counted),
         coding,
         recipe,
-        tuple(total["value"]),
+        classes,
         (*doubts, *recipe.notes),
         sum(sizes),
         coding.roles.verified is not None,

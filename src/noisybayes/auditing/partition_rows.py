@@ -20,6 +20,7 @@ import polars as pl
 from .._files import told_if_full, whole_folder
 from ..data.batches import of_size
 from ..data.partitions import Partition
+from ..data.roles import LabelClasses
 from ..dataset import Folds, Rows
 from ..dataset.tree import Array
 from ..text.coded import Codes, positions
@@ -113,7 +114,7 @@ class PartitionRows:
 
     source: Source
     recipe: Recipe
-    classes: tuple[str, ...]
+    classes: LabelClasses
     dtype: Any
     has_verified: bool
     prepare: Callable[[Any], Any] | None = None
@@ -179,7 +180,7 @@ class PartitionRows:
 
     def _block(self, cells: Mapping[str, Any], labels: Codes, verified: Codes | None, number: Array) -> Rows:
         observed = _class_codes(labels, self.classes)
-        observed[observed < 0] = len(self.classes)
+        observed[observed < 0] = len(self.classes.classes)
         known = None if verified is None else _class_codes(verified, self.classes)
         return Rows(batch_matrix(self.recipe, cells, self.dtype), observed, known, None, number)
 
@@ -194,10 +195,11 @@ class PartitionRows:
         return n_blocks
 
 
-def _class_codes(labels: Codes, classes: tuple[str, ...]) -> Array:
-    """(n,) int32: positions in `classes`, -1 where there is no label."""
-    known = np.append(positions(labels.values, pl.Series(classes, dtype=pl.String)), -1)
-    return known[labels.codes].astype(np.int32)
+def _class_codes(labels: Codes, known: LabelClasses) -> Array:
+    """(n,) int32: positions in the classes, -1 where there is no label."""
+    names = pl.Series(known.classes, dtype=pl.String)
+    codes = np.append(positions(known.variants.applied(labels.values), names), -1)
+    return np.asarray(codes[labels.codes].astype(np.int32))
 
 
 def kept(folder: Path, make: Callable[[Path], int]) -> None:

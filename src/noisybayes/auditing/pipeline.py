@@ -8,22 +8,26 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import polars as pl
+
+from ..data.errors import InputError
 from ..estimators.latent import LatentLabelClassifier
 from ..model.mislabel import DriftWarning, IdentifiabilityWarning
 from ..text.features import Recipe
 from ..text.vocabulary import TextSettings
 from . import on_cluster, rows_on_disk
 from .engine import OpenedEngine, opened_engine
-from .features import Features, features_of, make_model
+from .features import Features, check_model, features_of, make_model
 from .findings import LEVEL, examine, findings_of
 from .judged import Judged, judge_encoded
+from .random_checks import random_checks
 from .result import Audit, Run
 from .rules import Rule
 from .size import file_size_limit, parse_size
@@ -47,6 +51,9 @@ class FitOptions:
     beside: Path | None = None  # rows on disk are kept beside this folder, where a run that was cut off finds them
     resume: bool = False
     announce: Callable[[int, Path], None] | None = None  # is told the bytes on disk, and where
+    families: Mapping[str, str] = field(default_factory=dict)  # of `FAMILIES`, by kind of column
+    keep_variants: bool = False  # labels that differ only in their spelling are classes of their own
+    mislabel: str = "full"  # of `STRUCTURES`
 
 
 @dataclass(frozen=True)
@@ -80,11 +87,15 @@ def audit(
     binary: Names = (),
     id: str | None = None,
     verified: str | None = None,
+    verified_random: Any = None,
     missing_label: str | None = None,
+    keep_variants: bool = False,
     precision: float | None = None,
     budget: int | None = None,
     level: float = LEVEL,
     settings: TextSettings | None = None,
+    families: Mapping[str, str] | None = None,
+    mislabel: str = "full",
     memory: int | str | None = None,
     engine: Any = "local",
     scheduler: str | None = None,
@@ -103,9 +114,14 @@ def audit(
     X, y : array-like of shape (n_samples, n_features) and (n_samples,)
         Features and labels, if `data` is a classifier.
     label, text, categorical, numeric, binary, id, verified : str or list of str
-        Names of columns; what is not named is guessed.
+        Names of columns; what is not named is guessed. `verified` has true labels where they are known.
+    verified_random : str or array-like of shape (n_samples,), optional
+        True labels of rows that were drawn at random: a column, or the file that `Audit.save(sample=50)` wrote, filled
+        in; with a classifier an array, None or nan where not known.
     missing_label : str, optional
         What stands in the label column where there is no label (besides nothing).
+    keep_variants : bool, default False
+        Labels that differ only in case, spaces, punctuation or Unicode form are classes of their own.
     precision, budget : float or int, optional
         Suspects are the longest list of that expected precision, or that many rows; by default those for which another
         label is more probable than the given one.
@@ -113,6 +129,10 @@ def audit(
         Coverage of the intervals.
     settings : TextSettings, optional
         How texts become words.
+    families : dict, optional
+        Feature families by kind of column (text, categorical, binary, numeric): `{"numeric": "bernoulli"}`.
+    mislabel : str, default "full"
+        Structure of the mislabeling matrix: "full", "symmetric" or "uniform".
     memory : int or str, optional
         Memory limit such as "2GB"; rows of a file beyond it are kept on disk. Very large files always are.
     engine, scheduler : "local" (default), "dask" or a function map_sum(fn, parts); address of the Dask scheduler
@@ -130,8 +150,14 @@ def audit(
     if isinstance(data, LatentLabelClassifier):
         if X is None or y is None:
             raise ValueError("audit of a fitted classifier needs the rows too: audit(model, X, y)")
+        if (engine, scheduler, memory, families, mislabel) != ("local", None, None, None, "full"):
+            raise ValueError(
+                "engine, scheduler, memory, families and mislabel are for tables; a fitted classifier is audited as it "
+                "was made: BernoulliINB(engine=...)"
+            )
         found = examine(
-            data, X, y, new_rows=new_rows, precision=precision, budget=budget, level=level, random_state=random_state,
+            data, X, y, new_rows=new_rows, verified_random=verified_random, precision=precision,
+            budget=budget, level=level, random_state=random_state,
             progress=progress,
         )  # fmt: skip
         return Audit(found, data, Run(created=now(), seed=random_state))
@@ -141,18 +167,26 @@ def audit(
     limit = file_size_limit(data, None if memory is None else parse_size(memory), on_cluster=engine == "dask")
     columns = {
         "label": label, "text": _names(text), "categorical": _names(categorical), "numeric": _names(numeric),
-        "binary": _names(binary), "id": id, "verified": verified,
+        "binary": _names(binary), "id": id, "verified": verified, "verified_random": verified_random,
     }  # fmt: skip
     started = time.perf_counter()
     in_batches = limit is not None or engine == "dask"
     table = Table.open(data, columns, in_batches=in_batches, encoding=encoding)
     options = FitOptions(
-        settings or TextSettings(), missing_label, random_state, engine=engine, scheduler=scheduler, memory=limit
+        settings or TextSettings(),
+        missing_label,
+        random_state,
+        engine=engine,
+        scheduler=scheduler,
+        memory=limit,
+        families=families or {},
+        mislabel=mislabel,
+        keep_variants=keep_variants,
     )
     # rows on disk are there as long as the audit is
     with ExitStack() as resources:
         made = resources.enter_context(audited(table, options, asked, progress=progress, started=started))
-        return made.keeping(resources.pop_all())
+        return made._keeping(resources.pop_all())
 
 
 @contextmanager
@@ -183,10 +217,11 @@ def audit_table(table: Table, options: FitOptions, asked: AuditOptions, progress
 def fitted_table(table: Table, options: FitOptions, progress: Progress | None = None) -> Iterator[Fitted]:
     """A model of the table, and what it says of its rows; rows on disk are there as long as this lasts."""
     tell = progress or _silent
+    check_model(options.families, options.mislabel)
     with ExitStack() as stack:
         remote = on_cluster.runs_there(table, options)
         if remote:
-            on_cluster.check_options(options)
+            on_cluster.check_options(table, options)
         engine = stack.enter_context(opened_engine(options.engine, options.scheduler))
         tell("making features")
         if remote:
@@ -197,30 +232,49 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
             return
         checkpoint: Path | None = None
         if options.memory is None:
-            features = features_of(table.source, table.roles, options.words, options.missing_label)  # type: ignore[arg-type]
+            assert isinstance(table.source, pl.DataFrame)
+            features = features_of(
+                table.source, table.roles, options.words, options.missing_label, options.keep_variants
+            )
         else:
             place = stack.enter_context(rows_on_disk.workplace(table, options))
             features, checkpoint = rows_on_disk.features_of(table, options, place)
+        labels, checks, said = random_checks(table, features.labels, options.missing_label)
         tell("fitting")
-        yield fit_features(features, options, engine.map_sum, checkpoint)
+        features = features._replace(labels=labels, notes=(*features.notes, *said))
+        fitted = fit_features(features, options, engine.map_sum, checkpoint)
+        yield fitted._replace(judged=replace(fitted.judged, checks=checks))
 
 
 def fit_features(features: Features, options: FitOptions, engine: Any, checkpoint: Path | None = None) -> Fitted:
     model = make_model(
-        features.recipe.blocks, options.seed, method=options.method, engine=engine, checkpoint=checkpoint
-    )
-    with _said_by_the_audit():
-        data = model.fit_encoded(features.X, *features.labels)
+        features.recipe.blocks, options.seed, options.families, mislabel=options.mislabel, method=options.method,
+        engine=engine, checkpoint=checkpoint,
+    )  # fmt: skip
+    with _said_by_the_audit(), _refused_by_family(options.families):
+        data = model._fit_encoded(features.X, *features.labels)
     judged = judge_encoded(model, data, features.X, features.labels.observed, features.labels.verified)
     return Fitted(model, features.recipe, judged, features.notes)
+
+
+@contextmanager
+def _refused_by_family(families: Mapping[str, str]) -> Iterator[None]:
+    """What a family that was asked for says of values that it does not take."""
+    try:
+        yield
+    except ValueError as error:
+        if not families:
+            raise
+        raise InputError(str(error)) from error
 
 
 def _fit_there(features: on_cluster.RemoteFeatures, options: FitOptions, engine: OpenedEngine) -> Fitted:
     recipe = features.ingested.recipe
     model = make_model(
-        recipe.blocks, options.seed, method=options.method, engine=engine.map_sum, checkpoint=features.checkpoint
-    )
-    with _said_by_the_audit():
+        recipe.blocks, options.seed, options.families, mislabel=options.mislabel, method=options.method,
+        engine=engine.map_sum, checkpoint=features.checkpoint,
+    )  # fmt: skip
+    with _said_by_the_audit(), _refused_by_family(options.families):
         judged = on_cluster.fit_remote(model, features)
     return Fitted(model, recipe, judged, features.ingested.notes)
 

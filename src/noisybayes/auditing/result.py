@@ -11,14 +11,13 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..data.roles import Roles
 from ..text.features import Block, Recipe
 from .evidence import Evidence
 from .findings import Findings
 from .impact import Impact
 from .intervals import Intervals
+from .noise_rate import NoiseRate
 from .remote_rows import RemoteRows
 from .table import Table
 
@@ -49,9 +48,13 @@ class Audit:
     table : data frame, one row per example: given, suggested, p_wrong, p_suggested, corrected, suspect, verified
     suspects : its suspect rows, most suspicious first
     noise_rate, mislabel_matrix : estimated share of wrong labels; (K, K), [observed, true]
-    intervals : level, method, and for mislabel_matrix, noise_rate, wrong_by_label their estimate, low and high
+    rate : estimate, low, high, level, n_checked, method of the share of wrong labels: an interval if rows were checked
+        at random, else (level is None) a range of what is plausible
+    intervals : level, method, and for mislabel_matrix, noise_rate, wrong_by_label their estimate, low and high, if
+        mistakes do not depend on the row
     by_class, confused_pairs : data frames
     impact : accuracy that the wrong labels cost, or None
+    contradictions : checked rows whose label was kept although it is most probably wrong; look at them again
     warnings : reasons not to believe all this
     model : the fitted classifier
     """
@@ -63,7 +66,7 @@ class Audit:
     recipe: Recipe | None = None
     _made: dict[str, Any] = field(default_factory=dict, repr=False)
 
-    def keeping(self, resources: ExitStack) -> Audit:
+    def _keeping(self, resources: ExitStack) -> Audit:
         """This audit, which closes `resources` when nobody has it any more."""
         weakref.finalize(self, resources.close)
         return self
@@ -85,6 +88,10 @@ class Audit:
         return self.findings.noise_rate
 
     @property
+    def rate(self) -> NoiseRate:
+        return self.findings.rate
+
+    @property
     def mislabel_matrix(self) -> Any:
         return self.findings.mislabel_matrix
 
@@ -103,6 +110,10 @@ class Audit:
     @property
     def confused_pairs(self) -> pd.DataFrame:
         return self.findings.confused_pairs
+
+    @property
+    def contradictions(self) -> pd.DataFrame:
+        return self.findings.contradictions
 
     @property
     def warnings(self) -> list[str]:
@@ -140,6 +151,13 @@ class Audit:
         summary: dict[str, Any] = self._made["summary"]
         return summary
 
+    def random_sample(self, size: int = 50) -> pd.DataFrame:
+        """Rows drawn at random to be checked: row (from 1 on), id, given, true_label (to be filled in), and the
+        columns. A larger sample begins with the smaller."""
+        from .random_checks import sample_frame
+
+        return sample_frame(self, size).to_pandas()
+
     def to_html(self) -> str:
         """One self-contained page."""
         from ..report.html import render_html
@@ -154,11 +172,14 @@ class Audit:
     def to_json(self) -> str:
         return json.dumps(self.summary(), ensure_ascii=False, indent=1)
 
-    def save(self, folder: str | Path, format: str = "csv") -> Path:
-        """Write report, tables, JSON and model into a folder that is new or empty or holds an earlier audit."""
+    def save(self, folder: str | Path, format: str = "csv", sample: int | None = None) -> Path:
+        """Write report, tables, JSON and model into a folder that is new or empty or holds an earlier audit.
+
+        sample : also write so many rows drawn at random to check, as to_check.csv
+        """
         from ..report.outputs import write_audit
 
-        return write_audit(self, Path(folder), format)
+        return write_audit(self, Path(folder), format, sample=sample)
 
     def _repr_html_(self) -> str:
         page = escape(self.to_html(), quote=True)
@@ -167,7 +188,7 @@ class Audit:
     def __repr__(self) -> str:
         rows = self.findings.rows
         wrong = self.noise_rate * rows.n_labeled
-        low, high = (float(np.asarray(end)) for end in (self.intervals.noise_rate.low, self.intervals.noise_rate.high))
+        _, low, high, *_ = self.rate
         return (
             f"<Audit of {rows.n_rows:,} rows: about {wrong:,.0f} wrong labels "
             f"({self.noise_rate:.1%}, {low:.1%} to {high:.1%}), {rows.n_suspects:,} suspects>"

@@ -39,9 +39,13 @@ class RowJudge:
 
     def true(self, rows: Rows) -> Array:
         """(m, K) P(true | x, label) of some rows; verified ones have their verified label."""
+        return pin_verified(self.unverified(rows), rows.verified)
+
+    def unverified(self, rows: Rows) -> Array:
+        """The same, as if none of them were verified."""
         labels = Labels.of(rows)._replace(verified=None)
         alone = posterior(self.fitted.calibration, self.fitted.scorer.scores(rows), labels).true[:, 0]
-        return pin_verified(adjust(alone, rows.observed, self.recalibration), rows.verified)
+        return adjust(alone, rows.observed, self.recalibration)
 
     def __call__(self, rows: Rows) -> RowResults:
         true = self.true(rows)

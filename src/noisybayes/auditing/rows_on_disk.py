@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .. import __version__
 from .._files import scratch_folder, whole_file
+from .._version import __version__
 from ..data.batches import Batches
 from ..data.errors import InputError
 from ..dataset.shards import MANIFEST, Shards
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 #: Memory that a fit takes besides what grows with the rows (features, blocks in work, the libraries).
 _FIXED_BYTES = 1_000 << 20
+# Memory that grows with the rows: labels, and the table of what was found.
 _BYTES_PER_ROW = 140
 _MADE_FROM, _INGESTED, _ROWS, _STATE = "made_from.json", "ingested.pickle", "rows", "state"
 
@@ -57,8 +58,11 @@ def made_from(table: Table, options: FitOptions) -> dict[str, Any]:
         "roles": json.loads(json.dumps(table.roles._asdict())),
         "words": asdict(options.words),
         "missing_label": options.missing_label,
+        "keep_variants": options.keep_variants,
         "seed": options.seed,
         "method": options.method,
+        "families": dict(options.families),
+        "mislabel": options.mislabel,
     }
 
 
@@ -145,7 +149,10 @@ def _ingested(table: Table, options: FitOptions, folder: Path) -> _Kept:
         with stored.open("rb") as file:
             kept: _Kept = pickle.load(file)
         return kept
-    found = ingest(_batches(table), table.roles, folder, options.words, missing_label=options.missing_label)
+    found = ingest(
+        _batches(table), table.roles, folder, options.words, missing_label=options.missing_label,
+        keep_variants=options.keep_variants,
+    )  # fmt: skip
     Shards.write(folder / _ROWS, found.blocks, found.n_columns, found.dtype)
     observed = np.where(found.labels < 0, len(found.classes), found.labels).astype(np.int32)
     labels = EncodedLabels(np.array(found.classes), observed, found.verified)

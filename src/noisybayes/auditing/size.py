@@ -9,8 +9,9 @@ from typing import Any
 
 from ..data.errors import InputError
 
-# a table of text takes several times the size of its file in memory
+# Share of the memory beyond which a file counts as large: a table takes several times the size of its file.
 _LARGE = 1 / 8
+# Share of the memory of the machine that a run may take if no limit was given.
 _OURS = 0.6
 _UNITS = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 

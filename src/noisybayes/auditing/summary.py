@@ -8,17 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import __version__
+from .._version import __version__
 from .evidence import Evidence
 from .impact import Impact
+from .noise_rate import NoiseRate
 from .result import Audit
 from .row_results import MOST_LISTED
 
 if TYPE_CHECKING:
     import pandas as pd
 
+# Version of audit.json.
 FORMAT = 1
+#: Rows to check at random that are asked for.
+SAMPLE = 50
+# Confused pairs that are listed: nobody reads more.
 _MOST_PAIRS = 50
+# Columns that are named as the reason of a suspect.
 _EVIDENCE = 12
 
 
@@ -42,7 +48,12 @@ def summarise(audit: Audit) -> dict[str, Any]:
             "value": findings.rule.precision if findings.rule.precision is not None else findings.rule.budget,
             "text": findings.rule.text,
         },
-        "noise_rate": {**_interval(intervals.noise_rate), "level": intervals.level, "method": intervals.method},
+        "noise_rate": {**findings.rate._asdict(), "text": _about_the_rate(findings.rate)},
+        "noise_rate_by_model": {
+            **_interval(intervals.noise_rate),
+            "level": intervals.level,
+            "method": intervals.method,
+        },
         "mislabel_matrix": _interval(intervals.mislabel_matrix),
         "by_class": [_class(row) for row in findings.by_class.to_dict("records")],
         "confused_pairs": [_pair(row) for row in findings.confused_pairs.head(_MOST_PAIRS).to_dict("records")],
@@ -50,8 +61,23 @@ def summarise(audit: Audit) -> dict[str, Any]:
         "review": {name: np.asarray(values).tolist() for name, values in findings.review._asdict().items()},
         "convergence": _convergence(audit.model),
         "warnings": list(findings.warnings),
+        "contradictions": [
+            {"row": int(row) + 1, "given": str(given), "suggested": str(suggested), "p_wrong": _rounded(p_wrong)}
+            for row, given, suggested, p_wrong in findings.contradictions.itertuples()
+        ],
         "suspects": describe(audit, audit.suspects.head(MOST_LISTED)),
     }
+
+
+def _about_the_rate(rate: NoiseRate) -> str:
+    """What the number rests on, and what would make it more certain."""
+    if rate.n_checked:
+        return f"From {rate.n_checked:,} rows checked at random; four times as many would halve the interval."
+    return (
+        "Without rows checked at random this is a range of what is plausible: labels and features alone cannot tell a "
+        f"mistake on an unclear row from an unclear row. Check {SAMPLE} rows drawn at random to know "
+        f"(--sample {SAMPLE})."
+    )
 
 
 def _interval(interval: Any) -> dict[str, Any]:
@@ -137,7 +163,7 @@ def describe(audit: Audit, chosen: pd.DataFrame) -> list[dict[str, Any]]:
     """What rows of the audit's table hold, what is suggested for them, and why."""
     rows = chosen.index.to_numpy()
     found = audit.evidence(rows, _EVIDENCE)
-    cells, ids = _cells(audit, rows)
+    cells, ids = cells_of(audit, rows)
     records = chosen[["given", "suggested", "p_wrong", "p_suggested"]].to_dict("records")
     name_of = cache(audit.feature_name)  # most words of many suspects come again and again
     return [
@@ -172,8 +198,8 @@ def _suspect(
     }
 
 
-def _cells(audit: Audit, rows: Any) -> tuple[list[dict[str, Any]], list[str | None]]:
-    """What the suspect rows hold in the columns that were used, and their identifiers."""
+def cells_of(audit: Audit, rows: Any) -> tuple[list[dict[str, Any]], list[str | None]]:
+    """What rows hold in the columns that were used, and their identifiers."""
     if audit.source is None:
         return [{} for _ in rows], [None for _ in rows]
     from ..data.cells import as_text

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from ..data.batches import Batches
+from ..data.errors import InputError
 from ..data.frames import to_frame
 from ..data.read import read_table
 from ..data.roles import Roles, find_roles
@@ -25,6 +26,7 @@ class Table(NamedTuple):
     title: str
     path: str | None = None
     notes: tuple[str, ...] = ()  # sentences about how it was read
+    checks: str | None = None  # file of rows that were drawn at random, filled in
 
     @classmethod
     def open(
@@ -37,10 +39,11 @@ class Table(NamedTuple):
         encoding: str | None = None,
         sheet: str | None = None,
     ) -> Table:
-        """columns : names by role, as `find_roles` takes them. in_batches : a file is not read into memory"""
+        """columns : names by role, as `find_roles` takes them; `verified_random` may be a file too. in_batches : a file
+        is not read into memory"""
         notes: list[str] = []
         source: Source
-        if not isinstance(data, str | Path | list | tuple):
+        if not is_path(data):
             source, title, path = to_frame(data), "data frame", None
         else:
             title, path = title_of(data), str(data)
@@ -49,8 +52,10 @@ class Table(NamedTuple):
                 notes += source.notes
             else:
                 source = read_table(data, format=format, encoding=encoding, sheet=sheet, tell=notes.append)
-        roles, found = find_roles(source if isinstance(source, pl.DataFrame) else source.head(), **columns)
-        return cls(source, roles, title, path, (*notes, *found))
+        head = source if isinstance(source, pl.DataFrame) else source.head()
+        column, checks = _column_or_file(columns.get("verified_random"), head)
+        roles, found = find_roles(head, **{**columns, "verified_random": column})
+        return cls(source, roles, title, path, (*notes, *found), checks)
 
     def gather(self, columns: Sequence[str], rows: Any) -> pl.DataFrame:
         """Some rows, in the order of `rows`, of some columns."""
@@ -69,6 +74,25 @@ class Table(NamedTuple):
 
     def batches(self) -> Iterable[pl.DataFrame]:
         return [self.source] if isinstance(self.source, pl.DataFrame) else self.source
+
+
+def is_path(data: Any) -> bool:
+    """Whether the table is in one file or several."""
+    if isinstance(data, list | tuple):
+        return bool(data) and all(isinstance(path, str | Path) for path in data)
+    return isinstance(data, str | Path)
+
+
+def _column_or_file(name: str | Path | None, head: pl.DataFrame) -> tuple[str | None, str | None]:
+    """What rows that were checked at random stand in."""
+    if name is None or str(name) in head.columns:
+        return (None if name is None else str(name)), None
+    if not Path(name).is_file():
+        raise InputError(
+            f"--verified-random: there is no column {str(name)!r} and no such file; name a column, or the file that "
+            "--sample wrote"
+        )
+    return None, str(name)
 
 
 def title_of(data: Any) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..estimators.latent import DRIFT_ALARM, LatentLabelClassifier
 from ..model.mislabel import unidentified
 from ..robust.config import DEFAULT
@@ -9,11 +11,17 @@ from .judged import Judged
 
 # Columns that explain less than this share of the entropy of the labels hardly tell the classes apart.
 _LEAST_EXPLAINED = 0.05
+# With fewer rows per class, numbers of a class are mostly chance.
 _FEWEST_ROWS_PER_CLASS = 10
+# Rows that a warning lists.
+_MOST_NAMED = 10
 
 
-def warnings_of(model: LatentLabelClassifier, judged: Judged) -> list[str]:
+def warnings_of(model: LatentLabelClassifier, judged: Judged, contradicted: Sequence[int] = ()) -> list[str]:
+    """contradicted : positions of checked rows that everything else contradicts"""
     found = []
+    if len(contradicted):
+        found.append(_look_again(contradicted))
     drift = getattr(model, "drift_", 0.0)
     if drift > DRIFT_ALARM:
         found.append(
@@ -47,3 +55,16 @@ def warnings_of(model: LatentLabelClassifier, judged: Judged) -> list[str]:
             "robust fit): P(wrong) may be too low."
         )
     return found
+
+
+def _look_again(rows: Sequence[int]) -> str:
+    if len(rows) == 1:
+        return (
+            "A checked row contradicts everything else: its label was kept although it is most probably wrong. Look "
+            f"again at row {rows[0] + 1}."
+        )
+    listed = ", ".join(str(row + 1) for row in rows[:_MOST_NAMED]) + (", ..." if len(rows) > _MOST_NAMED else "")
+    return (
+        f"{len(rows)} checked rows contradict everything else: their labels were kept although they are most probably "
+        f"wrong. Look again at rows {listed}."
+    )

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-import pandas as pd
-
 from .._files import whole_folder
 from ..data.errors import InputError
-from ..data.simulate import Array
 from ..estimators import BernoulliINB
-from .config import Category, Config, load_config
+from .catalogue import Catalogue, CatalogueFiles
+from .config import OPTIONS, Category, Config, load_config
 from .dialog import Dialog
+from .marked import hint
 from .reading import Reading, read_message
+from .words_view import WordsView
 
-CONFIG_FILE, MODEL_FILE = "bot.yaml", "classifier.inb"
+CONFIG_FILE, MODEL_FILE, WORDS_FILE = "bot.yaml", "classifier.inb", "words.npz"
 
 
 class Turn(NamedTuple):
@@ -29,75 +29,104 @@ class Turn(NamedTuple):
     message: str  # contact details masked
     category: str
     title: str
-    confidence: float  # P(category | features)
-    handover: bool  # the confidence is below the threshold, and a person should answer
+    confidence: float  # P(category | features, words)
+    handover: bool  # a person should answer
     reply: str  # "" for no reply
     fired: tuple[str, ...]  # keys of the features that the message has
     left_contact: bool  # the message holds contact details
-
-
-class LinearScores(NamedTuple):
-    """Naive Bayes over binary features is linear in them: all that one message needs of the model."""
-
-    base: Array  # (K,) scores of a message without any feature
-    weights: Array  # (d, K)
-
-    def posterior(self, features: tuple[bool, ...]) -> Array:
-        """(K,)"""
-        scores = self.base + self.weights[np.array(features)].sum(axis=0)
-        scores = np.exp(scores - scores.max())
-        return np.asarray(scores / scores.sum())
+    reason: str = ""  # why a person should answer: one of `REASONS`
+    asks: str | None = None  # the slot that the reply asks for
+    draft: str = ""  # what the bot would have said, for the person to look at
 
 
 @dataclass(frozen=True)
 class Bot:
     config: Config
     model: Any  # fitted on the features of the configuration, with the keys of categories as labels
+    words: WordsView
+    files: CatalogueFiles | None = None
 
     def start(self) -> Dialog:
         return Dialog()
 
-    def answer(self, dialog: Dialog, message: str) -> Turn:
-        reading = read_message(self.config, dialog, message)
-        posterior = self._scores.posterior(reading.features)
+    def answer(self, dialog: Dialog, message: str, *, public: bool = False) -> Turn:
+        """`public`: a comment that everybody sees, where chatter is never answered."""
+        catalogue = self.catalogue
+        reading = read_message(self.config, dialog, message, public=public, options=catalogue.options)
+        posterior = self.words.posterior(reading.features, reading.moment.text)
         best = int(posterior.argmax())
         key, confidence = self._classes[best], float(posterior[best])
+        silent = self._silent(reading, dialog, public)
+        if silent is not None:
+            key = silent
         category = self.config.categories[key]
-        handover = confidence < self.config.threshold
+        reply = reply_to(self.config, category, reading, catalogue)
+        reason = "" if silent is not None else self._reason(reading, confidence, category, reply)
+        handover = reason != ""
         return Turn(
-            reading.dialog,
+            reading.dialog.asking(dialog.asked if handover or silent is not None else reply.asks),
             reading.message,
             key,
             category.title,
             confidence,
             handover,
-            self.config.handover if handover else reply_to(self.config, category, reading),
+            self.config.handover if handover else reply.text,
             tuple(name for name, fired in zip(self.config.features, reading.features, strict=True) if fired),
             reading.contact,
+            reason,
+            None if handover else reply.asks,
+            reply.text if handover and reply.complete else "",
         )
 
+    @property
+    def catalogue(self) -> Catalogue:
+        return Catalogue() if self.files is None else self.files.current()
+
     def save(self, folder: str | Path) -> None:
-        """The configuration as it was written, and the model; whole or not at all."""
+        """The configuration as it was written, its catalogue, and the model; whole or not at all."""
         folder = Path(folder)
-        if folder.exists() and not (folder.is_dir() and {path.name for path in folder.iterdir()} <= _FILES):
+        names = _FILES | set(self.config.catalogue)
+        if folder.exists() and not (folder.is_dir() and {path.name for path in folder.iterdir()} <= names):
             raise InputError(f"{folder} holds other things than a bot; choose a new folder")
         with whole_folder(folder) as made:
             (made / CONFIG_FILE).write_text(self.config.source, encoding="utf-8")
+            for name, text in ({} if self.files is None else self.files.texts).items():
+                (made / name).write_text(text, encoding="utf-8")
             self.model.save(made / MODEL_FILE)
+            self.words.save(made / WORDS_FILE)
+
+    def _silent(self, reading: Reading, dialog: Dialog, public: bool) -> str | None:
+        """The category without a reply, for chatter; the first message of a private chat may be asked for the car."""
+        policy = self.config.policy
+        if policy.chatter is None or not policy.chatter.holds(reading.moment):
+            return None
+        if policy.says("hand_over", reading.moment, False) or (dialog.messages == 0 and not public):
+            return None
+        return next((key for key, category in self.config.categories.items() if not category.reply), None)
+
+    def _reason(self, reading: Reading, confidence: float, category: Category, reply: Reply) -> str:
+        policy, moment = self.config.policy, reading.moment
+        if policy.says("hand_over", moment, False):
+            return "policy"
+        chatter = policy.says("chatter", moment, policy.chatter is None)
+        if not chatter and not policy.says("understood", moment, True):
+            return "not understood"
+        if policy.understood is not None and not chatter and self.words.novelty(moment.text) > self.words.limit:
+            return "unfamiliar words"
+        if confidence < self.config.threshold:
+            return "low confidence"
+        if not reply.complete:
+            return "not in the catalogue"
+        return "" if reply.text or chatter else "not understood"
 
     @cached_property
     def _classes(self) -> list[str]:
         return [str(key) for key in self.model.classes_]
 
-    @cached_property
-    def _scores(self) -> LinearScores:
-        d = len(self.config.features)
-        rows = pd.DataFrame(np.vstack([np.zeros(d), np.eye(d)]), columns=list(self.config.features))
-        joint = self.model.predict_joint_log_proba(rows)
-        return LinearScores(joint[0], joint[1:] - joint[0])
 
-
-_FILES = {CONFIG_FILE, MODEL_FILE}
+#: Why a person should answer.
+REASONS = ("policy", "not understood", "unfamiliar words", "low confidence", "not in the catalogue")
+_FILES = {CONFIG_FILE, MODEL_FILE, WORDS_FILE}
 
 
 def load_bot(folder: str | Path) -> Bot:
@@ -115,27 +144,71 @@ def load_bot(folder: str | Path) -> Bot:
     missing = [key for key in model.classes_ if key not in config.categories]
     if missing:
         raise InputError(f"the category {missing[0]!r} is not in {folder / CONFIG_FILE}; train the bot again")
-    return Bot(config, model)
+    words = WordsView.load(folder / WORDS_FILE)
+    if words.weights.shape != (len(config.features) + len(words.grams), len(model.classes_)):
+        raise InputError(f"{folder / WORDS_FILE} does not belong to the model beside it; train the bot again")
+    return Bot(config, model, words, catalogue_of(config, folder))
 
 
-def reply_to(config: Config, category: Category, reading: Reading) -> str:
+def catalogue_of(config: Config, folder: Path | None) -> CatalogueFiles | None:
+    """The catalogue beside a configuration; a placeholder that neither a slot nor a column fills is refused."""
+    if not config.catalogue:
+        return None
+    if folder is None:
+        raise InputError("the configuration names a catalogue; load it from a file, so that it is known where that is")
+    slots = {
+        name: frozenset(value.casefold() for value in slot.possible) if slot.is_closed else frozenset[str]()
+        for name, slot in config.slots.items()
+    }
+    files = CatalogueFiles(folder, tuple(config.catalogue), slots)
+    for field, entry in config.fields.items():
+        if field not in files.current().fields:
+            known = [*config.slots, *sorted(files.current().fields)]
+            entry.fail(f"{{{field}}} is neither a slot nor a column of the catalogue; {hint(field, known)}")
+    return files
+
+
+class Reply(NamedTuple):
+    text: str
+    asks: str | None = None  # the slot whose question it is
+    complete: bool = True  # the catalogue knows all that the text needs
+
+
+def reply_to(config: Config, category: Category, reading: Reading, catalogue: Catalogue) -> Reply:
     """The flow chart: ask for what is missing, in the order of `needs`, then reply."""
+    known = reading.moment.slots["known"]
     for name in (*([category.asks] if category.asks else []), *category.needs):
         slot = config.slots[name]
         needed = slot.not_needed is None or not slot.not_needed.holds(reading.moment)
-        if needed and name not in reading.moment.slots["known"] and slot.question is not None:
-            return _filled(config, slot.question, reading)
-    return _filled(config, category.reply, reading)
+        if needed and name not in known and slot.question is not None:
+            return Reply(_filled(config, slot.question, known, catalogue, name).text, name)
+    return _filled(config, category.reply, known, catalogue)
 
 
-def _filled(config: Config, text: str, reading: Reading) -> str:
-    known = reading.moment.slots["known"]
+def _filled(
+    config: Config, text: str, known: Mapping[str, str], catalogue: Catalogue, asked: str | None = None
+) -> Reply:
+    missing = []
 
     def value(match: re.Match[str]) -> str:
         name = match[1]
-        if name not in config.slots:
+        if name in config.slots:
+            return config.slots[name].title_of(known[name]) if name in known else ""
+        if name == OPTIONS and asked is not None:
+            return ", ".join(_options(config, asked, known, catalogue))
+        if name not in config.fields:
             return match[0]
-        return config.slots[name].title_of(known[name]) if name in known else ""
+        found = catalogue.value(name, known)
+        if not found:
+            missing.append(name)
+        return found
 
     filled = re.sub(r" {2,}", " ", re.sub(r"\{(\w+)\}", value, text)).strip()
-    return re.sub(r" ([.,;:!?])", r"\1", filled)  # an unknown slot leaves its space behind
+    return Reply(re.sub(r" ([.,;:!?])", r"\1", filled), complete=not missing)  # an unknown slot leaves its space behind
+
+
+def _options(config: Config, name: str, known: Mapping[str, str], catalogue: Catalogue) -> list[str]:
+    slot = config.slots[name]
+    spelt = {value.casefold(): slot.title_of(value) for value in slot.possible}
+    found = catalogue.options(name, known)
+    return [spelt.get(value, value) for value in found] if found else list(spelt.values())

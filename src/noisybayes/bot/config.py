@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..data.errors import InputError
 from .contacts import Contacts, read_contacts
 from .marked import Entry, parse
+from .policy import Policy, read_policy
 from .rules import FACTS, Names, Rule, read_rule
 from .words import Words, read_words
 
 SHIPPED = Path(__file__).with_name("configs")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+_SLOT_WORDS = ("either", "negations")
+OPTIONS = "options"  # in the question of a slot: what it may be
 
 
 @dataclass(frozen=True)
@@ -45,9 +48,21 @@ class Slot:
     values: Mapping[str, Value]
     forget_with: str | None  # forgotten when this slot gets another value
     not_needed: Rule | None
+    either: Words | None = None  # "any of them", said after the question
+    negations: Words | None = None  # a word right after one of these is not meant
 
     def title_of(self, value: str) -> str:
         return self.values[value].title if value in self.values else value
+
+    @property
+    def possible(self) -> tuple[str, ...]:
+        """What it can hold; patterns of its dictionaries can hold more."""
+        return tuple(self.values) if self.take is None else self.take.meanings
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it can hold nothing else."""
+        return self.take is None or all(meaning for _, meaning in self.take.spellings)
 
 
 @dataclass(frozen=True)
@@ -78,8 +93,13 @@ class Config:
     rules: Mapping[str, Rule]
     features: Mapping[str, Feature]
     categories: Mapping[str, Category]
+    policy: Policy
+    catalogue: Mapping[str, Entry]  # names of CSV files, with the place where the configuration names them
+    fields: Mapping[str, Entry]  # placeholders that are not slots: columns of the catalogue
+    words: Mapping[str, Words]
     steps: tuple[tuple[str, Rule | Slot], ...]  # rules, features and slots in an order in which each can be decided
     source: str  # the file as it was written
+    folder: Path | None = None  # where the file is
 
     def category_of(self, label: str) -> str | None:
         """The key of the category that a table names by `label`."""
@@ -102,7 +122,7 @@ def load_config(source: str | Path) -> Config:
         raise InputError(f"{source} is a folder; name the configuration file in it") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path.name} is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
-    return read_config(text, path.name)
+    return replace(read_config(text, path.name), folder=path.parent)
 
 
 def shipped_names() -> list[str]:
@@ -114,7 +134,7 @@ def read_config(text: str, file: str = "configuration") -> Config:
     top = parse(text, file)
     parts = top.fields(
         ("title", "language", "threshold", "handover", "words", "slots", "features", "categories"),
-        ("columns", "contacts", "rules"),
+        ("columns", "contacts", "rules", "policy", "catalogue"),
     )
     words = {name: read_words(entry) for name, entry in parts["words"].named()}
     rule_entries = parts["rules"].named() if "rules" in parts else []
@@ -124,12 +144,15 @@ def read_config(text: str, file: str = "configuration") -> Config:
     for name, entry in feature_entries:
         _refuse_taken_name(name, entry, [name for name, _ in rule_entries])
     values = {name: _values_of(entry) for name, entry in slot_entries}
-    names = Names(words, frozenset(name for name, _ in [*rule_entries, *feature_entries]), values)
+    names = Names(words, frozenset(name for name, _ in [*rule_entries, *feature_entries]), values, _asked(slot_entries))
     rules = {name: read_rule(entry, names) for name, entry in rule_entries}
     features = {name: _feature(name, entry, names) for name, entry in feature_entries}
     slots = {name: _slot(entry, names) for name, entry in slot_entries}
     if not features:
         parts["features"].fail("at least one feature is needed")
+    fields: dict[str, Entry] = {}
+    catalogue = {part.text(): part for part in parts["catalogue"].members()} if "catalogue" in parts else {}
+    categories = _categories(parts["categories"], slots, fields if catalogue else None)
     return Config(
         title=parts["title"].text(),
         language=parts["language"].text(),
@@ -140,7 +163,11 @@ def read_config(text: str, file: str = "configuration") -> Config:
         slots=slots,
         rules=rules,
         features=features,
-        categories=_categories(parts["categories"], slots),
+        categories=categories,
+        policy=read_policy(parts["policy"], names) if "policy" in parts else Policy(),
+        catalogue=catalogue,
+        fields=fields,
+        words=words,
         steps=_steps(rules, features, slots, dict([*rule_entries, *feature_entries, *_slot_steps(slot_entries)])),
         source=text,
     )
@@ -163,8 +190,12 @@ def _values_of(entry: Entry) -> frozenset[str] | None:
     return frozenset(name for name, _ in parts["values"].named()) if "values" in parts else None
 
 
+def _asked(entries: list[tuple[str, Entry]]) -> frozenset[str]:
+    return frozenset(name for name, entry in entries if "question" in dict(entry.items()))
+
+
 def _slot(entry: Entry, names: Names) -> Slot:
-    parts = entry.fields(("title",), ("question", "take", "values", "forget_with", "not_needed_when"))
+    parts = entry.fields(("title",), ("question", "take", "values", "forget_with", "not_needed_when", *_SLOT_WORDS))
     if ("take" in parts) == ("values" in parts):
         entry.fail("a slot has either take (dictionaries) or values (conditions); write one of them")
     take = _take(parts["take"], names) if "take" in parts else None
@@ -177,11 +208,12 @@ def _slot(entry: Entry, names: Names) -> Slot:
         parts["forget_with"].fail("a slot cannot be forgotten with itself")
     return Slot(
         parts["title"].text(),
-        _reply(parts["question"], names.slots) if "question" in parts else None,
+        _reply(parts["question"], [*names.slots, OPTIONS]) if "question" in parts else None,
         take,
         values,
         forget,
         read_rule(parts["not_needed_when"], names) if "not_needed_when" in parts else None,
+        *(_take(parts[key], names) if key in parts else None for key in _SLOT_WORDS),
     )
 
 
@@ -198,8 +230,8 @@ def _feature(name: str, entry: Entry, names: Names) -> Feature:
     return Feature(parts["title"].text(), column, read_rule(parts["when"], names))
 
 
-def _categories(entry: Entry, slots: Mapping[str, Slot]) -> dict[str, Category]:
-    categories = {name: _category(name, part, slots) for name, part in entry.named()}
+def _categories(entry: Entry, slots: Mapping[str, Slot], fields: dict[str, Entry] | None) -> dict[str, Category]:
+    categories = {name: _category(name, part, slots, fields) for name, part in entry.named()}
     if len(categories) < 2:
         entry.fail(f"at least 2 categories are needed, got {len(categories)}")
     meanings: dict[str, str] = {}
@@ -210,9 +242,9 @@ def _categories(entry: Entry, slots: Mapping[str, Slot]) -> dict[str, Category]:
     return categories
 
 
-def _category(name: str, entry: Entry, slots: Mapping[str, Slot]) -> Category:
+def _category(name: str, entry: Entry, slots: Mapping[str, Slot], fields: dict[str, Entry] | None) -> Category:
     parts = entry.fields(("title", "reply"), ("label", "needs", "asks"))
-    reply = _reply(parts["reply"], slots, empty=True)
+    reply = _reply(parts["reply"], slots, empty=True, fields=fields)
 
     def asked(part: Entry) -> str:
         slot = part.choice(list(slots), "slot")
@@ -229,11 +261,14 @@ def _category(name: str, entry: Entry, slots: Mapping[str, Slot]) -> Category:
     )
 
 
-def _reply(entry: Entry, slots: Iterable[str], empty: bool = False) -> str:
+def _reply(entry: Entry, slots: Iterable[str], empty: bool = False, fields: dict[str, Entry] | None = None) -> str:
+    """`fields`: collects what only a catalogue can fill; without one, there is nothing but slots."""
     text = entry.text(empty)
     for placeholder in _PLACEHOLDER.findall(text):
         if placeholder not in slots:
-            entry.fail(f"{{{placeholder}}} is no slot; possible are {', '.join(slots)}")
+            if fields is None:
+                entry.fail(f"{{{placeholder}}} is no slot; possible are {', '.join(slots)}")
+            fields.setdefault(placeholder, entry)
     return text
 
 

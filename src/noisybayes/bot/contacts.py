@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from .marked import Entry
+from .patterns import Pattern, compile_pattern, read_pattern
 
 MASK = "[contact]"
 # Telephone numbers: seven digits or more, maybe in groups. "2015-2018" are years.
@@ -23,32 +24,37 @@ class Contacts:
     patterns: tuple[str, ...] = ()
 
     @cached_property
-    def _own(self) -> list[re.Pattern[str]]:
-        return [re.compile(pattern, re.IGNORECASE) for pattern in self.patterns]
+    def _own(self) -> list[Pattern]:
+        return [compile_pattern(pattern) for pattern in self.patterns]
+
+    def find(self, message: str) -> list[str]:
+        """The contact details in a message, in the order in which they are masked."""
+        found: list[str] = []
+        self._masked(message, MASK, found)
+        return found
 
     def mask(self, message: str, mask: str = MASK) -> tuple[str, bool]:
         """The message without contact details, and whether it had any."""
-        found = 0
+        found: list[str] = []
+        return self._masked(message, mask, found), bool(found)
+
+    def _masked(self, message: str, mask: str, found: list[str]) -> str:
         for pattern in self._own:
-            message, count = pattern.subn(lambda match: mask, message)
-            found += count
+            found += [message[place.start : place.end] for place in pattern.places(message)]
+            message = pattern.replace(message, mask)
 
         def hide(match: re.Match[str]) -> str:
-            nonlocal found
-            found += not match["years"]
-            return match["years"] or mask
+            if match["years"]:
+                return match["years"]
+            found.append(match[0])
+            return mask
 
-        return _EVERYWHERE.sub(hide, message), found > 0
+        return _EVERYWHERE.sub(hide, message)
 
 
 def read_contacts(entry: Entry) -> Contacts:
     """A list of regular expressions."""
     members = entry.members()
     for member in members:
-        pattern = member.text()
-        try:
-            if re.compile(pattern, re.IGNORECASE).match(""):
-                member.fail(f"{pattern!r} matches the empty text, so it would be in every message")
-        except (re.error, OverflowError) as error:
-            member.fail(f"{pattern!r} is not a valid regular expression: {error}")
+        read_pattern(member, member.text(), member.text())
     return Contacts(tuple(member.text() for member in members))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..data.errors import InputError
@@ -14,6 +14,7 @@ class Dialog:
     messages: int = 0  # so far
     left_contact: bool = False
     slots: tuple[tuple[str, str], ...] = ()  # name and value of each slot that is known
+    asked: str | None = None  # the slot that the bot asked for last
 
     @property
     def known(self) -> dict[str, str]:
@@ -23,17 +24,22 @@ class Dialog:
         """One message later."""
         return Dialog(self.messages + 1, self.left_contact or left_contact, tuple(known.items()))
 
+    def asking(self, slot: str | None) -> Dialog:
+        return replace(self, asked=slot)
+
     def as_dict(self) -> dict[str, Any]:
-        return {"messages": self.messages, "left_contact": self.left_contact, "known": self.known}
+        asked = {} if self.asked is None else {"asked": self.asked}
+        return {"messages": self.messages, "left_contact": self.left_contact, "known": self.known} | asked
 
     @classmethod
     def from_dict(cls, stored: Any) -> Dialog:
-        ok = isinstance(stored, dict) and set(stored) == {"messages", "left_contact", "known"}
+        ok = isinstance(stored, dict) and set(stored) - {"asked"} == {"messages", "left_contact", "known"}
         if ok:
             messages, left, known = (stored[key] for key in ("messages", "left_contact", "known"))
             ok = isinstance(messages, int) and not isinstance(messages, bool) and messages >= 0
             ok = ok and isinstance(left, bool) and isinstance(known, dict)
             ok = ok and all(isinstance(part, str) for pair in known.items() for part in pair)
+            ok = ok and isinstance(stored.get("asked", ""), str)
         if not ok:
             raise InputError("the state of a dialog must be what Dialog.as_dict() gave; start a new dialog")
-        return cls(messages, left, tuple(known.items()))
+        return cls(messages, left, tuple(known.items()), stored.get("asked"))

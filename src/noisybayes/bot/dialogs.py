@@ -52,15 +52,21 @@ def read_dialogs(config: Config, data: Any) -> Dialogs:
     )
 
 
-def replay(config: Config, dialogs: Dialogs) -> Array:
-    """(n, d) features of the messages, each read in the state that the earlier ones of its dialog left."""
-    rows = []
+class Replayed(NamedTuple):
+    features: Array  # (n, d)
+    texts: list[str]  # folded, contact details taken out
+
+
+def replay(config: Config, dialogs: Dialogs) -> Replayed:
+    """The messages, each read in the state that the earlier ones of its dialog left."""
+    rows, texts = [], []
     last, state = -1, Dialog()
     for number, message in zip(dialogs.dialog.tolist(), dialogs.messages, strict=True):
         reading = read_message(config, state if number == last else Dialog(), message)
         last, state = number, reading.dialog
         rows.append(reading.features)
-    return np.array(rows, dtype=np.float64)
+        texts.append(reading.moment.text)
+    return Replayed(np.array(rows, dtype=np.float64), texts)
 
 
 def _column(frame: pl.DataFrame, name: str, role: str) -> pl.Series:

@@ -12,8 +12,8 @@ from sklearn.naive_bayes import BernoulliNB
 from ..data.errors import InputError
 from ..data.simulate import Array
 from .config import Config
-from .dialogs import Dialogs, read_dialogs, replay
-from .training import fit, labels_to_learn
+from .dialogs import Dialogs, Replayed, read_dialogs, replay
+from .training import fit, fit_words_beside, labels_to_learn
 
 TEST_SHARE = 0.2
 #: Shares answered are shown for these thresholds beside that of the configuration.
@@ -105,7 +105,7 @@ def evaluate(
         reps=reps,
         seed=seed,
         against="labels" if dialogs.true_labels is None else "true labels",
-        agreements=agreements(config, dialogs, ours),
+        agreements=agreements(config, dialogs, ours.features),
         methods=_methods(outcomes),
         answered=_answered(pooled, config.threshold),
         per_category=_per_category(pooled, keys),
@@ -139,7 +139,7 @@ def agreements(config: Config, dialogs: Dialogs, ours: Array) -> tuple[Agreement
 
 
 def judge(
-    config: Config, dialogs: Dialogs, ours: Array, truth: Any, train: Array, test: Array, seed: int = 0
+    config: Config, dialogs: Dialogs, ours: Replayed, truth: Any, train: Array, test: Array, seed: int = 0
 ) -> Outcome:
     """Learn from the rows `train` in several ways, and compare with the true labels of the rows `test`."""
     labels = labels_to_learn(config, dialogs)
@@ -156,19 +156,29 @@ def judge(
     def noisy_fit(X: Array, y: Array) -> Any:
         return fit(config, X, y, seed)
 
-    tables = {"features from the text": ours}
+    tables = {"features from the text": ours.features}
     if len(dialogs.given) == len(config.features):
         tables = {"given features": np.column_stack([dialogs.given[key] for key in config.features])} | tables
-    bot: Any = None
+    model: Any = None
     for name, X in tables.items():
-        bot = learn(f"INB, {name}", noisy_fit, X, labels)
+        model = learn(f"INB, {name}", noisy_fit, X, labels)
         learn(f"naive Bayes, {name}", _naive_bayes, X, labels)
         if dialogs.true_labels is not None:
             learn(f"naive Bayes on true labels, {name}", _naive_bayes, X, truth)
+    posterior = _by_words(config, model, ours, labels, train, test)
+    predicted = model.classes_[posterior.argmax(axis=1)]
+    accuracy["the bot: INB and words, from the text"] = float((predicted == right).mean())
     if dialogs.true_labels is not None:
         accuracy["the labels themselves"] = float((labels[test] == right).mean())
-    posterior = bot.predict_proba(_named(config, ours[test]))
-    return Outcome(accuracy, right, bot.classes_[posterior.argmax(axis=1)], posterior.max(axis=1))
+    return Outcome(accuracy, right, predicted, posterior.max(axis=1))
+
+
+def _by_words(config: Config, model: Any, ours: Replayed, labels: Array, train: Array, test: Array) -> Array:
+    """(n_test, K) by the view of the words beside `model`, which was fitted to the labeled ones of the rows `train`."""
+    rows = train[[labels[row] is not None for row in train]]
+    learned = Replayed(ours.features[rows], [ours.texts[row] for row in rows])
+    view = fit_words_beside(config, model, learned, labels[rows])
+    return np.array([view.posterior(ours.features[row] > 0, ours.texts[row]) for row in test])
 
 
 def _naive_bayes(X: Array, y: Array) -> Any:

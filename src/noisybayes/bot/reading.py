@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from .answers import answer_to
 from .config import Config, Slot
 from .dialog import Dialog
 from .rules import Moment
-from .words import fold
+from .words import Words, fold
 
-# more says nothing new about what a message wants, and patterns of a configuration may be slow
+# more says nothing new about what a message wants
 _MOST_CHARACTERS = 2_000
+_NEAR = 6  # characters between a negation and the word that it denies: "not the Tarvo"
+
+Options = Callable[[str, Mapping[str, str]], list[str]]  # what a slot may be, given what is known
 
 
 class Reading(NamedTuple):
@@ -22,24 +27,20 @@ class Reading(NamedTuple):
     moment: Moment
 
 
-def read_message(config: Config, dialog: Dialog, message: str) -> Reading:
+def read_message(
+    config: Config, dialog: Dialog, message: str, *, public: bool = False, options: Options | None = None
+) -> Reading:
+    """`options`: of a catalogue. None: a message of a table of dialogs, to which others have replied."""
     plain = unicodedata.normalize("NFKC", message)  # full-width digits and letters are digits and letters
     text, contact = config.contacts.mask(plain, " ")
-    earlier = dialog.known
-    moment = Moment(
-        fold(text)[:_MOST_CHARACTERS],
-        {
-            "first_message": dialog.messages == 0,
-            "contact": contact,
-            "left_contact": contact or dialog.left_contact,
-        },
-        {"said": {}, "known": {name: earlier[name] for name in config.slots if name in earlier}, "earlier": earlier},
-    )
-    for name, step in config.steps:
-        if isinstance(step, Slot):
-            _fill(moment, name, step)
-        else:
-            moment.truths[name] = step.holds(moment)
+    folded = fold(text)[:_MOST_CHARACTERS]
+    moment = None
+    if options is not None and config.policy.question is not None and (contact or dialog.left_contact):
+        # a question to the bot is read as if no contact details had been left: these must not take its place
+        asking = _moment(config, dialog, folded, False, False, public, options)
+        moment = asking if config.policy.question.holds(asking) else None
+    if moment is None:
+        moment = _moment(config, dialog, folded, contact, contact or dialog.left_contact, public, options)
     return Reading(
         dialog.after(contact, moment.slots["known"]),
         config.contacts.mask(plain)[0] if contact else message,
@@ -49,13 +50,59 @@ def read_message(config: Config, dialog: Dialog, message: str) -> Reading:
     )
 
 
-def _fill(moment: Moment, name: str, slot: Slot) -> None:
+def _moment(
+    config: Config, dialog: Dialog, text: str, contact: bool, left: bool, public: bool, options: Options | None
+) -> Moment:
+    earlier = dialog.known
+    moment = Moment(
+        text,
+        {
+            "first_message": dialog.messages == 0,
+            "contact": contact,
+            "left_contact": left,
+            "public_comment": public,
+            "answers_question": False,
+            "changes_slot": False,
+        },
+        {"said": {}, "known": {name: earlier[name] for name in config.slots if name in earlier}, "earlier": earlier},
+    )
+    for name, step in config.steps:
+        if isinstance(step, Slot):
+            asked = (options or _no_options) if dialog.asked == name else None
+            _fill(moment, name, step, asked)
+        else:
+            moment.truths[name] = step.holds(moment)
+    return moment
+
+
+def _no_options(slot: str, known: Mapping[str, str]) -> list[str]:
+    return []
+
+
+def _fill(moment: Moment, name: str, slot: Slot, asked: Options | None) -> None:
     said, known, earlier = (moment.slots[time] for time in ("said", "known", "earlier"))
     if slot.forget_with in said and said[slot.forget_with] != earlier.get(slot.forget_with):
         known.pop(name, None)
     if slot.take is not None:
-        value = slot.take.first(moment.text)
+        value = _first_meant(slot.take, slot.negations, moment.text)
     else:
         value = next((value for value, part in slot.values.items() if part.when.holds(moment)), None)
-    if value is not None:
-        said[name] = known[name] = value
+    if value is None and asked is not None:
+        value = answer_to(slot, moment.text, asked(name, known) or list(slot.possible))
+    if value is None:
+        return
+    if slot.question is not None:
+        moment.truths["changes_slot"] |= name in earlier and earlier[name] != value
+    said[name] = known[name] = value
+    moment.truths["answers_question"] |= asked is not None
+
+
+def _first_meant(words: Words, negations: Words | None, text: str) -> str | None:
+    """The first word that no negation stands before; a negation denies one word. If all are denied, none."""
+    denials = [] if negations is None else [hit.end for hit in negations.hits(text)]
+    for hit in words.hits(text):
+        near = [end for end in denials if 0 <= hit.start - end <= _NEAR]
+        if not near:
+            return hit.meaning
+        denials = [end for end in denials if end not in near]
+    return None

@@ -19,7 +19,11 @@ FACTS: dict[str, str] = {
     "first_message": "it is the first message of the dialog",
     "contact": "the message holds contact details",
     "left_contact": "this message or an earlier one holds contact details",
+    "public_comment": "it is a comment that everybody sees, not a message of a private chat",
+    "answers_question": "the message fills the slot that the bot asked for",
+    "changes_slot": "the message gives another value to a slot that was known",
 }
+_AFTER_SLOTS = ("answers_question", "changes_slot")
 TIMES = ("said", "known", "earlier")
 _COMBINATIONS = ("any", "all", "none", "only")
 
@@ -46,6 +50,7 @@ class Names(NamedTuple):
     words: Mapping[str, Words]
     rules: frozenset[str]  # and features
     slots: Mapping[str, frozenset[str] | None]  # the values of each slot, None if any text may be its value
+    taken: frozenset[str] = frozenset()  # slots that a question can fill
 
 
 def read_rule(entry: Entry, names: Names) -> Rule:
@@ -84,8 +89,8 @@ def _all(rules: list[Rule]) -> Rule:
 
 def _only(entry: Entry, names: Names) -> Rule:
     found = [member.choice(list(names.words), "dictionary") for member in entry.members()]
-    pattern = only_words(names.words[name] for name in found)
-    return Rule(lambda moment: pattern.fullmatch(moment.text) is not None, frozenset())
+    holds = only_words(names.words[name] for name in found)
+    return Rule(lambda moment: holds(moment.text), frozenset())
 
 
 def _named(entry: Entry, names: Names) -> Rule:
@@ -99,7 +104,9 @@ def _named(entry: Entry, names: Names) -> Rule:
     if name not in names.rules and name not in FACTS:
         known = [*FACTS, *names.words, *names.rules, *(f"{time}.{slot}" for time in TIMES for slot in names.slots)]
         entry.fail(f"there is no dictionary, rule, feature or fact {name!r}; {hint(name, known)}")
-    return Rule(lambda moment: moment.truths[name], frozenset({name}) - FACTS.keys())
+    # these two are known when all slots are filled
+    uses = frozenset(f"slot {slot}" for slot in names.taken) if name in _AFTER_SLOTS else frozenset({name})
+    return Rule(lambda moment: moment.truths[name], uses - FACTS.keys())
 
 
 def _found(moment: Moment, name: str, words: Words) -> bool:

@@ -12,9 +12,11 @@ from ..data.errors import InputError
 from ..data.simulate import Array
 from ..estimators import BernoulliINB
 from ..model.mislabel import DriftWarning, IdentifiabilityWarning
-from .bot import Bot
+from .bot import Bot, catalogue_of
 from .config import Config
-from .dialogs import Dialogs, read_dialogs, replay
+from .dialogs import Dialogs, Replayed, read_dialogs, replay
+from .words import is_pattern
+from .words_view import WordsView, fit_words
 
 
 def train(config: Config, dialogs: Any, *, random_state: int = 0) -> Bot:
@@ -22,7 +24,16 @@ def train(config: Config, dialogs: Any, *, random_state: int = 0) -> Bot:
     if not isinstance(dialogs, Dialogs):
         dialogs = read_dialogs(config, dialogs)
     labels = labels_to_learn(config, dialogs)
-    return Bot(config, fit(config, replay(config, dialogs), labels, random_state))
+    files = catalogue_of(config, config.folder)  # first: what is wrong there is told before a long fit
+    rows = replay(config, dialogs)
+    model = fit(config, rows.features, labels, random_state)
+    return Bot(config, model, fit_words_beside(config, model, rows, labels), files)
+
+
+def fit_words_beside(config: Config, model: Any, rows: Replayed, labels: Array) -> WordsView:
+    """The view of the words, beside the model that was fitted to the same rows."""
+    known = [word.rstrip("*") for words in config.words.values() for word, _ in words.spellings if not is_pattern(word)]
+    return fit_words(rows.features, rows.texts, labels, list(model.classes_), model.true_proba_, known)
 
 
 def labels_to_learn(config: Config, dialogs: Dialogs) -> Array:

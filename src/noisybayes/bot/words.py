@@ -1,17 +1,27 @@
-"""Dictionaries: lists of words and patterns, each compiled to one regular expression."""
+"""Dictionaries: lists of words and patterns."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from .marked import Entry
+from .patterns import Pattern, compile_pattern, read_pattern
 
 # Scripts that put spaces between words: Latin, Greek, Cyrillic. Elsewhere (Chinese) a word may touch its neighbours.
 _LETTER = "A-Za-z\u00c0-\u052f"
+
+
+class Hit(NamedTuple):
+    """A word in a text, and what it stands for."""
+
+    start: int
+    end: int
+    meaning: str
 
 
 @dataclass(frozen=True)
@@ -20,49 +30,62 @@ class Words:
 
     spellings: tuple[tuple[str, str], ...]
 
-    @cached_property
-    def source(self) -> str:
-        """Long words first, so that A6L is not taken for A6; patterns last, in their order."""
-        return "|".join(f"(?:{expression(word)})" for word in [*self._literals, *self._patterns])
-
-    @cached_property
-    def search(self) -> re.Pattern[str]:
-        return re.compile(self.source, re.IGNORECASE)
-
     def found(self, text: str) -> bool:
-        return self._possible(text) and self.search.search(text) is not None
+        return self.hit(text) is not None
 
     def first(self, text: str) -> str | None:
         """What the first word in the text stands for."""
-        match = self.search.search(text) if self._possible(text) else None
-        return None if match is None else self.meaning(match[0])
+        hit = self.hit(text)
+        return None if hit is None else hit.meaning
 
-    def meaning(self, found: str) -> str:
+    def hit(self, text: str, start: int = 0) -> Hit | None:
+        """The first word from `start` on; where several begin, the longest one, before all patterns."""
+        hits = []
+        if any(stem in text for stem in self._stems):  # many times as fast as to search at once
+            match = self._search.search(text, start)
+            hits += [] if match is None else [Hit(match.start(), match.end(), self._meaning(match[0]))]
+        for pattern, meaning in self._patterns:
+            found = pattern.search(text, start)
+            hits += [] if found is None else [Hit(*found, meaning or text[found.start : found.end])]
+        return min(hits, key=lambda hit: hit.start, default=None)
+
+    def hits(self, text: str) -> Iterator[Hit]:
+        hit = self.hit(text)
+        while hit is not None:
+            yield hit
+            hit = self.hit(text, hit.end)
+
+    def end_at(self, text: str, start: int) -> int | None:
+        """Where the word ends that begins at `start`."""
+        match = self._search.match(text, start) if self._stems else None
+        if match is not None:
+            return match.end()
+        found = (pattern.match(text, start) for pattern, _ in self._patterns)
+        return next((place.end for place in found if place is not None), None)
+
+    @cached_property
+    def meanings(self) -> tuple[str, ...]:
+        """Each once, in their order."""
+        return tuple(dict.fromkeys(meaning for _, meaning in self.spellings if meaning))
+
+    def _meaning(self, found: str) -> str:
         if found in self._meanings:
             return self._meanings[found]
-        for spelling, meaning in self.spellings:
-            if re.fullmatch(expression(spelling, edges=False), found, re.IGNORECASE):
-                return meaning or found
-        return found
+        stems = [word for word in self._literals if word.endswith("*") and found.startswith(_plain(word))]
+        return self._meanings[_plain(stems[0])] if stems else found
 
-    def _possible(self, text: str) -> bool:
-        """Most messages hold no letter of most dictionaries: a look for plain parts is many times as fast."""
-        if any(stem in text for stem in self._stems):
-            return True
-        return self._pattern_search is not None and self._pattern_search.search(text) is not None
+    @cached_property
+    def _search(self) -> re.Pattern[str]:
+        """Long words first, so that A6L is not taken for A6."""
+        return re.compile("|".join(f"(?:{expression(word)})" for word in self._literals), re.IGNORECASE)
 
     @cached_property
     def _literals(self) -> list[str]:
         return sorted((word for word, _ in self.spellings if not is_pattern(word)), key=len, reverse=True)
 
     @cached_property
-    def _patterns(self) -> list[str]:
-        return [word for word, _ in self.spellings if is_pattern(word)]
-
-    @cached_property
-    def _pattern_search(self) -> re.Pattern[str] | None:
-        source = "|".join(f"(?:{expression(word)})" for word in self._patterns)
-        return re.compile(source, re.IGNORECASE) if source else None
+    def _patterns(self) -> list[tuple[Pattern, str]]:
+        return [(compile_pattern(word[1:-1]), meaning) for word, meaning in self.spellings if is_pattern(word)]
 
     @cached_property
     def _stems(self) -> tuple[str, ...]:
@@ -84,30 +107,42 @@ def read_words(entry: Entry) -> Words:
     return Words(tuple(spellings))
 
 
-def only_words(dictionaries: Iterable[Words]) -> re.Pattern[str]:
-    """Matches a text that holds these words and nothing else but spaces and punctuation."""
-    parts = [words.source for words in dictionaries]
-    # atomic: words that begin alike must not make a long message slow
-    return re.compile(rf"\W*+(?:(?>{'|'.join(parts)})\W*+)++", re.IGNORECASE)
+def only_words(dictionaries: Iterable[Words]) -> Callable[[str], bool]:
+    """Whether a text holds these words and nothing else but spaces and punctuation."""
+    known = tuple(dictionaries)
+
+    def holds(text: str) -> bool:
+        place, n_words = _next_word(text, 0), 0
+        while place < len(text):
+            ends = [end for words in known if (end := words.end_at(text, place)) is not None]
+            if not ends:
+                return False
+            place, n_words = _next_word(text, max(ends)), n_words + 1
+        return n_words > 0
+
+    return holds
+
+
+_BETWEEN = re.compile(r"\W*")
+
+
+def _next_word(text: str, start: int) -> int:
+    match = _BETWEEN.match(text, start)
+    return start if match is None else match.end()
 
 
 def is_pattern(word: str) -> bool:
     return len(word) > 2 and word[0] == word[-1] == "/"
 
 
-def expression(word: str, edges: bool = True) -> str:
-    """A word ends where letters end, unless a * stands there; /.../ is a regular expression."""
-    if is_pattern(word):
-        return word[1:-1]
+def expression(word: str) -> str:
+    """A word ends where letters end, unless a * stands there."""
     stem = _plain(word)
-    text = re.escape(stem)
     tail = f"[{_LETTER}]*" if word.endswith("*") else ""
-    if not edges:
-        return text + tail
     letter = re.compile(f"[{_LETTER}]")
     before = f"(?<![{_LETTER}])" if letter.match(stem[0]) else ""
     after = f"(?![{_LETTER}])" if letter.match(stem[-1]) or tail else ""
-    return before + text + tail + after
+    return before + re.escape(stem) + tail + after
 
 
 def fold(text: str) -> str:
@@ -121,12 +156,8 @@ def _plain(word: str) -> str:
 
 def _checked(entry: Entry) -> str:
     word = entry.text()
-    if not is_pattern(word) and not _plain(word):
+    if is_pattern(word):
+        read_pattern(entry, word[1:-1], word)
+    elif not _plain(word):
         entry.fail(f"{word!r} would be in every message; write a word")
-    try:
-        compiled = re.compile(expression(word), re.IGNORECASE)
-    except (re.error, OverflowError) as error:
-        entry.fail(f"{word!r} is not a valid regular expression: {error}")
-    if compiled.match(""):
-        entry.fail(f"{word!r} matches the empty text, so it would be in every message")
     return word

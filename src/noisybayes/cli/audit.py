@@ -34,6 +34,16 @@ _SHOWN = 5
     show_default=True,
     help="Probability that an interval covers.",
 )
+@click.option(
+    "--sample",
+    type=click.IntRange(min=1),
+    help="Also write so many rows drawn at random to check: to_check.csv in --out; 50 are a good start.",
+)
+@click.option(
+    "--verified-random",
+    metavar="COLUMN|FILE",
+    help="True labels of rows drawn at random: a column, or to_check.csv filled in. They tell how many are wrong.",
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for report, tables, JSON and model.")
 @click.option(
     "--format",
@@ -70,7 +80,7 @@ def audit(file: tuple[str, ...], **options: Any) -> None:
     if options["as_json"]:
         click.echo(found.to_json())
     elif not options["quiet"]:
-        _show(found, options["out"])
+        _show(found, options["out"], options["sample"])
     limit = options["fail_above"]
     if limit is not None and found.noise_rate > limit:
         click.echo(f"noisybayes: {found.noise_rate:.1%} of the labels look wrong, more than {limit:.1%}", err=True)
@@ -85,9 +95,10 @@ def _run(file: str | list[str], options: dict[str, Any]) -> Audit:
     if options["precision"] is not None and options["budget"] is not None:
         raise InputError("--precision and --budget exclude each other; give one of them")
     if options["out"] is not None:
-        check_folder(options["out"])
-    elif options["exports"]:
-        raise InputError("--export writes files, so it needs a folder for them: add --out FOLDER")
+        check_folder(options["out"], options["verified_random"])
+    elif options["exports"] or options["sample"]:
+        which = "--export" if options["exports"] else "--sample"
+        raise InputError(f"{which} writes files, so it needs a folder for them: add --out FOLDER")
     if options["engine"] == "dask" and "cleanlab" in options["exports"]:
         raise InputError("--export cleanlab lists every row, but on a cluster rows stay with the workers; leave it out")
     asked = AuditOptions(options["precision"], options["budget"], options["level"])
@@ -97,12 +108,14 @@ def _run(file: str | list[str], options: dict[str, Any]) -> Audit:
         with audited(table, how, asked, command=tables.command_line(), progress=tell) as found:
             if options["out"] is not None:
                 tell("writing")
-                write_audit(found, options["out"], options["table_format"], tuple(options["exports"]))
+                write_audit(
+                    found, options["out"], options["table_format"], tuple(options["exports"]), options["sample"]
+                )
             found.summary()  # kept, since rows on disk are there only until here
     return found
 
 
-def _show(found: Audit, out: Path | None) -> None:
+def _show(found: Audit, out: Path | None, sample: int | None) -> None:
     from rich.console import Console
 
     console = Console(highlight=False)
@@ -117,17 +130,18 @@ def _show(found: Audit, out: Path | None) -> None:
         console.print("\nAdd [bold]--out FOLDER[/bold] for the report, the list of suspects and the corrected table.")
     else:
         console.print(f"\nReport: {(out / 'report.html').resolve()}", style="bold", markup=False, soft_wrap=True)
+    if out is not None and sample is not None:
+        file = out / "to_check.csv"
+        console.print(
+            f"To check: fill in the column true_label of {file} and run again with --verified-random {file}",
+            markup=False, soft_wrap=True,
+        )  # fmt: skip
 
 
 def _headline(console: Any, summary: dict[str, Any]) -> None:
-    from ..report.words import caveat
+    from ..report.words import caveat, wrong_labels
 
-    rate = summary["noise_rate"]
-    wrong = rate["estimate"] * summary["n_labeled"]
-    console.print(
-        f"\n[bold]About {wrong:,.0f} of {summary['n_labeled']:,} labels look wrong[/bold] ({rate['estimate']:.1%}, "
-        f"between {rate['low']:.1%} and {rate['high']:.1%}); {summary['n_suspects']:,} suspects."
-    )
+    console.print(f"\n{wrong_labels(summary)}; {summary['n_suspects']:,} suspects.", style="bold", markup=False)
     pairs = [pair for pair in summary["confused_pairs"][:_SHOWN] if pair["rows"] >= 1]
     if pairs:
         named = "; ".join(f"{pair['given']!r} instead of {pair['true']!r} ({pair['rows']:,.0f})" for pair in pairs)

@@ -33,7 +33,7 @@ _OPTIONS = (
     click.option("--memory", type=Size(), metavar="SIZE",
                  help="Memory limit (2GB); rows beyond it are kept on disk. Very large files always are."),
     click.option("--resume", is_flag=True, help="Resume a run of a large file that was cut off."),
-    click.option("--engine", type=click.Choice(["local", "dask"]), default="local", show_default=True,
+    click.option("--engine", type=tables.Registered("engines", "ENGINES"), default="local", show_default=True,
                  help="Where the passes over the rows run: threads of this process, or workers of a Dask cluster."),
     click.option("--scheduler", metavar="ADDRESS",
                  help="Address of the Dask scheduler; without it workers are started on this machine."),
@@ -67,4 +67,5 @@ def open_table(file: str | list[str], options: dict[str, Any]) -> tuple[Table, F
     return table, FitOptions(
         tables.text_settings(options), options["missing_label"], options["seed"], options.get("method", "crossfit"),
         options["engine"], options["scheduler"], limit, options["out"], options["resume"], announce,
+        tables.families(options), options["keep_variants"], options["mislabel"],
     )  # fmt: skip

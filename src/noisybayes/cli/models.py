@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from . import tables
 from .large import large_options, open_table
-from .tables import clear_errors, column_options, quiet_option, reading_options, seed_option, stages, word_options
+from .tables import (
+    clear_errors,
+    column_options,
+    quiet_option,
+    reading_options,
+    row_progress,
+    seed_option,
+    stages,
+    word_options,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ..report.saved import TableModel
 
 
 @click.command()
@@ -62,20 +78,33 @@ _MODEL_FILES = {"recipe.json", "classifier.inb"}
 )
 @reading_options
 def predict(model: Path, file: str, out: Path | None, **options: Any) -> None:
-    """Labels for the rows of FILE by a saved MODEL (a folder that `fit` or `audit --out` wrote)."""
+    """Labels for the rows of FILE by a saved MODEL (a folder that `fit` or `audit --out` wrote).
+
+    The file is read in batches, so that it may be larger than memory.
+    """
     with clear_errors():
-        from ..data.read import write_table
-        from ..report.extra_columns import with_columns
+        from ..data.read import write_batches
         from ..report.saved import load_model
 
         loaded = load_model(model)
-        frame = tables.read(file, options)
-        predicted = loaded.predict(frame)
-        found = with_columns(frame, {f"predicted_{name}": predicted[name] for name in predicted.columns})
-        if out is None:
-            click.echo(found.write_csv(), nl=False)
-        else:
-            write_table(found, out, "parquet" if out.suffix == ".parquet" else "csv")
+        with tempfile.TemporaryDirectory(prefix="noisybayes-") as folder:
+            made = Path(folder) / "scored.csv" if out is None else out
+            batches = tables.read_batches(file, options)
+            with row_progress("scoring", batches) as counted:
+                write_batches(_scored(loaded, counted), made, "parquet" if made.suffix == ".parquet" else "csv")
+            if out is None:  # printed only now, so that an error leaves no half of a table
+                with made.open(encoding="utf-8", newline="") as table:
+                    while chunk := table.read(1 << 20):
+                        click.echo(chunk, nl=False)
+
+
+def _scored(model: TableModel, frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    from ..report.scoring import with_scores
+
+    n_before = 0
+    for frame in frames:
+        yield with_scores(model, frame, n_before)
+        n_before += frame.height
 
 
 @click.command()

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 if TYPE_CHECKING:
     import polars as pl
+    from rich.progress import Progress, ProgressColumn
 
     from ..text.vocabulary import TextSettings
 
@@ -39,21 +42,20 @@ def clear_errors() -> Iterator[None]:
         raise BadInput(f"{error.strerror or error}: {error.filename}" if error.filename else str(error)) from None
 
 
-class FormatChoice(click.Choice[str]):
-    """The registered formats, looked up when they are needed: importing the readers would make `--help` wait."""
+class Registered(click.Choice[str]):
+    """The names in a registry, looked up when they are needed: to import all of them would make every command wait."""
 
-    def __init__(self) -> None:
+    def __init__(self, module: str, registry: str) -> None:
         self.case_sensitive = True
+        self._module, self._registry = module, registry
 
     @property
     def choices(self) -> tuple[str, ...]:  # type: ignore[override]
-        from ..data.formats import FORMATS
-
-        return tuple(FORMATS)
+        return tuple(getattr(import_module(f"noisybayes.{self._module}"), self._registry))
 
 
 _READING = (
-    click.option("--input-format", type=FormatChoice(),
+    click.option("--input-format", type=Registered("data.formats", "FORMATS"),
                  help="Format of the input; by default told by its name or content."),
     click.option("--encoding", help="Encoding of text formats; by default it is detected."),
     click.option("--sheet", help="Sheet of an Excel file; by default the first one."),
@@ -66,9 +68,28 @@ _COLUMNS = (
     ),
     click.option("--numeric", multiple=True, help="A column of numbers; may be given several times."),
     click.option("--binary", multiple=True, help="A column of 0 and 1 or yes and no; may be given several times."),
+    click.option(
+        "--family",
+        "families",
+        multiple=True,
+        metavar="KIND=FAMILY",
+        help="Feature family of a kind of columns, such as numeric=bernoulli; may be given several times.",
+    ),
+    click.option(
+        "--mislabel",
+        type=Registered("model.structures", "STRUCTURES"),
+        default="full",
+        show_default=True,
+        help="What is assumed of the mislabeling matrix.",
+    ),
     click.option("--id", "id_column", help="The column that names the rows."),
     click.option("--verified", help="A column with true labels where they are known, partly empty."),
     click.option("--missing-label", help="What stands in the label column where there is no label (besides nothing)."),
+    click.option(
+        "--keep-variants",
+        is_flag=True,
+        help="Keep labels apart that differ only in case, spaces, punctuation or Unicode form.",
+    ),
 )
 _WORDS = (
     click.option("--ngrams", type=click.IntRange(1, 2), default=1, show_default=True,
@@ -106,6 +127,19 @@ def read(source: str, options: dict[str, Any]) -> pl.DataFrame:
     return read_table(source, format=form, encoding=encoding, sheet=sheet, tell=tell)
 
 
+def read_batches(source: str, options: dict[str, Any]) -> Iterable[pl.DataFrame]:
+    """The same, but not all of it at once; what can be read only once is read into memory."""
+    from ..data.batches import Batches
+
+    path = Path(source)
+    if source == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
+        return [read(source, options)]
+    batches = Batches(source, options["input_format"], options["encoding"], sheet=options["sheet"])
+    for note in batches.notes:
+        _say(note)
+    return batches
+
+
 def _say(note: str) -> None:
     """On standard error, since a table may go to standard output."""
     click.echo(note, err=True)
@@ -114,7 +148,18 @@ def _say(note: str) -> None:
 def columns(options: dict[str, Any]) -> dict[str, Any]:
     """Names of columns by role."""
     names = {name: options[name] for name in ("label", "text", "categorical", "numeric", "binary", "verified")}
-    return {**names, "id": options["id_column"]}
+    return {**names, "id": options["id_column"], "verified_random": options.get("verified_random")}
+
+
+def families(options: dict[str, Any]) -> dict[str, str]:
+    """Names of feature families by kind of column."""
+    from ..data.errors import InputError
+
+    pairs = [entry.partition("=") for entry in options["families"]]
+    for kind, equals, family in pairs:
+        if not (kind and equals and family):
+            raise InputError(f"--family {kind}{equals}{family} is not KIND=FAMILY; write --family numeric=bernoulli")
+    return {kind: family for kind, _, family in pairs}
 
 
 def text_settings(options: dict[str, Any]) -> TextSettings:
@@ -134,12 +179,7 @@ def stages(names: tuple[str, ...], quiet: bool) -> Iterator[Callable[[str], None
     if quiet:
         yield lambda stage: None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description:<28}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    with _bar() as progress:
         bar = progress.add_task(names[0], total=len(names))
 
         def tell(stage: str) -> None:
@@ -147,3 +187,30 @@ def stages(names: tuple[str, ...], quiet: bool) -> Iterator[Callable[[str], None
             progress.update(bar, description=stage, completed=done)
 
         yield tell
+
+
+@contextmanager
+def row_progress(what: str, batches: Iterable[pl.DataFrame]) -> Iterator[Iterable[pl.DataFrame]]:
+    """The same batches, and a bar that moves with them."""
+    from rich.progress import TextColumn
+
+    with _bar(TextColumn("{task.fields[rows]:,} rows")) as progress:
+        bar = progress.add_task(what, total=getattr(batches, "n_bytes", None), rows=0)
+
+        def counted() -> Iterator[pl.DataFrame]:
+            n_rows = 0
+            for frame in batches:
+                yield frame
+                n_rows += frame.height
+                progress.update(bar, completed=getattr(batches, "bytes_read", 0), rows=n_rows)
+
+        yield counted()
+
+
+def _bar(*more: ProgressColumn) -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description:<28}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn(), *more)
+    console = Console(stderr=True)
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)

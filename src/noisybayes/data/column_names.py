@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 _LABEL_NAMES = (
     "label", "labels", "given_label", "observed_label", "noisy_label", "y", "class", "category", "target", "intent",
@@ -40,6 +40,18 @@ _LABELING_PATTERN = re.compile(
     r"|(created|updated|modified|annotated|label+ed|submitted|inserted|completed|reviewed|draft_created)_(at|on|date|time)"
     r"|was_cancelled|_\w*hash|_\w+_id|_timestamp|_view_id"
 )
+
+
+def new_names(names: Iterable[str], taken: Iterable[str]) -> list[str]:
+    """Names for columns that are added to a table; where it has such a name already, another one."""
+    taken = set(taken)
+    return [_new_name(name, taken) for name in names]
+
+
+def _new_name(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name = f"noisybayes_{name}"
+    return name
 
 
 def plain(name: str) -> str:

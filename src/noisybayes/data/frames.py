@@ -20,13 +20,14 @@ def to_frame(data: Any) -> pl.DataFrame:
     data : a data frame of polars or pandas, a Table or RecordBatch of pyarrow, a Dataset of Hugging Face, or anything
         else that hands out Arrow data (`__arrow_c_stream__`)
     """
-    frame = _converted(data)
+    frame = converted(data)
     if not frame.height:
         raise InputError("the data frame has no rows; give a table with rows")
     return frame
 
 
-def _converted(data: Any) -> pl.DataFrame:
+def converted(data: Any) -> pl.DataFrame:
+    """The same, also of tables without rows."""
     if isinstance(data, pl.LazyFrame):
         data = data.collect()
     if isinstance(data, pl.DataFrame):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import polars as pl
@@ -78,6 +78,16 @@ def label_variants(counts: Mapping[str, int], keep_variants: bool = False) -> Va
     ]
     found.sort(key=lambda one: (-one.n_rows, one.label))
     return Variants({other: one.label for one in found for other in one.spellings}, tuple(found))
+
+
+def known_spellings(labels: Iterable[str | None], classes: Sequence[str]) -> dict[str, str]:
+    """Labels that are none of the classes, but spellings of exactly one, to that class."""
+    by_key: dict[str, list[str]] = {}
+    for label in classes:
+        by_key.setdefault(spelling_key(label), []).append(label)
+    new = set(labels).difference(classes, [None])
+    found = {label: by_key.get(spelling_key(label), []) for label in new if label is not None}
+    return {label: same[0] for label, same in found.items() if len(same) == 1}
 
 
 def spelling_key(label: str) -> str:

@@ -14,7 +14,7 @@ from .cells import as_text
 from .column_names import is_truth_name, named_like_label, plain
 from .errors import InputError
 from .guess import guess, is_row_id, may_be_labels
-from .label_variants import Variants
+from .label_variants import Variants, label_variants
 from .simulate import Array
 
 _MANY_LABELS = 50
@@ -30,6 +30,7 @@ class Roles(NamedTuple):
     binary: tuple[str, ...]
     id: str | None
     verified: str | None
+    verified_random: str | None = None  # like `verified`, of rows that were drawn at random
 
 
 def find_roles(
@@ -42,10 +43,12 @@ def find_roles(
     binary: Sequence[str] = (),
     id: str | None = None,
     verified: str | None = None,
+    verified_random: str | None = None,
 ) -> tuple[Roles, list[str]]:
     """The role of each column, and one sentence per guess. Features are guessed only if none is given."""
     features = {"text": text, "categorical": categorical, "numeric": numeric, "binary": binary}
-    single = {role: [name] for role, name in (("label", label), ("id", id), ("verified", verified)) if name is not None}
+    named = (("label", label), ("id", id), ("verified", verified), ("verified-random", verified_random))
+    single = {role: [name] for role, name in named if name is not None}
     taken = _checked(frame, single | {role: list(names) for role, names in features.items()})
     notes = []
     if label is None:
@@ -61,7 +64,8 @@ def find_roles(
     else:
         id = _guess_features(frame, label, rest, id, found, notes)
     roles = {role: tuple(names) for role, names in found.items()}
-    return Roles(label, roles["text"], roles["categorical"], roles["numeric"], roles["binary"], id, verified), notes
+    words, categories, numbers, answers = (roles[role] for role in ("text", "categorical", "numeric", "binary"))
+    return Roles(label, words, categories, numbers, answers, id, verified, verified_random), notes
 
 
 def labels_of(frame: pl.DataFrame, roles: Roles, missing_label: str | None = None) -> Array:
@@ -80,11 +84,34 @@ def check_labels(labels: Array, roles: Roles, verified: Array | None = None) -> 
     for row, label in enumerate(() if verified is None else verified.tolist(), 1):
         if label is not None:
             first_rows.setdefault(label, row)
-    return check_label_counts(Counter(label for label in labels.tolist() if label is not None), roles, first_rows)
+    counts = Counter(label for label in labels.tolist() if label is not None)
+    return check_label_counts(counts, roles, first_rows, keep_variants=True)[1]
 
 
-def check_label_counts(counts: Counter[str], roles: Roles, verified: Mapping[str, int]) -> list[str]:
-    """The same of labels that were counted; `verified` tells the first row of each verified label."""
+class LabelClasses(NamedTuple):
+    classes: tuple[str, ...]  # sorted, one spelling each
+    variants: Variants
+
+
+def check_label_counts(
+    counts: Counter[str], roles: Roles, verified: Mapping[str, int], keep_variants: bool = False
+) -> tuple[LabelClasses, list[str]]:
+    """The same of labels that were counted; `verified` tells the first row of each verified label.
+
+    Spellings of one label are one class, unless `keep_variants`.
+    """
+    variants = label_variants({label: counts[label] for label in (*counts, *verified)}, keep_variants)
+    counts = Counter({label: count for label, count in variants.merged(counts).items() if count})
+    rows: dict[str, int] = {}
+    for label, row in verified.items():
+        label = variants.mapping.get(label, label)
+        rows[label] = min(row, rows.get(label, row))
+    note = variants.note()
+    notes = [*([] if note is None else [note]), *_checked_counts(counts, roles, rows)]
+    return LabelClasses(tuple(sorted(counts)), variants), notes
+
+
+def _checked_counts(counts: Counter[str], roles: Roles, verified: Mapping[str, int]) -> list[str]:
     n, k, column = counts.total(), len(counts), repr(roles.label)
     if not n:
         raise InputError(f"the label column {column} is empty in every row; name another one with --label")

@@ -21,6 +21,7 @@ MapSum = Callable[[Callable[[Any], Any], Sequence[Any]], Any]
 # Samples and folds come from hashes of one seed each.
 _SAMPLE = 0x5A4D
 _LABELS = ("observed", "verified", "weight")
+# Rows of the first part that a family takes its constants from: any near the data will do.
 _FIRST_ROWS = 10_000
 
 

@@ -13,6 +13,7 @@ from .tree import Array
 
 # Below this many rows an iteration costs less than looking for equal rows.
 _FEWEST_ROWS_TO_MERGE = 1_000
+# Rows are merged if that halves a sample of this size.
 _ROWS_TO_PROBE = 4_096
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from .tree import Array
 
+# Up to this many classes the maximum of each row is taken column by column, which is faster.
 _FEW_COLUMNS = 32
 # Arrays of so many bytes are still in a cache when the next step reads them; threads that worked on smaller ones would
 # wait for the interpreter.

@@ -162,7 +162,8 @@ def _threads(client: Client) -> list[Home]:
         client.wait_for_workers(1, timeout=SECONDS_TO_WAIT)
     except TimeoutError:
         raise ClusterLostError("the cluster has no workers; start some and fit again") from None
-    workers = client.scheduler_info(n_workers=-1)["workers"]
+    # what the client keeps of the scheduler may be overwritten at any time, by a message that leaves the workers out
+    workers = client.sync(client.scheduler.identity, n_workers=-1)["workers"]
     return [Home(name, thread) for name in sorted(workers) for thread in range(workers[name]["nthreads"])]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
@@ -100,6 +101,11 @@ class BaseINB(LatentLabelClassifier):
             return np.concatenate([self._scoring.log_joint(block) for block in design])
         return np.asarray(self._scoring.log_joint(design))
 
+    @property
+    def _block_scorer(self) -> Callable[[Any], Array]:
+        scoring: Scoring = self._scoring
+        return scoring.log_joint  # a method of this estimator would take its engine along
+
     @one_blas_thread
     def fit(
         self, X: Any, y: ArrayLike, verified: ArrayLike | None = None, sample_weight: ArrayLike | None = None
@@ -118,7 +124,7 @@ class BaseINB(LatentLabelClassifier):
         return self
 
     @one_blas_thread
-    def fit_encoded(self, X: Any, classes: Array, observed: Array, verified: Array | None = None) -> Dataset | None:
+    def _fit_encoded(self, X: Any, classes: Array, observed: Array, verified: Array | None = None) -> Dataset | None:
         """Like `fit`, for labels that are codes already: positions in `classes`, len(classes) where there is none, and
         in `verified` -1. The rows in their folds are returned, unless EM alone was fitted."""
         X = self._check_X(X, reset=True)
@@ -247,7 +253,7 @@ class BaseINB(LatentLabelClassifier):
             raise ValueError(f"classes={classes!r} are not those of the first call of partial_fit: {self.classes_}")
         K = len(self.classes_)
         family = self._make_family(X) if first else self._model.family
-        rows = self._rows(X, family.prepare(X), labels, verified, sample_weight)
+        rows = self._rows(X, _prepared(family, X), labels, verified, sample_weight)
         data = Dataset.of(rows, self._engine(), K)
         problem = self._problem(family)
         if first:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,11 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         """(n, K) log P(x, true = k), up to a constant per row; a new array."""
         raise NotImplementedError
 
+    @property
+    def _block_scorer(self) -> Callable[[Any], Array]:
+        """`_log_joint` of a block of rows in memory, as a function that engines can send away."""
+        return self._log_joint
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -78,7 +84,10 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         X = self._check_X(X)
         labels = as_labels(y, "y", X.shape[0])
         observed = encode(labels, self._missing(labels), self.classes_, "y", missing_code=len(self.classes_))
-        joint = self._log_joint(self._prepare(X))
+        return self._true_proba(self._log_joint(self._prepare(X)), observed)
+
+    def _true_proba(self, joint: Array, observed: Array) -> Array:
+        """The same of rows that are scored, with codes of their labels; `joint` is overwritten."""
         with np.errstate(divide="ignore"):  # a label that a class never gets
             joint += np.log(label_table(self._label_matrix[None])[:, 0])[observed]
         return adjust(normalise(joint), observed, self._recalibration)

@@ -17,16 +17,29 @@ from typing import Any
 import numpy as np
 
 from .._files import whole_file
+from ..data.errors import InputError
+from ..data.untrusted import (
+    MOST_ARCHIVE_BYTES,
+    MOST_JSON_BYTES,
+    Archive,
+    one_sentence,
+    only_keys,
+    open_archive,
+    read_array,
+    read_json,
+)  # fmt: skip
 from ..model.em import Model, Params, Stats
 from ..model.families import FAMILIES, Mixed
 from ..model.families.bernoulli import BernoulliParams, BetaPrior
 from ..model.families.gaussian import GaussianParams, GaussianPrior, GaussianStats
-from ..model.mislabel import STRUCTURES, Fixed
+from ..model.mislabel import Fixed
+from ..model.structures import STRUCTURES
 from ..robust.recalibration import Recalibration
 from ..robust.score_models import BlockFamily
 from ..robust.scoring import Scoring
 from ..robust.words import Words
 from .inb import BernoulliINB, GaussianINB, MixedINB, MultinomialINB
+from .model_checks import check_model
 
 FORMAT = 2
 ESTIMATORS = {cls.__name__: cls for cls in (BernoulliINB, MultinomialINB, GaussianINB, MixedINB)}
@@ -49,6 +62,7 @@ def save(estimator: Any, path: str | Path) -> None:
     params = {k: v for k, v in estimator.get_params(deep=False).items() if k not in _NOT_SAVED}
     skipped = {*estimator.get_params(deep=False), *_ABOUT_THE_ROWS}
     fitted = {k: v for k, v in vars(estimator).items() if k not in skipped}
+    check_model(estimator)  # what is written can be read again
     arrays: dict[str, bytes] = {}
     document = {
         "format": FORMAT,
@@ -63,40 +77,62 @@ def save(estimator: Any, path: str | Path) -> None:
             archive.writestr(name, data)
 
 
-def load(path: str | Path) -> Any:
-    """Read a model that `save` wrote; a file that is damaged or of another kind raises a ValueError that says so."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            document = json.loads(archive.read("model.json"))
-            arrays = {name: archive.read(name) for name in archive.namelist() if name != "model.json"}
-    except (zipfile.BadZipFile, KeyError, json.JSONDecodeError, UnicodeDecodeError, EOFError) as error:
-        raise ValueError(
-            f"{path} is not a complete noisybayes model (cut short, damaged, other kind): {error}"
-        ) from None
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
+def load(path: str | Path, max_bytes: int = MOST_ARCHIVE_BYTES) -> Any:
+    """Read a model that `save` wrote; a file that is damaged, crafted or of another kind raises an InputError.
+
+    max_bytes : what the file may hold unpacked; a larger one is refused before it is read
+    """
+    path = Path(path)
+    with path.open("rb"):  # a file that is missing or locked is not a damaged one
+        pass
+    with (
+        one_sentence(f"{path} is not a complete noisybayes model (cut short, damaged, other kind)", _SAVE_AGAIN),
+        open_archive(path, max_bytes) as archive,
+    ):
+        document = read_json(archive.read("model.json", MOST_JSON_BYTES))
         found = document.get("format") if isinstance(document, dict) else None
-        raise ValueError(
-            f"{path} has the model format {found!r}, but this version reads {FORMAT}; save the model again"
-        )
-    try:
-        for name, expected in document["sha256"].items():
-            if hashlib.sha256(arrays.get(name, b"")).hexdigest() != expected:
-                raise ValueError(f"the array {name} does not match its checksum")
-        estimator = ESTIMATORS[document["estimator"]]()
-        estimator.set_params(**{key: _decode(value, arrays) for key, value in document["params"].items()})
-        for key, value in document["fitted"].items():
-            setattr(estimator, key, _decode(value, arrays))
-        _check(estimator)
-    except (KeyError, TypeError, IndexError, AttributeError, ValueError) as error:
-        raise ValueError(f"{path} has been damaged or altered: {type(error).__name__}: {error}") from None
+        if found != FORMAT:
+            raise InputError(
+                f"{path} has the model format {repr(found)[:20]}, but this version reads {FORMAT}; {_SAVE_AGAIN}"
+            )
+        with one_sentence(f"{path} has been damaged or altered", _SAVE_AGAIN):
+            return _restored(document, archive)
+
+
+_SAVE_AGAIN = "save the model again"
+
+
+def _restored(document: dict[str, Any], archive: Archive) -> Any:
+    only_keys(document, "model.json", ("format", "estimator", "params", "fitted", "sha256"))
+    if not isinstance(document["sha256"], dict):
+        raise ValueError("model.json has no checksums")
+    arrays = {name: _checked_bytes(archive, name, expected) for name, expected in document["sha256"].items()}
+    if document["estimator"] not in ESTIMATORS:
+        raise ValueError(f"{str(document['estimator'])[:40]!r} is not one of {', '.join(ESTIMATORS)}")
+    estimator = ESTIMATORS[document["estimator"]]()
+    estimator.set_params(**{key: _decode(value, arrays) for key, value in document["params"].items()})
+    for key, value in document["fitted"].items():
+        if not (key.endswith("_") or key.startswith("_")) or key.startswith("__") or hasattr(type(estimator), key):
+            raise ValueError(f"{key[:40]!r} is not the name of a fitted attribute")
+        setattr(estimator, key, _decode(value, arrays))
+    absent = [name for name in _ALWAYS_FITTED if name not in vars(estimator)]
+    if absent:
+        raise ValueError(f"{absent[0]} is absent")
+    check_model(estimator)
     return estimator
 
 
-def _check(estimator: Any) -> None:
-    K = len(estimator.classes_)
-    shapes = (estimator.params_.prior.shape, estimator.params_.mislabel.shape, estimator.statistics_.joint.shape)
-    if shapes != ((1, K), (1, K, K), (1, K + 1, K)):
-        raise ValueError(f"the shapes {shapes} do not belong to {K} classes")
+_ALWAYS_FITTED = (
+    "classes_", "n_features_in_", "_model", "params_", "statistics_", "_scoring", "class_prior_", "mislabel_matrix_",
+    "_label_matrix", "_recalibration",
+)  # fmt: skip
+
+
+def _checked_bytes(archive: Archive, name: str, expected: Any) -> bytes:
+    data = archive.read(name)
+    if hashlib.sha256(data).hexdigest() != expected:
+        raise ValueError(f"the array {name} does not match its checksum")
+    return data
 
 
 def _encode(value: Any, arrays: dict[str, bytes], where: str) -> Any:
@@ -148,9 +184,9 @@ def _decode_objects(content: list[Any], arrays: dict[str, bytes]) -> Any:
 
 
 _DECODERS: dict[str, Callable[[Any, dict[str, bytes]], Any]] = {
-    "array": lambda name, arrays: np.lib.format.read_array(io.BytesIO(arrays[name]), allow_pickle=False),
+    "array": lambda name, arrays: read_array(arrays[name]),
     "objects": _decode_objects,
-    "float": lambda text, arrays: float(text),
+    "float": lambda text, arrays: {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}[text],
     "list": lambda parts, arrays: [_decode(part, arrays) for part in parts],
     "tuple": lambda parts, arrays: tuple(_decode(part, arrays) for part in parts),
     "slice": lambda parts, arrays: slice(*parts),

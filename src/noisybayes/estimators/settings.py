@@ -11,7 +11,8 @@ from ..dataset import MapSum
 from ..dataset.tree import Array
 from ..engines import ENGINES
 from ..model.fit import Settings
-from ..model.mislabel import STRUCTURES, Fixed, Structure
+from ..model.mislabel import Fixed, Structure
+from ..model.structures import STRUCTURES
 
 STARTS = ("labels", "random")
 METHODS = ("crossfit", "em")

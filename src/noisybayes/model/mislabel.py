@@ -41,7 +41,7 @@ class Structure(Protocol):
 
 
 @dataclass(frozen=True)
-class _Estimated:
+class Estimated:
     """A matrix learned from data. `pseudo` are the pseudo-counts of a Dirichlet prior: a number or (K, K)."""
 
     pseudo: Any = 0.0
@@ -57,7 +57,7 @@ class _Estimated:
         return np.asarray(xlogy(self.pseudo, mislabel).sum(axis=(-2, -1)))
 
 
-class Full(_Estimated):
+class Full(Estimated):
     """Every column free: K (K - 1) parameters, the paper's matrix."""
 
     @property
@@ -71,7 +71,7 @@ class Full(_Estimated):
         return np.where(total > 0, counts / np.where(total > 0, total, 1.0), np.eye(counts.shape[-1]))
 
 
-class Uniform(_Estimated):
+class Uniform(Estimated):
     """One rate: every label is right with the same probability, and wrong labels are spread evenly."""
 
     def estimate(self, counts: Array) -> Array:
@@ -81,7 +81,7 @@ class Uniform(_Estimated):
         return np.stack([constant_rate(n_classes, rate) for rate in np.atleast_1d(right)])
 
 
-class Symmetric(_Estimated):
+class Symmetric(Estimated):
     """mislabel[l, k] = mislabel[k, l]: confusions go both ways alike."""
 
     def estimate(self, counts: Array) -> Array:
@@ -106,16 +106,13 @@ class Fixed:
         return np.zeros(mislabel.shape[:-2])
 
 
-#: The forms that are chosen by name.
-STRUCTURES: dict[str, type[Any]] = {"full": Full, "symmetric": Symmetric, "uniform": Uniform}
-
-
-def constant_rate(n_classes: int, right: float) -> Array:
-    """The matrix whose diagonal is `right` and whose other entries are equal."""
+def constant_rate(n_classes: int, right: float | Array) -> Array:
+    """(..., K, K): the matrix whose diagonal is `right` (...) and whose other entries are equal."""
+    right = np.asarray(right, dtype=np.float64)[..., None, None]
     if n_classes == 1:
-        return np.ones((1, 1))
+        return np.ones_like(right)
     wrong = (1.0 - right) / (n_classes - 1)
-    return np.full((n_classes, n_classes), wrong) + (right - wrong) * np.eye(n_classes)
+    return np.asarray(np.where(np.eye(n_classes, dtype=bool), right, wrong))
 
 
 def _symmetric_maximum(counts: Array) -> Array:

@@ -7,14 +7,10 @@ from typing import Any
 
 import polars as pl
 
+from ..data.column_names import new_names
+
 
 def with_columns(frame: pl.DataFrame, columns: Mapping[str, Any]) -> pl.DataFrame:
     """The frame and more columns, under other names where it has such names already: nothing is overwritten."""
-    taken = set(frame.columns)
-    return frame.with_columns([pl.Series(_free(name, taken), values) for name, values in columns.items()])
-
-
-def _free(name: str, taken: set[str]) -> str:
-    while name in taken:
-        name = f"noisybayes_{name}"
-    return name
+    names = new_names(columns, frame.columns)
+    return frame.with_columns([pl.Series(name, values) for name, values in zip(names, columns.values(), strict=True)])

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from .._files import whole_folder
+from .._files import recover, whole_folder
 from .._threads import in_threads
+from ..auditing.random_checks import is_filled_in, sample_frame
 from ..auditing.remote_rows import RemoteRows
 from ..auditing.result import Audit
 from ..data.errors import InputError
@@ -26,25 +27,35 @@ from .saved import save_model
 if TYPE_CHECKING:
     import pandas as pd
 
+TO_CHECK = "to_check.csv"
 #: What an audit writes; a folder that holds anything else is not touched.
 NAMES = (
     "report.html", "audit.json", "suspects.csv", "suspects.parquet", "corrected.csv", "corrected.parquet", "model",
-    "label_studio.json", "label_studio.xml", "cleanlab.json",
+    "label_studio.json", "label_studio.xml", "cleanlab.json", TO_CHECK,
 )  # fmt: skip
 # The page is made by Python; tables and the model are written beside it, mostly by libraries.
 _WRITERS = 2
 
 
-def write_audit(audit: Audit, folder: Path, format: str = "csv", exports: tuple[str, ...] = ()) -> Path:
-    """Write everything beside the folder, then put it in its place."""
-    check_folder(folder)
+def write_audit(
+    audit: Audit, folder: Path, format: str = "csv", exports: tuple[str, ...] = (), sample: int | None = None
+) -> Path:
+    """Write everything beside the folder, then put it in its place. sample : rows drawn at random to check"""
+    checks = None if audit.source is None else audit.source.checks
+    check_folder(folder, checks)
+    filled_in = None if checks is None or sample is not None else Path(checks).read_bytes()
     with whole_folder(folder) as made:
         _write(audit, made, format, exports)
+        if sample is not None:
+            write_table(sample_frame(audit, sample), made / TO_CHECK, "csv")
+        elif filled_in is not None and Path(checks or "").resolve() == (folder / TO_CHECK).resolve():
+            (made / TO_CHECK).write_bytes(filled_in)
     return folder
 
 
-def check_folder(folder: Path) -> None:
-    """Refuse to replace what is not an earlier audit."""
+def check_folder(folder: Path, checks: str | None = None) -> None:
+    """Refuse to replace what is not an earlier audit, and what somebody filled in, unless it is `checks`."""
+    recover(folder)
     if not folder.exists():
         return
     if not folder.is_dir():
@@ -54,6 +65,11 @@ def check_folder(folder: Path) -> None:
     others = sorted(path.name for path in folder.iterdir() if path.name not in NAMES)
     if others:
         raise InputError(f"{folder} holds other things ({', '.join(others[:3])}); choose a new folder with --out")
+    sample = folder / TO_CHECK
+    if sample.exists() and (checks is None or Path(checks).resolve() != sample.resolve()) and is_filled_in(sample):
+        raise InputError(
+            f"{sample} has been filled in and would be lost; use it with --verified-random {sample}, or move it"
+        )
 
 
 def _write(audit: Audit, folder: Path, format: str, exports: tuple[str, ...]) -> None:

@@ -10,14 +10,18 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from .._files import recover
 from ..auditing.summary import FORMAT as SUMMARY_FORMAT
 from ..data.errors import InputError
 from ..data.roles import Roles
+from ..data.untrusted import is_text, listed, one_sentence, only_keys, read_json_file
 from ..estimators import load
 from ..text.features import Recipe
 
 FORMAT = 1
 _RECIPE, _CLASSIFIER = "recipe.json", "classifier.inb"
+# all suspects of a large table, with their cells
+_MOST_SUMMARY_BYTES = 500_000_000
 
 
 @dataclass(frozen=True)
@@ -50,35 +54,70 @@ def save_model(folder: Path, model: Any, recipe: Recipe, roles: Roles) -> None:
 def load_model(folder: str | Path) -> TableModel:
     """Read what an audit wrote to its folder `model` (the audit's folder itself will do too)."""
     folder = Path(folder)
-    if not (folder / _RECIPE).exists() and (folder / "model" / _RECIPE).exists():
-        folder = folder / "model"
+    if not folder.exists():
+        recover(folder)
+    folder = _model_folder(folder)
+    if not (folder / _RECIPE).is_file() or not (folder / _CLASSIFIER).is_file():
+        raise InputError(f"there is no model in {folder}; `noisybayes fit` and `noisybayes audit --out` write one")
+    with one_sentence(f"the model in {folder} is damaged or of another version", "fit it again"):
+        stored = only_keys(read_json_file(folder / _RECIPE), _RECIPE, ("format", "roles", "recipe"))
+        if stored["format"] != FORMAT:
+            raise ValueError(f"its format is {repr(stored['format'])[:20]}, but this version reads {FORMAT}")
+        roles, recipe = _roles(stored["roles"]), Recipe.from_dict(stored["recipe"])
+        model = _classifier(folder / _CLASSIFIER)
+        if model.n_features_in_ != recipe.blocks[-1].stop:
+            raise ValueError(
+                f"{_RECIPE} makes {recipe.blocks[-1].stop} features, but {_CLASSIFIER} takes {model.n_features_in_}"
+            )
+        return TableModel(model, recipe, roles)
+
+
+def _classifier(path: Path) -> Any:
     try:
-        stored = json.loads((folder / _RECIPE).read_text(encoding="utf-8"))
-        if stored.get("format") != FORMAT:
-            raise ValueError(f"its format is {stored.get('format')!r}, but this version reads {FORMAT}")
-        roles: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in stored["roles"].items()
-        }
-        recipe = Recipe.from_dict(stored["recipe"])
-        return TableModel(load(folder / _CLASSIFIER), recipe, Roles(**roles))
+        return load(path)
+    except InputError as error:  # the folder is named by what stands above, and with it what to do
+        raise ValueError(str(error).rpartition("; ")[0]) from None
+
+
+def _roles(stored: Any) -> Roles:
+    only_keys(stored, "roles", Roles._fields)
+    names = ("label", "id", "verified", "verified_random")
+    for name in names:
+        if not (is_text(stored[name]) or (stored[name] is None and name != "label")):
+            raise ValueError(f"the role {name} names no column")
+    features = {
+        name: tuple(listed(stored[name], f"the role {name}", is_text))
+        for name in ("text", "categorical", "numeric", "binary")
+    }
+    columns: dict[str, Any] = {name: stored[name] for name in names} | features
+    return Roles(**columns)
+
+
+def model_version(folder: str | Path) -> tuple[int, ...]:
+    """Other numbers after the files of a model were written again; none where there is no model."""
+    folder = _model_folder(Path(folder))
+    try:
+        files = [(folder / name).stat() for name in (_RECIPE, _CLASSIFIER)]
     except FileNotFoundError:
-        raise InputError(
-            f"there is no model in {folder}; `noisybayes fit` and `noisybayes audit --out` write one"
-        ) from None
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(f"the model in {folder} is damaged or of another version: {error}") from None
+        return ()
+    return tuple(number for file in files for number in (file.st_mtime_ns, file.st_size))
+
+
+def _model_folder(folder: Path) -> Path:
+    inner = folder / "model"
+    return inner if not (folder / _RECIPE).exists() and (inner / _RECIPE).exists() else folder
 
 
 def load_summary(folder: str | Path) -> dict[str, Any]:
     """The summary of an audit, from the audit.json in its folder (or that file itself)."""
     path = Path(folder)
+    if not path.exists():
+        recover(path)
     path = path / "audit.json" if path.is_dir() else path
-    try:
-        summary = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"there is no {path}; `noisybayes audit FILE --out FOLDER` writes it") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is damaged: {error}") from None
+    if not path.is_file():
+        raise InputError(f"there is no {path}; `noisybayes audit FILE --out FOLDER` writes it")
+    with one_sentence(f"{path} is damaged", "run `noisybayes audit` again"):
+        summary = read_json_file(path, _MOST_SUMMARY_BYTES)
     if not isinstance(summary, dict) or summary.get("format") != SUMMARY_FORMAT:
         raise InputError(f"{path} is not an audit of this version; run `noisybayes audit` again")
     return summary

@@ -15,6 +15,7 @@ from .words import (
     clip,
     columns_text,
     count,
+    is_range,
     matrix_example,
     percent,
     plural,
@@ -40,13 +41,17 @@ class Card(NamedTuple):
 def cards(summary: Summary) -> list[Card]:
     rate, rows, suspects = summary["noise_rate"], summary["n_rows"], summary["n_suspects"]
     level = f", {100 * rate['level']:.0f} % interval" if rate.get("level") and between(rate) else ""
+    basis = f", {plural(rate['n_checked'], 'row')} checked at random" if rate.get("n_checked") else ""
+    shares = Card("Labels that look wrong", percent(rate["estimate"]), between(rate) + level + basis)
+    if is_range(rate):
+        shares = Card("Labels that may be wrong", between(rate), f"{percent(rate['estimate'])} by the model")
     found = review_at(summary, suspects)
     hits = f"about {percent(found[0])} of them wrong" if found else f"{percent(suspects / max(rows, 1))} of the rows"
     rows_note = plural(summary["n_labeled"], "label")
     if summary["n_verified"]:
         rows_note += f", {count(summary['n_verified'])} of them verified"
     shown = [
-        Card("Labels that look wrong", percent(rate["estimate"]), between(rate) + level),
+        shares,
         Card("Rows to review", count(suspects), hits if suspects else "nothing found"),
         Card("Rows", count(rows), rows_note),
         Card("Classes", count(summary["n_classes"]), plural(summary["run"]["n_features"], "feature")),

@@ -10,7 +10,6 @@ import numpy as np
 
 Summary = Mapping[str, Any]
 
-ENOUGH_VERIFIED = 50  # from here on verified rows have put the number right
 MANY_ROWS = 100_000  # with more, intervals are a fraction of a point wide, whatever the model is wrong by
 NO_SUSPECTS = "No row looks mislabeled under this rule. Nothing to review."
 
@@ -76,29 +75,47 @@ def clip(text: str, limit: int) -> str:
 
 
 def headline(summary: Summary) -> str:
-    rate, labeled, suspects = summary["noise_rate"], summary["n_labeled"], summary["n_suspects"]
-    interval = f", between {100 * rate['low']:.1f} and {100 * rate['high']:.1f} %" if has_interval(rate) else ""
+    suspects = summary["n_suspects"]
     listed = f"{plural(suspects, 'row is', 'rows are')} listed below" if suspects else "no row is listed"
-    return (
-        f"About {count(rate['estimate'] * labeled)} of {plural(labeled, 'label')} "
-        f"({percent(rate['estimate'])}{interval}) look wrong; {listed}."
-    )
+    return f"{wrong_labels(summary)}; {listed}."
+
+
+def wrong_labels(summary: Summary) -> str:
+    """How many labels are wrong: as sure as the number is."""
+    rate, labeled = summary["noise_rate"], summary["n_labeled"]
+    labels, low, high = plural(labeled, "label"), rate.get("low"), rate.get("high")
+    if is_range(rate):
+        return (
+            f"Between {100 * low:.1f} and {100 * high:.1f} % of {labels} may be wrong, about "
+            f"{count(rate['estimate'] * labeled)} ({percent(rate['estimate'])}) if mistakes do not depend on the row"
+        )
+    interval = f", between {100 * low:.1f} and {100 * high:.1f} %" if has_interval(rate) else ""
+    number = f"About {count(rate['estimate'] * labeled)} of {labels} ({percent(rate['estimate'])}{interval})"
+    if rate.get("n_checked"):
+        return f"{number} are wrong, by {plural(rate['n_checked'], 'row')} checked at random"
+    return f"{number} look wrong"
+
+
+def is_range(rate: Mapping[str, Any]) -> bool:
+    """Whether it is a range of what is plausible, not an interval that covers with a probability."""
+    return has_interval(rate) and rate.get("level") is None
 
 
 def caveat(summary: Summary) -> str:
-    """What the numbers take for granted; verified rows make it unnecessary."""
-    if summary["n_verified"] >= ENOUGH_VERIFIED:
-        return ""
+    """What the number of wrong labels rests on, and what would make it more certain."""
+    rate = summary.get("noise_rate") or {}
+    if rate.get("n_checked"):
+        return str(rate.get("text") or "")
     listed = summary.get("review_count") or 0
-    longer = f"review the first {count(listed)} rows then, or " if listed > summary["n_suspects"] else ""
+    longer = f"review the first {count(listed)} rows if they did, and " if listed > summary["n_suspects"] else ""
     narrow = (
         " With so many rows the intervals are narrow: they tell what other rows of the same kind would change, not "
         "what the model itself may be wrong by."
     )
     return (
-        "The number of wrong labels holds if mistakes do not depend on how hard a row is. If people slipped mostly on "
-        f"ambiguous rows, more are wrong than any model of these data can know: {longer}verify some rows drawn at "
-        "random." + (narrow if summary["n_labeled"] > MANY_ROWS else "")
+        "How many labels are wrong depends on whether people slipped more often on unclear rows, which labels and "
+        f"features alone cannot tell: {longer}check 50 rows drawn at random to know (--sample 50)."
+        + (narrow if summary["n_labeled"] > MANY_ROWS else "")
     )
 
 

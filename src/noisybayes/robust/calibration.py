@@ -90,14 +90,21 @@ def posterior(calibration: Calibration, scores: Array, labels: Labels) -> Poster
     true *= prior
     true += 1e-300 if true.dtype == np.float64 else 1e-37  # keeps a label that no class allows from becoming nan
     if labels.verified is not None:
-        known = np.flatnonzero(labels.verified >= 0)
-        kept = true[known, :, labels.verified[known]]
-        true[known] = 0.0
-        true[known, :, labels.verified[known]] = kept
+        _weigh_verdicts(true, labels.observed, labels.verified)
     flat = true.reshape(-1, shape[-1])
     sums = row_sums(flat)
     flat /= sums[:, None]
     return Posterior(prior, true, np.log(sums).reshape(shape[:2]))
+
+
+def _weigh_verdicts(true: Array, observed: Array, verified: Array) -> None:
+    """Times P(verdict | true label, given one): who changes a label has looked at it, who keeps it may have been
+    careless. Changes `true` (n, R, K)."""
+    known = np.flatnonzero(verified >= 0)
+    own = true[known, :, verified[known]]
+    careless = np.where(verified[known] == observed[known], DEFAULT.careless, 0.0)
+    true[known] *= careless[:, None, None].astype(true.dtype)
+    true[known, :, verified[known]] = own
 
 
 def centred(scores: Array) -> Array:
@@ -113,11 +120,21 @@ def label_counts(true: Array, labels: Labels) -> Array:
 
 def all_label_counts(true: Array, labels: Labels) -> Array:
     """(R, K + 1, K): the same, with a last row for those without a label."""
-    n, R, K = true.shape
     weighted = true if _is_one(labels.weight) else true * labels.weight[:, :, None]
-    by_label = sparse.csc_array((np.ones(n, true.dtype), labels.observed, np.arange(n + 1)), shape=(K + 1, n))
-    counts = np.asarray(by_label @ weighted.reshape(n, R * K), dtype=np.float64)
-    return counts.reshape(K + 1, R, K).transpose(1, 0, 2)
+    return sums_by_label(weighted, rows_by_label(labels.observed, true.shape[2], true.dtype))
+
+
+def rows_by_label(observed: Array, n_classes: int, dtype: Any) -> Any:
+    """(K + 1, n) CSC: 1 where a row has the label."""
+    n = len(observed)
+    return sparse.csc_array((np.ones(n, dtype), observed, np.arange(n + 1)), shape=(n_classes + 1, n))
+
+
+def sums_by_label(values: Array, by_label: Any) -> Array:
+    """(R, K + 1, K), of values (n, R, K)."""
+    n, R, K = values.shape
+    sums = np.asarray(by_label @ values.reshape(n, R * K), dtype=np.float64)
+    return sums.reshape(K + 1, R, K).transpose(1, 0, 2)
 
 
 def _is_one(weight: Array) -> bool:
@@ -127,6 +144,5 @@ def _is_one(weight: Array) -> bool:
 def matrix_of(counts: Array, structure: Structure, pseudo_rows: float = DEFAULT.pseudo_rows) -> Array:
     """The mislabeling matrices (R, K, K) from the weight of the rows by observed and true label."""
     rate = np.trace(counts, axis1=1, axis2=2) / np.maximum(counts.sum(axis=(1, 2)), 1e-300)
-    common = np.array([constant_rate(counts.shape[1], one) for one in rate])
-    matrix: Array = structure.estimate(counts + pseudo_rows * common)
+    matrix: Array = structure.estimate(counts + pseudo_rows * constant_rate(counts.shape[1], rate))
     return np.asarray(matrix)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ..dataset.short_rows import pieces_of, row_sums
 from ..dataset.tree import Array, add_into
 from ..model.mislabel import Structure, constant_rate
 from .anderson import Anderson
-from .calibration import Calibration, Labels, label_counts, matrix_of, posterior
+from .calibration import Calibration, Labels, matrix_of, posterior, rows_by_label, sums_by_label
 from .config import DEFAULT, Config
 
 # An accelerated step goes no further, in logarithms: where the map still bends it may point anywhere.
@@ -31,6 +31,16 @@ class Target(NamedTuple):
     penalty: Array  # (R,) nats per row and square of an offset
     config: Config = DEFAULT
     n_threads: int = 1
+
+    def take(self, replicates: Array) -> Target:
+        """Some of the replicates."""
+        weight = self.labels.weight
+        weight = weight if weight.shape[1] == 1 else weight[:, replicates]
+        return self._replace(
+            scores=self.scores[:, :, replicates],
+            labels=self.labels._replace(weight=weight),
+            penalty=self.penalty[replicates],
+        )
 
     def repeated(self, times: int) -> Target:
         """Every replicate several times, side by side."""
@@ -82,15 +92,24 @@ def objective(target: Target, calibration: Calibration) -> Array:
 
 
 def maximise(target: Target, now: Calibration) -> Calibration:
-    """EM over the true labels, with one Newton step on temperatures and offsets in each round."""
-    round_of = _rounds(target, target.config.pseudo_rows)
-    best, highest, last = now, np.full(len(now.offset), -np.inf), np.full(len(now.offset), -np.inf)
-    for _ in range(target.config.calibration_rounds):
+    """EM over the true labels, with one Newton step on temperatures and offsets in each round. Each replicate stops by
+    itself, as it would if it were fitted alone."""
+    config, moving = target.config, np.arange(len(now.offset))
+    best, highest, last = Calibration(*map(np.copy, now)), np.full(len(moving), -np.inf), np.full(len(moving), -np.inf)
+    round_of = _rounds(target, config.pseudo_rows)
+    for _ in range(config.calibration_rounds):
         height, following = round_of(now)
-        better = height > highest
-        best, highest = _where(better, now, best), np.where(better, height, highest)
-        if (height - last < target.config.calibration_tolerance).all():
+        better = np.flatnonzero(height > highest[moving])
+        highest[moving[better]] = height[better]
+        for kept, part in zip(best, now, strict=True):
+            kept[moving[better]] = part[better]
+        gaining = np.flatnonzero(height - last >= config.calibration_tolerance)
+        if not len(gaining):
             break
+        if len(gaining) < len(moving):
+            moving, target = moving[gaining], target.take(gaining)
+            height, following = height[gaining], following.take(gaining)
+            round_of = _rounds(target, config.pseudo_rows)
         last, now = height, following
     return best
 
@@ -116,18 +135,14 @@ def accelerate(
     return following
 
 
-def _where(chosen: Array, one: Calibration, other: Calibration) -> Calibration:
-    if chosen.all():
-        return one
-    pairs = zip(one, other, strict=True)
-    return Calibration(*(np.where(chosen.reshape(-1, *[1] * (a.ndim - 1)), a, b) for a, b in pairs))
-
-
 def _rounds(target: Target, pseudo_rows: float) -> Callable[[Calibration], tuple[Array, Calibration]]:
     """A function to the objectives (R,) of a calibration, and to the one that follows it."""
     scores, labels = target.scores, target.labels
     _, n, R, K = scores.shape
-    pieces = [(scores[:, rows], labels.take(rows)) for rows in pieces_of(n, R * K)]
+    pieces = [
+        (scores[:, rows], labels.take(rows), rows_by_label(labels.observed[rows], K, scores.dtype))
+        for rows in pieces_of(n, R * K)
+    ]
     weight = np.broadcast_to(labels.weight, (n, R)).sum(axis=0)
     n_threads = target.n_threads if len(pieces) > 1 else 1
 
@@ -167,7 +182,7 @@ class _Sums(NamedTuple):
     pairs: Array  # (R, K, K) w p p'
 
 
-def _sums(now: Calibration, scores: Array, labels: Labels) -> _Sums:
+def _sums(now: Calibration, scores: Array, labels: Labels, by_label: Any) -> _Sums:
     found = posterior(now, scores, labels)
     prior = found.prior
     B, n, R, K = scores.shape
@@ -179,7 +194,8 @@ def _sums(now: Calibration, scores: Array, labels: Labels) -> _Sums:
         return np.asarray(each @ values.reshape(n, R * K)).reshape(R, K)
 
     weighted = prior * weight[:, :, None]
-    gap = found.true * weight[:, :, None] - weighted
+    true = found.true * weight[:, :, None]
+    gap = true - weighted
     products = [prior * one for one in scores]
     means = [row_sums(product) for product in products]  # (n, R)
     pairs = np.empty((R, B, B))
@@ -197,7 +213,7 @@ def _sums(now: Calibration, scores: Array, labels: Labels) -> _Sums:
         crossed = np.matmul(weighted.transpose(1, 2, 0), prior.transpose(1, 0, 2))
     return _Sums(
         each @ (found.log_likelihood * weight),
-        label_counts(found.true, labels),
+        sums_by_label(true, by_label)[:, :-1],
         np.stack([over_rows(gap * one).sum(axis=1) for one in scores], axis=1),
         over_rows(gap),
         pairs,

@@ -70,6 +70,9 @@ class Config:
     strengths: tuple[float, ...] = constant(
         (16.0, 1.0, 256.0, 4096.0), "rows that the pooled mean counts for: from hardly any to nearly one class for all"
     )
+    careless: float = constant(
+        0.05, "share of wrong labels that a reviewer keeps by mistake: verdicts are evidence, not facts"
+    )
     em_tolerance: float = constant(1e-4, "nats per row: EM as a candidate need not be run to the last digit")
     start_diagonal: float = constant(0.9, "labels are mostly right: the matrix starts there")
     pseudo_rows: float = constant(

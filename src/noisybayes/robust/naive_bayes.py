@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -98,12 +98,7 @@ class NaiveBayes:
     ) -> Learned:
         """reweighted : whether labels have been weighted, so that the strength of the prior can be told from them"""
         total = summed(by_fold)
-        # of all rows: what they have in common says nothing of a row's label
-        priors = [score.prior(total.features, total.weight, reweighted) for score in model.scores]
-
-        def estimate(sums: Sums) -> tuple[Any, ...]:
-            pairs = zip(model.scores, priors, strict=True)
-            return tuple(score.estimate(sums.features, sums.weight, prior) for score, prior in pairs)
+        estimate = self._estimator(total, model, reweighted)
 
         def without(own: Sums | None) -> tuple[Any, ...]:
             if own is None:
@@ -113,6 +108,27 @@ class NaiveBayes:
 
         params = tuple(in_threads(without, by_fold, self.n_threads))
         return Learned(self, model, total, params, estimate(total), dtype)
+
+    def _estimator(self, total: Sums, model: ScoreModel, reweighted: bool) -> Callable[[Sums], tuple[Any, ...]]:
+        """Sums to the parameters of every score, with the priors that all rows ask for: what they have in common says
+        nothing of a row's label."""
+        pooled = _mean_of_replicates(total, self.n_classes)
+        priors = [score.prior(pooled.features, pooled.weight, reweighted) for score in model.scores]
+
+        def estimate(sums: Sums) -> tuple[Any, ...]:
+            pairs = zip(model.scores, priors, strict=True)
+            return tuple(score.estimate(sums.features, sums.weight, prior) for score, prior in pairs)
+
+        return estimate
+
+
+def _mean_of_replicates(sums: Sums, n_classes: int) -> Sums:
+    """Sums for K components: replicates hold nearly the same rows, and one prior serves all of them."""
+    n_replicates = len(sums.weight) // n_classes
+    if n_replicates == 1:
+        return sums
+    mean: Sums = tree_map(lambda leaf: leaf.reshape(n_replicates, n_classes, *leaf.shape[1:]).mean(axis=0), sums)
+    return mean
 
 
 def fold_sums(

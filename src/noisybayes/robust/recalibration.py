@@ -1,9 +1,13 @@
-"""Verified labels put P(wrong) right.
+"""Verified labels put P(wrong) right, and may be wrong themselves.
 
 Where mistakes sit on ambiguous rows, no model of (features, label) alone can know how many there are; some verified
 rows can tell. P(wrong) is recalibrated as a function of itself: logit P'(wrong) = intercept + slope * logit P(wrong).
-Given its score, whether a row is wrong does not depend on why it was looked at, so that rows from the top of a list
-serve too; but they say little of the rows far below, and more of them are needed than of rows drawn at random.
+The slope is positive, so that no row overtakes another. Given its score, whether a row is wrong does not depend on why
+it was looked at, so that rows from the top of a list serve too.
+
+People err: who goes down a list now and then keeps a label that is wrong. So a verdict is evidence, not a fact:
+P(verdict "wrong") = (1 - careless) P'(wrong). The reverse slip is left out: with it, every verdict that contradicts the
+model could be explained away, and the estimates were too high.
 """
 
 from __future__ import annotations
@@ -12,15 +16,20 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from ..dataset import Dataset, Rows
 from ..dataset.tree import Array, Pieces
 from .calibration import Labels, posterior
+from .config import DEFAULT
 from .label_weights import Reweighted
 
-# Priors of intercept (0) and slope (1), as standard deviations: a handful of verified rows moves little.
+# Standard deviations of the priors of the intercept and of the slope's logarithm: a handful of rows moves little.
 _SPREAD = np.array([2.0, 0.5])
+# Where the search begins: the model is right, or doubts far too many labels. There may be two maxima.
+_STARTS = ((0.0, 0.0), (-3.0, 0.0))
+# P(wrong) is kept this far from 0 and 1, where the logit has no end.
 _LEAST = 1e-6
 # Fewer verified labels than this say too little of the others.
 _FEWEST_VERIFIED = 10
@@ -39,19 +48,21 @@ def _safe_logit(p: Array) -> Array:
 
 
 def recalibrate(p_wrong: Array, wrong: Array, weight: Array) -> Recalibration:
-    """From P(wrong) of verified rows and whether they were wrong: penalised logistic regression, by Newton."""
-    design = np.column_stack([np.ones(len(p_wrong)), _safe_logit(p_wrong)])
-    centre = np.array([0.0, 1.0])
-    beta = centre.copy()
-    for _ in range(50):
-        p = expit(design @ beta)
-        gradient = design.T @ (weight * (wrong - p)) - (beta - centre) / _SPREAD**2
-        hessian = (design * (weight * p * (1 - p))[:, None]).T @ design + np.diag(1 / _SPREAD**2)
-        step = np.linalg.solve(hessian, gradient)
-        beta += np.clip(step, -1.0, 1.0)
-        if np.abs(step).max() < 1e-8:
-            break
-    return Recalibration(float(beta[0]), float(beta[1]))
+    """From P(wrong) of verified rows and the verdicts, whether they were wrong: the mode of the posterior."""
+    x = _safe_logit(p_wrong)
+    ends = [minimize(_loss, start, (x, wrong, weight), jac=True, method="BFGS") for start in _STARTS]
+    intercept, log_slope = min(ends, key=lambda end: float(end.fun)).x
+    return Recalibration(float(intercept), float(np.exp(log_slope)))
+
+
+def _loss(beta: Array, x: Array, wrong: Array, weight: Array) -> tuple[float, Array]:
+    """Minus the log-posterior of intercept and log slope, and its gradient."""
+    slope = np.exp(np.clip(beta[1], -5.0, 5.0))
+    p = np.clip(expit(beta[0] + slope * x), 1e-12, 1.0 - 1e-12)
+    said = (1.0 - DEFAULT.careless) * p
+    value = -(weight @ np.where(wrong > 0, np.log(said), np.log1p(-said))) + 0.5 * ((beta / _SPREAD) ** 2).sum()
+    pull = weight * np.where(wrong > 0, 1.0 - p, -said * (1.0 - p) / (1.0 - said))
+    return float(value), np.array([-pull.sum(), -slope * (pull @ x)]) + beta / _SPREAD**2
 
 
 def recalibration_of(data: Dataset, fitted: Reweighted) -> Recalibration:

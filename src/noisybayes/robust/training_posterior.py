@@ -34,6 +34,7 @@ class TrainingPosterior(NamedTuple):
     recalibration: Recalibration
     rows: RowPosteriors | None  # None where rows stay on a cluster
     true: Array | None  # (n, K) P(true | x, label), if asked for
+    own_joint: Array  # (K + 1, K) like `joint`, but verified rows speak for themselves only
 
     @property
     def explained(self) -> float:
@@ -45,6 +46,7 @@ class TrainingPosterior(NamedTuple):
 
 class _Sums(NamedTuple):
     joint: Array  # (K + 1, K)
+    own_joint: Array  # (K + 1, K)
     labeled: Array  # (4,) of the rows with a label: weight times P(wrong), without what was verified; weight of those
     # that the scores of the labels as given fail to predict; log-likelihood; weight
     rows: Pieces
@@ -78,6 +80,7 @@ def posterior_of_rows(
         recalibration,
         RowPosteriors(*columns) if columns else None,
         true,
+        sums.own_joint,
     )
 
 
@@ -97,10 +100,11 @@ def _of_block(
     disagreed = (prior[there].argmax(axis=1) != label) @ weight
     labeled = np.array([doubted, disagreed, found.log_likelihood[there, 0] @ weight, weight.sum()], dtype=np.float64)
     joint = all_label_counts(true[:, None], labels)[0]
+    own_joint = all_label_counts(pin_verified(alone, rows.verified)[:, None], labels)[0]
     if not of_rows:
-        return _Sums(joint, labeled, Pieces([]))
+        return _Sums(joint, own_joint, labeled, Pieces([]))
     values = [*row_posteriors(true, rows.observed), *([] if keep is None else [true.astype(keep, copy=False)])]
-    return _Sums(joint, labeled, Pieces([(rows.number, values)]))
+    return _Sums(joint, own_joint, labeled, Pieces([(rows.number, values)]))
 
 
 def row_posteriors(true: Array, observed: Array) -> RowPosteriors:

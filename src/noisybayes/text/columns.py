@@ -74,7 +74,7 @@ class Categorical:
     def names(self) -> tuple[str, ...]:
         return tuple(f"{self.column}={value}" for value in self.values)
 
-    def transform(self, column: pl.Series) -> Any:
+    def transform(self, column: pl.Series, n_before: int = 0) -> Any:
         return self.one_hot(self.codes(self.cells(column)))
 
     def codes(self, cells: pl.Series) -> Array:
@@ -92,7 +92,7 @@ class Categorical:
 
 @dataclass(frozen=True)
 class Binary:
-    """0/1; a missing cell is taken as the more frequent of them."""
+    """0/1; a missing cell, or one of a new row that is neither, is taken as the more frequent of them."""
 
     kind: ClassVar[str] = "binary"
     column: str
@@ -110,8 +110,9 @@ class Binary:
     def names(self) -> tuple[str, ...]:
         return (self.column,)
 
-    def transform(self, column: pl.Series) -> Any:
-        return self.matrix(truths(column))
+    def transform(self, column: pl.Series, n_before: int = 0) -> Any:
+        # what is neither can only stand in a new row, since `fit` refuses it: it is as good as missing
+        return self.matrix(as_truths(column).values)
 
     def matrix(self, values: pl.Series) -> Any:
         return _single(values.fill_null(self.fill))
@@ -138,8 +139,8 @@ class Numeric:
     def names(self) -> tuple[str, ...]:
         return (self.column,)
 
-    def transform(self, column: pl.Series) -> Any:
-        return self.matrix(numbers(column))
+    def transform(self, column: pl.Series, n_before: int = 0) -> Any:
+        return self.matrix(numbers(column, n_before))
 
     def matrix(self, values: pl.Series) -> Any:
         return _single(values.fill_null(self.fill))
@@ -165,7 +166,7 @@ class Missing:
     def names(self) -> tuple[str, ...]:
         return (f"{self.column} is missing",)
 
-    def transform(self, column: pl.Series) -> Any:
+    def transform(self, column: pl.Series, n_before: int = 0) -> Any:
         return self.matrix(_known(column))
 
     def matrix(self, values: pl.Series) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -14,6 +14,7 @@ from scipy import sparse
 from ..data.cells import as_text
 from ..data.errors import InputError
 from ..data.roles import Roles
+from ..data.untrusted import is_finite, is_text, listed, only_keys
 from .columns import Binary, Categorical, Missing, Numeric
 from .vocabulary import TextFeatures, TextSettings
 
@@ -46,7 +47,7 @@ class Text:
     def names(self) -> tuple[str, ...]:
         return self.words.feature_names
 
-    def transform(self, column: pl.Series) -> Any:
+    def transform(self, column: pl.Series, n_before: int = 0) -> Any:
         return self.words.transform(as_text(column))
 
 
@@ -94,14 +95,21 @@ class Recipe:
             start = stop
         return tuple(blocks)
 
-    def transform(self, frame: pl.DataFrame) -> Any:
-        """(n, d) CSR, float64, for rows of the same or of another table with these columns."""
-        missing = [part.column for part in self.parts if part.column not in frame.columns]
+    def transform(self, frame: pl.DataFrame, n_before: int = 0) -> Any:
+        """(n, d) CSR, float64, for rows of the same or of another table with these columns.
+
+        Of rows that are a part of a longer table, `n_before` are above them.
+        """
+        self.check_columns(frame.columns)
+        return joined(_matrices(frame, self.parts, n_before))
+
+    def check_columns(self, names: Sequence[str]) -> None:
+        """Refuse a table that lacks a column."""
+        missing = [part.column for part in self.parts if part.column not in names]
         if missing:
             raise InputError(
                 f"there is no column {missing[0]!r}, which the features are made from; add it to the table"
             )
-        return joined(_matrices(frame, self.parts))
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON. The notes are not kept."""
@@ -109,7 +117,11 @@ class Recipe:
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> Recipe:
-        return cls(tuple(_restored(**part) for part in stored["parts"]))
+        """What `to_dict` stored; a ValueError says what of it cannot be."""
+        parts = listed(only_keys(stored, "the recipe", ("parts",))["parts"], "the recipe", lambda part: True)
+        if not parts:
+            raise ValueError("the recipe has no parts")
+        return cls(tuple(map(_restored, parts)))
 
 
 def precision(roles: Roles, n_rows: int) -> Any:
@@ -139,8 +151,8 @@ def _fit_others(frame: pl.DataFrame, roles: Roles) -> list[Part]:
     return parts
 
 
-def _matrices(frame: pl.DataFrame, parts: Sequence[Part]) -> list[Any]:
-    return [part.transform(frame[part.column]) for part in parts]
+def _matrices(frame: pl.DataFrame, parts: Sequence[Part], n_before: int = 0) -> list[Any]:
+    return [part.transform(frame[part.column], n_before) for part in parts]
 
 
 def joined(matrices: list[Any]) -> Any:
@@ -152,11 +164,29 @@ def _stored(part: Part) -> dict[str, Any]:
     return {"type": type(part).__name__.lower(), **values}
 
 
-def _restored(type: str, column: str, **values: Any) -> Part:
-    if type == "text":
-        return Text(column, TextFeatures.from_dict(values["words"]))
-    if type == "categorical":
-        return Categorical(column, tuple(values["values"]))
-    if type == "missing":
-        return Missing(column)
-    return Binary(column, values["fill"]) if type == "binary" else Numeric(column, values["fill"])
+def _restored(stored: Any) -> Part:
+    if not isinstance(stored, dict) or not is_text(stored.get("column")) or stored.get("type") not in _STORED:
+        raise ValueError("a part of the recipe is not of a known kind, or names no column")
+    return _STORED[stored["type"]](stored["column"], stored)
+
+
+def _fill(stored: dict[str, Any]) -> float:
+    if not is_finite(stored.get("fill")):
+        raise ValueError(f"the column {stored['column']!r} is filled with what is not a number")
+    return float(stored["fill"])
+
+
+def _categories(column: str, stored: dict[str, Any]) -> Categorical:
+    values = listed(stored.get("values"), f"the values of {column!r}", is_text)
+    if len(values) < 1 or len(set(values)) < len(values):
+        raise ValueError(f"the values of {column!r} are absent or not distinct")
+    return Categorical(column, tuple(values))
+
+
+_STORED: dict[str, Callable[[str, dict[str, Any]], Part]] = {
+    "text": lambda column, stored: Text(column, TextFeatures.from_dict(stored["words"])),
+    "categorical": _categories,
+    "missing": lambda column, stored: Missing(column),
+    "binary": lambda column, stored: Binary(column, _fill(stored)),
+    "numeric": lambda column, stored: Numeric(column, _fill(stored)),
+}

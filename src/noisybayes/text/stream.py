@@ -21,7 +21,7 @@ from .._files import DiskError, told_if_full
 from .._threads import in_threads
 from ..data.batches import Batches
 from ..data.cells import as_text
-from ..data.roles import Roles, check_label_counts, check_number_of_labels
+from ..data.roles import LabelClasses, Roles, check_label_counts, check_number_of_labels
 from .coded import Codes, SumOver, Texts, positions
 from .coding import Coding, batch_matrix, learned_recipe
 from .counts import Array
@@ -57,6 +57,7 @@ def ingest(
     settings: TextSettings | None = None,
     *,
     missing_label: str | None = None,
+    keep_variants: bool = False,
     report: Report | None = None,
 ) -> Ingested:
     """Learn the recipe of a file; `folder` holds the coded columns until the blocks are drawn.
@@ -73,7 +74,7 @@ def ingest(
     del first
     while True:
         tokenizers = {name: tokenizer for name, (tokenizer, _) in chosen.items()}
-        pass_ = _Pass(batches, Coding(roles, settings, tokenizers, missing_label), folder)
+        pass_ = _Pass(batches, Coding(roles, settings, tokenizers, missing_label), folder, keep_variants)
         pass_.run(report or (lambda n_rows: None))
         exact = _exact_tokenizers(batches, pass_.texts, settings.ngrams)
         wrong = [name for name in exact if exact[name][0] != chosen[name][0]]
@@ -107,8 +108,8 @@ def disk_needed(batches: Batches, roles: Roles, settings: TextSettings | None = 
 class _Pass:
     """One pass over the file, by which the columns are coded."""
 
-    def __init__(self, batches: Batches, coding: Coding, folder: Path) -> None:
-        self.batches, self.coding, self.folder = batches, coding, folder
+    def __init__(self, batches: Batches, coding: Coding, folder: Path, keep_variants: bool) -> None:
+        self.batches, self.coding, self.folder, self.keep_variants = batches, coding, folder, keep_variants
         self.coders = coding.coders()
         self.n_batches = self.n_rows = 0
         self._labels, self._verified = _Labels(), _Labels()
@@ -136,10 +137,11 @@ class _Pass:
         roles = self.coding.roles
         total = self._labels.total()
         check_number_of_labels(int(total["count"].sum()), total.height, roles)  # before they are Python objects
-        doubts = check_label_counts(Counter(dict(total.iter_rows())), roles, self._verified.first_rows())
-        classes = tuple(total["value"])
-        labels = self._labels.codes(classes)
-        verified = None if roles.verified is None else self._verified.codes(classes)
+        counts = Counter(dict(total.iter_rows()))
+        found, doubts = check_label_counts(counts, roles, self._verified.first_rows(), self.keep_variants)
+        classes = found.classes
+        labels = self._labels.codes(found)
+        verified = None if roles.verified is None else self._verified.codes(found)
         recipe = learned_recipe(roles, self.coders, self._sum_over, notes)
         notes, width, dtype = [*doubts, *recipe.notes], recipe.blocks[-1].stop, precision(roles, self.n_rows)
         blocks = self._blocks(recipe, dtype)
@@ -213,10 +215,12 @@ class _Labels:
             n_before += len(part.codes)
         return found
 
-    def codes(self, classes: tuple[str, ...]) -> Array:
-        known = pl.Series(classes, dtype=pl.String)
+    def codes(self, found: LabelClasses) -> Array:
+        known = pl.Series(found.classes, dtype=pl.String)
         # the last one is for -1
-        parts = [np.append(positions(part.values, known), -1)[part.codes] for part in self._parts]
+        parts = [
+            np.append(positions(found.variants.applied(part.values), known), -1)[part.codes] for part in self._parts
+        ]
         return np.concatenate(parts).astype(np.int32)
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import polars as pl
 
 from .._threads import in_threads
 from ..data.errors import InputError
+from ..data.untrusted import is_finite, is_text, listed, only_keys
 from .counts import Array, Counted, count_known, count_pieces, recoded, stacked, threads_for
 from .tally import Tally
-from .tokens import Tokenizer, choose_tokenizer
+from .tokens import Kind, Tokenizer, choose_tokenizer
 
 # in a small file a word in one text may be all there is, and one in half of the texts may be the topic
 _FEW_FOR_MIN_DF = 50
@@ -119,8 +120,15 @@ class TextFeatures:
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> TextFeatures:
+        only_keys(stored, "a vocabulary", ("settings", "tokenizer", "words", "idf"))
+        words = listed(stored["words"], "the vocabulary", is_text)
+        idf = listed(stored["idf"], "the weights of the words", lambda x: is_finite(x) and x > 0, len(words))
+        if not words or len(set(words)) < len(words):
+            raise ValueError("the words of the vocabulary are absent or not distinct")
         settings, tokenizer = TextSettings(**stored["settings"]), Tokenizer(**stored["tokenizer"])
-        return cls(settings, tokenizer, tuple(stored["words"]), np.array(stored["idf"], dtype=np.float64))
+        if tokenizer.kind not in get_args(Kind) or tokenizer.ngrams not in (1, 2):
+            raise ValueError("the tokenizer is of an unknown kind")
+        return cls(settings, tokenizer, tuple(words), np.array(idf, dtype=np.float64))
 
 
 def summed_weights(part: Counted, words: pl.Series, idf: Array) -> Array:

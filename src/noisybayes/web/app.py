@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from .. import __version__
+from .._version import __version__
 from ..bot import Bot
 from ..data.errors import InputError
 from . import pages

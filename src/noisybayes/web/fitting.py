@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from ..auditing.result import Audit
 from ..auditing.summary import describe, summarise
 from ..auditing.table import Table
 from ..data.cells import as_text
+from ..data.label_variants import label_variants
 from ..data.roles import Roles, find_roles, labels_of
 from ..report.marks import pieces
 from .store import Finding
@@ -43,8 +45,8 @@ def read_content(content: bytes) -> pl.DataFrame:
 def choose_roles(frame: pl.DataFrame, chosen: Mapping[str, Any]) -> tuple[Roles, list[str]]:
     """The roles of the columns, guessed where not chosen, and the labels that occur."""
     roles, _ = find_roles(frame, **chosen)
-    labels = sorted({label for label in labels_of(frame, roles).tolist() if label is not None})
-    return roles, labels
+    counts = Counter(label for label in labels_of(frame, roles).tolist() if label is not None)
+    return roles, sorted(label_variants(counts).merged(counts))
 
 
 def fit_table(

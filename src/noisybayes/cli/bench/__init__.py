@@ -6,6 +6,7 @@ import click
 
 from .add import add
 from .experiments import NAMES, experiment, page
+from .fuzz import fuzz
 from .quality import quality
 from .review import review
 from .speed import speed
@@ -20,5 +21,5 @@ def bench() -> None:
 
 for name, text in NAMES.items():
     bench.add_command(experiment(name, text))
-for command in (speed, quality, review, add, page):
+for command in (speed, quality, review, fuzz, add, page):
     bench.add_command(command)

@@ -12,7 +12,7 @@ from fastapi import Depends, Form, HTTPException, Request
 from jinja2 import Environment
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from ... import __version__
+from ..._version import __version__
 from ...report import words
 from ...report.html import environment
 from ..api import desk_of

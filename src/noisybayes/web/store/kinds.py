@@ -33,7 +33,7 @@ def dumps(value: Any) -> str:
         text.encode()
         if _ZERO not in text:  # most values are clean: to look at the whole text is faster than to walk through them
             return text
-    except ValueError:  # a number or half a character
+    except ValueError:  # a number or an unpaired surrogate
         pass
     return _ENCODER.encode(_clean(value))
 

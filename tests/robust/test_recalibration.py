@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisybayes.model.verified import Recalibration, adjust
+from noisybayes.robust.recalibration import Recalibration, adjust
 
 
 @given(

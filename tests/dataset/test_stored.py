@@ -1,5 +1,6 @@
 """A fit from disk is the fit in memory."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -9,8 +10,9 @@ from scipy import sparse
 from noisybayes import BernoulliINB, MislabelClassifier, MixedINB, MultinomialINB
 from noisybayes.auditing import examine
 from noisybayes.data.simulate import simulate
-from noisybayes.model import crossfit, folded
-from noisybayes.model.shards import ShardError, Shards
+from noisybayes.dataset.shards import ShardError, Shards
+from noisybayes.estimators import base
+from noisybayes.robust.config import DEFAULT
 
 DATA = simulate(1_500, n_features=60, n_classes=3, diagonal=(0.75, 0.85), random_state=1)
 X = sparse.csr_array(DATA.X.astype(float))
@@ -23,12 +25,9 @@ def shards(tmp_path):
     return Shards.write(tmp_path / "rows", (X[a:b] for a, b in pairwise(edges)), 60)
 
 
-@pytest.fixture(params=["kept", "found anew"])
-def memory(request, monkeypatch):
-    """Little memory: scores are not kept, and how to fit is decided on a sample."""
-    monkeypatch.setattr(crossfit, "ROWS_TO_DECIDE", 600)
-    if request.param == "found anew":
-        monkeypatch.setattr(folded, "KEPT_BYTES", 0)
+@pytest.fixture(params=[600, 1_000_000], ids=["a sample decides", "all rows decide"])
+def rows_to_decide(request, monkeypatch):
+    monkeypatch.setattr(base, "DEFAULT", replace(DEFAULT, rows_to_decide=request.param))
 
 
 MODELS = {
@@ -41,34 +40,34 @@ MODELS = {
 @pytest.mark.filterwarnings("ignore::noisybayes.model.mislabel.IdentifiabilityWarning")
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("method", ["crossfit", "em"])
-def test_the_fit_from_disk_is_the_fit_in_memory(name, method, shards, memory):
+def test_the_fit_from_disk_is_the_fit_in_memory(name, method, shards, rows_to_decide):
     verified = np.full(1_500, None, dtype=object)
     verified[:40] = DATA.true[:40]
     how = {"method": method, "random_state": 3}
     here, there = (MODELS[name](**how).fit(rows, DATA.y, verified=verified) for rows in (X, shards))
-    np.testing.assert_allclose(there.mislabel_matrix_, here.mislabel_matrix_, atol=1e-8)
-    np.testing.assert_allclose(there.class_prior_, here.class_prior_, atol=1e-8)
-    np.testing.assert_allclose(there.noise_rate_, here.noise_rate_, atol=1e-8)
+    np.testing.assert_allclose(there.mislabel_matrix_, here.mislabel_matrix_, atol=1e-9)
+    np.testing.assert_allclose(there.class_prior_, here.class_prior_, atol=1e-9)
+    np.testing.assert_allclose(there.noise_rate_, here.noise_rate_, atol=1e-9)
     assert there.em_steps_ == here.em_steps_
-    np.testing.assert_allclose(there.predict_proba(shards), here.predict_proba(X), atol=1e-7)
+    np.testing.assert_allclose(there.predict_proba(shards), here.predict_proba(X), atol=1e-9)
     np.testing.assert_array_equal(there.predict(shards), there.predict(X))
 
 
-def test_the_audit_from_disk_is_the_audit_in_memory(shards, memory):
+def test_the_audit_from_disk_is_the_audit_in_memory(shards, rows_to_decide):
     here, there = (MultinomialINB(random_state=3).fit(rows, DATA.y) for rows in (X, shards))
     one, other = examine(here, X, DATA.y), examine(there, shards, DATA.y)
     np.testing.assert_array_equal(one.table["suspect"], other.table["suspect"])
     np.testing.assert_array_equal(one.table["suggested"], other.table["suggested"])
-    np.testing.assert_allclose(one.table["p_wrong"], other.table["p_wrong"], atol=1e-7)
-    np.testing.assert_allclose(one.impact, other.impact, atol=0.01)
+    np.testing.assert_allclose(one.table["p_wrong"], other.table["p_wrong"], atol=1e-9)
+    np.testing.assert_allclose(one.impact, other.impact, atol=1e-9)
     for a, b in zip(one.intervals.mislabel_matrix, other.intervals.mislabel_matrix, strict=True):
-        np.testing.assert_allclose(a, b, atol=1e-6)
+        np.testing.assert_allclose(a, b, atol=1e-9)
     rows = one.suspects.index[:5].to_numpy()
     for a, b in zip(one.evidence(rows), other.evidence(rows), strict=True):
-        np.testing.assert_allclose(a.log_odds, b.log_odds, atol=1e-6)
+        np.testing.assert_allclose(a.log_odds, b.log_odds, atol=1e-9)
 
 
-def test_the_number_of_threads_changes_no_digit(shards, memory):
+def test_the_number_of_threads_changes_no_digit(shards, rows_to_decide):
     one, two = (BernoulliINB(random_state=0, n_jobs=n).fit(shards, DATA.y) for n in (1, 2))
     np.testing.assert_array_equal(one.mislabel_matrix_, two.mislabel_matrix_)
     np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))

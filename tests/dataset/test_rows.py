@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from noisybayes.model.csr import row_view, squared, transposed_product
-from noisybayes.model.rows import Rows, merge_equal, split
+from noisybayes.dataset.csr import row_view, squared, transposed_product
+from noisybayes.dataset.merge import merge_equal
+from noisybayes.dataset.rows import Rows, split
 
 
 def rows_of(X, y=None, **kwargs):

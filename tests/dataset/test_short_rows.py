@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from noisybayes.model.short_rows import row_max, row_sums
+from noisybayes.dataset.short_rows import row_max, row_sums
 
 
 @pytest.mark.parametrize("n_columns", [1, 2, 32, 33, 100])

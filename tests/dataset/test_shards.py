@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from noisybayes.model.shards import MANIFEST, ShardError, Shards
+from noisybayes.dataset.shards import MANIFEST, ShardError, Shards
 
 X = sparse.random_array((50, 7), density=0.3, format="csr", rng=np.random.default_rng(0))
 EDGES = [0, 20, 20, 21, 50]
@@ -91,7 +91,7 @@ def test_a_full_disk(tmp_path):
     code = """
 import resource, sys
 from scipy import sparse
-from noisybayes.model.shards import ShardError, Shards
+from noisybayes.dataset.shards import ShardError, Shards
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:
     Shards.write(sys.argv[1], [sparse.eye_array(n, 9_999, format="csr") for n in (99, 9_999)], 9_999)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from noisybayes.model.tree import summed
+from noisybayes.dataset.tree import summed
 
 
 class Pair(NamedTuple):

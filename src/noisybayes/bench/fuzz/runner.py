@@ -1,0 +1,147 @@
+"""Cases are numbers: the same kind and number make the same file. A process of its own reads them, so that a crash or
+a hang costs that process and one case."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import tempfile
+import traceback
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..store import Row
+from . import configs, models, tables
+
+KINDS = ("tables", "models", "configs")
+#: A case that takes longer hangs.
+SECONDS = 20.0
+# an audit of every tenth table goes on from reading to the summary
+_AUDITED = 10
+
+
+class Outcome(NamedTuple):
+    kind: str
+    number: int
+    case: str
+    result: str  # "read", "refused", "traceback", "crash" or "hang"
+    detail: str = ""
+    seconds: float = 0.0
+
+
+def run_case(kind: str, number: int, folder: Path) -> Outcome:
+    """Make the file of this number and read it."""
+    rng = np.random.default_rng([KINDS.index(kind), number])
+    name, start = "", perf_counter()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of fits to a handful of odd rows
+            if kind == "tables":
+                case = tables.make(rng)
+                name, path = case.name, folder / f"table{case.suffix}"
+                path.write_bytes(case.data)
+                was_read = tables.check(path, case.n_rows, case.options, audited=number % _AUDITED == 0)
+            else:
+                module: Any = models if kind == "models" else configs
+                name, data = module.make(rng)
+                path = folder / "case.yaml"
+                path.write_bytes(data)
+                was_read = module.check(path)
+        path.unlink(missing_ok=True)
+    except BaseException as error:  # polars raises panics of Rust that are no Exception
+        if isinstance(error, KeyboardInterrupt | SystemExit):
+            raise
+        detail = "".join(traceback.format_exception(error, limit=-3))[-600:]
+        return Outcome(kind, number, name, "traceback", detail, perf_counter() - start)
+    return Outcome(kind, number, name, "read" if was_read else "refused", "", perf_counter() - start)
+
+
+def run(kind: str, numbers: range, seconds: float = SECONDS) -> Iterator[Outcome]:
+    context = multiprocessing.get_context("spawn")
+    with tempfile.TemporaryDirectory(prefix="noisybayes-fuzz-") as folder:
+        worker: _Worker | None = None
+        for number in numbers:
+            worker = worker or _Worker(context, Path(folder))
+            outcome = worker.ask(kind, number, seconds)
+            if outcome.result in ("crash", "hang"):
+                worker.end()
+                worker = None
+            yield outcome
+        if worker is not None:
+            worker.end()
+
+
+class _Worker:
+    def __init__(self, context: Any, folder: Path) -> None:
+        self._ours, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, folder), daemon=True)
+        self._process.start()
+        theirs.close()
+        self._ours.send(("configs", 0))  # the first case waits for the imports, which are nobody's hang
+        self._ours.recv()
+        self._begun = 0.0
+
+    def ask(self, kind: str, number: int, seconds: float) -> Outcome:
+        start = perf_counter()
+        try:
+            self._begun = 0.0
+            self._begun = self._worked()
+            self._ours.send((kind, number))
+            # on a machine that others use, time passes without work: as long again for a case that has hardly run
+            if not self._ours.poll(seconds) and (self._worked() > seconds / 2 or not self._ours.poll(5 * seconds)):
+                return Outcome(kind, number, "", "hang", "", perf_counter() - start)
+            outcome: Outcome = self._ours.recv()
+            return outcome
+        except (EOFError, OSError):
+            self._process.join(5)
+            return Outcome(kind, number, "", "crash", f"exit {self._process.exitcode}", perf_counter() - start)
+
+    def _worked(self) -> float:
+        """Seconds of a processor; without a way to tell, all that passed."""
+        try:
+            fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return float("inf")
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") - self._begun
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.join()
+
+
+def _serve(pipe: Any, folder: Path) -> None:
+    # panics of Rust are written there as well as raised
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    while True:
+        try:
+            kind, number = pipe.recv()
+            pipe.send(run_case(kind, number, folder))
+        except EOFError:
+            return
+
+
+def summary(outcomes: list[Outcome], seed: int) -> list[Row]:
+    """One row per kind and case."""
+    groups: dict[tuple[str, str], list[Outcome]] = {}
+    for outcome in outcomes:
+        groups.setdefault((outcome.kind, outcome.case), []).append(outcome)
+    return [
+        {
+            "kind": kind,
+            "case": case,
+            "seed": seed,
+            "tries": len(group),
+            **{result: sum(o.result == result for o in group) for result in RESULTS},
+            "slowest": round(max(o.seconds for o in group), 2),
+            "first_failure": next((o.number for o in group if o.result not in ("read", "refused")), ""),
+        }
+        for (kind, case), group in sorted(groups.items())
+    ]
+
+
+RESULTS = ("read", "refused", "traceback", "crash", "hang")

@@ -1,0 +1,56 @@
+"""Short answers to the bot's own question: a place in its list, "any of them", a misspelt word."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .config import Slot
+
+_ORDINALS = {
+    word: number
+    for number, words in enumerate(
+        (
+            ("first", "1st", "一"), ("second", "2nd", "二"), ("third", "3rd", "三"), ("fourth", "4th", "四"),
+            ("fifth", "5th", "五"), ("sixth", "6th", "六"), ("seventh", "7th", "七"), ("eighth", "8th", "八"),
+        ),
+        1,
+    )
+    for word in words
+}  # fmt: skip
+_PLACE = re.compile(
+    r"\W*(?:(?:the|number|no|option|nr|选|要|第)\W*){0,3}(\d{1,2}|"
+    + "|".join(_ORDINALS)
+    + r")(?:\W*(?:one|个|款|号|种))?"
+    r"(?:\W*(?:please|thanks|吧))?\W*"
+)
+_SHORTEST = 4  # letters of a word that may be misspelt
+_ALIKE = 0.8
+
+
+def answer_to(slot: Slot, text: str, options: list[str]) -> str | None:
+    """What a message says of the slot that was asked for, if it holds no word of the slot's."""
+    if slot.question is not None and "{options}" in slot.question:
+        match = _PLACE.fullmatch(text)
+        if match is not None:
+            number = _ORDINALS.get(match[1]) or int(match[1])
+            return _as_written(slot, options[number - 1]) if 1 <= number <= len(options) else None
+    if slot.either is not None and slot.either.found(text) and options:
+        return _as_written(slot, options[0])
+    return _misspelt(slot, text, options)
+
+
+def _misspelt(slot: Slot, text: str, options: list[str]) -> str | None:
+    names = {option.casefold(): option for option in options if len(option) >= _SHORTEST and option.isascii()}
+    for word in re.findall(r"[a-z]+", text):
+        near = get_close_matches(word, names, n=1, cutoff=_ALIKE) if len(word) >= _SHORTEST else []
+        if near:
+            return _as_written(slot, names[near[0]])
+    return None
+
+
+def _as_written(slot: Slot, option: str) -> str:
+    """A catalogue's spelling becomes the one of the dictionary."""
+    return next((value for value in slot.possible if value.casefold() == option.casefold()), option)

@@ -1,0 +1,152 @@
+"""Regular expressions of a configuration, matched in linear time.
+
+RE2 has no lookaround, which word edges need. So one lookbehind at the beginning of a pattern and one lookahead at its
+end are cut off and tried by themselves, where the rest was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from .._extras import require
+from .marked import Entry
+
+_BEHIND = {"(?<=": True, "(?<!": False}
+_AHEAD = {"(?=": True, "(?!": False}
+
+
+class BadPattern(ValueError):
+    """Not a regular expression, or one that cannot be matched in linear time."""
+
+
+class Edge(NamedTuple):
+    expression: Any
+    wanted: bool
+
+
+class Found(NamedTuple):
+    start: int
+    end: int
+
+
+class Pattern(NamedTuple):
+    core: Any
+    before: Edge | None
+    after: Edge | None
+
+    def search(self, text: str, start: int = 0) -> Found | None:
+        """The first place from `start` on."""
+        while start <= len(text):
+            match = self.core.search(text, start)
+            if match is None:
+                return None
+            found = Found(match.start(), match.end())
+            if self._edges_hold(text, found):
+                return found
+            start = found.start + 1
+        return None
+
+    def match(self, text: str, start: int) -> Found | None:
+        """At this place only."""
+        match = self.core.match(text, start)
+        found = None if match is None else Found(match.start(), match.end())
+        return found if found is not None and self._edges_hold(text, found) else None
+
+    def places(self, text: str) -> Iterator[Found]:
+        found = self.search(text)
+        while found is not None:
+            yield found
+            found = self.search(text, max(found.end, found.start + 1))
+
+    def replace(self, text: str, by: str) -> str:
+        parts, last = [], 0
+        for found in self.places(text):
+            parts += [text[last : found.start], by]
+            last = found.end
+        return "".join([*parts, text[last:]])
+
+    def _edges_hold(self, text: str, found: Found) -> bool:
+        if self.before is not None and bool(self.before.expression.search(text[: found.start])) != self.before.wanted:
+            return False
+        return self.after is None or bool(self.after.expression.match(text[found.end :])) == self.after.wanted
+
+
+def compile_pattern(source: str) -> Pattern:
+    """The case of letters does not matter."""
+    before, core = _cut_before(source)
+    core, after = _cut_after(core)
+    return Pattern(
+        _compiled(core),
+        None if before is None else Edge(_compiled(f"(?:{before[0]})$"), before[1]),
+        None if after is None else Edge(_compiled(after[0]), after[1]),
+    )
+
+
+def read_pattern(entry: Entry, source: str, written: str) -> Pattern:
+    """The pattern of an entry; one that is wrong, or would be in every message, is refused with its line."""
+    try:
+        pattern = compile_pattern(source)
+    except BadPattern as error:
+        entry.fail(f"{written!r} is not a valid regular expression: {error}")
+    if pattern.core.match(""):
+        entry.fail(f"{written!r} matches the empty text, so it would be in every message")
+    return pattern
+
+
+def _compiled(source: str) -> Any:
+    re2 = require("re2", extra="bot", purpose="the bot's configuration")
+    options = re2.Options()
+    options.case_sensitive = False
+    options.log_errors = False
+    try:
+        return re2.compile(source, options)
+    except re2.error as error:
+        told = error.args[0] if error.args else error
+        text = told.decode(errors="replace") if isinstance(told, bytes) else str(told)
+        if any(sign in source for sign in ("(?=", "(?!", "(?<=", "(?<!")):
+            text += "; a lookbehind may only stand at the beginning, a lookahead only at the end"
+        raise BadPattern(text) from None
+
+
+def _cut_before(source: str) -> tuple[tuple[str, bool] | None, str]:
+    wanted = _BEHIND.get(source[:4])
+    end = None if wanted is None else dict(_groups(source)).get(0)
+    if wanted is None or end is None:
+        return None, source
+    return (source[4:end], wanted), source[end + 1 :]
+
+
+def _cut_after(source: str) -> tuple[str, tuple[str, bool] | None]:
+    for start, end in _groups(source):
+        wanted = _AHEAD.get(source[start : start + 3])
+        if end == len(source) - 1 and wanted is not None:
+            return source[:start], (source[start + 3 : end], wanted)
+    return source, None
+
+
+def _groups(source: str) -> Iterator[tuple[int, int]]:
+    """Where the outermost groups of a pattern begin and end; nothing of a pattern with | outside of all groups."""
+    open_at: list[int] = []
+    in_class = False
+    found: list[tuple[int, int]] = []
+    i = 0
+    while i < len(source):
+        char = source[i]
+        if char == "\\":
+            i += 1
+        elif in_class:
+            in_class = char != "]"
+        elif char == "[":
+            in_class = True
+            i += source[i + 1 : i + 2] == "]"  # the first ] of a class is a character of it
+        elif char == "(":
+            open_at.append(i)
+        elif char == ")" and open_at:
+            start = open_at.pop()
+            if not open_at:
+                found.append((start, i))
+        elif char == "|" and not open_at:
+            return
+        i += 1
+    yield from found

@@ -1,0 +1,25 @@
+"""What the bot may decide by itself: conditions of the configuration that stand above the model."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .marked import Entry
+from .rules import Moment, Names, Rule, read_rule
+
+_KEYS = ("hand_over", "chatter", "understood", "question")
+
+
+class Policy(NamedTuple):
+    hand_over: Rule | None = None  # anger, danger, orders: a person answers, whatever the model says
+    chatter: Rule | None = None  # nothing else is passed over in silence
+    understood: Rule | None = None  # a message without any of this is a person's
+    question: Rule | None = None  # is answered even if it comes with contact details
+
+    def says(self, name: str, moment: Moment, default: bool) -> bool:
+        rule: Rule | None = getattr(self, name)
+        return default if rule is None else rule.holds(moment)
+
+
+def read_policy(entry: Entry, names: Names) -> Policy:
+    return Policy(**{key: read_rule(part, names) for key, part in entry.fields((), _KEYS).items()})

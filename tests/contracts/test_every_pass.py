@@ -1,0 +1,153 @@
+"""An engine sees every pass over the rows: of every fit, of judging, of intervals and of the cost of wrong labels."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from noisybayes import BernoulliINB, GaussianINB, MislabelClassifier, MixedINB, MultinomialINB, audit, simulate
+from noisybayes.auditing.impact import impact
+from noisybayes.auditing.intervals import intervals
+from noisybayes.auditing.judged import judge
+from noisybayes.dataset.shards import Shards
+from noisybayes.dataset.tree import summed
+from noisybayes.estimators import base
+
+from .toy import Poisson
+
+N = 700
+DATA = simulate(N, n_features=30, n_classes=3, diagonal=(0.75, 0.85), random_state=1)
+EDGES = [0, 1, 200, 201, 500, N]
+MODELS = {
+    "bernoulli": BernoulliINB,
+    "multinomial": MultinomialINB,
+    "gaussian": GaussianINB,
+    "mixed": lambda **how: MixedINB([("bernoulli", slice(0, 20)), ("gaussian", slice(20, 30))], **how),
+    "toy": lambda **how: MixedINB([(Poisson(), slice(None))], **how),
+}
+
+
+class CountingEngine:
+    """Adds up part by part, and counts: the passes, and the blocks that were read within and outside of them."""
+
+    def __init__(self):
+        self.forget()
+        self.running = False
+
+    def forget(self):
+        self.rows_of_passes, self.read_within, self.read_outside = [], 0, []
+
+    def __call__(self, fn, parts):
+        self.rows_of_passes.append(sum(part.n_rows for part in parts))
+        self.running = True
+        try:
+            return summed(map(fn, parts))
+        finally:
+            self.running = False
+
+    def note(self, block):
+        if self.running:
+            self.read_within += 1
+        else:
+            self.read_outside.append(block)
+
+    def assert_every_row_was_seen_in_every_pass(self, at_least):
+        assert len(self.rows_of_passes) >= at_least
+        assert set(self.rows_of_passes) == {N}
+        assert self.read_within == len(self.rows_of_passes) * (len(EDGES) - 1)
+
+
+@pytest.fixture
+def engine(monkeypatch):
+    made = CountingEngine()
+    read = Shards.read
+
+    def noted(self, number):
+        made.note(number)
+        return read(self, number)
+
+    monkeypatch.setattr(Shards, "read", noted)
+    return made
+
+
+@pytest.fixture
+def shards(tmp_path):
+    X = sparse.csr_array(DATA.X.astype(float))
+    return Shards.write(tmp_path / "rows", (X[a:b] for a, b in pairwise(EDGES)), X.shape[1])
+
+
+@pytest.mark.filterwarnings("ignore::noisybayes.model.mislabel.IdentifiabilityWarning")
+@pytest.mark.parametrize("method", ["crossfit", "em"])
+@pytest.mark.parametrize("name", MODELS)
+def test_every_pass_of_a_fit_and_of_its_audit(name, method, engine, shards):
+    model = MODELS[name](method=method, engine=engine).fit(shards, DATA.y)
+    assert engine.read_outside == [0]  # the family takes its constants from one block
+    engine.assert_every_row_was_seen_in_every_pass(at_least=5)
+    engine.forget()
+    judged = judge(model, shards, DATA.y)
+    # a robust fit has judged its rows already
+    assert len(engine.rows_of_passes) == (0 if method == "crossfit" else 1)
+    engine.forget()
+    intervals(judged, 0.9, 3, 0)
+    engine.assert_every_row_was_seen_in_every_pass(at_least=1)
+    engine.forget()
+    if impact(judged, 0.9, 0) is not None:
+        engine.assert_every_row_was_seen_in_every_pass(at_least=2)
+    assert engine.read_outside == []
+
+
+def test_of_a_fit_that_decides_on_a_sample(engine, shards, monkeypatch):
+    """The rows of the sample are in the memory of this process, which passes over them itself."""
+    from dataclasses import replace
+
+    monkeypatch.setattr(base, "DEFAULT", replace(base.DEFAULT, rows_to_decide=300))
+    MultinomialINB(engine=engine).fit(shards, DATA.y)
+    assert engine.read_outside == [0]
+    engine.assert_every_row_was_seen_in_every_pass(at_least=5)
+
+
+@pytest.mark.parametrize("make", [BernoulliINB, MultinomialINB])
+def test_every_batch_of_a_stream(make, engine, shards):
+    model = make(engine=engine)
+    for _ in range(3):
+        engine.forget()
+        model.partial_fit(shards, DATA.y)
+        engine.assert_every_row_was_seen_in_every_pass(at_least=1)
+
+
+@pytest.mark.parametrize("memory", [None, "2GB"])
+def test_of_the_audit_of_a_table(engine, tmp_path, memory):
+    columns = {f"f{j}": DATA.X[:, j] for j in range(8)}
+    path = tmp_path / "table.csv"
+    lines = [",".join(["label", *columns])]
+    lines += [",".join([f"c{y}", *map(str, row[:8])]) for y, row in zip(DATA.y, DATA.X.astype(int), strict=True)]
+    path.write_text("\n".join(lines) + "\n")
+    audit(path, label="label", binary=list(columns), engine=engine, memory=memory)
+    assert len(engine.rows_of_passes) > 10
+    assert set(engine.rows_of_passes) == {N}
+
+
+def test_an_engine_that_cannot_be_used_is_refused():
+    model = MislabelClassifier(n_folds=3).fit(DATA.X[:200], DATA.y[:200])
+    for option in ({"engine": CountingEngine()}, {"memory": "2GB"}, {"scheduler": "tcp://x"}):
+        with pytest.raises(ValueError) as refused:  # noqa: PT011
+            audit(model, DATA.X[:200], DATA.y[:200], **option)
+        assert str(refused.value) == (
+            "engine, scheduler, memory, families and mislabel are for tables; a fitted classifier is audited as it was "
+            "made: BernoulliINB(engine=...)"
+        )
+    with pytest.raises(TypeError, match="unexpected keyword argument 'engine'"):
+        MislabelClassifier(engine=CountingEngine())
+    with pytest.raises(ValueError, match="engine must be one of 'local', 'dask' or a function map_sum"):
+        BernoulliINB(engine="spark").fit(DATA.X, DATA.y)
+
+
+def test_an_audit_on_a_function_is_the_audit_on_threads():
+    here, there = (
+        audit(BernoulliINB(engine=engine).fit(DATA.X, DATA.y), DATA.X, DATA.y) for engine in ("local", CountingEngine())
+    )
+    np.testing.assert_array_equal(there.table["p_wrong"], here.table["p_wrong"])
+    np.testing.assert_array_equal(there.intervals.mislabel_matrix, here.intervals.mislabel_matrix)
