@@ -10,6 +10,7 @@ from ._version import __version__ as __version__
 if TYPE_CHECKING:
     from .auditing.pipeline import audit
     from .auditing.result import Audit
+    from .auditing.true_accuracy import true_accuracy
     from .data.simulate import simulate
     from .dataset import Shards
     from .estimators import BernoulliINB, GaussianINB, MislabelClassifier, MixedINB, MultinomialINB, load
@@ -27,11 +28,12 @@ __all__ = [
     "load",
     "scorer",
     "simulate",
+    "true_accuracy",
 ]
 
 _HOME = {
     "simulate": ".data.simulate", "audit": ".auditing.pipeline", "Audit": ".auditing.result", "Shards": ".dataset",
-    "scorer": ".report.scoring",
+    "scorer": ".report.scoring", "true_accuracy": ".auditing.true_accuracy",
 }  # fmt: skip
 
 

@@ -243,7 +243,7 @@ def test_the_recipe_of_partitions_is_that_of_the_table(tmp_path, monkeypatch, ma
     assert np.array_equal(np.concatenate([block.number for block in blocks]), np.arange(N))
     stacked = np.vstack([block.X.toarray() for block in blocks])
     np.testing.assert_allclose(stacked, features.X.toarray(), atol=1e-12)
-    codes = {label: i for i, label in enumerate(found.classes)}
+    codes = {label: i for i, label in enumerate(found.classes.classes)}
     for name, values, missing in (("label", "observed", len(codes)), ("checked", "verified", -1)):
         expected = [missing if label is None else codes[label] for label in frame[name].to_list()]
         assert np.concatenate([getattr(block, values) for block in blocks]).tolist() == expected

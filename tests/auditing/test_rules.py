@@ -100,7 +100,11 @@ def test_ties_are_in_the_order_of_the_rows():
 @pytest.mark.parametrize(
     ("rule", "name", "text"),
     [
-        (Rule(), "posterior", "a row is a suspect if another label is more probable than the given one"),
+        (
+            Rule(),
+            "posterior",
+            "a row is a suspect if another label has a mean probability above 35 %, with and without its given label",
+        ),
         (Rule(0.8), "precision", "the longest list of which at least 80% are expected to be wrong"),
         (Rule(budget=1_500), "budget", "the 1,500 rows whose labels are most probably wrong"),
         (Rule(budget=0), "budget", "the 0 rows whose labels are most probably wrong"),

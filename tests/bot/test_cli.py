@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import json
 
 import pytest
 from click.testing import CliRunner
 
+from noisybayes.bot.config import SHIPPED
 from noisybayes.bot.demo import DEMO_DIALOGS
 from noisybayes.cli.bot import bot
 
@@ -28,12 +30,18 @@ def folder(tmp_path_factory):
     return place / "bot"
 
 
+def total_of_used_tarvo():
+    with (SHIPPED / "cars_en_catalogue.csv").open(encoding="utf-8", newline="") as file:
+        rows = {(row["car"], row["condition"]): row for row in csv.DictReader(file)}
+    return rows["Tarvo", "used"]["total_cost"]
+
+
 def test_a_talk_through_a_pipe(folder):
     result = run("chat", folder, stdin="How much is a Tarvo?\n\nused\n555-0142\n/quit\nnot read\n")
     assert result.exit_code == 0, result.output
     assert result.output.splitlines() == [
         "bot: Do you mean a new or a second-hand Tarvo?",
-        "bot: The second-hand Tarvo is about $XX,XXX on the road, taxes and fees included.",
+        f"bot: The second-hand Tarvo is about {total_of_used_tarvo()} on the road, taxes and fees included.",
         "     [contact]",
         "bot: Got it, we will contact you as soon as possible!",
     ]

@@ -19,6 +19,7 @@ from noisybayes.bot.evaluate import evaluate, splits
 from noisybayes.data.errors import InputError
 
 CONFIG = load_config("cars_en")
+BOT = "the bot: INB and words, from the text"
 
 
 @given(st.lists(st.integers(0, 8), min_size=2, max_size=40), st.integers(0, 5))
@@ -44,7 +45,7 @@ def test_what_is_learned_from_wrong_labels_is_better_than_they_are(made):
     accuracy = {method.name: method.accuracy for method in made.methods}
     assert set(accuracy) == {
         "INB, features from the text", "naive Bayes, features from the text",
-        "naive Bayes on true labels, features from the text", "the labels themselves",
+        "naive Bayes on true labels, features from the text", "the labels themselves", BOT,
     }  # fmt: skip
     assert accuracy["INB, features from the text"] > accuracy["the labels themselves"] + 0.04
     assert made.agreements == ()
@@ -73,9 +74,13 @@ def test_the_order_of_rows_does_not_matter():
     frame = pd.read_csv(DEMO_DIALOGS, dtype=str)
     mixed = frame.sample(frac=1, random_state=0)
     found, other = (read_dialogs(CONFIG, table) for table in (frame, mixed))
-    rows = dict(zip(zip(frame["dialog"], found.messages, strict=True), replay(CONFIG, found).tolist(), strict=True))
+    rows = dict(
+        zip(zip(frame["dialog"], found.messages, strict=True), replay(CONFIG, found).features.tolist(), strict=True)
+    )
     order = mixed["dialog"].drop_duplicates().to_numpy()
-    for number, message, features in zip(other.dialog, other.messages, replay(CONFIG, other).tolist(), strict=True):
+    for number, message, features in zip(
+        other.dialog, other.messages, replay(CONFIG, other).features.tolist(), strict=True
+    ):
         assert rows[order[number], message] == features or (frame["message"] == message).sum() > 1
 
 
@@ -84,14 +89,14 @@ def test_without_true_labels_the_given_ones_are_compared_with():
     found = evaluate(CONFIG, frame, reps=1)
     assert found.against == "labels"
     assert [method.name for method in found.methods] == [
-        "INB, features from the text", "naive Bayes, features from the text",
+        "INB, features from the text", "naive Bayes, features from the text", BOT,
     ]  # fmt: skip
 
 
 def test_features_that_the_table_gives_are_compared():
     dialogs = read_dialogs(CONFIG, DEMO_DIALOGS)
     frame = pd.read_csv(DEMO_DIALOGS, dtype=str).assign(
-        **pd.DataFrame(replay(CONFIG, dialogs), columns=list(CONFIG.features))
+        **pd.DataFrame(replay(CONFIG, dialogs).features, columns=list(CONFIG.features))
     )
     frame["question"] = 1 - frame["question"]
     found = evaluate(CONFIG, frame, reps=1)
@@ -115,3 +120,6 @@ def test_the_real_dialogs():
     assert accuracy["INB, given features"] >= accuracy["naive Bayes, given features"] + 0.03
     assert accuracy["INB, features from the text"] >= accuracy["naive Bayes, features from the text"] + 0.02
     assert accuracy["INB, features from the text"] >= 0.78
+    assert accuracy[BOT] >= 0.83
+    at = {row.threshold: row for row in found.answered}
+    assert at[0.9].accuracy >= 0.92

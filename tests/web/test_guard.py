@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 
 import pytest
@@ -154,5 +155,47 @@ def test_a_small_file_that_unpacks_to_a_large_one_is_refused():
 def test_other_encodings():
     content = "文本,label\n你好,a\n".encode("gb18030")
     assert read_upload("a.csv", content, 1_000_000_000, "gb18030").columns == ["文本", "label"]
-    with pytest.raises(InputError, match="try encoding gb18030"):
+    with pytest.raises(InputError, match="try encoding gb18030|try --encoding gb18030"):
         read_upload("a.csv", content, 1_000_000_000)
+
+
+@pytest.mark.parametrize("origin", ["http://[", "http://[::1", "//["])
+def test_an_origin_that_is_no_address(client, origin):
+    answer = client.post("/api/chat/x", json={"message": "a"}, headers={"Origin": origin})
+    assert answer.status_code == 400
+    assert answer.json() == {"detail": "the header Origin is not an address"}
+    assert answer.headers["x-frame-options"] == "DENY"
+
+
+def test_even_a_failure_has_the_headers(client, monkeypatch):
+    def fail(self):
+        raise RuntimeError("a mistake of ours")
+
+    monkeypatch.setattr("noisybayes.web.store.Store.tables", fail)
+    answer = client.get("/api/tables")
+    assert answer.status_code == 500
+    assert answer.json() == {"detail": "something went wrong that should not; the server's log has the details"}
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+
+
+def test_a_body_that_comes_too_slowly_is_refused(tmp_path):
+    async def ask():
+        app = open_client(store, most_seconds=0.1).app
+        sent = []
+
+        async def receive():
+            await asyncio.sleep(5)
+
+        async def send(message):
+            sent.append(message)
+
+        headers = [(b"host", b"127.0.0.1:8000"), (b"x-requested-with", b"a"), (b"content-type", b"application/json")]
+        scope = {"type": "http", "method": "POST", "path": "/api/chat/x", "raw_path": b"/api/chat/x",
+                 "headers": headers, "query_string": b"", "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 8000),
+                 "scheme": "http", "http_version": "1.1", "root_path": ""}  # fmt: skip
+        await app(scope, receive, send)
+        return sent[0]["status"]
+
+    store = open_store(tmp_path)
+    assert asyncio.run(ask()) in (400, 408)
+    store.close()

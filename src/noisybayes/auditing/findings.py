@@ -13,6 +13,7 @@ from ..estimators.latent import LatentLabelClassifier
 from ..estimators.threads import one_blas_thread
 from .careful_fit import careful_fit, sums_of
 from .contradictions import contradictions
+from .corrections import corrector, warnings_of_corrections
 from .evidence import Evidence, evidence
 from .impact import Impact, impact
 from .intervals import Intervals, intervals
@@ -44,6 +45,8 @@ class Findings:
     warnings: list[str]
     judged: Judged
     contradictions: pd.DataFrame  # checked rows to look at again: given, suggested, p_wrong
+    n_corrected: int  # labels that `corrected` changes unseen, verified ones not counted
+    impact_reason: str  # why `impact` is None
 
     @property
     def noise_rate(self) -> float:
@@ -153,12 +156,15 @@ def findings_of(
     tell("finding intervals")
     found = intervals(judged, level, draws, int(rng.integers(2**31)))
     tell("estimating the cost")
-    cost = impact(judged, level, int(rng.integers(2**31)))
-    rows = RemoteRows.of(judged, rule) if judged.data.is_remote else RowTable.of(judged, rule)
-    doubtful = contradictions(judged)
+    cost, reason = impact(judged, found.mislabel_matrix, level, int(rng.integers(2**31)))
     careful = careful_fit(judged)
     sums = sums_of(judged, careful)
+    correct = corrector(judged, careful, sums)
+    kind = RemoteRows if judged.data.is_remote else RowTable
+    rows: RowTable | RemoteRows = kind.of(judged, rule, correct)
+    doubtful = contradictions(judged)
     rate = noise_rate(judged, float(found.noise_rate.estimate), careful, sums, level)
+    doubts = warnings_of_corrections(judged, careful, sums, float(found.noise_rate.estimate), rows.n_changed)
     return Findings(
         model.classes_,
         rows,
@@ -167,7 +173,9 @@ def findings_of(
         np.asarray(found.mislabel_matrix.estimate),
         found,
         cost,
-        warnings_of(model, judged, doubtful.index.tolist()),
+        [*warnings_of(model, judged, doubtful.index.tolist()), *doubts],
         judged.without_copies(),
         doubtful,
+        rows.n_changed,
+        reason,
     )

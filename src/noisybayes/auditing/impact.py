@@ -2,8 +2,12 @@
 
     delta = ACC - ACC*,  ACC: naive Bayes of the labels as given,  ACC*: naive Bayes of the right labels
 
-True labels are drawn from their posteriors; naive Bayes is learned from them and from the labels as given, both out of
-fold, and both are measured against the drawn labels.
+Binary features are simulated (`simulated_impact`). Of other features true labels are drawn from their posteriors, naive
+Bayes is learned from them and from the labels as given, both out of fold, and both are measured against the drawn
+labels. That goes in a circle where posteriors are vague, so that no cost is told there.
+
+The accuracies themselves come from predictions out of fold: with C[y, p] the counts of given label and prediction and M
+the mislabeling matrix, C = M J for the counts J of true label and prediction, if mistakes do not depend on the row.
 """
 
 from __future__ import annotations
@@ -17,17 +21,30 @@ from scipy.special import ndtri
 from ..dataset import Rows
 from ..dataset.folds import uniform
 from ..dataset.tree import Array
+from ..model.families import Bernoulli
 from ..robust.calibration import Calibration, Labels, posterior
 from ..robust.fit import RobustFit
 from ..robust.label_weights import Given, Reweighted
 from ..robust.recalibration import Recalibration, adjust, pin_verified
 from ..robust.selection import base_of, calibrated
+from .intervals import Interval
 from .judged import Judged
+from .simulated_impact import simulated_impact
 
 # Each draw costs two passes; their differences are small against the spread over rows.
 _DRAWS = 3
 # Draws differ by less than a tenth of a point of accuracy where rows are so many, and one is enough.
 _MANY_ROWS = 200_000
+
+
+# If more of the drawn labels than this are expected to be wrong, naive Bayes of them is not that of the right ones.
+_VAGUE = 0.15
+# Rows that tell it.
+_ROWS_TO_JUDGE = 10_000
+# A wider interval of the difference says nothing.
+_WIDEST = 0.2
+# What the draws leave out: the uncertainty of the parameters, as a factor and as a least standard deviation.
+_WIDER, _OWN_ERROR = 1.7 / 1.645, 0.01
 
 
 class Impact(NamedTuple):
@@ -60,17 +77,55 @@ class DrawnLabels(NamedTuple):
         return np.asarray((uniform(self.seed, rows.number)[:, None] * edges[:, -1:] > edges).sum(axis=1))
 
 
-def impact(judged: Judged, level: float, seed: int) -> Impact | None:
-    """None where scores cannot be learned again cheaply: rows that are new, or a classifier of another kind."""
-    if judged.training is None or not judged.training.found.problem.source.additive:
-        return None
+def impact(judged: Judged, matrix: Interval, level: float, seed: int) -> tuple[Impact | None, str]:
+    """What mistakes cost, or None and the reason why it cannot be known. matrix : (K, K) with its ends"""
+    if judged.training is None:
+        return None, "the rows are not those of a robust fit"
     found = judged.training.found
+    if not found.problem.source.additive:
+        return None, "scores of this classifier cannot be learned again cheaply"
+    if not isinstance(found.problem.source.family, Bernoulli):
+        vague = float(np.mean(1.0 - judged.true(judged.some_rows(_ROWS_TO_JUDGE)).max(axis=1)))
+        if vague > _VAGUE:
+            return None, f"true labels are too uncertain: {vague:.0%} of the most probable ones may be wrong"
+        return _by_drawn_labels(judged, found, level, seed), ""
+    delta, low, high = simulated_impact(judged, matrix, level, seed)
+    if high - low > _WIDEST:
+        return None, f"the columns are too weak: it may be anything from {100 * low:+.0f} to {100 * high:+.0f} points"
+    accuracy, given = _accuracies(judged, found, matrix.estimate)
+    return Impact(accuracy, given, float(np.clip(given - delta, 0.0, 1.0)), delta, low, high), ""
+
+
+def _accuracies(judged: Judged, found: RobustFit, matrix: Array) -> tuple[float, float]:
+    """Of the fit, and of naive Bayes of the labels as given."""
+    counts = judged.data.map_sum(partial(_confusion, fits=(judged.fitted, found.as_given)))
+    mine, given = (true_accuracy_of(each, matrix) for each in counts)
+    return mine, given
+
+
+def true_accuracy_of(counts: Array, matrix: Array) -> float:
+    """Accuracy against true labels, from counts (K, K) by given label and prediction."""
+    joint = np.linalg.lstsq(matrix, counts, rcond=1e-3)[0]
+    return float(np.clip(np.trace(joint) / max(counts.sum(), 1e-300), 0.0, 1.0))
+
+
+def _confusion(rows: Rows, fits: tuple[Reweighted, ...]) -> Array:
+    K = fits[0].calibration.offset.shape[1]
+    there = np.flatnonzero(rows.observed < K)
+    weight = np.ones(len(there)) if rows.weight is None else rows.weight[there]
+    counts = np.zeros((len(fits), K, K))
+    for i, each in enumerate(fits):
+        np.add.at(counts[i], (rows.observed[there], _predicted(each.calibration, each, rows)[there]), weight)
+    return counts
+
+
+def _by_drawn_labels(judged: Judged, found: RobustFit, level: float, seed: int) -> Impact:
     draws = [_draw(judged, found, seed + i) for i in range(_DRAWS if judged.n_rows <= _MANY_ROWS else 1)]
     accuracy, given, right, differ = np.array(draws).T
     means = given - right
     within = (differ - means**2) / judged.n_rows  # the gain of a row is -1, 0 or 1
     between = means.var(ddof=1) if len(means) > 1 else 0.0
-    reach = float(ndtri(0.5 + level / 2) * np.sqrt(within.mean() + between))
+    reach = float(_WIDER * ndtri(0.5 + level / 2) * np.sqrt(within.mean() + between + _OWN_ERROR**2))
     delta = float(means.mean())
     return Impact(float(accuracy.mean()), float(given.mean()), float(right.mean()), delta, delta - reach, delta + reach)
 

@@ -7,7 +7,7 @@ report shows, and whatever is written for every row is written by the worker tha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,10 +15,11 @@ import numpy as np
 import polars as pl
 
 from .._order import Cut, Mean, Rank, keys_of, range_sums, select
+from ..dataset import Dataset
 from ..dataset.tree import Array, Pieces, summed
 from .judged import Judged
 from .partition_rows import PartitionRows
-from .row_results import Chosen, Foremost, RowJudge, RowResults
+from .row_results import Chosen, Correct, Foremost, RowJudge, RowResults
 from .rules import ReviewCurve, Rule, review_points
 
 if TYPE_CHECKING:
@@ -47,31 +48,37 @@ class _Totals(NamedTuple):
     eligible: Array
     doubtful: Array  # eligible, and P(wrong) above 0
     wrong: Array  # expected number of wrong labels among the eligible
+    changed: Array  # eligible, and corrected
 
 
 @dataclass(frozen=True, eq=False)
 class RemoteRows:
     judged: Judged
+    judge: RowJudge
     chosen: Chosen
     review: ReviewCurve
     n_verified: int
+    n_changed: int  # labels that are corrected
     suspects_by: Array  # (K, K) number of suspects by given and suggested label
     foremost: RowResults  # of the suspects, most suspicious first
 
     @classmethod
-    def of(cls, judged: Judged, rule: Rule) -> RemoteRows:
-        totals = _pass(judged, _count)
+    def of(cls, judged: Judged, rule: Rule, correct: Correct) -> RemoteRows:
+        judge = replace(judged.row_judge, correct=correct)
+        over_rows = partial(_pass, judged.data, judge)
+        totals = over_rows(_count)
         points = review_points(int(totals.eligible))
         asked = [Rank(int(rank)) for rank in points]
         rows: list[Rank | Mean] = [*asked, *_query(rule, int(totals.doubtful))]
-        found = select(lambda level, ranges: _pass(judged, partial(_ranges, level=level, ranges=ranges)), rows)
+        found = select(lambda level, ranges: over_rows(partial(_ranges, level=level, ranges=ranges)), rows)
         sums = np.array([cut.sum for cut in found[: len(points)] if cut is not None])
         wrong = max(float(totals.wrong), 1e-300)
         review = ReviewCurve(points, sums / np.maximum(points, 1), sums / wrong)
-        chosen = _chosen(judged, rule, found[len(points) :], int(totals.doubtful))
-        listed = _pass(judged, partial(_listed, chosen=chosen, n_classes=len(judged.classes)))
+        chosen = _chosen(over_rows, rule, found[len(points) :], int(totals.doubtful))
+        listed = over_rows(partial(_listed, chosen=chosen, n_classes=len(judged.classes)))
         by = listed[0].astype(int)
-        return cls(judged, chosen, review, int(totals.verified), by, listed[1].items[0])
+        n_changed = int(totals.changed)
+        return cls(judged, judge, chosen, review, int(totals.verified), n_changed, by, listed[1].items[0])
 
     @property
     def n_rows(self) -> int:
@@ -103,7 +110,7 @@ class RemoteRows:
             "suggested": pd.Categorical.from_codes(found.other.tolist(), names),
             "p_wrong": found.p_wrong,
             "p_suggested": found.p_other,
-            "corrected": pd.Categorical.from_codes(found.best.tolist(), names),
+            "corrected": pd.Categorical.from_codes(found.corrected.tolist(), names),
             "suspect": np.ones(len(found.number), dtype=bool),
             "verified": found.verified,
         }
@@ -138,13 +145,14 @@ def frames_with_results(part: PartitionRows, judge: RowJudge) -> Iterator[tuple[
     return zip(part.frames(), part.results(_RESULTS, judge), strict=True)
 
 
-def _pass(judged: Judged, fn: Callable[[RowResults], Any]) -> Any:
-    return judged.data.engine(OverResults(judged.row_judge, fn), judged.data.parts)
+def _pass(data: Dataset, judge: RowJudge, fn: Callable[[RowResults], Any]) -> Any:
+    return data.engine(OverResults(judge, fn), data.parts)
 
 
 def _count(found: RowResults) -> _Totals:
     p_wrong = found.p_wrong[found.eligible]
-    counts = (found.verified.sum(), len(p_wrong), (p_wrong > 0).sum(), p_wrong.sum())
+    changed = (found.eligible & (found.corrected != found.observed)).sum()
+    counts = (found.verified.sum(), len(p_wrong), (p_wrong > 0).sum(), p_wrong.sum(), changed)
     return _Totals(*(np.asarray(count, dtype=np.float64) for count in counts))
 
 
@@ -161,7 +169,7 @@ def _query(rule: Rule, n_doubtful: int) -> list[Rank | Mean]:
     return []
 
 
-def _chosen(judged: Judged, rule: Rule, found: Sequence[Cut | None], n_doubtful: int) -> Chosen:
+def _chosen(over_rows: Callable[..., Any], rule: Rule, found: Sequence[Cut | None], n_doubtful: int) -> Chosen:
     if rule.name == "posterior":
         return Chosen()
     if not found:
@@ -172,7 +180,7 @@ def _chosen(judged: Judged, rule: Rule, found: Sequence[Cut | None], n_doubtful:
     if not cut.ties:
         return Chosen(cut.value)
     (last,) = select(
-        lambda level, ranges: _pass(judged, partial(_numbers, p_wrong=cut.value, level=level, ranges=ranges)),
+        lambda level, ranges: over_rows(partial(_numbers, p_wrong=cut.value, level=level, ranges=ranges)),
         [Rank(cut.ties)],
     )
     assert last is not None

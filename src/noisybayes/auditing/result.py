@@ -53,7 +53,7 @@ class Audit:
     intervals : level, method, and for mislabel_matrix, noise_rate, wrong_by_label their estimate, low and high, if
         mistakes do not depend on the row
     by_class, confused_pairs : data frames
-    impact : accuracy that the wrong labels cost, or None
+    impact : accuracy that the wrong labels cost, or None where it cannot be known (findings.impact_reason says why)
     contradictions : checked rows whose label was kept although it is most probably wrong; look at them again
     warnings : reasons not to believe all this
     model : the fitted classifier

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,6 +17,8 @@ from ..robust.training_posterior import row_posteriors
 
 #: Suspects that are listed with their reasons, most suspicious first.
 MOST_LISTED = 10_000
+#: Rows with more suspicion than this are worth a look.
+SUSPECT = 0.35
 
 
 class RowResults(NamedTuple):
@@ -30,12 +33,19 @@ class RowResults(NamedTuple):
     p_best: Array
     other: Array  # the most probable class besides the given one
     p_other: Array
+    suspicion: Array  # mean probability of the most probable other label, with and without the given one
+    corrected: Array  # the given label, or the one to put in its place
+
+
+#: Rows to their suspicion and corrected labels (see `corrections`).
+Correct = Callable[[Rows], tuple[Array, Array]]
 
 
 @dataclass(frozen=True)
 class RowJudge:
     fitted: Reweighted  # scores of the rows, and what they are worth
     recalibration: Recalibration
+    correct: Correct | None = None
 
     def true(self, rows: Rows) -> Array:
         """(m, K) P(true | x, label) of some rows; verified ones have their verified label."""
@@ -48,27 +58,28 @@ class RowJudge:
         return adjust(alone, rows.observed, self.recalibration)
 
     def __call__(self, rows: Rows) -> RowResults:
+        assert self.correct is not None
         true = self.true(rows)
         found = row_posteriors(true, rows.observed)
         verified = np.zeros(rows.n_rows, dtype=bool) if rows.verified is None else rows.verified >= 0
         results = RowResults(
             rows.number, rows.observed, (rows.observed < true.shape[1]) & ~verified, verified,
             np.clip(1.0 - found.p_given, 0.0, 1.0).astype(np.float64), found.best, found.p_best, found.other,
-            found.p_other,
+            found.p_other, *self.correct(rows),
         )  # fmt: skip
         order = np.argsort(rows.number, kind="stable")
         return RowResults(*(values[order] for values in results))
 
 
 class Chosen(NamedTuple):
-    """Which rows are suspects: those with another most probable label, or those down to a row of the ranking."""
+    """Which rows are suspects: those whose suspicion is above SUSPECT, or those down to a row of the ranking."""
 
     p_wrong: float | None = None  # of the last row in the ranking
     last: int = -1  # number of the last row among those with the same P(wrong)
 
     def __call__(self, found: RowResults) -> Array:
         if self.p_wrong is None:
-            return np.asarray(found.eligible & (found.best != found.observed))
+            return np.asarray(found.eligible & (found.suspicion > SUSPECT))
         same = (found.p_wrong == self.p_wrong) & (found.number <= self.last)
         return np.asarray(found.eligible & (found.p_wrong > 0) & ((found.p_wrong > self.p_wrong) | same))
 

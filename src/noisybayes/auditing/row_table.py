@@ -9,6 +9,7 @@ import numpy as np
 
 from ..dataset.tree import Array
 from .judged import Judged
+from .row_results import SUSPECT, Correct
 from .rules import ReviewCurve, Rule, review_curve, suspects
 
 if TYPE_CHECKING:
@@ -21,9 +22,10 @@ class RowTable:
     classes: Array
     observed: Array  # (n,) codes; K where there is no label
     review: ReviewCurve
+    n_changed: int  # labels that are corrected
 
     @classmethod
-    def of(cls, judged: Judged, rule: Rule) -> RowTable:
+    def of(cls, judged: Judged, rule: Rule, correct: Correct) -> RowTable:
         import pandas as pd
 
         n, K = judged.n_rows, len(judged.classes)
@@ -32,7 +34,8 @@ class RowTable:
         verified = np.zeros(n, dtype=bool) if judged.verified is None else judged.verified >= 0
         labeled = observed < K
         eligible = labeled & ~verified
-        chosen = suspects(rule, p_wrong, labeled & (rows.best != observed), eligible)
+        suspicion, corrected = judged.data.collect(correct)
+        chosen = suspects(rule, p_wrong, suspicion > SUSPECT, eligible)
         # a suspect whose given label is still the most probable one gets the next best
         table = pd.DataFrame(
             {
@@ -40,12 +43,13 @@ class RowTable:
                 "suggested": _named(judged.classes, np.where(chosen, rows.other, rows.best)),
                 "p_wrong": p_wrong,
                 "p_suggested": np.where(chosen, rows.p_other, rows.p_best),
-                "corrected": _named(judged.classes, rows.best),
+                "corrected": _named(judged.classes, corrected),
                 "suspect": chosen,
                 "verified": verified,
             }
         )
-        return cls(table, judged.classes, observed, review_curve(p_wrong, eligible))
+        n_changed = int((eligible & (corrected != observed)).sum())
+        return cls(table, judged.classes, observed, review_curve(p_wrong, eligible), n_changed)
 
     @property
     def n_rows(self) -> int:

@@ -10,7 +10,8 @@ from ..dataset.tree import Array
 
 
 class Rule(NamedTuple):
-    """By default the posterior decides; else the expected precision of the list, or how many rows can be looked at."""
+    """By default the probability of another label, with and without the given one, decides; else the expected precision
+    of the list, or how many rows can be looked at."""
 
     precision: float | None = None
     budget: int | None = None
@@ -25,7 +26,7 @@ class Rule(NamedTuple):
             return f"the longest list of which at least {self.precision:.0%} are expected to be wrong"
         if self.budget is not None:
             return f"the {self.budget:,} rows whose labels are most probably wrong"
-        return "a row is a suspect if another label is more probable than the given one"
+        return "a row is a suspect if another label has a mean probability above 35 %, with and without its given label"
 
     def check(self) -> None:
         if self.precision is not None and self.budget is not None:
@@ -43,7 +44,7 @@ def ranking(p_wrong: Array, eligible: Array) -> Array:
 
 
 def suspects(rule: Rule, p_wrong: Array, disputed: Array, eligible: Array) -> Array:
-    """(n,) bool. `disputed`: another label is more probable; `eligible`: labeled and not verified."""
+    """(n,) bool. `disputed`: another label is probable enough; `eligible`: labeled and not verified."""
     rule.check()
     if rule.name == "posterior":
         return np.asarray(disputed & eligible)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._version import __version__
+from .corrections import RULE
 from .evidence import Evidence
 from .impact import Impact
 from .noise_rate import NoiseRate
@@ -48,6 +49,8 @@ def summarise(audit: Audit) -> dict[str, Any]:
             "value": findings.rule.precision if findings.rule.precision is not None else findings.rule.budget,
             "text": findings.rule.text,
         },
+        "n_corrected": findings.n_corrected,
+        "correction_rule": RULE,
         "noise_rate": {**findings.rate._asdict(), "text": _about_the_rate(findings.rate)},
         "noise_rate_by_model": {
             **_interval(intervals.noise_rate),
@@ -58,6 +61,7 @@ def summarise(audit: Audit) -> dict[str, Any]:
         "by_class": [_class(row) for row in findings.by_class.to_dict("records")],
         "confused_pairs": [_pair(row) for row in findings.confused_pairs.head(_MOST_PAIRS).to_dict("records")],
         "impact": None if findings.impact is None else _impact(findings.impact),
+        "impact_reason": findings.impact_reason or None,
         "review": {name: np.asarray(values).tolist() for name, values in findings.review._asdict().items()},
         "convergence": _convergence(audit.model),
         "warnings": list(findings.warnings),
@@ -65,8 +69,22 @@ def summarise(audit: Audit) -> dict[str, Any]:
             {"row": int(row) + 1, "given": str(given), "suggested": str(suggested), "p_wrong": _rounded(p_wrong)}
             for row, given, suggested, p_wrong in findings.contradictions.itertuples()
         ],
+        "checks": _checks(audit),
         "suspects": describe(audit, audit.suspects.head(MOST_LISTED)),
     }
+
+
+def _checks(audit: Audit) -> list[dict[str, Any]]:
+    """Rows checked at random, and P(true) of every class as if they had not been."""
+    judged = audit.findings.judged
+    if judged.checks is None:
+        return []
+    rows, order = judged.take(judged.checks.rows)
+    labels = judged.classes[judged.checks.label[order]].tolist()
+    return [
+        {"row": int(row) + 1, "true_label": str(label), "p": [round(float(p), 5) for p in true]}
+        for row, label, true in zip(judged.checks.rows[order], labels, judged.unverified(rows), strict=True)
+    ]
 
 
 def _about_the_rate(rate: NoiseRate) -> str:

@@ -135,7 +135,7 @@ def _row(name: str, line: int, header: list[str], cells: list[str], slots: Mappi
 
 
 class CatalogueFiles:
-    """The catalogue of a folder; changed files are read again without a restart, broken ones leave the last in force."""
+    """The catalogue of a folder; changed files are read again, broken ones leave the last in force."""
 
     def __init__(self, folder: Path, names: tuple[str, ...], slots: Mapping[str, frozenset[str]]) -> None:
         self.folder, self.names, self._slots = folder, names, slots

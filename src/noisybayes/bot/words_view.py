@@ -81,7 +81,7 @@ class WordsView(NamedTuple):
 def fit_words(
     features: Array, texts: Sequence[str], labels: Array, classes: Sequence[str], corrected: Array, known: Iterable[str]
 ) -> WordsView:
-    """`labels` (n,) keys or None; `corrected` (n, K): P(true label) of the same rows; `known`: words of dictionaries."""
+    """`labels` (n,) keys or None; `corrected` (n, K): P(true label); `known`: words of dictionaries."""
     vectorizer = TfidfVectorizer(
         analyzer="char", ngram_range=(1, _LARGEST_SIZE), min_df=_LEAST_MESSAGES, sublinear_tf=True, lowercase=False
     )
@@ -105,7 +105,7 @@ def fit_words(
 
 def _regression(X: Any, target: Array) -> tuple[Array, Array]:
     """Weights (d, K) and base (K,) for soft labels: each row stands there once for each category that it may have."""
-    n, K = target.shape
+    K = target.shape[1]
     rows, keys = np.nonzero(target > 0.02)
     present = np.unique(keys)
     weights, base = np.zeros((X.shape[1], K)), np.full(K, -30.0)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import click
 
 from .._version import __version__
+from .accounts import accounts
 from .audit import audit
 from .bench import bench
 from .bot import bot
 from .completion import completion
 from .models import fit, predict, report
 from .reproduce import reproduce
+from .score import score
 from .serve import serve
 
 
@@ -28,5 +30,5 @@ def app() -> None:
     """
 
 
-for command in (audit, fit, predict, report, bot, serve, bench, reproduce, completion):
+for command in (audit, fit, predict, score, report, bot, serve, accounts, bench, reproduce, completion):
     app.add_command(command)

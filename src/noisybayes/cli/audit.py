@@ -101,6 +101,8 @@ def _run(file: str | list[str], options: dict[str, Any]) -> Audit:
         raise InputError(f"{which} writes files, so it needs a folder for them: add --out FOLDER")
     if options["engine"] == "dask" and "cleanlab" in options["exports"]:
         raise InputError("--export cleanlab lists every row, but on a cluster rows stay with the workers; leave it out")
+    if options["engine"] == "dask" and options["sample"]:
+        raise InputError("rows to check cannot be drawn on a cluster; leave out --sample, or audit without --engine")
     asked = AuditOptions(options["precision"], options["budget"], options["level"])
     with stages(_STAGES, options["quiet"] or options["as_json"]) as tell:
         tell("reading")
@@ -124,6 +126,9 @@ def _show(found: Audit, out: Path | None, sample: int | None) -> None:
     summary = found.summary()
     _headline(console, summary)
     _suspects(console, summary)
+    changed = summary["n_corrected"]
+    if out is not None:
+        console.print(f"\n{changed:,} labels are corrected unseen in corrected_label; the others stay as they are.")
     for warning in found.warnings:
         console.print(f"\nWarning: {warning}", style="yellow", markup=False)
     if out is None:
@@ -139,15 +144,15 @@ def _show(found: Audit, out: Path | None, sample: int | None) -> None:
 
 
 def _headline(console: Any, summary: dict[str, Any]) -> None:
-    from ..report.words import caveat, wrong_labels
+    from ..report.words import caveat, cost_sentence, wrong_labels
 
     console.print(f"\n{wrong_labels(summary)}; {summary['n_suspects']:,} suspects.", style="bold", markup=False)
     pairs = [pair for pair in summary["confused_pairs"][:_SHOWN] if pair["rows"] >= 1]
     if pairs:
         named = "; ".join(f"{pair['given']!r} instead of {pair['true']!r} ({pair['rows']:,.0f})" for pair in pairs)
         console.print(f"Most confused: {named}", markup=False)
-    if summary["impact"] is not None:
-        console.print(summary["impact"]["text"], markup=False)
+    if cost_sentence(summary):
+        console.print(cost_sentence(summary), markup=False)
     if caveat(summary):
         console.print(caveat(summary), style="dim", markup=False)
 

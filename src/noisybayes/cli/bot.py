@@ -52,14 +52,15 @@ def bot() -> None:
     help="Also write example dialogs (English) to train on.",
 )
 def init(file: Path, language: str, dialogs: Path | None) -> None:
-    """Write a commented configuration to FILE, to be changed to your own business."""
+    """Write a commented configuration to FILE and its catalogue beside it, to be changed to your own business."""
     with clear_errors():
         from .._files import whole_file
-        from ..bot.config import SHIPPED
+        from ..bot.config import SHIPPED, load_config
         from ..bot.demo import DEMO_DIALOGS
         from ..data.errors import InputError
 
         copies = {file: SHIPPED / f"cars_{language}.yaml"} | ({dialogs: DEMO_DIALOGS} if dialogs else {})
+        copies |= {file.parent / name: SHIPPED / name for name in load_config(f"cars_{language}").catalogue}
         for path in copies:
             if path.exists():
                 raise InputError(f"{path} exists already; choose another name or remove it first")
@@ -153,6 +154,64 @@ def evaluate(dialogs: str, source: str, reps: int, seed: int, json_file: Path | 
         _show_evaluation(config, found)
 
 
+@bot.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--dialogs", help="The table that the bot was trained on.")
+@click.option("--store", default="noisybayes.db", show_default=True, help="Where the server keeps its chats.")
+@click.option("--name", default="bot", show_default=True, help="The bot's name on the server.")
+@click.option("--back", is_flag=True, help="Go back to the bot before the last retraining.")
+@click.option("--force", is_flag=True, help="Switch on a model that is worse on held-out dialogs, too.")
+def retrain(folder: Path, dialogs: str | None, store: str, name: str, back: bool, force: bool) -> None:
+    """Learn from the labels that people gave to the chats of a server, and switch on the new model.
+
+    It is compared with the old one on dialogs that neither has seen. If it is worse, the old one stays. The last bot is
+    kept as FOLDER.previous.
+    """
+    with clear_errors():
+        from ..bot.retraining import switch_back
+
+        if back:
+            click.echo(f"switched back; the replaced bot is kept in {switch_back(folder)}")
+        else:
+            _retrain(folder, dialogs, store, name, force)
+
+
+def _retrain(folder: Path, dialogs: str | None, store: str, name: str, force: bool) -> None:
+    from ..bot import load_bot
+    from ..bot.retraining import compare, switch_on
+    from ..data.errors import InputError
+    from ..web.store import Store
+
+    if dialogs is None:
+        raise InputError("name the table that the bot was trained on: --dialogs DIALOGS")
+    url = store if "://" in store else f"sqlite:///{Path(store).resolve()}"
+    if "://" not in store and not Path(store).exists():
+        raise InputError(f"there is no store {store}; name that of the server with --store")
+    with Store.open(url) as opened:
+        rows = opened.labeled_dialogs(name)
+    found, both = compare(load_bot(folder), dialogs, rows)
+    click.echo(
+        f"{found.messages} new messages; right among {found.tested} held-out ones: "
+        f"{found.old:.1%} before, {found.new:.1%} after"
+    )
+    if not found.is_better and not force:
+        raise InputError("the new model is worse on held-out dialogs, so the old one stays; look at the labels again")
+    previous = switch_on(folder, both)
+    click.echo(f"switched on; the last bot is kept in {previous}; restart the server, or --back to return")
+
+
+@bot.command()
+def key() -> None:
+    """Make a key for NOISYBAYES_LEADS_KEY, with which a server encrypts contact details."""
+    with clear_errors():
+        from .._extras import require
+
+        require("cryptography", extra="web", purpose="encryption of contact details")
+        from ..web.contact_key import new_key
+
+        click.echo(new_key())
+
+
 def _config(source: str, options: dict[str, Any]) -> Config:
     from dataclasses import replace
 
@@ -178,7 +237,7 @@ def _show_turn(found: Bot, turn: Turn, verbose: bool) -> None:
     click.echo(f"bot: {turn.reply or '(no reply)'}")
     if verbose:
         titles = ", ".join(found.config.features[key].title for key in turn.fired)
-        person = ", handed over to a person" if turn.handover else ""
+        person = f", handed over to a person: {turn.reason}" if turn.handover else ""
         click.echo(f"     [{turn.title}, {turn.confidence:.0%}{person}; {titles or 'no feature'}]")
 
 

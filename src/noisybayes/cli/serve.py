@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,20 @@ from .tables import clear_errors
 @click.option(
     "--store", help="Where verdicts and chats are kept: a file, or postgresql://...  [default: noisybayes.db]"
 )
-@click.option("--bot", "bot_folder", type=click.Path(path_type=Path), help="A bot made by 'noisybayes bot train'.")
+@click.option(
+    "--bot",
+    "bots",
+    multiple=True,
+    metavar="[NAME=]FOLDER",
+    help="A bot made by 'noisybayes bot train'; several have names.",
+)
+@click.option(
+    "--webhook",
+    "webhooks",
+    multiple=True,
+    metavar="[NAME=]URL",
+    help="Where replies, leads and handovers of a bot are sent, signed with NOISYBAYES_WEBHOOK_SECRET.",
+)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Any other address needs a token.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
 @click.option("--token", envvar="NOISYBAYES_TOKEN", help="Who knows it may come in; better set NOISYBAYES_TOKEN.")
@@ -40,8 +56,10 @@ def serve(**options: Any) -> None:
 def _serve(options: dict[str, Any]) -> None:
     from .._extras import require
 
-    for module in ("fastapi", "uvicorn", "sqlalchemy", "alembic", "python_multipart", "yaml"):
+    for module in ("fastapi", "uvicorn", "sqlalchemy", "alembic", "python_multipart", "yaml", "cryptography"):
         require(module, extra="web", purpose="the review desk")
+    from ..web.contact_key import key_from
+    from ..web.responder import Responder
     from ..web.server import serve as run
     from ..web.settings import Settings
 
@@ -49,37 +67,82 @@ def _serve(options: dict[str, Any]) -> None:
         options["host"], options["port"], options["token"], options["max_upload"] * 1_000_000,
         requests_per_second=options["requests_per_second"],
     )  # fmt: skip
-    bot = _bot(options["bot_folder"], options["demo"])
-    store = _store(options["store"], options["demo"])
-    run(store, settings, bot, options["demo"], lambda url: click.echo(f"Open {url} in a browser; Ctrl-C ends it."))
+    seats = _seats(options["bots"], options["webhooks"], options["demo"])
+    key = key_from(demo=options["demo"]) if seats else None
+    with _place(options["store"], options["demo"]) as place:
+        store = open_store(place)
+        responder = Responder(store, seats, key)
+        run(
+            store, settings, responder, options["demo"],
+            lambda url: click.echo(f"Open {url} in a browser; Ctrl-C ends it."),
+        )  # fmt: skip
 
 
-def _bot(folder: Path | None, demo: bool) -> Any:
-    if folder is not None:
-        from ..bot import load_bot
+def _seats(bots: tuple[str, ...], webhooks: tuple[str, ...], demo: bool) -> dict[str, Any]:
+    """Bots by name, each with its webhook and with the token NOISYBAYES_BOT_TOKEN_NAME, if there is one."""
+    import os
 
-        return load_bot(folder)
-    if demo:
-        from ..bot import demo_bot
+    from ..bot import demo_bot, load_bot
+    from ..data.errors import InputError
+    from ..web.responder import Seat
+    from ..web.webhook import check_webhook
 
-        return demo_bot()
-    return None
+    folders, addresses = _named("--bot", bots), _named("--webhook", webhooks)
+    found = {name: load_bot(folder) for name, folder in folders.items()}
+    if not found and demo:
+        found = {_ONLY: demo_bot()}
+    secret = os.environ.get("NOISYBAYES_WEBHOOK_SECRET", "")
+    for name, url in addresses.items():
+        if name not in found:
+            raise InputError(f"--webhook names the bot {name!r}, which no --bot gives; there are {', '.join(found)}")
+        check_webhook(url, secret)
+    return {
+        name: Seat(bot, os.environ.get(f"NOISYBAYES_BOT_TOKEN_{name.upper()}"), addresses.get(name), secret)
+        for name, bot in found.items()
+    }
 
 
-def _store(given: str | None, demo: bool) -> Any:
-    """A name without :// is a file; the demo has one that goes with the process."""
-    import atexit
-    import shutil
+_ONLY = "bot"  # the name of a bot without one
+_NAME = re.compile(r"([A-Za-z][A-Za-z0-9_]{0,30})=(.+)", re.DOTALL)
+
+
+def _named(option: str, values: tuple[str, ...]) -> dict[str, str]:
+    from ..data.errors import InputError
+
+    found: dict[str, str] = {}
+    for value in values:
+        match = _NAME.fullmatch(value)
+        name, rest = (match[1], match[2]) if match else (_ONLY, value)
+        if name in found:
+            raise InputError(f"{option} gives the bot {name!r} twice; write NAME={rest} with names of their own")
+        found[name] = rest
+    return found
+
+
+@contextmanager
+def _place(given: str | None, demo: bool) -> Iterator[str | None]:
+    """Where the store is; the demo has one that goes with the process, also when it is terminated."""
+    if given is not None or not demo:
+        yield given
+        return
     import tempfile
 
+    from .._files import scratch_folder
+
+    with scratch_folder(Path(tempfile.gettempdir())) as folder:
+        yield f"{folder}/demo.db"
+
+
+def open_store(given: str | None) -> Any:
+    """A name without :// is a file."""
+    from .._extras import require
     from ..data.errors import InputError
+
+    for module in ("sqlalchemy", "alembic"):
+        require(module, extra="web", purpose="the review desk")
     from ..web.server import default_store
     from ..web.store import Store, StoreError
 
-    if given is None and demo:
-        folder = tempfile.mkdtemp(prefix="noisybayes-demo-")
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        given = f"{folder}/demo.db"
     url = default_store() if given is None else given if "://" in given else f"sqlite:///{Path(given).resolve()}"
     try:
         return Store.open(url)

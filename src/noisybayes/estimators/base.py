@@ -30,6 +30,7 @@ from ..robust.problem import naive_bayes_problem
 from ..robust.recalibration import Recalibration
 from ..robust.scoring import Scoring
 from . import settings
+from .em_drift import share_not_predicted
 from .fingerprint import fingerprint
 from .labels import as_labels, find_classes
 from .latent import LatentLabelClassifier
@@ -206,6 +207,8 @@ class BaseINB(LatentLabelClassifier):
         self.converged_ = fitted.converged
         counts = fitted.stats.joint[0, :-1]
         self.noise_rate_ = 1.0 - float(np.trace(counts) / counts.sum())
+        if problem.n_classes > 1 and data.n_rows >= 2 * DEFAULT.n_folds:
+            self.drift_ = self.noise_rate_ - share_not_predicted(data, fitted.model.family, problem.n_classes)
         self._publish(fitted.params, fitted.stats)
 
     def _fit_robust(self, data: Dataset, family: Family, checkpoint: Checkpoint = NO_CHECKPOINT) -> Dataset:

@@ -53,7 +53,7 @@ _SHARED = """
     true_proba_ : (n, K) P(true | x, label) of the fitted rows, each found without its own fold; only "crossfit"
     review_count_ : how many labels to look at, a work list that is too long where labels are right; only "crossfit"
     drift_ : how many more labels are doubted than naive Bayes of the labels as given fails to predict, as a share of
-        the rows; only "crossfit"
+        the rows; above 0.05 the classes may not be those of the labels
     event_model_ : the scores that were chosen; only "crossfit"
     em_steps_ : "crossfit": rounds in which labels lost weight (0: labels as given, -1: the generative EM was better);
         "em": iterations

@@ -22,7 +22,7 @@ def write_parts(rows: RemoteRows, folder: Path) -> None:
     """The workers write to a folder that they find under the same path."""
     folder.mkdir()
     names = pl.Series([str(label) for label in rows.judged.classes.tolist()], dtype=pl.String)
-    write = partial(_write_part, folder=folder.resolve(), judge=rows.judged.row_judge, chosen=rows.chosen, names=names)
+    write = partial(_write_part, folder=folder.resolve(), judge=rows.judge, chosen=rows.chosen, names=names)
     written = rows.run(write).items
     missing = [name for name in written if not (folder / name).exists()]
     if missing:
@@ -50,5 +50,5 @@ def _said(found: RowResults, chosen: Chosen, names: pl.Series) -> dict[str, Any]
         "suspect": suspect,
         "suggested_label": names.gather(np.where(suspect, found.other, found.best)),
         "p_suggested": np.where(suspect, found.p_other, found.p_best),
-        "corrected_label": names.gather(found.best),
+        "corrected_label": names.gather(found.corrected),
     }

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .words import NO_SUSPECTS, Summary, caveat, clip, count, headline, percent, review_sentence
+from .words import NO_SUSPECTS, Summary, caveat, clip, cost_sentence, count, headline, percent, review_sentence
 
 PAIRS = 8
 SUSPECTS = 10
@@ -20,7 +20,7 @@ def render_markdown(summary: Summary, n_pairs: int = PAIRS, n_suspects: int = SU
         headline(summary),
         review_sentence(summary),
         caveat(summary),
-        _impact(summary),
+        cost_sentence(summary),
         _warnings(summary),
         _pairs(summary, n_pairs),
         _suspects(summary, n_suspects),
@@ -45,11 +45,6 @@ def _cell(value: Any) -> str:
 def _table(header: list[str], rows: Iterable[Iterable[str]]) -> str:
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def _impact(summary: Summary) -> str:
-    impact = summary.get("impact")
-    return str(impact["text"]) if impact else ""
 
 
 def _warnings(summary: Summary) -> str:

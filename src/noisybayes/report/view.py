@@ -115,6 +115,7 @@ def facts(summary: Summary) -> list[tuple[str, str]]:
         ("source", run.get("source")),
         *((f"column: {role}", names) for role, names in columns_text(run.get("columns") or {})),
         ("rule", summary["rule"]["text"]),
+        ("corrections", _corrections(summary)),
         ("model", run.get("model")),
         ("event model", run.get("event_model")),
         ("steps of EM", run.get("em_steps")),
@@ -125,6 +126,12 @@ def facts(summary: Summary) -> list[tuple[str, str]]:
         ("noisybayes", summary["version"]),
     ]
     return [(name, clip(str(value), FACT_LIMIT)) for name, value in lines if value is not None and value != ""]
+
+
+def _corrections(summary: Summary) -> str | None:
+    if summary.get("n_corrected") is None:
+        return None
+    return f"{plural(summary['n_corrected'], 'label')} changed: {summary['correction_rule']}"
 
 
 def _when(run: Mapping[str, Any]) -> str | None:

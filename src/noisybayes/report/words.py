@@ -119,6 +119,14 @@ def caveat(summary: Summary) -> str:
     )
 
 
+def cost_sentence(summary: Summary) -> str:
+    """What the wrong labels cost a classifier, or why that cannot be told."""
+    if summary.get("impact"):
+        return str(summary["impact"].get("text") or "")
+    reason = summary.get("impact_reason")
+    return f"What the wrong labels cost in accuracy cannot be told: {reason}." if reason else ""
+
+
 def review_at(summary: Summary, rows: float) -> tuple[float, float] | None:
     """Expected share of wrong ones among the `rows` most suspicious, and share of all wrong labels found by them."""
     review = summary.get("review") or {}

@@ -5,14 +5,41 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from fastapi import APIRouter, Depends, Header, HTTPException, Query, Request, Response
+from fastapi import Path as PathOf
 from pydantic import BaseModel, ConfigDict, Field
 
 from .desk import Desk, Filter
 from .exports import corrected_csv, log_csv
 from .guard import REVIEWER
+from .roles import may
+from .store import Account
 
-api = APIRouter(prefix="/api")
+
+class Problem(BaseModel):
+    """What was wrong, in one sentence."""
+
+    detail: str
+
+
+def _problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    return {status: {"model": Problem, "description": _PROBLEMS[status]} for status in statuses}
+
+
+_PROBLEMS = {
+    400: "The request cannot be read.",
+    401: "A token is needed.",
+    403: "Not allowed, or the request came from a page of another site.",
+    404: "There is no such table, row or dialog.",
+    408: "The request came too slowly.",
+    409: "Somebody was faster, or the table is being fitted already.",
+    413: "The request is too large.",
+    421: "The server was asked by another name than its own.",
+    422: "The input is bad.",
+    429: "Too many requests.",
+    503: "The store does not work now; Retry-After says when to ask again.",
+}
+api = APIRouter(prefix="/api", responses=_problems(400, 401, 403, 404, 408, 409, 413, 421, 422, 429, 503))
 CSV = "text/csv; charset=utf-8"
 
 
@@ -22,10 +49,20 @@ def desk_of(request: Request) -> Desk:
 
 
 def reviewer_of(request: Request, x_reviewer: Annotated[str | None, Header(max_length=60)] = None) -> str:
-    """Who reviews: the header X-Reviewer, else the name that the pages keep in a cookie."""
-    return (x_reviewer or request.cookies.get(REVIEWER) or "somebody")[:60]
+    """Who reviews: the account; without one, the header X-Reviewer, or the name that the pages keep in a cookie."""
+    name = account_of(request).name
+    if name and x_reviewer not in (None, name):
+        raise HTTPException(403, f"this token is of {name}, who cannot give verdicts as {x_reviewer}")
+    return (name or x_reviewer or request.cookies.get(REVIEWER) or "somebody")[:60]
 
 
+def account_of(request: Request) -> Account:
+    account: Account = request.state.account
+    return account
+
+
+#: Of a table or a row.
+Number = Annotated[int, PathOf(ge=0, le=2**31 - 1)]
 TheDesk = Annotated[Desk, Depends(desk_of)]
 Reviewer = Annotated[str, Depends(reviewer_of)]
 
@@ -118,9 +155,11 @@ class Columns(BaseModel):
 
 
 class Decision(BaseModel):
-    position: int = Field(ge=0)
+    position: int = Field(ge=0, le=2**31 - 1)
     label: str = Field(max_length=10_000)
-    seen: int = Field(0, description="The id of the verdict that was in force when you looked; 0: there was none.")
+    seen: int = Field(
+        0, ge=0, le=2**31 - 1, description="The id of the verdict that was in force when you looked; 0: there was none."
+    )
 
 
 class Turn(Shown):
@@ -154,8 +193,8 @@ class Started(BaseModel):
 
 @api.get("/health")
 def health(desk: TheDesk) -> dict[str, str]:
-    """Whether the server and its store answer."""
-    desk.store.chat_counts()
+    """Whether the server answers and its store can be written to; 503 if not."""
+    desk.check_health()
     return {"status": "ok"}
 
 
@@ -165,7 +204,10 @@ def tables(desk: TheDesk) -> Any:
     return desk.store.tables()
 
 
-@api.post("/tables", status_code=201)
+_FILE = {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+
+
+@api.post("/tables", status_code=201, openapi_extra={"requestBody": _FILE})
 async def add_table(
     request: Request, desk: TheDesk, name: Annotated[str, Query(max_length=200)], encoding: str = "utf-8"
 ) -> Made:
@@ -176,32 +218,32 @@ async def add_table(
 
 
 @api.get("/tables/{table_id}", response_model=State)
-def table(desk: TheDesk, table_id: int) -> Any:
+def table(desk: TheDesk, table_id: Number) -> Any:
     """A table, its fit, and how far its review is."""
     return desk.overview(table_id)
 
 
 @api.delete("/tables/{table_id}", status_code=204)
-def remove_table(desk: TheDesk, table_id: int) -> None:
+def remove_table(desk: TheDesk, table_id: Number) -> None:
     """Remove a table with its fits and verdicts."""
     desk.store.remove_table(table_id)
 
 
 @api.put("/tables/{table_id}/columns", status_code=202)
-def choose_columns(desk: TheDesk, table_id: int, columns: Columns) -> None:
+def choose_columns(desk: TheDesk, table_id: Number, columns: Columns) -> None:
     """Say what the columns are, and begin to fit."""
     desk.choose_columns(table_id, columns.model_dump())
 
 
 @api.post("/tables/{table_id}/fit", status_code=202)
-def refit(desk: TheDesk, table_id: int) -> None:
+def refit(desk: TheDesk, table_id: Number) -> None:
     """Fit again, with the verdicts as verified labels; the queue is then in a new order."""
     desk.store.table(table_id)
     desk.jobs.start(table_id)
 
 
 @api.get("/tables/{table_id}/overview")
-def overview(desk: TheDesk, table_id: int) -> dict[str, Any]:
+def overview(desk: TheDesk, table_id: Number) -> dict[str, Any]:
     """What the last fit found: noise rate, mislabeling matrix, intervals, cost."""
     from .store import NotFound
 
@@ -215,12 +257,12 @@ def overview(desk: TheDesk, table_id: int) -> dict[str, Any]:
 def queue(
     desk: TheDesk,
     reviewer: Reviewer,
-    table_id: int,
+    table_id: Number,
     given: str | None = None,
     suggested: str | None = None,
     suspects_only: bool = True,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 20,
-    offset: Annotated[int, Query(ge=0)] = 0,
+    offset: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
 ) -> Any:
     """The rows to review, most suspicious first, without those that somebody else is looking at."""
     desk.store.table(table_id)
@@ -228,40 +270,45 @@ def queue(
 
 
 @api.get("/tables/{table_id}/rows/{position}")
-def row(desk: TheDesk, table_id: int, position: int) -> Reviewed:
+def row(desk: TheDesk, table_id: Number, position: Number) -> Reviewed:
     """One row of the queue, and the verdict on it."""
     found, verdict = desk.store.finding(table_id, position), desk.store.verdict(table_id, position)
     return Reviewed(row=Row.model_validate(found), verdict=None if verdict is None else Verdict.model_validate(verdict))
 
 
 @api.post("/tables/{table_id}/verdicts", status_code=201, response_model=Verdict)
-def decide(desk: TheDesk, reviewer: Reviewer, table_id: int, decision: Decision) -> Any:
+def decide(desk: TheDesk, reviewer: Reviewer, table_id: Number, decision: Decision) -> Any:
     """Give the true label of a row. 409 if somebody else gave a verdict since `seen`."""
     return desk.decide(table_id, decision.position, reviewer, decision.label, decision.seen)
 
 
 @api.get("/tables/{table_id}/verdicts", response_model=list[Verdict])
-def verdicts(desk: TheDesk, table_id: int) -> Any:
+def verdicts(desk: TheDesk, table_id: Number) -> Any:
     """All verdicts, oldest first; those taken back have `undone`."""
     desk.store.table(table_id)
     return desk.store.log(table_id)
 
 
 @api.post("/tables/{table_id}/undo", response_model=Verdict | None)
-def undo(desk: TheDesk, reviewer: Reviewer, table_id: int) -> Any:
-    """Take back the last verdict of this reviewer."""
+def undo(
+    request: Request, desk: TheDesk, reviewer: Reviewer, table_id: Number,
+    of: Annotated[str | None, Query(max_length=60, description="Another reviewer; for admins.")] = None,
+) -> Any:  # fmt: skip
+    """Take back the last verdict of this reviewer, or for an admin that of another."""
+    if of not in (None, reviewer) and not may(account_of(request), "admin"):
+        raise HTTPException(403, f"only an admin can take back verdicts of {of}")
     desk.store.table(table_id)
-    return desk.store.undo(table_id, reviewer)
+    return desk.store.undo(table_id, of or reviewer)
 
 
 @api.get("/tables/{table_id}/corrected.csv", response_class=Response)
-def corrected(desk: TheDesk, table_id: int) -> Response:
+def corrected(desk: TheDesk, table_id: Number) -> Response:
     """The table with the corrected labels beside the given ones."""
     return Response(corrected_csv(desk.store, table_id), media_type=CSV)
 
 
 @api.get("/tables/{table_id}/log.csv", response_class=Response)
-def log(desk: TheDesk, table_id: int) -> Response:
+def log(desk: TheDesk, table_id: Number) -> Response:
     """The verdicts as CSV."""
     desk.store.table(table_id)
     return Response(log_csv(desk.store, table_id), media_type=CSV)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ..bot import Bot, Dialog
+from ..bot import Bot
 from ..data.errors import InputError
 from .fitting import choose_roles, read_content
 from .jobs import Jobs
+from .responder import Responder
 from .settings import Settings
 from .store import ChatTurn, DialogInfo, Finding, FitInfo, ReviewProgress, Store, TableInfo, Verdict
 from .uploads import read_upload
 
-LONGEST_MESSAGE = 2_000
 LONGEST_NAME = 100
+_HEALTH_LASTS = 1.0  # seconds
 
 
 class Filter(NamedTuple):
@@ -34,9 +36,18 @@ class Overview(NamedTuple):
 
 
 class Desk:
-    def __init__(self, store: Store, settings: Settings, bot: Bot | None = None) -> None:
-        self.store, self.settings, self.bot = store, settings, bot
+    def __init__(self, store: Store, settings: Settings, responder: Responder | None = None) -> None:
+        self.store, self.settings = store, settings
+        self.responder = responder or Responder(store, {}, None)
         self.jobs = Jobs(store)
+        self._healthy_until = 0.0
+
+    def check_health(self) -> None:
+        """Unavailable if the store takes no writes. Asked often, it is not tried every time."""
+        now = time.monotonic()
+        if now > self._healthy_until:
+            self.store.probe()
+            self._healthy_until = now + _HEALTH_LASTS
 
     # tables
 
@@ -76,28 +87,40 @@ class Desk:
 
     # chat
 
+    @property
+    def bot(self) -> Bot | None:
+        """The bot of the chat page."""
+        first = self.responder.first
+        return None if first is None else self.responder.seats[first].bot
+
     def start_dialog(self) -> str:
         dialog_id = secrets.token_urlsafe(12)
-        self.store.start_dialog(dialog_id, self._bot().start().as_dict())
+        self.store.start_dialog(dialog_id, self._bot()[1].start().as_dict())
         return dialog_id
 
     def say(self, dialog: DialogInfo, message: str) -> ChatTurn:
-        """What the bot answers; nothing of contact details is kept."""
-        message = message.strip()
-        if not message:
-            raise InputError("the message is empty")
-        if len(message) > LONGEST_MESSAGE:
-            raise InputError(f"the message has {len(message):,} characters; at most {LONGEST_MESSAGE:,} are read")
-        turn = self._bot().answer(Dialog.from_dict(dialog.state), message)
-        return self.store.add_turn(
-            dialog.id, seen=len(dialog.turns), state=turn.dialog.as_dict(), message=turn.message,
-            category=turn.category, title=turn.title, confidence=turn.confidence, handover=turn.handover,
-            reply=turn.reply, fired=list(turn.fired),
-        )  # fmt: skip
+        """What the bot answers; contact details are masked, and kept as a lead."""
+        return self.responder.say(self._bot()[0], dialog, message)
 
-    def _bot(self) -> Bot:
-        if self.bot is None:
+    def answer_handover(
+        self, handover_id: int, *, seen: int, reviewer: str, reply: str, label: str | None, bot_goes_on: bool
+    ) -> None:
+        """A person's answer goes to the customer and, with a label, into the training data."""
+        found = self.store.handover(handover_id)
+        if label is not None:
+            self.check_category(found.bot, label)
+        self.store.close_handover(
+            handover_id, seen=seen, reviewer=reviewer, reply=reply.strip(), label=label, paused=not bot_goes_on
+        )
+
+    def check_category(self, bot: str, label: str) -> None:
+        categories = self.responder.seat(bot).bot.config.categories
+        if label not in categories:
+            raise InputError(f"{label!r} is not a category of the bot {bot!r}; possible are {', '.join(categories)}")
+
+    def _bot(self) -> tuple[str, Bot]:
+        if self.responder.first is None or self.bot is None:
             raise InputError(
                 "no bot was given to this server: train one with 'noisybayes bot train' and start with --bot FOLDER"
             )
-        return self.bot
+        return self.responder.first, self.bot

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
+import logging
+import math
 import secrets
 import time
-from http.cookies import SimpleCookie
+from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
 
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from .roles import SAFE, least_role, may
 from .settings import Settings, is_local
+from .store import Account, Store, Unavailable
 
+_log = logging.getLogger(__name__)
 SESSION, CSRF, REVIEWER = "noisybayes_session", "noisybayes_csrf", "noisybayes_reviewer"
 SMALL_BODY = 1_000_000
-_SAFE = ("GET", "HEAD", "OPTIONS")
 _OPEN = ("/login", "/static/", "/api/health")
 #: What a foreign page can send without asking first; everything else a browser would ask us about, and we say no.
 _SIMPLE = ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain", "")
@@ -33,55 +39,111 @@ _HEADERS = {
 
 
 class Guard:
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
-        self.app, self.settings = app, settings
+    def __init__(self, app: ASGIApp, settings: Settings, store: Store) -> None:
+        self.app, self.settings, self.store = app, settings, store
         self.limiter = Limiter(settings.requests_per_second)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        headers, path = Headers(scope=scope), scope["path"]
-        send = _with_headers(send, path)
-        refused = self._refused(scope, headers)
-        if refused is not None:
-            await refused(scope, receive, send)
-            return
-        limit = self.settings.most_upload + 10_000 if _takes_files(path) else SMALL_BODY
-        await self.app(scope, _bounded(receive, limit), send)
+        path = scope["path"]
+        answer = _Answer(send, path)
+        try:
+            refused = await self._refused(scope, Headers(scope=scope))
+            if refused is not None:
+                await refused(scope, receive, answer.send)
+                return
+            limit = self.settings.most_upload + 10_000 if _takes_files(path) else SMALL_BODY
+            await self.app(scope, _bounded(receive, limit, self.settings.most_seconds), answer.send)
+        except Exception:
+            # what is not handled further in would be answered by the server itself, without our headers
+            _log.exception("%s %s failed", scope["method"], path)
+            if answer.begun:
+                raise
+            failed = _says(500, "something went wrong that should not; the server's log has the details")
+            await failed(scope, receive, answer.send)
 
-    def _refused(self, scope: Scope, headers: Headers) -> Response | None:
-        path, safe = scope["path"], scope["method"] in _SAFE
+    async def _refused(self, scope: Scope, headers: Headers) -> Response | None:
+        refused = self._refused_by_form(scope, headers)
+        if refused is not None:
+            return refused
+        path, method = scope["path"], scope["method"]
+        bearer = headers.get("authorization")
+        try:
+            account = await run_in_threadpool(self._account, headers, bearer, client_of(scope))
+        except Unavailable as error:
+            return _says(503, str(error), {"Retry-After": "5"})
+        except Locked as locked:
+            return too_many_tries(locked.seconds)
+        if account is None and not _is_open(path):
+            told = "a token is needed: send it as 'Authorization: Bearer TOKEN'"
+            wanted = {"WWW-Authenticate": "Bearer"}
+            return _says(401, told, wanted) if path.startswith("/api") else RedirectResponse("/login", 303)
+        if account is not None and not may(account, least_role(method, path)):
+            return _says(403, f"this needs the role {least_role(method, path)}; {account.name} is {account.role}")
+        if method not in SAFE and not (bearer and account) and _is_foreign(headers, path):
+            return _says(403, "this request did not come from a page of this server")
+        scope.setdefault("state", {})["account"] = account
+        return None
+
+    def _refused_by_form(self, scope: Scope, headers: Headers) -> Response | None:
+        """What can be told from the request alone."""
+        path = scope["path"]
         # a foreign name that points at 127.0.0.1; with a token, a proxy may stand in front
         if self.settings.token is None and not _is_local_name(headers.get("host", "")):
             return _says(421, "this server answers on its own machine only")
-        if not self.limiter.allows((scope.get("client") or ("",))[0]):
+        if not self.limiter.allows(client_of(scope)):
             return _says(429, "too many requests; wait a moment", {"Retry-After": "1"})
+        if not _is_origin(headers.get("origin")):
+            return _says(400, "the header Origin is not an address")
         length = headers.get("content-length", "0")
         most = self.settings.most_upload if _takes_files(path) else SMALL_BODY
-        if not length.isdigit() or int(length) > most + 10_000:
+        if not (length.isascii() and length.isdigit()) or int(length) > most + 10_000:
             return _says(413, f"the request is larger than {most / 1e6:,.0f} MB")
-        bearer = self._bears_token(headers)
-        if self.settings.token is not None and not bearer and not self._has_session(headers) and not _is_open(path):
-            return (
-                _says(
-                    401, "a token is needed: send it as 'Authorization: Bearer TOKEN'", {"WWW-Authenticate": "Bearer"}
-                )
-                if path.startswith("/api")
-                else RedirectResponse("/login", 303)
-            )
-        if not safe and not bearer and _is_foreign(headers, path):
-            return _says(403, "this request did not come from a page of this server")
         return None
 
-    def _bears_token(self, headers: Headers) -> bool:
-        token = self.settings.token
-        given = headers.get("authorization", "")
-        return token is not None and hmac.compare_digest(given.encode(), f"Bearer {token}".encode())
+    def _account(self, headers: Headers, bearer: str | None, client: str) -> Account | None:
+        """Who asks; without a token of the server, everybody on this machine may do everything."""
+        if self.settings.token is None:
+            return EVERYBODY
+        if bearer is not None:
+            return account_of_token(self.store, self.settings, bearer.removeprefix("Bearer "), client)
+        key = cookie(headers, SESSION)
+        return None if key is None else self.store.session(key, proof_of(self.settings.token))
 
-    def _has_session(self, headers: Headers) -> bool:
-        given = cookie(headers, SESSION)
-        return given is not None and hmac.compare_digest(given.encode(), session_of(self.settings.token or "").encode())
+
+#: The holder of the server's own token, who may use any name.
+EVERYBODY = Account("", "admin")
+
+
+class Locked(Exception):
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self.seconds = seconds
+
+
+def account_of_token(store: Store, settings: Settings, token: str, client: str) -> Account | None:
+    """Whose token it is. A client that guesses waits longer and longer; meanwhile not even a right one counts."""
+    own = settings.token
+    wait = store.wait_for_login(client)
+    if wait > 0:
+        raise Locked(wait)
+    if own is not None and hmac.compare_digest(token.encode(), own.encode()):
+        return EVERYBODY
+    account = store.account_of(token)
+    if account is None:
+        store.login_failed(client)
+    return account
+
+
+def too_many_tries(seconds: float) -> Response:
+    told = f"too many wrong tokens; wait {math.ceil(seconds)} seconds"
+    return _says(429, told, {"Retry-After": str(math.ceil(seconds))})
+
+
+def client_of(scope: Scope) -> str:
+    return str((scope.get("client") or ("",))[0])
 
 
 class Limiter:
@@ -101,8 +163,8 @@ class Limiter:
         return left >= 1
 
 
-def session_of(token: str) -> str:
-    """What the cookie holds after a login: proves that the token was known, without holding it."""
+def proof_of(token: str) -> str:
+    """Proves that a token was known, without holding it: sessions end when the server is given another one."""
     return hmac.new(token.encode(), b"noisybayes session", hashlib.sha256).hexdigest()
 
 
@@ -111,8 +173,19 @@ def new_csrf() -> str:
 
 
 def cookie(headers: Headers, name: str) -> str | None:
-    found = SimpleCookie(headers.get("cookie", "")).get(name)
+    try:
+        found = SimpleCookie(headers.get("cookie", "")).get(name)
+    except CookieError:
+        return None
     return None if found is None else found.value
+
+
+def _is_origin(origin: str | None) -> bool:
+    try:
+        urlsplit(origin or "")
+    except ValueError:
+        return False
+    return True
 
 
 def _is_foreign(headers: Headers, path: str) -> bool:
@@ -147,12 +220,20 @@ def _says(status: int, detail: str, headers: dict[str, str] | None = None) -> Re
     return JSONResponse({"detail": detail}, status, headers)
 
 
-def _bounded(receive: Receive, most: int) -> Receive:
-    taken = 0
+def _bounded(receive: Receive, most: int, seconds: float) -> Receive:
+    """A body of so many bytes, which comes within so many seconds."""
+    taken, whole = 0, False
+    end = time.monotonic() + seconds
 
     async def bounded() -> Message:
-        nonlocal taken
-        message = await receive()
+        nonlocal taken, whole
+        if whole:  # from now on it waits for the client to go
+            return await receive()
+        try:
+            message = await asyncio.wait_for(receive(), max(end - time.monotonic(), 0.0))
+        except TimeoutError:
+            raise HTTPException(408, f"the request did not come within {seconds:,.0f} seconds") from None
+        whole = not message.get("more_body", False)
         taken += len(message.get("body", b""))
         if taken > most:
             raise HTTPException(413, f"the request is larger than {most / 1e6:,.0f} MB")
@@ -161,14 +242,19 @@ def _bounded(receive: Receive, most: int) -> Receive:
     return bounded
 
 
-def _with_headers(send: Send, path: str) -> Send:
-    async def with_headers(message: Message) -> None:
+class _Answer:
+    """Sends what is answered, with the headers that every answer has."""
+
+    def __init__(self, send: Send, path: str) -> None:
+        self._send, self._path = send, path
+        self.begun = False
+
+    async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
+            self.begun = True
             headers = MutableHeaders(scope=message)
             for name, value in _HEADERS.items():
                 headers.setdefault(name, value)
-            if not path.startswith("/static/"):
+            if not self._path.startswith("/static/"):
                 headers.setdefault("Cache-Control", "no-store")
-        await send(message)
-
-    return with_headers
+        await self._send(message)

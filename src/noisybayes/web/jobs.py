@@ -1,54 +1,115 @@
-"""Fits in the background: one after the other, while the pages stay usable."""
+"""Fits in the background: one after the other, while the pages stay usable; those of stopped servers are taken over."""
 
 from __future__ import annotations
 
 import logging
-from threading import Lock, Thread
+import secrets
+import time
+from collections.abc import Callable
+from threading import Event, Lock, Thread
 
 from ..data.errors import InputError
 from ..data.roles import Roles
 from .fitting import STAGES, fit_table, read_content
-from .store import Store
+from .store import Conflict, NotFound, Store, StoreError, Unavailable
 
 _log = logging.getLogger(__name__)
+_HEARTBEAT = 5.0  # seconds; a lease lasts several of them
+_KEEP_TRYING = 600.0  # seconds that the result of a fit waits for a store that does not work
 
 
 class Jobs:
-    """At most one fit at a time; a server that is stopped does not wait for it (see Store.abandon_fits)."""
+    """At most one fit at a time. Another server takes a fit over when this one has not renewed its lease."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._turn = Lock()
+    def __init__(self, store: Store, heartbeat: float = _HEARTBEAT) -> None:
+        self.owner = secrets.token_hex(8)
+        self._store, self._heartbeat = store, heartbeat
+        self._turn, self._stopped = Lock(), Event()
+        self._watcher: Thread | None = None
+
+    def watch(self) -> None:
+        """Begin to renew leases, and to take over fits that others left."""
+        self._stopped.clear()
+        self._watcher = Thread(target=self._watch, name="leases of fits", daemon=True)
+        self._watcher.start()
+
+    def stop(self) -> None:
+        """Others need not wait for our leases to end."""
+        self._stopped.set()
+        if self._watcher is not None:
+            self._watcher.join(5)
+            try:
+                self._store.release_fits(self.owner)
+            except StoreError as error:
+                _log.warning("the fits were not handed on: %s", error)
 
     def start(self, table_id: int) -> Thread:
         """Busy if the table is being fitted already."""
-        fit_id = self._store.start_fit(table_id)
+        return self._begin(table_id, self._store.start_fit(table_id, self.owner))
+
+    def _begin(self, table_id: int, fit_id: int) -> Thread:
         thread = Thread(target=self._wait_and_run, args=(table_id, fit_id), name=f"fit {fit_id}", daemon=True)
         thread.start()
         return thread
 
+    def _watch(self) -> None:
+        while True:
+            try:
+                self._store.renew_leases(self.owner)
+                for fit_id, table_id in self._store.take_over_fits(self.owner):
+                    self._begin(table_id, fit_id)
+            except StoreError as error:
+                _log.warning("leases were not renewed: %s", error)
+            if self._stopped.wait(self._heartbeat):
+                return
+
     def _wait_and_run(self, table_id: int, fit_id: int) -> None:
-        self._store.report_progress(fit_id, "waiting", 0.0)
         with self._turn:
-            self._run(table_id, fit_id)
+            try:
+                self._run(table_id, fit_id)
+            except (Conflict, NotFound) as error:  # taken over, or the table was removed
+                _log.info("the fit %d ended: %s", fit_id, error)
+            except StoreError as error:
+                _log.warning("the fit %d is left to others: %s", fit_id, error)
 
     def _run(self, table_id: int, fit_id: int) -> None:
         store = self._store
 
         def tell(stage: str) -> None:
-            store.report_progress(fit_id, stage, STAGES.get(stage, 0.0))
+            if self._stopped.is_set():
+                raise Conflict("this server stops")
+            _patiently(lambda: store.report_progress(fit_id, stage, STAGES.get(stage, 0.0), self.owner))
 
         try:
             tell("reading")
             table = store.table(table_id)
             verdicts = {position: verdict.label for position, verdict in store.verdicts(table_id).items()}
             fit = fit_table(read_content(store.content(table_id)), as_roles(table.roles), table.name, verdicts, tell)
-            store.finish_fit(fit_id, fit.overview, fit.findings)
+            _patiently(lambda: store.finish_fit(fit_id, fit.overview, fit.findings, self.owner))
         except InputError as error:
-            store.fail_fit(fit_id, str(error))
+            message = str(error)
+        except StoreError:
+            raise
         except Exception:
             _log.exception("the fit of table %d failed", table_id)
-            store.fail_fit(fit_id, "something went wrong that should not; the server's log has the details")
+            message = "something went wrong that should not; the server's log has the details"
+        else:
+            return
+        _patiently(lambda: store.fail_fit(fit_id, message, self.owner))
+
+
+def _patiently(write: Callable[[], None]) -> None:
+    """Minutes of work are not thrown away because the store is locked or full for a while."""
+    end, pause = time.monotonic() + _KEEP_TRYING, 0.5
+    while True:
+        try:
+            write()
+            return
+        except Unavailable:
+            if time.monotonic() > end:
+                raise
+            time.sleep(pause)
+            pause = min(2 * pause, 10.0)
 
 
 def as_roles(stored: dict[str, object] | None) -> Roles:

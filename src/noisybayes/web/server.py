@@ -13,7 +13,7 @@ from .settings import Settings
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from ..bot import Bot
+    from .responder import Responder
     from .store import Store
 
 DEMO_TABLE = "dealership.csv"
@@ -35,23 +35,31 @@ def _demo_file() -> Path:
     return installed if installed.exists() else here.parents[2] / "examples" / DEMO_TABLE
 
 
-def serve(store: Store, settings: Settings, bot: Bot | None, demo: bool, announce: Callable[[str], None]) -> None:
+def serve(
+    store: Store, settings: Settings, responder: Responder | None, demo: bool, announce: Callable[[str], None]
+) -> None:
     """Answer until interrupted. `announce` is told the address as soon as it is ours."""
     import uvicorn
 
     from .app import create_app
+    from .webhook import Sender
 
     listener = _listen(settings)
     announce(_address(listener))
-    app = create_app(store, settings, bot)
+    app = create_app(store, settings, responder=responder)
+    sender = None if responder is None else Sender(store, responder.seats, responder.key)
     if demo:
         add_demo(store, app)
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=5
     )
     try:
+        if sender is not None:
+            sender.start()
         uvicorn.Server(config).run(sockets=[listener])
     finally:
+        if sender is not None:
+            sender.close()
         store.close()
 
 

@@ -18,6 +18,7 @@ class Settings:
     most_upload: int = 50_000_000  # bytes
     most_memory: int = 2_000_000_000  # bytes that reading an upload may take
     requests_per_second: float = 50.0  # of one client
+    most_seconds: float = 60.0  # until the body of a request has come
 
     def __post_init__(self) -> None:
         if not is_local(self.host) and self.token is None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..data.decoding import check_encoding
 from ..data.errors import InputError
 
 MOST_SECONDS = 120
@@ -24,12 +24,13 @@ class Upload(NamedTuple):
 
 
 def read_upload(name: str, content: bytes, most_memory: int, encoding: str = "utf-8") -> Upload:
+    check_encoding(encoding)  # it becomes an argument of a command
     with tempfile.TemporaryDirectory(prefix="noisybayes-") as folder:
         source, made = Path(folder) / _safe_name(name), Path(folder) / "table.parquet"
         source.write_bytes(content)
         told = _run([str(source), str(made), str(most_memory), encoding])
         if "error" in told:
-            raise InputError(_for_page(str(told["error"]).replace(f"{folder}/", "")))
+            raise InputError(str(told["error"]).replace(f"{folder}/", ""))
         return Upload(made.read_bytes(), told["n_rows"], told["columns"])
 
 
@@ -45,11 +46,6 @@ def _run(arguments: list[str]) -> dict[str, Any]:
         return dict(json.loads(done.stdout))
     except ValueError:
         raise InputError("the file needs more memory than an upload may take; send a smaller one") from None
-
-
-def _for_page(message: str) -> str:
-    """Names of options without the dashes of the command line: here they are fields of a form."""
-    return re.sub(r"--([a-z-]+)", r"\1", message)
 
 
 def _safe_name(name: str) -> str:

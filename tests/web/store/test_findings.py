@@ -8,6 +8,8 @@ import pytest
 from sqlalchemy import text
 
 from noisybayes.web.store import Finding, NotFound, Store, StoreError, findings
+from noisybayes.web.store.database import Database
+from noisybayes.web.store.kinds import now
 
 from .made import NO_TEXTS, STRANGE_TEXTS, finding, fitted_table, give
 
@@ -82,9 +84,17 @@ def test_two_reviewers_get_different_rows(store: Store, monkeypatch: pytest.Monk
     assert positions(store.queue(table_id, reviewer="ann")) == [0, 2]
     assert positions(store.queue(table_id, reviewer="eve")) == [0]
     assert store.queue_length(table_id) == 3
-    later = findings.now() + timedelta(minutes=3, seconds=1)
-    monkeypatch.setattr(findings, "now", lambda: later)
+    later = now() + timedelta(minutes=3, seconds=1)
+    monkeypatch.setattr(Database, "moment", lambda self, connection: later)
     assert positions(store.queue(table_id, reviewer="eve")) == [0, 1, 2]
+
+
+def test_a_clock_that_was_set_back_hides_no_row(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    table_id = fitted_table(store, [finding(0)])
+    store.claim(table_id, 0, "ann")
+    earlier = now() - timedelta(days=1)
+    monkeypatch.setattr(Database, "moment", lambda self, connection: earlier)
+    assert positions(store.queue(table_id, reviewer="bob")) == [0]
 
 
 def test_a_claim_holds_in_its_table_only(store: Store) -> None:

@@ -3,10 +3,14 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import update
 
 from noisybayes.web.store import Busy, Conflict, NotFound, Store
+from noisybayes.web.store.fits import MOST_ATTEMPTS
+from noisybayes.web.store.kinds import now
+from noisybayes.web.store.schema import fit as fits
 
-from .made import at_once, finding, fitted_table, give, refit
+from .made import at_once, finding, give, refit
 
 
 @pytest.fixture
@@ -98,14 +102,44 @@ def test_a_fit_ends_once(store: Store, table_id: int) -> None:
     assert store.queue_length(table_id) == 0
 
 
-def test_unfinished_fits_are_abandoned(store: Store, table_id: int) -> None:
-    done = fitted_table(store, [finding(0)])
-    fit_id = store.start_fit(table_id)
-    assert store.abandon_fits() == 1
-    assert store.abandon_fits() == 0
-    assert (store.fit(fit_id).state, store.fit(fit_id).message) == ("failed", "the server was stopped")
-    assert store.latest_fit(done) is not None
-    store.start_fit(table_id)
+def test_a_fit_belongs_to_its_owner_while_the_lease_lasts(store: Store, table_id: int) -> None:
+    fit_id = store.start_fit(table_id, "one")
+    assert store.take_over_fits("two") == []
+    assert (store.renew_leases("one"), store.renew_leases("two")) == (1, 0)
+    with pytest.raises(Conflict, match=f"the fit {fit_id} was taken over by another server"):
+        store.report_progress(fit_id, "fitting", 0.5, "two")
+    store.fail_fit(fit_id, "not mine", "two")
+    assert store.fit(fit_id).state == "running"
+
+
+def test_a_fit_whose_lease_is_over_is_taken_over_once(store: Store, table_id: int) -> None:
+    fit_id = store.start_fit(table_id, "one")
+    store.release_fits("one")
+    taken = at_once(4, lambda number: store.take_over_fits(f"new {number}"))
+    assert sorted(taken) == [[], [], [], [(fit_id, table_id)]]
+    new = f"new {[bool(each) for each in taken].index(True)}"
+    with pytest.raises(Conflict, match="was taken over by another server"):
+        store.finish_fit(fit_id, {}, [finding(0)], "one")
+    store.finish_fit(fit_id, {}, [finding(0)], new)
+    assert store.fit(fit_id).state == "done"
+
+
+def test_a_fit_that_ends_its_servers_is_not_tried_for_ever(store: Store, table_id: int) -> None:
+    fit_id = store.start_fit(table_id, "0")
+    for attempt in range(1, MOST_ATTEMPTS):
+        store.release_fits(str(attempt - 1))
+        assert store.take_over_fits(str(attempt)) == [(fit_id, table_id)]
+    store.release_fits(str(MOST_ATTEMPTS - 1))
+    assert store.take_over_fits("last") == []
+    assert store.fit(fit_id).state == "failed"
+    assert "was stopped 3 times during this fit" in store.fit(fit_id).message
+
+
+def test_a_lease_by_a_clock_that_was_set_back_is_over(store: Store, table_id: int) -> None:
+    fit_id = store.start_fit(table_id, "one")
+    with store._database.write() as connection:
+        connection.execute(update(fits).values(lease=now() + timedelta(days=1)))
+    assert store.take_over_fits("two") == [(fit_id, table_id)]
 
 
 def test_the_latest_fit_is_the_last_that_is_done(store: Store, table_id: int) -> None:

@@ -15,8 +15,8 @@ from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, inspect, text
 
 from noisybayes.web.store import Conflict, Store, StoreError
+from noisybayes.web.store.database import VERSION_TABLE
 from noisybayes.web.store.schema import metadata
-from noisybayes.web.store.upgrade import VERSION_TABLE
 
 from ..postgres import Cluster
 from .made import at_once, finding, fitted_table, give, say

@@ -27,7 +27,9 @@ def start_chat(desk: TheDesk, message: Annotated[str, Form()]) -> Response:
 
 @router.get("/chat/{dialog_id}")
 def chat(request: Request, desk: TheDesk, dialog_id: str) -> Response:
-    return render(request, "chat.html", dialog=desk.store.dialog(dialog_id), bot=desk.bot, recent=[])
+    replies = desk.store.person_replies(dialog_id)
+    dialog = desk.store.dialog(dialog_id)
+    return render(request, "chat.html", dialog=dialog, bot=desk.bot, recent=[], replies=replies)
 
 
 @router.post("/chat/{dialog_id}", dependencies=checked)

@@ -12,6 +12,7 @@ from ...data.cells import as_text
 from ...data.errors import InputError
 from ..api import TheDesk
 from ..desk import Desk
+from ..field_names import in_our_words
 from ..fitting import choose_roles, read_content
 from ..store import Busy, TableInfo
 from .page import checked, go, render
@@ -44,7 +45,7 @@ def import_file(
     try:
         table_id = desk.import_file(file.filename or "table", file.file.read(), encoding)
     except InputError as error:
-        return _import_page(request, desk, str(error))
+        return _import_page(request, desk, in_our_words(str(error)))
     return go(f"/t/{table_id}/columns")
 
 
@@ -65,7 +66,7 @@ def _choose(request: Request, desk: Desk, table_id: int, kinds: dict[str, str]) 
     try:
         desk.choose_columns(table_id, _chosen(kinds))
     except (InputError, Busy) as error:
-        return _columns_page(request, desk, table_id, kinds, str(error))
+        return _columns_page(request, desk, table_id, kinds, in_our_words(str(error)))
     return go(f"/t/{table_id}")
 
 

@@ -15,10 +15,10 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from ..._version import __version__
 from ...report import words
 from ...report.html import environment
-from ..api import desk_of
+from ..api import account_of, desk_of
 from ..desk import Desk
 from ..guard import CSRF, REVIEWER, new_csrf
-from ..store import TableInfo
+from ..store import TableInfo, Unavailable
 
 YEAR = 365 * 24 * 3600
 
@@ -31,7 +31,8 @@ def templates() -> Environment:
 def render(request: Request, name: str, status: int = 200, **context: Any) -> HTMLResponse:
     """A page, with what all pages need: who looks, the token of its forms, the table that the menu is about."""
     csrf = request.cookies.get(CSRF) or new_csrf()
-    reviewer = request.cookies.get(REVIEWER) or f"guest-{secrets.token_hex(2)}"
+    account = getattr(request.state, "account", None)
+    reviewer = (account.name if account else "") or request.cookies.get(REVIEWER) or f"guest-{secrets.token_hex(2)}"
     desk = desk_of(request)
     table = context.pop("table", None)
     shared = {
@@ -42,25 +43,27 @@ def render(request: Request, name: str, status: int = 200, **context: Any) -> HT
     response = HTMLResponse(templates().get_template(name).render(shared | context), status)
     if CSRF not in request.cookies:
         set_cookie(request, response, CSRF, csrf)
-    if REVIEWER not in request.cookies:
+    if REVIEWER not in request.cookies and not (account and account.name):
         set_cookie(request, response, REVIEWER, reviewer)
     return response
 
 
 def _newest(desk: Desk) -> TableInfo | None:
-    """What the menu leads to on pages that are about no table."""
-    return next((table for table in desk.store.tables() if table.roles is not None), None)
+    """What the menu leads to on pages that are about no table; nothing while the store does not work."""
+    try:
+        return next((table for table in desk.store.tables() if table.roles is not None), None)
+    except Unavailable:
+        return None
 
 
-def set_cookie(request: Request, response: Response, name: str, value: str) -> None:
+def set_cookie(request: Request, response: Response, name: str, value: str, max_age: int = YEAR) -> None:
     secure = request.url.scheme == "https"  # a proxy on this machine tells
-    response.set_cookie(name, value, max_age=YEAR, httponly=True, samesite="lax", secure=secure)
+    response.set_cookie(name, value, max_age=max_age, httponly=True, samesite="lax", secure=secure)
 
 
 def error_page(request: Request, status: int, detail: str) -> Response:
-    title = {404: "Not here", 409: "Not now", 413: "Too large", 422: "That did not work"}.get(
-        status, "That did not work"
-    )
+    titles = {404: "Page not found", 409: "Not now", 413: "Too large", 503: "Not available now"}
+    title = titles.get(status, "That did not work")
     return render(request, "error.html", status, title=title, detail=detail)
 
 
@@ -72,7 +75,7 @@ def check_csrf(request: Request, csrf_token: Annotated[str, Form()] = "") -> Non
 
 
 def reviewer_of(request: Request) -> str:
-    return (request.cookies.get(REVIEWER) or "somebody")[:60]
+    return (account_of(request).name or request.cookies.get(REVIEWER) or "somebody")[:60]
 
 
 checked = [Depends(check_csrf)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hmac
+import math
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
@@ -10,8 +10,9 @@ from starlette.responses import Response
 
 from ...data.errors import InputError
 from ...report.html import asset
-from ..api import TheDesk
-from ..guard import REVIEWER, SESSION, session_of
+from ..api import TheDesk, account_of
+from ..guard import REVIEWER, SESSION, Locked, account_of_token, client_of, proof_of
+from ..store import SESSION_LASTS
 from .page import checked, go, render, set_cookie
 
 router = APIRouter(include_in_schema=False)
@@ -24,6 +25,8 @@ def report_style() -> Response:
 
 @router.post("/reviewer", dependencies=checked)
 def rename_reviewer(request: Request, name: Annotated[str, Form(min_length=1, max_length=60)]) -> Response:
+    if account_of(request).name:
+        raise InputError("your name is that of your account")
     if not name.strip().isprintable() or not name.strip().isascii():
         raise InputError("a reviewer's name is kept in a cookie: use plain letters, digits and signs")
     response = go("/")
@@ -43,16 +46,28 @@ def login_form(request: Request) -> Response:
 
 @router.post("/login", dependencies=checked)
 def login(request: Request, desk: TheDesk, token: Annotated[str, Form()]) -> Response:
-    expected = desk.settings.token
-    if expected is None or not hmac.compare_digest(token.strip().encode(), expected.encode()):
-        return render(request, "login.html", 403, error="This is not the token that the server was started with.")
+    expected, client = desk.settings.token, client_of(request.scope)
+    try:
+        account = None if expected is None else account_of_token(desk.store, desk.settings, token.strip(), client)
+    except Locked as locked:
+        wait = math.ceil(locked.seconds)
+        page = render(request, "login.html", 429, error=f"Too many wrong tokens. Wait {wait} seconds.")
+        page.headers["Retry-After"] = str(wait)
+        return page
+    if expected is None or account is None:
+        return render(request, "login.html", 403, error="This is neither the server's token nor that of an account.")
+    desk.store.login_succeeded(client)
     response = go("/")
-    set_cookie(request, response, SESSION, session_of(expected))
+    key = desk.store.start_session(account.name, proof_of(expected))
+    set_cookie(request, response, SESSION, key, int(SESSION_LASTS.total_seconds()))
     return response
 
 
 @router.post("/logout", dependencies=checked)
-def logout() -> Response:
+def logout(request: Request, desk: TheDesk) -> Response:
+    key = request.cookies.get(SESSION)
+    if key is not None:
+        desk.store.end_session(key)
     response = go("/login")
     response.delete_cookie(SESSION)
     return response

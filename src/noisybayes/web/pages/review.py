@@ -7,8 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request
 from starlette.responses import Response
 
-from ..api import TheDesk
+from ..api import TheDesk, account_of
 from ..desk import Filter
+from ..roles import may
 from ..store import Conflict, NotFound
 from .page import Reviewer, checked, go, render
 from .tables import heat_map
@@ -39,7 +40,7 @@ def review(
     which = Filter(given or None, suggested or None, not all)
     queue = desk.queue(table_id, which, reviewer, UPCOMING + 1, max(skip, 0))
     current = desk.store.finding(table_id, row) if row is not None else next(iter(queue), None)
-    if current is not None:
+    if current is not None and may(account_of(request), "reviewer"):
         desk.store.claim(table_id, current.position, reviewer)
     left = desk.store.queue_length(table_id, **which._asdict())
     return render(

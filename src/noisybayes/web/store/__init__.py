@@ -5,11 +5,15 @@ processes. Texts are kept as they are, but for zero characters and halves of cha
 they become U+FFFD.
 """
 
-from .errors import Busy, Conflict, NotFound, StoreError
+from .accounts import ROLES, SESSION_LASTS, Account
+from .errors import Busy, Conflict, NotFound, StoreError, Unavailable
 from .store import Store
 from .values import ChatTurn, DialogInfo, Finding, FitInfo, ReviewProgress, TableInfo, Verdict
 
 __all__ = [
+    "ROLES",
+    "SESSION_LASTS",
+    "Account",
     "Busy",
     "ChatTurn",
     "Conflict",
@@ -21,5 +25,6 @@ __all__ = [
     "Store",
     "StoreError",
     "TableInfo",
+    "Unavailable",
     "Verdict",
 ]

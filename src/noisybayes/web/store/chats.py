@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import Row, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from .conversations import Consequences, write_consequences
 from .errors import Conflict, NotFound
 from .kinds import clean_text, now
 from .part import Part, check_name
@@ -45,6 +46,7 @@ class Chats(Part):
         handover: bool,
         reply: str,
         fired: list[str],
+        consequences: Consequences | None = None,
     ) -> ChatTurn:
         """The next turn after the `seen` ones, and the state after it; Conflict if there are others by now."""
         added = ChatTurn(
@@ -62,6 +64,8 @@ class Chats(Part):
                     raise _no_dialog(dialog_id)
                 raise Conflict(f"the dialog {dialog_id!r} has {there} turns by now, not {seen}; read it again")
             connection.execute(insert(turn).values(dialog_id=dialog_id, **added._asdict()))
+            if consequences is not None:
+                write_consequences(connection, dialog_id, seen + 1, consequences)
         return added
 
     def chat_counts(self) -> tuple[int, int]:

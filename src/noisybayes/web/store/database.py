@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -16,11 +18,14 @@ from sqlalchemy.exc import ArgumentError, DatabaseError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from ..._extras import require
-from .errors import NotFound, StoreError
-from .kinds import dumps
+from .errors import NotFound, StoreError, Unavailable
+from .kinds import dumps, now
 
-_PATIENCE = 30.0  # seconds that one writer waits for another
+_PATIENCE = 10.0  # seconds that one writer waits for another
+_SHORT = 0.3  # the same, where the write can be left out
 _CONNECTIONS = 40  # as many as a server of web pages has threads
+#: Where the number of the schema stands.
+VERSION_TABLE = "store_version"
 _OUT_OF_RANGE = "22003"  # what PostgreSQL says where sqlite3 raises OverflowError
 _WAL_KEPT = 64 * 2**20  # bytes of the log that stay on the disk after a large write
 
@@ -40,22 +45,83 @@ class Database:
         self._durable = self._engine.execution_options(sqlite_write="FULL")
         self._quick = self._engine.execution_options(sqlite_write="NORMAL")
         # SQLite has one writer at a time, and others find out by asking again and again: within a process they queue
-        self._turn = Lock() if self.is_sqlite else nullcontext()
+        self._turn = Lock()
+        self._file: tuple[int, int] | None = None
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
+        self._check_file()
         with self._explained(), self._reader.connect() as connection:
             yield connection
 
     @contextmanager
-    def write(self, *, durable: bool = True) -> Iterator[Connection]:
+    def write(self, *, durable: bool = True, patient: bool = True) -> Iterator[Connection]:
         """A transaction that is committed at the end. It outlives a crash of the program, and if `durable` a power cut.
 
-        (SQLite then waits for the disk; PostgreSQL always does.)
+        (SQLite then waits for the disk; PostgreSQL always does.) Who is not `patient` does not wait for other writers:
+        Unavailable.
         """
         engine = self._durable if durable else self._quick
-        with self._explained(), self._turn, engine.begin() as connection:
+        if not patient:
+            engine = engine.execution_options(patience=_SHORT)
+        self._check_file()
+        with self._explained(), self._one_writer(_PATIENCE if patient else _SHORT), engine.begin() as connection:
+            if not self.is_sqlite and not patient:
+                connection.exec_driver_sql(f"SET LOCAL lock_timeout = {int(_SHORT * 1000)}")
             yield connection
+        self._check_file()
+
+    def moment(self, connection: Connection) -> datetime:
+        """The time now by the clock of the store, which all servers share."""
+        if self.is_sqlite:
+            return now()
+        found: datetime = connection.exec_driver_sql("SELECT clock_timestamp()").scalar_one()
+        return found.astimezone(UTC)
+
+    def probe(self) -> None:
+        """Unavailable unless the store can be written to now."""
+        with self.write(durable=False, patient=False) as connection:
+            # what is not changed is written all the same, so that a full disk shows
+            connection.exec_driver_sql(f"UPDATE {VERSION_TABLE} SET version_num = version_num")
+            if not self.is_sqlite:
+                connection.rollback()
+
+    @contextmanager
+    def _one_writer(self, patience: float) -> Iterator[None]:
+        """The turn of this thread to write."""
+        if not self.is_sqlite:
+            yield
+            return
+        if not self._turn.acquire(timeout=patience):
+            raise self._too_busy()
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+    def _too_busy(self) -> Unavailable:
+        return Unavailable(f"the store {self.name} has too much to do; try again later")
+
+    def _check_file(self) -> None:
+        """A file of SQLite that was removed or replaced would go on taking rows that nobody finds again."""
+        if not self.is_sqlite:
+            return
+        try:
+            status = os.stat(str(self.url.database))
+            found = (status.st_dev, status.st_ino)
+        except FileNotFoundError:
+            if self._file is None:  # the first connection makes it
+                return
+            found = None
+        except OSError as error:
+            raise Unavailable(f"the store {self.name} cannot be reached: {error.strerror}") from error
+        if self._file is None:
+            self._file = found
+        elif found != self._file:
+            raise Unavailable(
+                f"the file of the store {self.name} was removed or replaced; put it back, or stop this server and "
+                "start it again"
+            )
 
     def close(self) -> None:
         self._engine.dispose()
@@ -69,9 +135,9 @@ class Database:
         except (DatabaseError, OverflowError) as error:
             if isinstance(error, OverflowError) or getattr(error.orig, "sqlstate", None) == _OUT_OF_RANGE:
                 raise NotFound("there is nothing with a number as large as that") from error
-            raise StoreError(f"the store {self.name} does not work: {_said(error.orig)}") from error
+            raise Unavailable(f"the store {self.name} does not work: {_said(error.orig)}") from error
         except PoolTimeout as error:
-            raise StoreError(f"the store {self.name} has too much to do; try again later") from error
+            raise self._too_busy() from error
 
 
 def _known(text: str) -> URL:
@@ -93,7 +159,10 @@ def _known(text: str) -> URL:
 
 def _postgresql(url: URL) -> Engine:
     require("psycopg", extra="postgres", purpose="a store in PostgreSQL")
-    return create_engine(url, pool_pre_ping=True, pool_size=5, max_overflow=_CONNECTIONS - 5, json_serializer=dumps)
+    return create_engine(
+        url, pool_pre_ping=True, pool_size=5, max_overflow=_CONNECTIONS - 5, pool_timeout=_PATIENCE,
+        json_serializer=dumps, connect_args={"connect_timeout": int(_PATIENCE)},
+    )  # fmt: skip
 
 
 def _sqlite(url: URL) -> Engine:
@@ -134,10 +203,12 @@ def _log_ahead(connection: sqlite3.Connection) -> None:
 
 def _begin(connection: Connection) -> None:
     # a transaction that reads first and writes later could not be repeated for it: writers take their turn at once
-    synchronous = connection.get_execution_options().get("sqlite_write")
+    options = connection.get_execution_options()
+    synchronous = options.get("sqlite_write")
     if synchronous is None:
         connection.exec_driver_sql("BEGIN")
     else:
+        connection.exec_driver_sql(f"PRAGMA busy_timeout = {int(1000 * options.get('patience', _PATIENCE))}")
         connection.exec_driver_sql(f"PRAGMA synchronous = {synchronous}")
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 

@@ -9,6 +9,10 @@ class StoreError(Exception):
     """The store cannot be opened, or does not do what was asked."""
 
 
+class Unavailable(StoreError):
+    """The database is locked, full, gone or not to be reached; nothing was written. Later it may work again."""
+
+
 class NotFound(StoreError):
     """There is no such table, fit, finding or dialog."""
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from contextlib import suppress
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, exists, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
-from .errors import NotFound
-from .kinds import now
+from .errors import NotFound, Unavailable
 from .part import Part, check_name
 from .schema import claim, finding, verdict
 from .tables import need_table, no_table
 from .values import Finding
 
 CLAIM_LASTS = timedelta(minutes=3)
+_SKEW = timedelta(seconds=5)
 
 
 class Findings(Part):
@@ -33,8 +34,9 @@ class Findings(Part):
     ) -> list[Finding]:
         """Rows without a verdict, most suspicious first, but for those that another reviewer is looking at."""
         wanted = _wanted(table_id, given, suggested, suspects_only)
-        chosen = select(finding).where(*wanted, ~has_verdict(), ~_claimed_by_others(reviewer))
         with self._database.read() as connection:
+            others = _claimed_by_others(reviewer, self._database.moment(connection))
+            chosen = select(finding).where(*wanted, ~has_verdict(), ~others)
             rows = connection.execute(chosen.order_by(finding.c.place).limit(limit).offset(offset))
             return [_finding(row) for row in rows]
 
@@ -57,13 +59,16 @@ class Findings(Part):
             return [_finding(row) for row in connection.execute(chosen)]
 
     def claim(self, table_id: int, position: int, reviewer: str) -> None:
-        """This reviewer looks at this row now, and at no other one of the table."""
+        """This reviewer looks at this row now, and at no other one of the table.
+
+        A store that is busy or takes no writes now is left alone: a row that two people see does no harm.
+        """
         check_name("reviewer", reviewer)
-        there = {"position": position, "claimed": now()}
         insert = sqlite.insert if self._database.is_sqlite else postgresql.insert
-        added = insert(claim).values(table_id=table_id, reviewer=reviewer, **there)
         try:
-            with self._database.write(durable=False) as connection:
+            with suppress(Unavailable), self._database.write(durable=False, patient=False) as connection:
+                there = {"position": position, "claimed": self._database.moment(connection)}
+                added = insert(claim).values(table_id=table_id, reviewer=reviewer, **there)
                 connection.execute(added.on_conflict_do_update(index_elements=list(claim.primary_key), set_=there))
         except IntegrityError:
             raise no_table(table_id) from None
@@ -100,12 +105,13 @@ def _wanted(table_id: int, given: str | None, suggested: str | None, suspects_on
     return wanted
 
 
-def _claimed_by_others(reviewer: str) -> ColumnElement[bool]:
+def _claimed_by_others(reviewer: str, now: datetime) -> ColumnElement[bool]:
     return exists().where(
         claim.c.table_id == finding.c.table_id,
         claim.c.position == finding.c.position,
         claim.c.reviewer != reviewer,
-        claim.c.claimed > now() - CLAIM_LASTS,
+        claim.c.claimed > now - CLAIM_LASTS,
+        claim.c.claimed <= now + _SKEW,  # a clock that was set back must not hide a row for long
     )
 
 

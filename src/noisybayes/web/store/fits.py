@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, delete, insert, select, update
@@ -17,18 +18,27 @@ from .tables import need_table
 from .values import Finding, FitInfo
 
 _ROWS_AT_ONCE = 5_000
+#: A server that does not renew it for so long has stopped, and others take its fits over.
+LEASE_LASTS = timedelta(seconds=30)
+MOST_ATTEMPTS = 3
+_TOO_OFTEN = f"the server was stopped {MOST_ATTEMPTS} times during this fit; it may need more memory than there is"
 _RUNNING, _DONE, _FAILED = "running", "done", "failed"
 
 
 class Fits(Part):
-    def start_fit(self, table_id: int) -> int:
-        """The number of the new fit; Busy while another one of the table is not finished."""
+    def start_fit(self, table_id: int, owner: str = "") -> int:
+        """The number of the new fit; Busy while another one of the table is not finished.
+
+        The `owner` works on it, and renews its lease for as long as it does.
+        """
         values = {
             "table_id": table_id, "state": _RUNNING, "stage": "", "share": 0.0, "message": "", "started": now(),
+            "owner": owner,
         }  # fmt: skip
         try:
             with self._database.write() as connection:
                 need_table(connection, table_id)
+                values["lease"] = self._database.moment(connection) + LEASE_LASTS
                 number: int = connection.execute(insert(fit).values(values).returning(fit.c.id)).scalar_one()
         except IntegrityError:
             with self._database.read() as connection:
@@ -36,25 +46,28 @@ class Fits(Part):
             raise Busy(f"the table {table_id} is being fitted already; wait until that is done") from None
         return number
 
-    def report_progress(self, fit_id: int, stage: str, share: float) -> None:
+    def report_progress(self, fit_id: int, stage: str, share: float, owner: str = "") -> None:
         with self._database.write(durable=False) as connection:
-            _change_running(connection, fit_id, stage=stage, share=share)
+            _change_running(connection, fit_id, owner, stage=stage, share=share)
 
-    def finish_fit(self, fit_id: int, overview: dict[str, Any], findings: Iterable[Finding]) -> None:
-        """All at once: the findings take the place of those of an earlier fit. Verdicts stay."""
+    def finish_fit(self, fit_id: int, overview: dict[str, Any], findings: Iterable[Finding], owner: str = "") -> None:
+        """All at once: the findings take the place of those of an earlier fit. Verdicts stay.
+
+        Conflict if another owner has taken the fit over.
+        """
         rows = [_row(place, one) for place, one in enumerate(_ranked(findings))]
         with self._database.write() as connection:
-            _change_running(connection, fit_id, state=_DONE, share=1.0, finished=now(), overview=overview)
+            _change_running(connection, fit_id, owner, state=_DONE, share=1.0, finished=now(), overview=overview)
             table_id = connection.execute(select(fit.c.table_id).where(fit.c.id == fit_id)).scalar_one()
             connection.execute(delete(finding).where(finding.c.table_id == table_id))
             for start in range(0, len(rows), _ROWS_AT_ONCE):
                 some = rows[start : start + _ROWS_AT_ONCE]
                 connection.execute(insert(finding), [row | {"table_id": table_id} for row in some])
 
-    def fail_fit(self, fit_id: int, message: str) -> None:
-        """Nothing happens if the fit is not running any more."""
+    def fail_fit(self, fit_id: int, message: str, owner: str = "") -> None:
+        """Nothing happens if the fit is not running any more, or another owner works on it."""
         with self._database.write() as connection:
-            connection.execute(_fail(message).where(fit.c.id == fit_id))
+            connection.execute(_fail(message).where(fit.c.id == fit_id, fit.c.owner == owner))
 
     def fit(self, fit_id: int) -> FitInfo:
         found = self._fit(select(fit).where(fit.c.id == fit_id))
@@ -74,10 +87,30 @@ class Fits(Part):
         """The one begun last, whatever became of it."""
         return self._fit(select(fit).where(fit.c.table_id == table_id).order_by(fit.c.id.desc()).limit(1))
 
-    def abandon_fits(self) -> int:
-        """At the start of a server nobody works on a fit: unfinished ones have failed. How many there were."""
+    def renew_leases(self, owner: str) -> int:
+        """This owner is alive and works on its fits. How many there are."""
+        own = update(fit).where(fit.c.state == _RUNNING, fit.c.owner == owner)
+        with self._database.write(durable=False) as connection:
+            lease = self._database.moment(connection) + LEASE_LASTS
+            return connection.execute(own.values(lease=lease)).rowcount
+
+    def release_fits(self, owner: str) -> None:
+        """This owner stops: others need not wait for its leases to end."""
         with self._database.write() as connection:
-            return connection.execute(_fail("the server was stopped")).rowcount
+            own = update(fit).where(fit.c.state == _RUNNING, fit.c.owner == owner)
+            connection.execute(own.values(lease=self._database.moment(connection) - LEASE_LASTS))
+
+    def take_over_fits(self, owner: str) -> list[tuple[int, int]]:
+        """Fits whose lease is over belong to this owner now: (fit, table). One that was tried too often has failed."""
+        with self._database.write() as connection:
+            now = self._database.moment(connection)
+            # a lease that ends later than any can was given by a clock that has been set back since
+            over = (fit.c.lease.is_(None)) | (fit.c.lease < now) | (fit.c.lease > now + 2 * LEASE_LASTS)
+            left = [fit.c.state == _RUNNING, over]
+            connection.execute(_fail(_TOO_OFTEN).where(*left, fit.c.attempts >= MOST_ATTEMPTS))
+            mine = {"owner": owner, "lease": now + LEASE_LASTS, "attempts": fit.c.attempts + 1, "stage": "waiting"}
+            taken = update(fit).where(*left).values(mine).returning(fit.c.id, fit.c.table_id)
+            return [(row.id, row.table_id) for row in connection.execute(taken)]
 
     def _fit(self, chosen: Select[Any]) -> FitInfo | None:
         with self._database.read() as connection:
@@ -85,12 +118,15 @@ class Fits(Part):
         return None if row is None else _info(row)
 
 
-def _change_running(connection: Connection, fit_id: int, **values: Any) -> None:
-    if connection.execute(update(fit).where(fit.c.id == fit_id, fit.c.state == _RUNNING).values(values)).rowcount:
+def _change_running(connection: Connection, fit_id: int, owner: str, **values: Any) -> None:
+    own = [fit.c.id == fit_id, fit.c.state == _RUNNING, fit.c.owner == owner]
+    if connection.execute(update(fit).where(*own).values(values)).rowcount:
         return
     state = connection.execute(select(fit.c.state).where(fit.c.id == fit_id)).scalar_one_or_none()
     if state is None:
         raise _no_fit(fit_id)
+    if state == _RUNNING:
+        raise Conflict(f"the fit {fit_id} was taken over by another server")
     raise Conflict(f"the fit {fit_id} is not running any more (it is {state}); start a new one")
 
 

@@ -66,6 +66,9 @@ fit = Table(
     Column("started", Moment, nullable=False),
     Column("finished", Moment),
     Column("overview", JSON(none_as_null=True)),
+    Column("owner", Words),  # the server that works on it
+    Column("lease", Moment),  # until then; who finds it over may take the fit over
+    Column("attempts", Integer, nullable=False, server_default="1"),
     sqlite_autoincrement=True,
 )
 Index(
@@ -153,4 +156,33 @@ turn = Table(
     Column("reply", Words, nullable=False),
     Column("fired", JSON, nullable=False),
     Column("created", Moment, nullable=False),
+)
+
+# tokens are not kept, only what proves them
+account = Table(
+    "account",
+    metadata,
+    Column("name", Words, primary_key=True),
+    Column("role", Words, nullable=False),
+    Column("token_hash", Words, nullable=False),
+    Column("created", Moment, nullable=False),
+)
+Index("account_by_token", account.c.token_hash, unique=True)
+
+# `account` is empty, and `proof` that of the token, for who came in by the server's own token
+session = Table(
+    "session",
+    metadata,
+    Column("id_hash", Words, primary_key=True),
+    Column("account", Words, nullable=False),
+    Column("proof", Words, nullable=False),
+    Column("expires", Moment, nullable=False),
+)
+
+failed_login = Table(
+    "failed_login",
+    metadata,
+    Column("client", Words, primary_key=True),
+    Column("n_failed", Integer, nullable=False),
+    Column("last", Moment, nullable=False),
 )

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from types import TracebackType
 
+from .accounts import Accounts
 from .chats import Chats
+from .conversations import Conversations
 from .database import Database
 from .findings import Findings
 from .fits import Fits
+from .leads import Leads
+from .outbox import Outbox
 from .tables import Tables
 from .upgrade import upgrade
 from .verdicts import Verdicts
 
 
-class Store(Tables, Fits, Findings, Verdicts, Chats):
+class Store(Tables, Fits, Findings, Verdicts, Chats, Accounts, Conversations, Leads, Outbox):
     """Safe to share between threads."""
 
     @classmethod
@@ -26,6 +30,10 @@ class Store(Tables, Fits, Findings, Verdicts, Chats):
             database.close()
             raise
         return cls(database)
+
+    def probe(self) -> None:
+        """Unavailable unless the store can be read and written to now."""
+        self._database.probe()
 
     def close(self) -> None:
         self._database.close()

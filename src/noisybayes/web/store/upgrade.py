@@ -12,10 +12,9 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
 
-from .database import Database
+from .database import VERSION_TABLE, Database
 from .errors import StoreError
 
-VERSION_TABLE = "store_version"
 _LOCK_OF_UPGRADES = 0x6E6F6973  # any number that other users of the same server do not lock
 _one_at_a_time = Lock()  # Alembic keeps the step it is at in a global
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
-from noisybayes.web.store.upgrade import VERSION_TABLE
+from noisybayes.web.store.database import VERSION_TABLE
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -1,0 +1,103 @@
+"""Two lists with two rules: rows to look at, and labels to change unseen.
+
+A suspect is worth a look: some other label has a mean probability above SUSPECT, with and without the given label. The
+given label itself is evidence where mistakes follow the class, and none where people slip on unclear rows; the mean
+does well on both (chosen on audits of texts and tables with known mistakes of both kinds).
+
+A correction must not do harm: the label is changed only where another one is probable even if labels are all right, and
+by the careful reading; and only if the careful reading doubts enough labels to tell mistakes from unclear rows at all.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from ..dataset import Rows
+from ..dataset.tree import Array
+from ..robust.calibration import Labels, posterior
+from ..robust.label_weights import Reweighted
+from ..robust.recalibration import Recalibration, adjust
+from .careful_fit import CarefulFit, Sums
+from .judged import Judged
+from .noise_rate import LEAST_TOLD
+from .row_results import Correct
+
+CORRECT = 0.6
+# With fewer doubts than this, labels that are all right may look the same.
+_FEW = 0.1
+# A pair is named if the fit sees at least this confusion, and the careful reading less than half of it.
+_CONFUSED = 0.1
+_MOST_PAIRS = 3
+
+RULE = (
+    f"a label is changed only where another one has a mean probability above {CORRECT:.0%}, by a reading that takes "
+    "labels to be right and by one that prefers unclear rows to wrong labels"
+)
+
+
+def corrector(judged: Judged, careful: CarefulFit, sums: Sums) -> Correct:
+    """A function of rows, to be called where they are."""
+    return partial(
+        _of_rows, fitted=judged.fitted, careful=careful, recalibration=judged.posterior.recalibration,
+        made=sums.wrong >= LEAST_TOLD,
+    )  # fmt: skip
+
+
+def _of_rows(
+    rows: Rows, fitted: Reweighted, careful: CarefulFit, recalibration: Recalibration, made: bool
+) -> tuple[Array, Array]:
+    """(n,) the mean probability of the most probable other label, with and without the given one; and codes of the
+    given label, or of the one to put in its place (of rows without a label, the most probable)."""
+    found = posterior(fitted.calibration, fitted.scorer.scores(rows), Labels.of(rows)._replace(verified=None))
+    true = adjust(found.true[:, 0], rows.observed, recalibration)
+    n, K = true.shape
+    every, there = np.arange(n), np.flatnonzero(rows.observed < K)
+    both = 0.5 * (found.prior[:, 0] + true)
+    both[there, rows.observed[there]] = 0.0
+    label = true.argmax(axis=1)
+    label[there] = rows.observed[there]
+    if made:
+        sure = 0.5 * sum(careful.of(fitted, rows), np.zeros((n, K)))
+        best = sure.argmax(axis=1)
+        label = np.where(sure[every, best] > CORRECT, best, label)
+    if rows.verified is not None:
+        label = np.where(rows.verified >= 0, rows.verified, label)
+    return both.max(axis=1), label.astype(np.min_scalar_type(K))
+
+
+def warnings_of_corrections(
+    judged: Judged, careful: CarefulFit, sums: Sums, estimate: float, n_changed: int
+) -> list[str]:
+    """estimate : share of wrong labels if mistakes do not depend on the row; n_changed : labels that are changed"""
+    found = []
+    if sums.wrong < LEAST_TOLD <= 2.5 * estimate and len(judged.classes) > 1:
+        found.append(
+            "Labels that are all right could look like this: the columns cannot tell wrong labels from unclear rows, "
+            "so that no label is corrected. Check 50 rows drawn at random to know how many are wrong."
+        )
+    elif n_changed and sums.wrong < _FEW:
+        found.append(
+            f"The corrections rest on few doubts ({sums.wrong:.0%} of the labels), and labels that are all right can "
+            "look like this. Look at some of the corrected labels before you use them."
+        )
+    pairs = _unclear_pairs(judged, careful)
+    if pairs:
+        named = "; ".join(f"{given!r} for {true!r}" for given, true in pairs)
+        found.append(
+            f"What looks like mislabeling may be rows that are hard to tell apart: {named}. Check some of these rows "
+            "before you believe the matrix there."
+        )
+    return found
+
+
+def _unclear_pairs(judged: Judged, careful: CarefulFit) -> list[tuple[str, str]]:
+    """Given and true label of pairs whose confusion the careful reading explains otherwise, the largest first."""
+    counts = judged.counts
+    seen = counts / np.maximum(counts.sum(axis=0), 1e-300)
+    unclear = (seen >= _CONFUSED) & (careful.careful.matrix < 0.5 * seen)
+    np.fill_diagonal(unclear, False)
+    order = np.argsort(-np.where(unclear, counts, 0.0), axis=None, kind="stable")[: min(_MOST_PAIRS, unclear.sum())]
+    names = judged.classes.tolist()
+    return [(str(names[given]), str(names[true])) for given, true in (divmod(int(at), len(names)) for at in order)]

@@ -1,0 +1,139 @@
+"""How good a classifier really is, from its predictions on rows whose labels may be wrong.
+
+Against the labels as given a good classifier looks bad: it is marked wrong where the label is. Against the true ones
+nobody can measure it, but the audit knows P(true | x, label) of every row:
+
+    accuracy = mean of P(true = prediction | x, label)
+
+That holds as far as these probabilities do: if mistakes do not depend on the row, and if the classifier does not make
+the model's own mistakes. Rows checked at random make it hold whatever the model is worth: there the errors are counted,
+with the model's probability of an error as the control variate.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+from ..dataset.tree import Array
+from ..robust.recalibration import pin_verified
+from .judged import Judged
+from .noise_rate import from_checks
+from .result import Audit
+
+# Rows at a time, so that posteriors of many rows and classes stay small.
+_AT_ONCE = 20_000
+# Probabilities of the model are off by about this much where nothing was checked.
+_OWN_ERROR = 0.01
+
+ASSUMPTION = (
+    "Without rows checked at random this assumes that mistakes do not depend on the row, and that the classifier does "
+    "not share the mistakes of the audit's own model."
+)
+
+
+class TrueAccuracy(NamedTuple):
+    accuracy: float  # against the true labels
+    low: float
+    high: float
+    level: float
+    as_given: float  # against the labels as given
+    recall: Array  # (K,) by true class
+    macro_f1: float
+    n_rows: int
+    n_checked: int  # rows checked at random
+    assumes: str  # empty where rows were checked at random
+
+
+def true_accuracy(y_pred: Any, found: Audit, level: float = 0.9) -> TrueAccuracy:
+    """Accuracy, recall by class and macro-F1 that a classifier has against the true labels.
+
+    Parameters
+    ----------
+    y_pred : array-like of shape (n_samples,)
+        Its predictions for the rows of the audit, in their order; it should not have learned from these rows.
+    found : Audit
+        The audit of the rows.
+    level : float, default 0.9
+        Probability that the interval covers.
+    """
+    judged = found.findings.judged
+    if judged.observed is None:
+        raise ValueError("the rows of this audit are on a cluster; audit without engine= to judge predictions")
+    predicted = _codes(y_pred, judged)
+    labeled = np.flatnonzero(judged.observed < len(judged.classes))
+    joint, alone = _joint(judged, predicted, labeled)
+    as_given = float(np.mean(predicted[labeled] == judged.observed[labeled]))
+    checked = None
+    if judged.checks is not None:
+        rows, label = judged.checks
+        checked = Checked((predicted[rows] != label).astype(float), 1.0 - alone[np.searchsorted(labeled, rows)])
+    return assemble(joint, as_given, float(alone.mean()), checked, spread_of(found), level)
+
+
+def spread_of(found: Audit) -> float:
+    """Standard deviation of the noise rate, if mistakes do not depend on the row."""
+    rate = found.intervals.noise_rate
+    return float(rate.high - rate.low) / (2 * float(ndtri(0.5 + found.intervals.level / 2)))
+
+
+class Checked(NamedTuple):
+    """Rows checked at random."""
+
+    error: Array  # (m,) 1 where the prediction is wrong
+    expected: Array  # (m,) the model's probability of that, without the check
+
+
+def assemble(
+    joint: Array, as_given: float, expected: float, checked: Checked | None, spread: float, level: float
+) -> TrueAccuracy:
+    """joint : (K, K) expected rows by true class and prediction; expected : mean P(the prediction is right), without
+    what was checked; spread : standard deviation of the noise rate, if nothing was checked"""
+    n = round(float(joint.sum()))
+    true, said, right = joint.sum(axis=1), joint.sum(axis=0), np.diag(joint)
+    present = true > 1e-9
+    f1 = 2 * right / np.maximum(true + said, 1e-300)
+    if checked is None:
+        accuracy = float(right.sum() / max(n, 1))
+        error = np.sqrt(accuracy * (1 - accuracy) / max(n, 1) + spread**2 + _OWN_ERROR**2)
+        reach = float(ndtri(0.5 + level / 2) * error)
+        low, high = max(accuracy - reach, 0.0), min(accuracy + reach, 1.0)
+    else:
+        errors, least, most = from_checks(checked.error, checked.expected, 1.0 - expected, n, level)
+        accuracy, low, high = 1.0 - errors, 1.0 - most, 1.0 - least
+    m = 0 if checked is None else len(checked.error)
+    recall = np.where(present, right / np.maximum(true, 1e-300), np.nan)
+    return TrueAccuracy(
+        accuracy, low, high, level, as_given, recall, float(f1[present].mean()), n, m, "" if m else ASSUMPTION
+    )
+
+
+def _codes(y_pred: Any, judged: Judged) -> Array:
+    said = np.asarray(y_pred)
+    if said.shape != (judged.n_rows,):
+        raise ValueError(f"y_pred has the shape {said.shape}, but the audit has {judged.n_rows} rows")
+    code_of = {str(label): code for code, label in enumerate(judged.classes.tolist())}
+    codes = np.array([code_of.get(str(label), -1) for label in said.tolist()])
+    if (codes < 0).any():
+        row = int(np.argmax(codes < 0))
+        raise ValueError(
+            f"row {row + 1}: the prediction {said.tolist()[row]!r} is none of the labels "
+            f"({', '.join(map(repr, list(code_of)[:12]))})"
+        )
+    return codes
+
+
+def _joint(judged: Judged, predicted: Array, numbers: Array) -> tuple[Array, Array]:
+    """(K, K) expected rows by true class and prediction, and of every row P(the prediction is right) as if no row had
+    been checked."""
+    K = len(judged.classes)
+    joint, alone = np.zeros((K, K)), np.empty(len(numbers))
+    for start in range(0, len(numbers), _AT_ONCE):
+        part = numbers[start : start + _AT_ONCE]
+        rows, order = judged.take(part)
+        unverified, said = judged.unverified(rows), predicted[part[order]]
+        np.add.at(joint.T, said, pin_verified(unverified, rows.verified))
+        alone[start + order] = unverified[np.arange(len(part)), said]
+    return joint, alone

@@ -1,0 +1,118 @@
+"""A bot that learns from its own dialogs: the new model takes over only if it is not worse, and there is a way back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..data.errors import InputError
+from ..data.simulate import Array
+from .bot import Bot, load_bot
+from .dialogs import Dialogs, Replayed, read_dialogs, replay
+from .evaluate import splits
+from .training import fit, fit_words_beside, train
+
+Row = tuple[str, int, str, str | None]  # dialog, place, message, label
+_SPLITS = 5
+
+
+class Comparison(NamedTuple):
+    messages: int  # that the old model did not know
+    tested: int  # held-out messages, all splits together
+    old: float  # accuracy on these against their labels
+    new: float
+
+    @property
+    def is_better(self) -> bool:
+        return self.new >= self.old
+
+
+def compare(bot: Bot, dialogs: Any, rows: Sequence[Row], *, seed: int = 0) -> tuple[Comparison, Dialogs]:
+    """Held-out dialogs, answered by a model of the old dialogs alone and by one that learned from `rows` too.
+
+    No dialog is in both parts. The labels of people who answered count as right; those of the table may be wrong, which
+    is the same for both models.
+    """
+    old = read_dialogs(bot.config, dialogs)
+    if not any(label is not None for *_, label in rows):
+        raise InputError("no message has got a label yet; label some on the page Learn, or when answering a handover")
+    both = joined(bot, old, rows)
+    n_old = len(old.messages)
+    replayed = replay(bot.config, both)
+    assert both.labels is not None
+    labels = both.labels
+    right = {"old": 0, "new": 0}
+    tested = 0
+    for learn, test in splits(both.dialog, _SPLITS, seed):
+        test = test[[labels[row] is not None for row in test]]
+        tested += len(test)
+        for name, part in (("old", learn[learn < n_old]), ("new", learn)):
+            right[name] += int((_predicted(bot, replayed, labels, part, test) == labels[test]).sum())
+    share = {name: count / max(tested, 1) for name, count in right.items()}
+    return Comparison(len(rows), tested, share["old"], share["new"]), both
+
+
+def joined(bot: Bot, old: Dialogs, rows: Sequence[Row]) -> Dialogs:
+    numbers: dict[str, int] = {}
+    first = int(old.dialog.max()) + 1 if len(old.dialog) else 0
+    dialog = [first + numbers.setdefault(name, len(numbers)) for name, *_ in rows]
+    for *_, label in rows:
+        if label is not None and label not in bot.config.categories:
+            raise InputError(f"the stored label {label!r} is not a category of the bot; label these messages again")
+    before = old.labels if old.labels is not None else np.full(len(old.messages), None, dtype=object)
+    after = np.array([label for *_, label in rows], dtype=object)
+    return Dialogs(
+        np.concatenate([old.dialog, np.array(dialog, dtype=int)]),
+        [*old.messages, *(message for _, _, message, _ in rows)],
+        np.concatenate([before, after]),
+        None,
+        {},
+    )
+
+
+def _predicted(bot: Bot, replayed: Replayed, labels: Array, part: Array, test: Array) -> Array:
+    part = part[[labels[row] is not None for row in part]]
+    learned = Replayed(replayed.features[part], [replayed.texts[row] for row in part])
+    model = fit(bot.config, learned.features, labels[part])
+    view = fit_words_beside(bot.config, model, learned, labels[part])
+    places = [int(view.posterior(replayed.features[row] > 0, replayed.texts[row]).argmax()) for row in test]
+    return np.asarray(model.classes_)[places]
+
+
+def switch_on(folder: Path, both: Dialogs, *, seed: int = 0) -> Path:
+    """Train on everything; the last bot stays beside the new one, as FOLDER.previous."""
+    bot = load_bot(folder)
+    made = train(replace(bot.config, folder=folder), both, random_state=seed)
+    fresh = folder.with_name(f"{folder.name}.new")
+    made.save(fresh)
+    return _exchange(folder, fresh)
+
+
+def switch_back(folder: Path) -> Path:
+    """The bot before the last retraining; the one that it replaces is kept as FOLDER.previous."""
+    previous = _previous(folder)
+    if not previous.exists():
+        raise InputError(f"there is no {previous} to go back to; nothing was retrained yet")
+    load_bot(previous)  # first: a broken one must not take the place of one that works
+    fresh = folder.with_name(f"{folder.name}.new")
+    previous.rename(fresh)
+    return _exchange(folder, fresh)
+
+
+def _exchange(folder: Path, fresh: Path) -> Path:
+    previous = _previous(folder)
+    if previous.exists():
+        for path in previous.iterdir():
+            path.unlink()
+        previous.rmdir()
+    folder.rename(previous)
+    fresh.rename(folder)
+    return previous
+
+
+def _previous(folder: Path) -> Path:
+    return folder.with_name(f"{folder.name}.previous")

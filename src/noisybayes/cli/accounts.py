@@ -1,0 +1,68 @@
+"""`noisybayes accounts`: who may log in to the review desk, and as what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from .serve import open_store
+from .tables import clear_errors
+
+_store_option = click.option(
+    "--store", help="The store of the desk: a file, or postgresql://...  [default: noisybayes.db]"
+)
+
+
+@click.group()
+def accounts() -> None:
+    """Named reviewers with tokens of their own, for a desk that has a token."""
+
+
+@accounts.command()
+@click.argument("name")
+@click.option(
+    "--role", type=click.Choice(["viewer", "reviewer", "admin"]), default="reviewer", show_default=True,
+    help="A viewer looks, a reviewer gives verdicts, an admin also changes tables.",
+)  # fmt: skip
+@_store_option
+def add(name: str, role: str, store: str | None) -> None:
+    """Add the account NAME and print its token, which is not kept."""
+    with clear_errors(), _opened(store) as opened:
+        click.echo(opened.add_account(name, role))
+
+
+@accounts.command("list")
+@_store_option
+def list_accounts(store: str | None) -> None:
+    """Print the names and roles."""
+    with clear_errors(), _opened(store) as opened:
+        for account in opened.accounts():
+            click.echo(f"{account.role:<8}  {account.name}")
+
+
+@accounts.command()
+@click.argument("name")
+@_store_option
+def remove(name: str, store: str | None) -> None:
+    """Remove the account NAME; its sessions end at once, its verdicts stay."""
+    with clear_errors(), _opened(store) as opened:
+        opened.remove_account(name)
+
+
+class _opened:
+    """The store; its errors are input errors here."""
+
+    def __init__(self, given: str | None) -> None:
+        self._store = open_store(given)
+
+    def __enter__(self) -> Any:
+        return self._store
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        from ..data.errors import InputError
+        from ..web.store import StoreError
+
+        self._store.close()
+        if isinstance(error, StoreError):
+            raise InputError(str(error)) from None

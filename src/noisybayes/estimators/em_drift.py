@@ -1,0 +1,35 @@
+"""Whether EM has drifted away from the labels, which its objective cannot tell."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..dataset import Dataset, Rows
+from ..dataset.tree import Array
+from ..model.families import Family
+from ..robust.config import DEFAULT, Offsets
+from ..robust.label_weights import AsGiven
+from ..robust.naive_bayes import NaiveBayes
+from ..robust.score_models import pooled_models
+
+_SEED = 0
+
+
+def share_not_predicted(data: Dataset, family: Family, n_classes: int) -> float:
+    """Share of the labels that naive Bayes of the labels as given fails to predict, out of fold."""
+    model = pooled_models(family, (1.0,), (Offsets(0.0),))[0]
+    source = NaiveBayes(family, [[model]], n_classes)
+    rows = data.in_folds(_SEED, DEFAULT.n_folds, n_classes)
+    learned = source.learn(rows, AsGiven(n_classes), model, False)
+    failed, weight = rows.map_sum(partial(_failed, scorer=learned.out_of_fold, shares=learned.shares[0]))
+    return float(failed / max(weight, 1e-300))
+
+
+def _failed(rows: Rows, scorer: Any, shares: Array) -> Array:
+    there = np.flatnonzero(rows.observed < len(shares))
+    predicted = (scorer.scores(rows)[0, :, 0] + shares).argmax(axis=1)[there]
+    weight = np.ones(len(there)) if rows.weight is None else rows.weight[there]
+    return np.array([weight @ (predicted != rows.observed[there]), weight.sum()])

@@ -1,0 +1,133 @@
+"""How good predictions are, against the true labels, by the files of an audit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from scipy.special import ndtri
+
+from ..auditing.true_accuracy import Checked, TrueAccuracy, assemble
+from ..data.errors import InputError
+from ..data.read import read_table
+from ..data.roles import label_texts
+from .saved import load_summary
+from .words import Summary, percent, plural
+
+
+class _Row(NamedTuple):
+    """What the corrected table says of the rows."""
+
+    given: np.ndarray[Any, Any]  # (n,) codes; -1 where there is no label
+    suggested: np.ndarray[Any, Any]
+    p_given: np.ndarray[Any, Any]
+    p_suggested: np.ndarray[Any, Any]
+
+
+def score_predictions(predictions: Sequence[str | None], folder: str | Path, level: float = 0.9) -> TrueAccuracy:
+    """predictions : of the rows of the audit in `folder`, in their order"""
+    summary = load_summary(folder)
+    classes = summary["classes"]
+    rows = _rows(Path(folder), summary)
+    said = _codes(predictions, classes, "the prediction")
+    if len(said) != len(rows.given):
+        raise InputError(f"there are {len(said):,} predictions, but the audit has {len(rows.given):,} rows")
+    if (said < 0).any():
+        raise InputError(f"row {int(np.argmax(said < 0)) + 1} has no prediction; predict all rows of the audit")
+    labeled = np.flatnonzero(rows.given >= 0)
+    joint, p_right = _joint(rows, said, labeled, len(classes))
+    checked, expected = _checked(summary, said, labeled, p_right)
+    rate = summary["noise_rate_by_model"]
+    spread = (rate["high"] - rate["low"]) / (2 * float(ndtri(0.5 + rate["level"] / 2)))
+    return assemble(joint, float(np.mean(said[labeled] == rows.given[labeled])), expected, checked, spread, level)
+
+
+def _rows(folder: Path, summary: Summary) -> _Row:
+    path = next((folder / name for name in ("corrected.csv", "corrected.parquet") if (folder / name).exists()), None)
+    if path is None:
+        raise InputError(f"there is no corrected table in {folder}; `noisybayes audit FILE --out FOLDER` writes it")
+    frame = read_table(path)
+    label = (summary["run"].get("columns") or {}).get("label", "given")
+    # an input with columns of these names has those of the audit under longer ones
+    names = {name: _last(frame, name) for name in ("p_wrong", "suggested_label", "p_suggested")}
+    classes = summary["classes"]
+    return _Row(
+        _codes(label_texts(frame[label], None).to_list(), classes, "the label", unknown=-1),
+        _codes(label_texts(frame[names["suggested_label"]], None).to_list(), classes, "the suggestion"),
+        1.0 - frame[names["p_wrong"]].cast(pl.Float64).to_numpy(),
+        frame[names["p_suggested"]].cast(pl.Float64).to_numpy(),
+    )
+
+
+def _last(frame: pl.DataFrame, name: str) -> str:
+    return max((column for column in frame.columns if column.removeprefix("noisybayes_") == name), key=len)
+
+
+def _codes(
+    labels: Sequence[str | None], classes: Sequence[str], what: str, unknown: int | None = None
+) -> np.ndarray[Any, Any]:
+    code_of = {label: code for code, label in enumerate(classes)}
+    codes = np.full(len(labels), -1)
+    for row, label in enumerate(labels):
+        if label is None:
+            continue
+        if label not in code_of and unknown is None:
+            shown = ", ".join(map(repr, classes[:12]))
+            raise InputError(f"row {row + 1}: {what} {label!r} is none of the labels ({shown})")
+        codes[row] = code_of.get(label, -1)
+    return codes
+
+
+def _joint(
+    rows: _Row, said: np.ndarray[Any, Any], labeled: np.ndarray[Any, Any], n_classes: int
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """(K, K) expected rows by true class and prediction, and P(the prediction is right): of the given and the suggested
+    label the table tells it, what is left is shared by the others."""
+    given, other = rows.given[labeled], rows.suggested[labeled]
+    same = given == other
+    p_given = rows.p_given[labeled]
+    p_other = np.where(same, 0.0, np.minimum(rows.p_suggested[labeled], 1.0 - p_given))
+    n_others = np.maximum(n_classes - np.where(same, 1, 2), 1)
+    left = np.maximum(1.0 - p_given - p_other, 0.0) / n_others
+    true = np.repeat(left[:, None], n_classes, axis=1)
+    every = np.arange(len(labeled))
+    true[every, other] = p_other
+    true[every, given] = p_given
+    joint = np.zeros((n_classes, n_classes))
+    np.add.at(joint.T, said[labeled], true / true.sum(axis=1, keepdims=True))
+    return joint, true[every, said[labeled]]
+
+
+def _checked(
+    summary: Summary, said: np.ndarray[Any, Any], labeled: np.ndarray[Any, Any], p_right: np.ndarray[Any, Any]
+) -> tuple[Checked | None, float]:
+    """Rows checked at random, and the mean P(right) of all rows as if they had not been."""
+    checks = summary.get("checks") or []
+    if not checks:
+        return None, float(p_right.mean())
+    rows = np.array([check["row"] - 1 for check in checks])
+    code_of = {label: code for code, label in enumerate(summary["classes"])}
+    true = np.array([code_of[check["true_label"]] for check in checks])
+    alone = np.array([check["p"][said[row]] for check, row in zip(checks, rows, strict=True)])
+    at = np.searchsorted(labeled, rows)
+    expected = (p_right.sum() - p_right[at].sum() + alone.sum()) / len(p_right)
+    return Checked((said[rows] != true).astype(float), 1.0 - alone), float(expected)
+
+
+def score_text(found: TrueAccuracy, classes: Sequence[str]) -> str:
+    """In a few lines."""
+    basis = f"{plural(found.n_checked, 'row')} checked at random" if found.n_checked else "by the audit's model"
+    recalls = [f"  {label}: {percent(float(value))}" for label, value in zip(classes, found.recall, strict=True)]
+    lines = [
+        f"Accuracy against the true labels: {percent(found.accuracy)} (between {100 * found.low:.1f} and "
+        f"{100 * found.high:.1f} %, {basis})",
+        f"Accuracy against the labels as given: {percent(found.as_given)}",
+        f"Macro-F1 against the true labels: {percent(found.macro_f1)}",
+        "Recall by true class:",
+        *recalls,
+        *([found.assumes + " Check 50 rows drawn at random to know (--sample 50)."] if found.assumes else []),
+    ]
+    return "\n".join(lines)

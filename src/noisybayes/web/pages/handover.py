@@ -1,0 +1,68 @@
+"""The handover queue, and messages to learn from."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Form, Request
+from starlette.responses import Response
+
+from ..api import TheDesk
+from .page import Reviewer, checked, go, render
+
+router = APIRouter(include_in_schema=False)
+_LEARN_BELOW = 0.8  # confidence
+
+
+@router.get("/handover")
+def queue(request: Request, desk: TheDesk, order: Literal["newest", "hottest"] = "hottest") -> Response:
+    waiting = desk.store.handovers(order)
+    last = {each.id: desk.store.dialog(each.dialog_id).turns[each.ordinal - 1] for each in waiting}
+    return render(request, "handover.html", waiting=waiting, last=last, order=order)
+
+
+@router.get("/handover/{handover_id}")
+def one(request: Request, desk: TheDesk, handover_id: int) -> Response:
+    found = desk.store.handover(handover_id)
+    config = desk.responder.seat(found.bot).bot.config
+    return render(
+        request, "handover_one.html", found=found, dialog=desk.store.dialog(found.dialog_id), config=config,
+        replies=desk.store.person_replies(found.dialog_id),
+    )  # fmt: skip
+
+
+@router.post("/handover/{handover_id}", dependencies=checked)
+def answer(
+    desk: TheDesk,
+    reviewer: Reviewer,
+    handover_id: int,
+    seen: Annotated[int, Form()],
+    reply: Annotated[str, Form(max_length=2_000)] = "",
+    label: Annotated[str, Form()] = "",
+    bot_goes_on: Annotated[bool, Form()] = False,
+) -> Response:
+    desk.answer_handover(
+        handover_id, seen=seen, reviewer=reviewer, reply=reply, label=label or None, bot_goes_on=bot_goes_on
+    )
+    return go("/handover")
+
+
+@router.get("/learn")
+def learn(request: Request, desk: TheDesk) -> Response:
+    first = desk.responder.first
+    config = None if first is None else desk.responder.seats[first].bot.config
+    return render(request, "learn.html", rows=desk.store.unlabeled(_LEARN_BELOW), config=config)
+
+
+@router.post("/learn", dependencies=checked)
+def label(
+    desk: TheDesk,
+    reviewer: Reviewer,
+    dialog_id: Annotated[str, Form()],
+    ordinal: Annotated[int, Form()],
+    label: Annotated[str, Form()],
+) -> Response:
+    bot = desk.store.conversation(dialog_id, desk.responder.first or "").bot
+    desk.check_category(bot, label)
+    desk.store.label_turn(dialog_id, ordinal, reviewer, label)
+    return go("/learn")

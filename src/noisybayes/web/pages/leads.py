@@ -1,0 +1,61 @@
+"""Leads: contact details that customers left, masked on the page, whole in the export."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from ...data.errors import InputError
+from ..api import CSV, TheDesk
+from ..desk import Desk
+from .page import checked, go, render
+
+router = APIRouter(include_in_schema=False)
+_MOST = 100_000
+
+
+@router.get("/leads")
+def leads(request: Request, desk: TheDesk, bot: str | None = None) -> Response:
+    waiting, problem, _ = desk.store.events_waiting()
+    return render(
+        request, "leads.html", leads=desk.store.leads(bot), bots=list(desk.responder.seats), chosen=bot,
+        waiting=waiting, problem=problem,
+    )  # fmt: skip
+
+
+@router.post("/leads.csv", dependencies=checked)
+def export(desk: TheDesk) -> Response:
+    """By a form, not by a link: nobody is led to it from elsewhere."""
+    return Response(
+        leads_csv(desk), media_type=CSV, headers={"Content-Disposition": 'attachment; filename="leads.csv"'}
+    )
+
+
+@router.post("/leads/{lead_id}/remove", dependencies=checked)
+def remove(desk: TheDesk, lead_id: int) -> Response:
+    desk.store.remove_lead(lead_id)
+    return go("/leads")
+
+
+def leads_csv(desk: Desk) -> str:
+    key = desk.responder.key
+    if key is None:
+        raise InputError("this server keeps no leads; start it with a bot")
+    made = io.StringIO()
+    writer = csv.writer(made)
+    writer.writerow(["id", "time", "bot", "dialog", "contact", "about"])
+    for lead in reversed(desk.store.leads(limit=_MOST)):
+        contact = key.decrypt(lead.contact)
+        about = "; ".join(f"{name}: {value}" for name, value in lead.known.items())
+        row = [lead.id, lead.created.isoformat(timespec="seconds"), lead.bot, lead.dialog_id, contact, about]
+        writer.writerow([_harmless(str(cell)) for cell in row])
+    return made.getvalue()
+
+
+def _harmless(cell: str) -> str:
+    """What a customer wrote must not be a formula of a spreadsheet; a telephone number may begin with +."""
+    formula = cell[:1] in ("=", "@", "\t", "\r") or (cell[:1] in "+-" and not cell[1:2].isdigit())
+    return f"'{cell}" if cell and formula else cell

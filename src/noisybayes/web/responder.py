@@ -1,0 +1,134 @@
+"""Bots at work: a message comes in, is answered once and in order, and all that follows from it is stored with it."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ..bot import Bot, Dialog, Turn
+from ..data.errors import InputError
+from .contact_key import ContactKey, masked
+from .public import PublicStream
+from .store import ChatTurn, DialogInfo, NotFound, Store
+from .store.conversations import Consequences, Conversation, Event, Lead
+
+LONGEST_MESSAGE = 2_000
+LONGEST_ID = 200
+_LOCKS = 256
+PERSON_AT_WORK = "a person is talking"
+
+
+@dataclass(frozen=True)
+class Seat:
+    """A bot with what is its own."""
+
+    bot: Bot
+    token: str | None = None
+    webhook: str | None = None
+    secret: str = ""
+
+
+class Answer(NamedTuple):
+    dialog_id: str
+    turn: ChatTurn
+    repeated: bool  # the message had been answered before
+
+
+class Responder:
+    def __init__(self, store: Store, seats: Mapping[str, Seat], key: ContactKey | None) -> None:
+        self.store, self.seats, self.key = store, dict(seats), key
+        self._locks = [threading.Lock() for _ in range(_LOCKS)]
+        self._streams = {name: PublicStream() for name in self.seats}
+
+    def seat(self, name: str) -> Seat:
+        if name not in self.seats:
+            known = ", ".join(self.seats) or "none"
+            raise NotFound(f"there is no bot {name!r} on this server; there are: {known}")
+        return self.seats[name]
+
+    @property
+    def first(self) -> str | None:
+        """The bot of the chat page."""
+        return next(iter(self.seats), None)
+
+    def receive(self, bot: str, message_id: str, person: str, message: str, *, public: bool = False) -> Answer:
+        """A message of a channel. One that came before is not answered again, but its answer is given again."""
+        seat, message = self.seat(bot), checked_message(message)
+        for what, given in (("message_id", message_id), ("person", person)):
+            if not given.strip() or len(given) > LONGEST_ID:
+                raise InputError(f"{what} must have 1 to {LONGEST_ID} characters")
+        with self._lock(f"{bot}\n{person}"):
+            before = self.store.received_before(bot, message_id)
+            if before is not None:
+                dialog = self.store.dialog(before[0])
+                return Answer(dialog.id, dialog.turns[before[1] - 1], True)
+            if public:
+                self._streams[bot].admit(person)
+            state = seat.bot.start().as_dict()
+            spoken = self.store.conversation_with(bot, person, secrets.token_urlsafe(12), state)
+            return Answer(spoken.dialog_id, self._answer(spoken, message, message_id, public), False)
+
+    def say(self, bot: str, dialog: DialogInfo, message: str) -> ChatTurn:
+        """A message of the chat page, whose reader has seen the turns of `dialog`."""
+        spoken = self.store.conversation(dialog.id, bot)
+        if spoken.bot not in self.seats:
+            spoken = spoken._replace(bot=bot)
+        with self._lock(dialog.id):
+            return self._answer(spoken, checked_message(message), None, False, dialog)
+
+    def _answer(
+        self, spoken: Conversation, message: str, message_id: str | None, public: bool, seen: DialogInfo | None = None
+    ) -> ChatTurn:
+        bot = self.seat(spoken.bot).bot
+        dialog = self.store.dialog(spoken.dialog_id) if seen is None else seen
+        turn = bot.answer(Dialog.from_dict(dialog.state), message, public=public)
+        if spoken.paused:
+            turn = turn._replace(handover=True, reply="", reason=PERSON_AT_WORK)
+        elif public and not turn.handover and turn.reply and not self._streams[spoken.bot].says(turn.reply):
+            turn = turn._replace(reply="")  # everybody has just read it
+        return self.store.add_turn(
+            dialog.id, seen=len(dialog.turns), state=turn.dialog.as_dict(), message=turn.message,
+            category=turn.category, title=turn.title, confidence=turn.confidence, handover=turn.handover,
+            reply=turn.reply, fired=list(turn.fired),
+            consequences=self._consequences(spoken, bot, turn, message, message_id),
+        )  # fmt: skip
+
+    def _consequences(
+        self, spoken: Conversation, bot: Bot, turn: Turn, message: str, message_id: str | None
+    ) -> Consequences:
+        known = {name: bot.config.slots[name].title_of(value) for name, value in turn.dialog.known.items()}
+        leads = []
+        if turn.left_contact and self.key is not None:
+            found = dict.fromkeys(bot.config.contacts.find(message))
+            leads = [Lead(self.key.encrypt(contact), masked(contact)) for contact in found]
+        return Consequences(
+            spoken.bot, message_id, leads, known, turn.reason if turn.handover else "", turn.draft,
+            self._events(spoken, turn, leads, known),
+        )  # fmt: skip
+
+    def _events(self, spoken: Conversation, turn: Turn, leads: list[Lead], known: dict[str, str]) -> list[Event]:
+        if self.seats[spoken.bot].webhook is None:
+            return []
+        shared: dict[str, Any] = {"person": spoken.person, "known": known}
+        events = []
+        if turn.reply:
+            events.append(Event("reply", shared | {"reply": turn.reply, "by": "bot", "category": turn.category}))
+        if turn.handover:
+            events.append(Event("handover", shared | {"message": turn.message, "reason": turn.reason}))
+        return events + [Event("lead", shared | {"contact": lead.contact}) for lead in leads]
+
+    def _lock(self, name: str) -> threading.Lock:
+        return self._locks[hashlib.blake2b(name.encode(errors="replace"), digest_size=2).digest()[0] % _LOCKS]
+
+
+def checked_message(message: str) -> str:
+    message = message.strip()
+    if not message:
+        raise InputError("the message is empty")
+    if len(message) > LONGEST_MESSAGE:
+        raise InputError(f"the message has {len(message):,} characters; at most {LONGEST_MESSAGE:,} are read")
+    return message

@@ -1,0 +1,142 @@
+"""Conversations with bots: who talks, what was received, and all that one message brings about, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from .bot_schema import conversation, handover, lead, outgoing, person_reply, received
+from .kinds import now
+from .part import Part, check_name
+from .schema import dialog
+
+
+class Conversation(NamedTuple):
+    dialog_id: str
+    bot: str
+    person: str
+    paused: bool
+
+
+class Lead(NamedTuple):
+    """Contact details that a message left; `contact` is encrypted."""
+
+    contact: str
+    masked: str
+
+
+class Event(NamedTuple):
+    """Something that the webhook is told."""
+
+    kind: str
+    body: dict[str, Any]
+
+
+class Consequences(NamedTuple):
+    """What a message brings about besides its turn."""
+
+    bot: str
+    message_id: str | None = None
+    leads: Sequence[Lead] = ()
+    known: dict[str, str] = {}  # noqa: RUF012 - never changed
+    reason: str = ""  # of a handover; "" for none
+    draft: str = ""
+    events: Sequence[Event] = ()
+
+
+class Conversations(Part):
+    def conversation(self, dialog_id: str, bot: str) -> Conversation:
+        """Of a dialog; one that nobody has spoken of yet belongs to `bot`."""
+        with self._database.read() as connection:
+            row = connection.execute(select(conversation).where(conversation.c.dialog_id == dialog_id)).one_or_none()
+        return Conversation(dialog_id, bot, dialog_id, False) if row is None else Conversation(*row)
+
+    def conversation_with(self, bot: str, person: str, dialog_id: str, state: dict[str, Any]) -> Conversation:
+        """The conversation of a person with a bot; begun as `dialog_id` if there is none."""
+        check_name("person", person)
+        found = self._with(bot, person)
+        if found is not None:
+            return found
+        try:
+            with self._database.write(durable=False) as connection:
+                values = {"id": dialog_id, "state": state, "n_turns": 0, "created": now()}
+                connection.execute(insert(dialog).values(values))
+                values = {"dialog_id": dialog_id, "bot": bot, "person": person, "paused": False}
+                connection.execute(insert(conversation).values(values))
+        except IntegrityError:  # somebody else was faster
+            pass
+        found = self._with(bot, person)
+        assert found is not None
+        return found
+
+    def _with(self, bot: str, person: str) -> Conversation | None:
+        chosen = (conversation.c.bot == bot) & (conversation.c.person == person)
+        with self._database.read() as connection:
+            row = connection.execute(select(conversation).where(chosen)).one_or_none()
+        return None if row is None else Conversation(*row)
+
+    def received_before(self, bot: str, message_id: str) -> tuple[str, int] | None:
+        """Dialog and turn of a message that was answered already."""
+        chosen = (received.c.bot == bot) & (received.c.message_id == message_id)
+        with self._database.read() as connection:
+            row = connection.execute(select(received.c.dialog_id, received.c.ordinal).where(chosen)).one_or_none()
+        return None if row is None else (row.dialog_id, row.ordinal)
+
+    def pause(self, dialog_id: str, bot: str, paused: bool) -> None:
+        with self._database.write() as connection:
+            set_paused(connection, dialog_id, bot, paused)
+
+    def person_replies(self, dialog_id: str) -> list[dict[str, Any]]:
+        """What people answered, oldest first."""
+        chosen = select(person_reply).where(person_reply.c.dialog_id == dialog_id).order_by(person_reply.c.id)
+        with self._database.read() as connection:
+            return [dict(row._mapping) for row in connection.execute(chosen)]
+
+    def replies_to(self, bot: str, person: str, after: int) -> list[dict[str, Any]]:
+        """What people answered to a person, after the reply with that id."""
+        chosen = (
+            select(person_reply)
+            .join(conversation, conversation.c.dialog_id == person_reply.c.dialog_id)
+            .where(conversation.c.bot == bot, conversation.c.person == person, person_reply.c.id > after)
+            .order_by(person_reply.c.id)
+        )
+        with self._database.read() as connection:
+            return [dict(row._mapping) for row in connection.execute(chosen)]
+
+
+def set_paused(connection: Connection, dialog_id: str, bot: str, paused: bool) -> None:
+    own = conversation.c.dialog_id == dialog_id
+    if not connection.execute(update(conversation).where(own).values(paused=paused)).rowcount:
+        values = {"dialog_id": dialog_id, "bot": bot, "person": dialog_id, "paused": paused}
+        connection.execute(insert(conversation).values(values))
+
+
+def write_consequences(connection: Connection, dialog_id: str, ordinal: int, found: Consequences) -> None:
+    """Within the transaction of the turn: after a crash there is all of it or nothing."""
+    place = {"bot": found.bot, "dialog_id": dialog_id}
+    if found.message_id is not None:
+        connection.execute(insert(received).values(**place, message_id=found.message_id, ordinal=ordinal))
+    for each in found.leads:
+        values = {**place, "ordinal": ordinal, **each._asdict(), "known": found.known, "created": now()}
+        connection.execute(insert(lead).values(values))
+    if found.reason:
+        _hand_over(connection, place, ordinal, found)
+    for event in found.events:
+        values = {
+            **place, "kind": event.kind, "body": event.body | {"ordinal": ordinal}, "attempts": 0, "due": now(),
+            "problem": "", "delivered": False,
+        }  # fmt: skip
+        connection.execute(insert(outgoing).values(values))
+
+
+def _hand_over(connection: Connection, place: dict[str, Any], ordinal: int, found: Consequences) -> None:
+    """A dialog waits once, however much the customer writes."""
+    waiting = (handover.c.dialog_id == place["dialog_id"]) & handover.c.open
+    values = {"ordinal": ordinal, "draft": found.draft, "changed": now()}
+    more = update(handover).where(waiting).values(**values, n_messages=handover.c.n_messages + 1)
+    if not connection.execute(more).rowcount:
+        fresh = {**place, **values, "n_messages": 1, "reason": found.reason, "open": True, "opened": now()}
+        connection.execute(insert(handover).values(fresh))

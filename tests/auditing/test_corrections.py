@@ -1,0 +1,95 @@
+"""Suspects are worth a look; corrections do no harm, and are not made where they cannot be told."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from noisybayes import BernoulliINB, GaussianINB, audit, simulate
+from noisybayes.auditing.corrections import SUSPECT
+
+TABLES = {"breast cancer": load_breast_cancer, "wine": load_wine}
+
+
+@cache
+def table(name):
+    data = TABLES[name]()
+    return data.data, data.target
+
+
+def with_noise(kind, X, true, rate, rng):
+    """Mistakes that follow the class, or that sit where a classifier of the true labels hesitates."""
+    K = true.max() + 1
+    if kind == "class":
+        return np.where(rng.random(len(true)) < rate, (true + rng.integers(1, K, len(true))) % K, true)
+    p = cross_val_predict(make_pipeline(StandardScaler(), LogisticRegression()), X, true, method="predict_proba")
+    own = p[np.arange(len(true)), true].copy()
+    p[np.arange(len(true)), true] = 0
+    unclear = np.argsort(own - p.max(axis=1))[: int(2 * rate * len(true))]
+    flipped = rng.permutation(unclear)[: int(rate * len(true))]
+    y = true.copy()
+    y[flipped] = p.argmax(axis=1)[flipped]
+    return y
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.3])
+@pytest.mark.parametrize("kind", ["class", "boundary"])
+@pytest.mark.parametrize("name", TABLES)
+def test_corrected_labels_are_not_worse_than_the_given_ones(name, kind, rate):
+    X, true = table(name)
+    y = with_noise(kind, X, true, rate, np.random.default_rng(0))
+    found = audit(GaussianINB().fit(X, y), X, y)
+    corrected = found.table["corrected"].to_numpy()
+    gain = np.mean(corrected == true) - np.mean(y == true)
+    assert gain > -0.005
+    if kind == "class" and found.findings.n_corrected:
+        assert gain > 0.02
+    changed = corrected != y
+    assert changed.sum() == found.findings.n_corrected
+    # whatever is changed unseen is worth a look too
+    assert (~found.table["suspect"].to_numpy() & changed).sum() <= 0.05 * changed.sum()
+
+
+@pytest.mark.parametrize("n", [500, 1_000])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_labels_that_are_right_are_left_alone_or_the_audit_cannot_tell(n, seed):
+    data = simulate(n, n_features=60, n_classes=3, diagonal=(0.8, 0.9), random_state=seed)
+    found = audit(BernoulliINB().fit(data.X, data.true), data.X, data.true)
+    assert found.findings.n_corrected < 0.02 * n
+    assert found.rate.low == 0.0
+    told = any("cannot tell wrong labels from unclear rows" in warning for warning in found.warnings)
+    assert found.noise_rate < 0.02 or told
+
+
+def test_verified_labels_stay_and_rows_without_a_label_get_the_most_probable_one():
+    data = simulate(500, n_features=200, n_classes=3, diagonal=(0.75, 0.85), random_state=0)
+    y = np.where(np.arange(500) % 10 == 0, np.nan, data.y)
+    verified = np.where(np.arange(500) % 7 == 1, data.true, np.nan)
+    model = BernoulliINB(missing_label=np.nan).fit(data.X, y, verified=verified)
+    found = audit(model, data.X, y)
+    corrected = found.table["corrected"].to_numpy().astype(float)
+    known, unlabeled = ~np.isnan(verified), np.isnan(y)
+    np.testing.assert_array_equal(corrected[known], verified[known])
+    alone = unlabeled & ~known
+    np.testing.assert_array_equal(corrected[alone], model.true_proba_[alone].argmax(axis=1))
+    assert np.mean(corrected == data.true) > np.mean(data.y == data.true) + 0.05
+    assert found.summary()["n_corrected"] == found.findings.n_corrected > 0
+
+
+def test_suspects_are_the_rows_with_another_label_of_enough_probability():
+    data = simulate(500, n_features=200, n_classes=3, diagonal=(0.75, 0.85), random_state=0)
+    model = BernoulliINB().fit(data.X, data.y)
+    found = audit(model, data.X, data.y)
+    suspect, p_wrong = found.table["suspect"].to_numpy(), found.table["p_wrong"].to_numpy()
+    # another label cannot have a mean probability above what the given one leaves with it, plus all of what it leaves
+    # without it
+    assert (p_wrong[suspect] > 2 * SUSPECT - 1).all()
+    assert suspect[p_wrong > 0.9].all()
+    assert f"above {SUSPECT:.0%}".replace("%", " %") in found.summary()["rule"]["text"]

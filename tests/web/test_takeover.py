@@ -1,0 +1,88 @@
+"""Two servers on one store: the second leaves the first one's fit alone, and takes it over when the first has gone."""
+
+from __future__ import annotations
+
+import io
+import threading
+import time
+
+import polars as pl
+import pytest
+
+from noisybayes.web import jobs as jobs_module
+from noisybayes.web.fitting import choose_roles
+from noisybayes.web.jobs import Jobs
+from noisybayes.web.store import Store, fits
+
+from .desk_at_work import messages
+
+
+@pytest.fixture
+def table_id(store: Store) -> int:
+    frame = pl.read_csv(io.StringIO(messages(n_rows=60, wrong=6)[0]))
+    content = io.BytesIO()
+    frame.write_parquet(content)
+    table_id = store.add_table("t", content.getvalue(), frame.height, frame.columns)
+    roles, labels = choose_roles(frame, {"label": "label", "text": ["message"]})
+    store.set_roles(table_id, roles._asdict(), labels)
+    return table_id
+
+
+def wait_until(true, seconds=30):
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_a_fit_of_a_dead_server_is_finished_by_another(store, table_id, monkeypatch):
+    monkeypatch.setattr(fits, "LEASE_LASTS", fits.timedelta(seconds=1))
+    fit_id = store.start_fit(table_id, "a server that is killed now")
+    second = Jobs(store, heartbeat=0.2)
+    second.watch()
+    assert store.fit(fit_id).state == "running"  # its lease lasts
+    wait_until(lambda: store.fit(fit_id).state == "done")
+    assert store.queue_length(table_id, suspects_only=False) > 0
+    second.stop()
+
+
+def test_a_fit_of_a_server_that_lives_is_left_alone(store, table_id, monkeypatch):
+    monkeypatch.setattr(fits, "LEASE_LASTS", fits.timedelta(seconds=1))
+    go_on, begun, runs = threading.Event(), threading.Event(), []
+    real = jobs_module.fit_table
+
+    def slow(*arguments):
+        runs.append(threading.current_thread().name)
+        begun.set()
+        go_on.wait(20)
+        return real(*arguments)
+
+    monkeypatch.setattr(jobs_module, "fit_table", slow)
+    first, second = Jobs(store, heartbeat=0.2), Jobs(store, heartbeat=0.2)
+    first.watch()
+    second.watch()
+    first.start(table_id)
+    assert begun.wait(10)
+    time.sleep(2.5)  # several leases
+    assert len(runs) == 1
+    go_on.set()
+    wait_until(lambda: store.running_fit(table_id) is None)
+    assert store.latest_fit(table_id) is not None
+    for jobs in (first, second):
+        jobs.stop()
+
+
+def test_a_result_waits_for_a_store_that_does_not_work(store, table_id, monkeypatch):
+    from noisybayes.web.store import Unavailable
+
+    real, failures = Store.finish_fit, [Unavailable("locked"), Unavailable("full")]
+
+    def finish(self, *arguments):
+        if failures:
+            raise failures.pop()
+        real(self, *arguments)
+
+    monkeypatch.setattr(Store, "finish_fit", finish)
+    Jobs(store).start(table_id).join(60)
+    assert not failures
+    assert store.latest_fit(table_id) is not None
