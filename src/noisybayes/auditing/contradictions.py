@@ -6,13 +6,16 @@ more probable explanation of its verdict.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..dataset.tree import Array
+from ..dataset import Rows
+from ..dataset.tree import Pieces
 from ..robust.config import DEFAULT
 from .judged import Judged
+from .row_results import RowJudge
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,27 +28,24 @@ def contradictions(judged: Judged) -> pd.DataFrame:
     positions. P(wrong) is what it would be without the verdict."""
     import pandas as pd
 
-    kept = _kept(judged)
-    if not len(kept):
+    if not judged.has_verified or len(judged.classes) == 1:
         return pd.DataFrame({name: [] for name in _COLUMNS}, index=pd.RangeIndex(0))
-    rows, order = judged.take(kept)
-    true = judged.unverified(rows)
-    every, label = np.arange(rows.n_rows), rows.observed
+    found = judged.data.map_sum(partial(_of_block, judge=judged.row_judge)).items
+    number, given, suggested, p_wrong = (np.concatenate(values) for values in zip(*found, strict=True))
+    order = np.lexsort((number, -p_wrong))
+    columns = (judged.classes[given[order]], judged.classes[suggested[order]], p_wrong[order])
+    return pd.DataFrame(dict(zip(_COLUMNS, columns, strict=True)), index=number[order])
+
+
+def _of_block(rows: Rows, judge: RowJudge) -> Pieces:
+    """Numbers, given and suggested classes, and P(wrong), of those rows of a block."""
+    assert rows.verified is not None
+    kept = rows.take(np.flatnonzero(rows.verified == rows.observed))
+    if not kept.n_rows:
+        return Pieces([(kept.number, kept.observed, kept.observed, np.zeros(0))])
+    true = judge.unverified(kept)
+    every, label = np.arange(kept.n_rows), kept.observed
     p_wrong = 1.0 - true[every, label]
     true[every, label] = -1.0
-    found = pd.DataFrame(
-        {
-            "given": judged.classes[label],
-            "suggested": judged.classes[true.argmax(axis=1)],
-            "p_wrong": p_wrong,
-        },
-        index=kept[order],
-    )
-    careless = DEFAULT.careless * p_wrong > 1.0 - p_wrong
-    return found[careless].sort_values("p_wrong", ascending=False, kind="stable")
-
-
-def _kept(judged: Judged) -> Array:
-    if judged.verified is None or len(judged.classes) == 1:
-        return np.zeros(0, dtype=np.intp)
-    return np.flatnonzero(judged.verified == judged.observed)
+    careless = np.flatnonzero(DEFAULT.careless * p_wrong > 1.0 - p_wrong)
+    return Pieces([(kept.number[careless], label[careless], true.argmax(axis=1)[careless], p_wrong[careless])])

@@ -91,7 +91,7 @@ def intervals(judged: Judged, level: float, draws: int | None, seed: int) -> Int
 def _drawn(judged: Judged, rows: Rows, bootstrap: Bootstrapped) -> tuple[_Numbers, _Numbers]:
     """Numbers of every draw (the last of the rows as they are), and factors of their variances."""
     relearn, none = can_relearn(judged), _Numbers(*np.ones(3))
-    if rows.n_rows < MANY_ROWS or not (relearn and _in_one_step(judged)) or judged.verified is not None:
+    if rows.n_rows < MANY_ROWS or not (relearn and _in_one_step(judged)) or judged.has_verified:
         return _numbers_of_draws(judged, rows, bootstrap, relearn), none
     # many draws with the scores of the fit, and by a few of them how much more they vary with scores of their own
     numbers = _numbers_of_draws(judged, rows, bootstrap, False)
@@ -148,7 +148,7 @@ def _counts_of_draws(judged: Judged, draws: Draws) -> Array:
     """(R + 1, K, K): posterior weight by observed and true label of every draw, and last of the rows as they are."""
     if _in_one_step(judged):
         start, calibration = calibrations(judged, draws, _PSEUDO_ROWS)
-        if judged.verified is None:
+        if not judged.has_verified:
             return np.maximum(draws.sums(calibration, start).counts, 0.0)
     else:
         fitted = _matrix_alone if judged.training is None else _one_by_one

@@ -63,6 +63,11 @@ class Judged:
         return self.training is not None
 
     @property
+    def has_verified(self) -> bool:
+        """Whether true labels of some rows are known, here or where the rows are."""
+        return self.verified is not None or (self.data is not None and self.data.has_verified)
+
+    @property
     def rows(self) -> RowPosteriors:
         assert self.posterior.rows is not None
         return self.posterior.rows

@@ -15,11 +15,13 @@ help, or mistakes are few, it is that of plain counting.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
+from ..dataset import Rows
 from ..dataset.tree import Array
 from .careful_fit import CarefulFit, Sums
 from .judged import Judged
@@ -73,13 +75,17 @@ def _range(judged: Judged, estimate: float, sums: Sums) -> NoiseRate:
 
 def _known(judged: Judged) -> tuple[float, float]:
     """Shares of all labels that are known to be wrong, and to be right."""
-    if judged.verified is None:
+    if not judged.has_verified:
         return 0.0, 0.0
-    assert judged.observed is not None
-    known = (judged.verified >= 0) & (judged.observed < len(judged.classes))
-    wrong = known & (judged.verified != judged.observed)
-    n = max(judged.n_labeled, 1)
-    return float(wrong.sum() / n), float((known.sum() - wrong.sum()) / n)
+    wrong, right = judged.data.map_sum(partial(_count_known, n_classes=len(judged.classes))) / max(judged.n_labeled, 1)
+    return float(wrong), float(right)
+
+
+def _count_known(rows: Rows, n_classes: int) -> Array:
+    assert rows.verified is not None
+    known = (rows.verified >= 0) & (rows.observed < n_classes)
+    wrong = known & (rows.verified != rows.observed)
+    return np.array([wrong.sum(), known.sum() - wrong.sum()], dtype=np.float64)
 
 
 def from_checks(
