@@ -191,7 +191,8 @@ def test_a_body_that_comes_too_slowly_is_refused(tmp_path):
 
         headers = [(b"host", b"127.0.0.1:8000"), (b"x-requested-with", b"a"), (b"content-type", b"application/json")]
         scope = {"type": "http", "method": "POST", "path": "/api/chat/x", "raw_path": b"/api/chat/x",
-                 "headers": headers, "query_string": b"", "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 8000), "scheme": "http",
+                 "headers": headers, "query_string": b"", "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 8000),
+                 "scheme": "http",
                  "http_version": "1.1", "root_path": ""}  # fmt: skip
         await app(scope, receive, send)
         return sent[0]["status"]

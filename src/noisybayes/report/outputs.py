@@ -32,11 +32,16 @@ NAMES = (
 _WRITERS = 2
 
 
-def write_audit(audit: Audit, folder: Path, format: str = "csv", exports: tuple[str, ...] = ()) -> Path:
-    """Write everything beside the folder, then put it in its place."""
+def write_audit(
+    audit: Audit, folder: Path, format: str = "csv", exports: tuple[str, ...] = (), *, raw_cells: bool = False
+) -> Path:
+    """Write everything beside the folder, then put it in its place.
+
+    Unless `raw_cells`, a spreadsheet finds no formulas in the CSV files.
+    """
     check_folder(folder)
     with whole_folder(folder) as made:
-        _write(audit, made, format, exports)
+        _write(audit, made, format, exports, not raw_cells)
     return folder
 
 
@@ -54,7 +59,7 @@ def check_folder(folder: Path) -> None:
         raise InputError(f"{folder} holds other things ({', '.join(others[:3])}); choose a new folder with --out")
 
 
-def _write(audit: Audit, folder: Path, format: str, exports: tuple[str, ...]) -> None:
+def _write(audit: Audit, folder: Path, format: str, exports: tuple[str, ...], neutral: bool) -> None:
     summary = audit.summary()
 
     def write_model() -> None:
@@ -63,10 +68,10 @@ def _write(audit: Audit, folder: Path, format: str, exports: tuple[str, ...]) ->
 
     writers: list[Callable[[], Any]] = [
         lambda: (folder / "report.html").write_text(render_html(summary), encoding="utf-8"),
-        lambda: write_batches(corrected(audit), folder / f"corrected.{format}", format),
+        lambda: write_batches(corrected(audit), folder / f"corrected.{format}", format, neutral=neutral),
         write_model,
         lambda: (folder / "audit.json").write_text(_lines(summary), encoding="utf-8"),
-        lambda: write_table(suspects_frame(summary), folder / f"suspects.{format}", format),
+        lambda: write_table(suspects_frame(summary), folder / f"suspects.{format}", format, neutral=neutral),
         *(partial(EXPORTERS[name], audit, summary, folder) for name in exports),
     ]
     for _ in in_threads(lambda write: write(), writers, _WRITERS):

@@ -36,7 +36,8 @@ def create_app(store: Store, settings: Settings | None = None, bot: Bot | None =
     # the documentation page is our own (see pages): the usual one loads scripts from elsewhere
     app = FastAPI(
         title="noisybayes", version=__version__, docs_url=None, redoc_url=None,
-        openapi_url="/api/openapi.json", lifespan=_lifespan, description="Review of suspect labels, and the bot's chats.",
+        openapi_url="/api/openapi.json", lifespan=_lifespan,
+        description="Review of suspect labels, and the bot's chats.",
     )  # fmt: skip
     app.state.desk = desk
     app.include_router(api)
