@@ -9,7 +9,6 @@ import time
 import polars as pl
 import pytest
 
-from noisybayes.web import jobs as jobs_module
 from noisybayes.web.fitting import choose_roles
 from noisybayes.web.jobs import Jobs
 from noisybayes.web.store import Store, fits
@@ -49,7 +48,7 @@ def test_a_fit_of_a_dead_server_is_finished_by_another(store, table_id, monkeypa
 def test_a_fit_of_a_server_that_lives_is_left_alone(store, table_id, monkeypatch):
     monkeypatch.setattr(fits, "LEASE_LASTS", fits.timedelta(seconds=1))
     go_on, begun, runs = threading.Event(), threading.Event(), []
-    real = jobs_module.fit_table
+    real = Jobs._fit
 
     def slow(*arguments):
         runs.append(threading.current_thread().name)
@@ -57,7 +56,7 @@ def test_a_fit_of_a_server_that_lives_is_left_alone(store, table_id, monkeypatch
         go_on.wait(20)
         return real(*arguments)
 
-    monkeypatch.setattr(jobs_module, "fit_table", slow)
+    monkeypatch.setattr(Jobs, "_fit", slow)
     first, second = Jobs(store, heartbeat=0.2), Jobs(store, heartbeat=0.2)
     first.watch()
     second.watch()

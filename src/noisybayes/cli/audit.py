@@ -60,6 +60,7 @@ _SHOWN = 5
     type=click.Choice(["label-studio", "cleanlab"]),
     help="Also write files for another tool; may be given several times.",
 )
+@click.option("--raw-cells", is_flag=True, help="Keep cells of CSV files that a spreadsheet would run as formulas.")
 @click.option("--fail-above", type=click.FloatRange(0, 1), help="End with exit code 1 if more labels are wrong.")
 @click.option("--json", "as_json", is_flag=True, help="Print the audit as JSON instead of the summary.")
 @quiet_option
@@ -90,7 +91,7 @@ def audit(file: tuple[str, ...], **options: Any) -> None:
 def _run(file: str | list[str], options: dict[str, Any]) -> Audit:
     from ..auditing.pipeline import AuditOptions, audited
     from ..data.errors import InputError
-    from ..report.outputs import check_folder, write_audit
+    from ..report.outputs import check_folder
 
     if options["precision"] is not None and options["budget"] is not None:
         raise InputError("--precision and --budget exclude each other; give one of them")
@@ -110,11 +111,18 @@ def _run(file: str | list[str], options: dict[str, Any]) -> Audit:
         with audited(table, how, asked, command=tables.command_line(), progress=tell) as found:
             if options["out"] is not None:
                 tell("writing")
-                write_audit(
-                    found, options["out"], options["table_format"], tuple(options["exports"]), options["sample"]
-                )
+                _write(found, options)
             found.summary()  # kept, since rows on disk are there only until here
     return found
+
+
+def _write(found: Audit, options: dict[str, Any]) -> None:
+    from ..report.outputs import write_audit
+
+    write_audit(
+        found, options["out"], options["table_format"], tuple(options["exports"]), options["sample"],
+        raw_cells=options["raw_cells"],
+    )  # fmt: skip
 
 
 def _show(found: Audit, out: Path | None, sample: int | None) -> None:

@@ -39,6 +39,10 @@ from .tables import clear_errors
 @click.option("--token", envvar="NOISYBAYES_TOKEN", help="Who knows it may come in; better set NOISYBAYES_TOKEN.")
 @click.option("--max-upload", type=click.IntRange(min=1), default=50, show_default=True, help="Largest file, in MB.")
 @click.option(
+    "--max-memory", type=click.IntRange(min=100), default=2000, show_default=True,
+    help="Of reading, fitting or exporting an imported table, in MB.",
+)  # fmt: skip
+@click.option(
     "--requests-per-second", type=click.FloatRange(min=0, min_open=True), default=50.0, show_default=True,
     help="Of one client; more are refused for a moment.",
 )  # fmt: skip
@@ -65,7 +69,7 @@ def _serve(options: dict[str, Any]) -> None:
 
     settings = Settings(
         options["host"], options["port"], options["token"], options["max_upload"] * 1_000_000,
-        requests_per_second=options["requests_per_second"],
+        options["max_memory"] * 1_000_000, options["requests_per_second"],
     )  # fmt: skip
     seats = _seats(options["bots"], options["webhooks"], options["demo"])
     key = key_from(demo=options["demo"]) if seats else None

@@ -17,6 +17,7 @@ from .errors import InputError
 from .formats import known_suffixes
 from .partitions import readers_of
 from .parts import Source, find_parts
+from .spreadsheets import neutral_frame
 
 Report = Callable[[int], None]
 _NOT_IN_CSV = (pl.Object, pl.Binary, pl.Duration)
@@ -68,24 +69,31 @@ def read_table(
     return pl.concat([unified(frame, schema) for frame in frames]).rechunk()
 
 
-def write_table(frame: pl.DataFrame, path: str | Path, format: str) -> None:
-    """Write "csv" or "parquet". In CSV, lists and bytes become text."""
-    write_batches([frame], path, format)
+def write_table(frame: pl.DataFrame, path: str | Path, format: str, *, neutral: bool = False) -> None:
+    """Write "csv" or "parquet". In CSV, lists and bytes become text, and if `neutral` formulas too."""
+    write_batches([frame], path, format, neutral=neutral)
 
 
-def write_batches(frames: Iterable[pl.DataFrame], path: str | Path, format: str) -> None:
+def write_batches(frames: Iterable[pl.DataFrame], path: str | Path, format: str, *, neutral: bool = False) -> None:
     """The same of a table that comes in parts."""
     if format not in ("csv", "parquet"):
         raise InputError(f"a table cannot be written as {format!r}; choose csv or parquet")
     with whole_file(Path(path)) as made:
-        (_write_parquet if format == "parquet" else _write_csv)(frames, made)
+        if format == "parquet":
+            _write_parquet(frames, made)
+        else:
+            _write_csv(map(neutral_frame, map(_as_written, frames)) if neutral else map(_as_written, frames), made)
+
+
+def _as_written(frame: pl.DataFrame) -> pl.DataFrame:
+    odd = [column for column in frame if column.dtype.is_nested() or column.dtype in _NOT_IN_CSV]
+    return frame.with_columns([as_text(column) for column in odd])
 
 
 def _write_csv(frames: Iterable[pl.DataFrame], path: Path) -> None:
     with path.open("wb") as file:
         for number, frame in enumerate(frames):
-            odd = [column for column in frame if column.dtype.is_nested() or column.dtype in _NOT_IN_CSV]
-            frame.with_columns([as_text(column) for column in odd]).write_csv(file, include_header=number == 0)
+            frame.write_csv(file, include_header=number == 0)
 
 
 def _write_parquet(frames: Iterable[pl.DataFrame], path: Path) -> None:

@@ -38,16 +38,26 @@ _WRITERS = 2
 
 
 def write_audit(
-    audit: Audit, folder: Path, format: str = "csv", exports: tuple[str, ...] = (), sample: int | None = None
+    audit: Audit,
+    folder: Path,
+    format: str = "csv",
+    exports: tuple[str, ...] = (),
+    sample: int | None = None,
+    *,
+    raw_cells: bool = False,
 ) -> Path:
-    """Write everything beside the folder, then put it in its place. sample : rows drawn at random to check"""
+    """Write everything beside the folder, then put it in its place. sample : rows drawn at random to check
+
+    Unless `raw_cells`, a spreadsheet finds no formulas in the CSV files.
+    """
     checks = None if audit.source is None else audit.source.checks
     check_folder(folder, checks)
     filled_in = None if checks is None or sample is not None else Path(checks).read_bytes()
+    neutral = not raw_cells
     with whole_folder(folder) as made:
-        _write(audit, made, format, exports)
+        _write(audit, made, format, exports, neutral)
         if sample is not None:
-            write_table(sample_frame(audit, sample), made / TO_CHECK, "csv")
+            write_table(sample_frame(audit, sample), made / TO_CHECK, "csv", neutral=neutral)
         elif filled_in is not None and Path(checks or "").resolve() == (folder / TO_CHECK).resolve():
             (made / TO_CHECK).write_bytes(filled_in)
     return folder
@@ -72,7 +82,7 @@ def check_folder(folder: Path, checks: str | None = None) -> None:
         )
 
 
-def _write(audit: Audit, folder: Path, format: str, exports: tuple[str, ...]) -> None:
+def _write(audit: Audit, folder: Path, format: str, exports: tuple[str, ...], neutral: bool) -> None:
     summary = audit.summary()
 
     def write_model() -> None:
@@ -81,10 +91,10 @@ def _write(audit: Audit, folder: Path, format: str, exports: tuple[str, ...]) ->
 
     writers: list[Callable[[], Any]] = [
         lambda: (folder / "report.html").write_text(render_html(summary), encoding="utf-8"),
-        lambda: _write_corrected(audit, folder, format),
+        lambda: _write_corrected(audit, folder, format, neutral),
         write_model,
         lambda: (folder / "audit.json").write_text(_lines(summary), encoding="utf-8"),
-        lambda: write_table(suspects_frame(summary), folder / f"suspects.{format}", format),
+        lambda: write_table(suspects_frame(summary), folder / f"suspects.{format}", format, neutral=neutral),
         *(partial(EXPORTERS[name], audit, summary, folder) for name in exports),
     ]
     for _ in in_threads(lambda write: write(), writers, _WRITERS):
@@ -146,14 +156,14 @@ def corrected(audit: Audit) -> Iterator[pl.DataFrame]:
         )
 
 
-def _write_corrected(audit: Audit, folder: Path, format: str) -> None:
+def _write_corrected(audit: Audit, folder: Path, format: str, neutral: bool) -> None:
     rows = audit.findings.rows
     if isinstance(rows, RemoteRows):
         write_parts(rows, folder / "corrected.parquet")
         assert audit.source is not None
         audit.source.check_unchanged()
     else:
-        write_batches(corrected(audit), folder / f"corrected.{format}", format)
+        write_batches(corrected(audit), folder / f"corrected.{format}", format, neutral=neutral)
 
 
 def _texts(column: pd.Series[Any]) -> pl.Series:

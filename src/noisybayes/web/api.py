@@ -10,7 +10,7 @@ from fastapi import Path as PathOf
 from pydantic import BaseModel, ConfigDict, Field
 
 from .desk import Desk, Filter
-from .exports import corrected_csv, log_csv
+from .exports import CSV, corrected_response, log_csv
 from .guard import REVIEWER
 from .roles import may
 from .store import Account
@@ -40,7 +40,6 @@ _PROBLEMS = {
     503: "The store does not work now; Retry-After says when to ask again.",
 }
 api = APIRouter(prefix="/api", responses=_problems(400, 401, 403, 404, 408, 409, 413, 421, 422, 429, 503))
-CSV = "text/csv; charset=utf-8"
 
 
 def desk_of(request: Request) -> Desk:
@@ -61,6 +60,7 @@ def account_of(request: Request) -> Account:
     return account
 
 
+Raw = Annotated[bool, Query(description="Keep cells that a spreadsheet would take for a formula.")]
 #: Of a table or a row.
 Number = Annotated[int, PathOf(ge=0, le=2**31 - 1)]
 TheDesk = Annotated[Desk, Depends(desk_of)]
@@ -302,16 +302,16 @@ def undo(
 
 
 @api.get("/tables/{table_id}/corrected.csv", response_class=Response)
-def corrected(desk: TheDesk, table_id: Number) -> Response:
+def corrected(desk: TheDesk, table_id: Number, raw: Raw = False) -> Response:
     """The table with the corrected labels beside the given ones."""
-    return Response(corrected_csv(desk.store, table_id), media_type=CSV)
+    return corrected_response(desk, table_id, raw)
 
 
 @api.get("/tables/{table_id}/log.csv", response_class=Response)
-def log(desk: TheDesk, table_id: Number) -> Response:
+def log(desk: TheDesk, table_id: Number, raw: Raw = False) -> Response:
     """The verdicts as CSV."""
     desk.store.table(table_id)
-    return Response(log_csv(desk.store, table_id), media_type=CSV)
+    return Response(log_csv(desk.store, table_id, raw), media_type=CSV)
 
 
 @api.post("/chat", status_code=201)

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from ..bot import Bot
 from ..data.errors import InputError
-from .fitting import choose_roles, read_content
 from .jobs import Jobs
+from .limited import run_limited, table_on_disk
 from .responder import Responder
 from .settings import Settings
 from .store import ChatTurn, DialogInfo, Finding, FitInfo, ReviewProgress, Store, TableInfo, Verdict
-from .uploads import read_upload
+from .uploads import MOST_SECONDS, read_upload
 
 LONGEST_NAME = 100
 _HEALTH_LASTS = 1.0  # seconds
@@ -39,7 +39,7 @@ class Desk:
     def __init__(self, store: Store, settings: Settings, responder: Responder | None = None) -> None:
         self.store, self.settings = store, settings
         self.responder = responder or Responder(store, {}, None)
-        self.jobs = Jobs(store)
+        self.jobs = Jobs(store, settings)
         self._healthy_until = 0.0
 
     def check_health(self) -> None:
@@ -56,15 +56,28 @@ class Desk:
             raise InputError("the file is empty; choose a table with a column of labels")
         upload = read_upload(name, content, self.settings.most_memory, encoding)
         title = (name.replace("\\", "/").rsplit("/", 1)[-1] or "table")[:LONGEST_NAME]
-        return self.store.add_table(title, upload.content, upload.n_rows, upload.columns)
+        return self.store.add_table(title, upload.content, upload.n_rows, upload.columns, upload.preview)
+
+    def preview(self, table_id: int) -> dict[str, Any]:
+        """Samples of the columns, and their roles as guessed."""
+        kept = self.store.preview(table_id)
+        return kept if kept is not None else self._on_table("preview", table_id)
+
+    def _on_table(self, job: str, table_id: int, **arguments: Any) -> Any:
+        with table_on_disk(self.store.content(table_id)) as path:
+            return run_limited(job, {"table": str(path), **arguments}, self.settings.most_memory, MOST_SECONDS)
 
     def choose_columns(self, table_id: int, chosen: Mapping[str, Any]) -> None:
         """Choose what the columns are, and begin to fit. Columns that verdicts rest on cannot be changed."""
         table = self.store.table(table_id)
-        roles, labels = choose_roles(read_content(self.store.content(table_id)), chosen)
-        if table.roles is not None and table.roles["label"] != roles.label and self.store.verdicts(table_id):
+        found = self._on_table("choose", table_id, chosen=dict(chosen))
+        if (
+            table.roles is not None
+            and table.roles["label"] != found["roles"]["label"]
+            and self.store.verdicts(table_id)
+        ):
             raise InputError("rows of this table have been reviewed by its labels; import it again to choose others")
-        self.store.set_roles(table_id, roles._asdict(), labels)
+        self.store.set_roles(table_id, found["roles"], found["labels"])
         self.jobs.start(table_id)
 
     def overview(self, table_id: int) -> Overview:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -14,6 +13,7 @@ from ..auditing.result import Audit
 from ..auditing.summary import describe, summarise
 from ..auditing.table import Table
 from ..data.cells import as_text
+from ..data.errors import InputError
 from ..data.label_variants import label_variants
 from ..data.roles import Roles, find_roles, labels_of
 from ..report.marks import pieces
@@ -38,8 +38,10 @@ class Fit(NamedTuple):
     findings: list[Finding]
 
 
-def read_content(content: bytes) -> pl.DataFrame:
-    return pl.read_parquet(io.BytesIO(content))
+def as_roles(stored: dict[str, object] | None) -> Roles:
+    if stored is None:
+        raise InputError("the columns of this table were not chosen yet; choose them on the Import page")
+    return Roles(*(tuple(value) if isinstance(value := stored[name], list) else value for name in Roles._fields))  # type: ignore[arg-type]
 
 
 def choose_roles(frame: pl.DataFrame, chosen: Mapping[str, Any]) -> tuple[Roles, list[str]]:

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import secrets
 import time
 from collections.abc import Callable
 from threading import Event, Lock, Thread
+from typing import Any
 
 from ..data.errors import InputError
-from ..data.roles import Roles
-from .fitting import STAGES, fit_table, read_content
-from .store import Conflict, NotFound, Store, StoreError, Unavailable
+from .fitting import STAGES, as_roles
+from .limited import run_limited, table_on_disk
+from .settings import Settings
+from .store import Conflict, Finding, NotFound, Store, StoreError, Unavailable
 
 _log = logging.getLogger(__name__)
 _HEARTBEAT = 5.0  # seconds; a lease lasts several of them
+MOST_SECONDS = 6 * 3600.0  # of a fit
 _KEEP_TRYING = 600.0  # seconds that the result of a fit waits for a store that does not work
 
 
 class Jobs:
     """At most one fit at a time. Another server takes a fit over when this one has not renewed its lease."""
 
-    def __init__(self, store: Store, heartbeat: float = _HEARTBEAT) -> None:
+    def __init__(self, store: Store, settings: Settings | None = None, heartbeat: float = _HEARTBEAT) -> None:
         self.owner = secrets.token_hex(8)
         self._store, self._heartbeat = store, heartbeat
+        self._settings = settings or Settings()
         self._turn, self._stopped = Lock(), Event()
         self._watcher: Thread | None = None
 
@@ -83,9 +88,11 @@ class Jobs:
         try:
             tell("reading")
             table = store.table(table_id)
-            verdicts = {position: verdict.label for position, verdict in store.verdicts(table_id).items()}
-            fit = fit_table(read_content(store.content(table_id)), as_roles(table.roles), table.name, verdicts, tell)
-            _patiently(lambda: store.finish_fit(fit_id, fit.overview, fit.findings, self.owner))
+            as_roles(table.roles)
+            verdicts = {str(position): verdict.label for position, verdict in store.verdicts(table_id).items()}
+            described = {"roles": table.roles, "name": table.name, "verdicts": verdicts}
+            overview, findings = self._fit(store.content(table_id), described, tell)
+            _patiently(lambda: store.finish_fit(fit_id, overview, findings, self.owner))
         except InputError as error:
             message = str(error)
         except StoreError:
@@ -96,6 +103,16 @@ class Jobs:
         else:
             return
         _patiently(lambda: store.fail_fit(fit_id, message, self.owner))
+
+    def _fit(
+        self, content: bytes, described: dict[str, Any], tell: Callable[[str], None]
+    ) -> tuple[dict[str, Any], list[Finding]]:
+        with table_on_disk(content) as path:
+            made = path.with_name("fit.json")
+            arguments = {"table": str(path), "made": str(made), **described}
+            run_limited("fit", arguments, self._settings.most_memory, MOST_SECONDS, tell)
+            result = json.loads(made.read_bytes())
+        return result["overview"], [Finding(**one) for one in result["findings"]]
 
 
 def _patiently(write: Callable[[], None]) -> None:
@@ -110,9 +127,3 @@ def _patiently(write: Callable[[], None]) -> None:
                 raise
             time.sleep(pause)
             pause = min(2 * pause, 10.0)
-
-
-def as_roles(stored: dict[str, object] | None) -> Roles:
-    if stored is None:
-        raise InputError("the columns of this table were not chosen yet; choose them on the Import page")
-    return Roles(*(tuple(value) if isinstance(value := stored[name], list) else value for name in Roles._fields))  # type: ignore[arg-type]

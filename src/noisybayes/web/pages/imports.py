@@ -8,12 +8,10 @@ from fastapi import APIRouter, File, Form, Request, UploadFile
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from ...data.cells import as_text
 from ...data.errors import InputError
 from ..api import TheDesk
 from ..desk import Desk
 from ..field_names import in_our_words
-from ..fitting import choose_roles, read_content
 from ..store import Busy, TableInfo
 from .page import checked, go, render
 
@@ -22,7 +20,6 @@ KINDS = {
     "id": "name of the row", "verified": "verified label", "": "ignore",
 }  # fmt: skip
 SEVERAL = ("text", "categorical", "numeric", "binary")
-SAMPLES = 3
 ENCODINGS = ("utf-8", "gb18030", "big5", "shift_jis", "latin-1", "cp1252", "utf-16")
 
 router = APIRouter(include_in_schema=False)
@@ -87,20 +84,17 @@ def _columns_page(
     request: Request, desk: Desk, table_id: int, kinds: dict[str, str] | None, error: str | None
 ) -> Response:
     table = desk.store.table(table_id)
-    frame = read_content(desk.store.content(table_id))
-    kinds = kinds or _guessed(frame, table)
-    samples = {name: as_text(frame[name]).drop_nulls().head(SAMPLES).to_list() for name in frame.columns}
+    preview = desk.preview(table_id)
+    kinds = kinds or _guessed(preview["guessed"], table)
+    samples = preview["samples"]
     status = 200 if error is None else 422
     return render(
         request, "columns.html", status, table=table, kinds=kinds, samples=samples, offered=KINDS, error=error
     )
 
 
-def _guessed(frame: Any, table: TableInfo) -> dict[str, str]:
-    try:
-        roles = table.roles or choose_roles(frame, {})[0]._asdict()
-    except InputError:
-        roles = {}
+def _guessed(guessed: dict[str, Any] | None, table: TableInfo) -> dict[str, str]:
+    roles = table.roles or guessed or {}
     kinds = dict.fromkeys(table.columns, "")
     for kind, names in roles.items():
         for name in names if isinstance(names, list | tuple) else [names]:

@@ -9,8 +9,9 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from ...data.errors import InputError
-from ..api import CSV, TheDesk
+from ..api import TheDesk
 from ..desk import Desk
+from ..exports import CSV
 from .page import checked, go, render
 
 router = APIRouter(include_in_schema=False)

@@ -10,8 +10,8 @@ from markupsafe import Markup
 from starlette.responses import Response
 
 from ...report import charts, view
-from ..api import CSV, TheDesk
-from ..exports import corrected_csv, log_csv
+from ..api import TheDesk
+from ..exports import CSV, corrected_response, log_csv
 from .page import checked, go, render
 
 router = APIRouter(include_in_schema=False)
@@ -67,16 +67,15 @@ def export(request: Request, desk: TheDesk, table_id: int) -> Response:
 
 
 @router.get("/t/{table_id}/corrected.csv")
-def corrected(desk: TheDesk, table_id: int) -> Response:
-    return _download(corrected_csv(desk.store, table_id), "corrected.csv")
+def corrected(desk: TheDesk, table_id: int, raw: bool = False) -> Response:
+    return corrected_response(desk, table_id, raw, _attached("corrected.csv"))
 
 
 @router.get("/t/{table_id}/log.csv")
-def log(desk: TheDesk, table_id: int) -> Response:
+def log(desk: TheDesk, table_id: int, raw: bool = False) -> Response:
     desk.store.table(table_id)
-    return _download(log_csv(desk.store, table_id), "review-log.csv")
+    return Response(log_csv(desk.store, table_id, raw), media_type=CSV, headers=_attached("review-log.csv"))
 
 
-def _download(content: bytes, name: str) -> Response:
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(content, media_type=CSV, headers=headers)
+def _attached(name: str) -> dict[str, str]:
+    return {"Content-Disposition": f'attachment; filename="{name}"'}

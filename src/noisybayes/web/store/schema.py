@@ -43,6 +43,7 @@ imported_table = Table(
     Column("roles", JSON(none_as_null=True)),
     Column("labels", JSON, nullable=False),
     Column("created", Moment, nullable=False),
+    Column("preview", JSON(none_as_null=True)),  # samples and guesses; of tables of earlier versions None
     sqlite_autoincrement=True,
 )
 

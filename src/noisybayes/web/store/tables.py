@@ -12,11 +12,18 @@ from .part import Part
 from .schema import imported_table, table_content
 from .values import TableInfo
 
+# without the preview, which may be long
+_LISTED = [column for column in imported_table.c if column.name != "preview"]
+
 
 class Tables(Part):
-    def add_table(self, name: str, content: bytes, n_rows: int, columns: list[str]) -> int:
+    def add_table(
+        self, name: str, content: bytes, n_rows: int, columns: list[str], preview: dict[str, Any] | None = None
+    ) -> int:
         """The number of the new table. `content` is kept as it is."""
-        values = {"name": name, "n_rows": n_rows, "columns": columns, "labels": [], "created": now()}
+        values = {
+            "name": name, "n_rows": n_rows, "columns": columns, "labels": [], "created": now(), "preview": preview,
+        }  # fmt: skip
         with self._database.write() as connection:
             made = connection.execute(insert(imported_table).values(values).returning(imported_table.c.id))
             table_id: int = made.scalar_one()
@@ -32,13 +39,11 @@ class Tables(Part):
     def tables(self) -> list[TableInfo]:
         """All of them, newest first."""
         with self._database.read() as connection:
-            return [
-                _info(row) for row in connection.execute(select(imported_table).order_by(imported_table.c.id.desc()))
-            ]
+            return [_info(row) for row in connection.execute(select(*_LISTED).order_by(imported_table.c.id.desc()))]
 
     def table(self, table_id: int) -> TableInfo:
         with self._database.read() as connection:
-            row = connection.execute(select(imported_table).where(imported_table.c.id == table_id)).one_or_none()
+            row = connection.execute(select(*_LISTED).where(imported_table.c.id == table_id)).one_or_none()
         if row is None:
             raise no_table(table_id)
         return _info(row)
@@ -50,6 +55,14 @@ class Tables(Part):
         if content is None:
             raise no_table(table_id)
         return bytes(content)
+
+    def preview(self, table_id: int) -> dict[str, Any] | None:
+        """What the page of the columns shows; None if it was not kept."""
+        with self._database.read() as connection:
+            need_table(connection, table_id)
+            chosen = select(imported_table.c.preview).where(imported_table.c.id == table_id)
+            found: dict[str, Any] | None = connection.execute(chosen).scalar_one_or_none()
+        return found
 
     def remove_table(self, table_id: int) -> None:
         """With its fits, findings, claims and verdicts."""

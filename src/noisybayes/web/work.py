@@ -1,0 +1,139 @@
+"""`python -m noisybayes.web.work JOB BYTES`: a job on a table in so much memory; JSON on standard input and output.
+
+Jobs take paths and plain data, and return plain data. See `limited`, which starts them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ..data.cells import as_text
+from ..data.errors import InputError
+from ..data.read import read_table, write_table
+from .limited import TOO_MUCH_MEMORY
+
+MOST_ROWS = 1_000_000
+_SAMPLES = 3
+_LONGEST_SAMPLE = 300
+Tell = Callable[[str], None]
+
+
+def read_file(tell: Tell, source: str, made: str, encoding: str) -> dict[str, Any]:
+    """Any format to Parquet."""
+    frame = read_table(source, encoding=encoding)
+    if frame.height > MOST_ROWS:
+        raise InputError(f"the table has {frame.height:,} rows; at most {MOST_ROWS:,} can be reviewed here")
+    write_table(frame, made, "parquet")
+    return {"n_rows": frame.height, "columns": frame.columns, "preview": _preview(frame)}
+
+
+def preview(tell: Tell, table: str) -> dict[str, Any]:
+    """What the page of the columns shows: some cells of each, and the roles as guessed."""
+    return _preview(pl.read_parquet(table))
+
+
+def choose(tell: Tell, table: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
+    from .fitting import choose_roles
+
+    roles, labels = choose_roles(pl.read_parquet(table), chosen)
+    return {"roles": roles._asdict(), "labels": labels}
+
+
+def fit(tell: Tell, table: str, made: str, roles: dict[str, Any], name: str, verdicts: Mapping[str, str]) -> None:
+    """The overview and the findings go to the file `made`."""
+    from .fitting import as_roles, fit_table
+
+    by_row = {int(position): label for position, label in verdicts.items()}
+    found = fit_table(pl.read_parquet(table), as_roles(roles), name, by_row, tell)
+    result = {"overview": found.overview, "findings": [one._asdict() for one in found.findings]}
+    Path(made).write_text(json.dumps(result), encoding="utf-8")
+
+
+def export(tell: Tell, table: str, made: str, label: str, corrections: str, raw: bool) -> None:
+    """CSV, with the corrected labels beside the cells as they came; `corrections` is a file."""
+    from .exports import write_corrected
+
+    write_corrected(pl.read_parquet(table), label, json.loads(Path(corrections).read_bytes()), Path(made), raw)
+
+
+JOBS: dict[str, Callable[..., Any]] = {
+    "read_file": read_file, "preview": preview, "choose": choose, "fit": fit, "export": export,
+}  # fmt: skip
+
+
+def _preview(frame: pl.DataFrame) -> dict[str, Any]:
+    from .fitting import choose_roles
+
+    try:
+        guessed: dict[str, Any] | None = choose_roles(frame, {})[0]._asdict()
+    except InputError:
+        guessed = None
+    samples = {
+        name: [cell[:_LONGEST_SAMPLE] for cell in as_text(frame[name].drop_nulls().head(20 * _SAMPLES)).drop_nulls()]
+        for name in frame.columns
+    }
+    return {"guessed": guessed, "samples": {name: cells[:_SAMPLES] for name, cells in samples.items()}}
+
+
+def main(job: str, most_memory: int) -> dict[str, Any]:
+    _limit_memory(most_memory)
+    arguments = json.loads(sys.stdin.readline())
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        return {"result": JOBS[job](_tell, **arguments)}
+    except (InputError, OSError) as error:
+        return {"error": str(error)}
+    except (MemoryError, pl.exceptions.ComputeError):
+        return {"error": TOO_MUCH_MEMORY}
+
+
+def _tell(stage: str) -> None:
+    print(json.dumps({"stage": stage}), flush=True)
+
+
+def _end_with_parent() -> None:
+    """Who started us holds the other end of the pipe for as long as it lives."""
+    sys.stdin.read()
+    os._exit(1)
+
+
+def _limit_memory(most: int) -> None:
+    """The process ends when it holds more than `most` bytes beyond what the libraries took before the first row.
+
+    Compiled libraries do not all survive an allocation that fails: some wait for ever for a thread that has gone. So
+    the process ends itself before that; the limit of the system stands behind, for a single huge allocation.
+    """
+    try:
+        import resource
+    except ImportError:  # no such limit on Windows
+        return
+    if not _STATM.exists():
+        return
+    page = resource.getpagesize()
+    reserved, held = (int(field) * page for field in _STATM.read_text(encoding="ascii").split()[:2])
+    behind = reserved + 2 * most + 500_000_000
+    resource.setrlimit(resource.RLIMIT_AS, (behind, behind))
+    threading.Thread(target=_end_above, args=((held + most) // page,), daemon=True).start()
+
+
+def _end_above(most_pages: int) -> None:
+    while int(_STATM.read_text(encoding="ascii").split()[1]) <= most_pages:
+        time.sleep(0.02)
+    os._exit(1)
+
+
+_STATM = Path("/proc/self/statm")
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(sys.argv[1], int(sys.argv[2]))), flush=True)
+    os._exit(0)  # threads of libraries may take long to end, or need memory for it
