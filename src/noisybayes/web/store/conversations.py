@@ -132,6 +132,8 @@ def write_consequences(connection: Connection, dialog_id: str, ordinal: int, fou
         connection.execute(_LEAD, values)
     if found.reason:
         _hand_over(connection, place, ordinal, found)
+    if found.reason == "policy":  # who is angry or in danger must not be asked by a bot which car they like
+        set_paused(connection, dialog_id, found.bot, True)
     events = [
         {
             **place, "kind": event.kind, "body": event.body | {"ordinal": ordinal}, "attempts": 0, "due": now(),
