@@ -35,6 +35,12 @@ DESK = {
 TALL = {"overview": 1350, "chat": 1000}  # what matters stands below the usual height
 SAID = ["How much is a new Tarvo?", "Sport, please", "Call me at 555-0142"]
 
+WROTE = [
+    ("ann", "my airbag warning light is on"), ("bob", "How much is a new Velmora Sport? Call 555-0142-771"),
+    ("bob", "and does it have CarPlay?"), ("carl", "I want to cancel my order"), ("carl", "hello??"),
+    ("dora", "Is a used Quillon in stock? dora@example.com"),
+]  # fmt: skip
+
 
 def main() -> None:
     chromium = next(
@@ -76,6 +82,7 @@ def take_desk(browser: Browser) -> None:
                 with page.expect_navigation():
                     page.get_by_role("button", name="Send").click()
             shoot(page, "desk-chat")
+            take_bot(page)
             for name, path in DESK.items():
                 page.set_viewport_size(WIDE | {"height": TALL.get(name, WIDE["height"])})
                 page.goto(path)
@@ -85,6 +92,17 @@ def take_desk(browser: Browser) -> None:
             with opened(browser, url, **look) as page:
                 page.goto("/t/1/review")
                 shoot(page, name)
+
+
+def take_bot(page: Page) -> None:
+    """The pages of who answers and who sells."""
+    for number, (person, message) in enumerate(WROTE):
+        body = {"message_id": str(number), "person": person, "message": message}
+        page.request.post("/api/bots/bot/messages", data=body)
+    page.set_viewport_size(WIDE | {"height": 700})
+    for name, path in {"bot-handover": "/handover", "bot-leads": "/leads"}.items():
+        page.goto(path)
+        shoot(page, name)
 
 
 @contextmanager

@@ -104,6 +104,15 @@ def test_handovers_are_a_queue_with_one_place_per_dialog(asked):
     assert "please answer, it is dangerous" in asked.get("/handover").text
 
 
+def test_after_danger_anger_and_orders_the_bot_is_silent_until_somebody_answered(asked):
+    send(asked, "I want to cancel my order")
+    assert send(asked, "How much is a new Tarvo Sport?").json()["reply"] == ""
+    (waiting,) = asked.get("/api/handovers").json()
+    assert waiting["n_messages"] == 2
+    asked.post(f"/api/handovers/{waiting['id']}/answer", json={"seen": 2, "reply": "It is cancelled."})
+    assert send(asked, "How much is a new Tarvo Sport?").json()["reply"].startswith("The new Tarvo Sport")
+
+
 def test_a_persons_answer_goes_to_the_customer_and_into_the_training_data(asked):
     dialog = send(asked, "Does the Tarvo have Apple CarPlay?").json()["dialog"]
     (waiting,) = asked.get("/api/handovers").json()

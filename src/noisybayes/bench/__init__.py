@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import coverage, load, recovery, responder, stream, verified
+from . import audience, coverage, load, recovery, responder, stream, verified
 
 #: name -> module with `measure(...)` (yields rows) and `page(rows)` (Markdown); a new one is one file and one line.
 EXPERIMENTS: dict[str, ModuleType] = {
@@ -14,4 +14,5 @@ EXPERIMENTS: dict[str, ModuleType] = {
     "stream": stream,
     "bot": responder,
     "load": load,
+    "audience": audience,
 }

@@ -84,14 +84,14 @@ class Responder:
         self, spoken: Conversation, message: str, message_id: str | None, public: bool, seen: DialogInfo | None = None
     ) -> ChatTurn:
         bot = self.seat(spoken.bot).bot
-        dialog = self.store.dialog(spoken.dialog_id) if seen is None else seen
+        dialog = self.store.dialog_head(spoken.dialog_id) if seen is None else seen
         turn = bot.answer(Dialog.from_dict(dialog.state), message, public=public)
         if spoken.paused:
             turn = turn._replace(handover=True, reply="", reason=PERSON_AT_WORK)
         elif public and not turn.handover and turn.reply and not self._streams[spoken.bot].says(turn.reply):
             turn = turn._replace(reply="")  # everybody has just read it
         return self.store.add_turn(
-            dialog.id, seen=len(dialog.turns), state=turn.dialog.as_dict(), message=turn.message,
+            dialog.id, seen=dialog.n_turns, state=turn.dialog.as_dict(), message=turn.message,
             category=turn.category, title=turn.title, confidence=turn.confidence, handover=turn.handover,
             reply=turn.reply, fired=list(turn.fired),
             consequences=self._consequences(spoken, bot, turn, message, message_id),

@@ -21,7 +21,7 @@ from .store.outbox import Outgoing
 
 SIGNATURE, EVENT_ID, TIMESTAMP = "X-Noisybayes-Signature", "X-Noisybayes-Event", "X-Noisybayes-Timestamp"
 LEAST_SECRET = 16
-_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 300.0  # seconds
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 60.0  # seconds
 _PATIENCE = 10.0  # seconds for one answer
 _IDLE = 0.2  # seconds between looks into the outbox
 _AT_ONCE = 8

@@ -15,6 +15,7 @@ NAMES = {
     "stream": "How near a stream comes to the batch fit after one pass over the rows, and after three.",
     "bot": "The auto-responder on the paper's dialogs, split by dialog: its features, its answers, and its peers.",
     "load": "How fast the bot answers when it is asked 200 times per second, and whether an answer is lost.",
+    "audience": "A live stream of 2,000 viewers: waits, and whether a message, lead or handover is lost or doubled.",
     "verified": "How far verified labels put the estimated number of errors right under human mistakes.",
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Row, func, insert, select, update
+from sqlalchemy import Row, bindparam, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from .conversations import Consequences, write_consequences
@@ -32,6 +32,14 @@ class Chats(Part):
             if row is None:
                 raise _no_dialog(dialog_id)
             return _info(row)._replace(turns=[_turn(one) for one in connection.execute(turns)])
+
+    def dialog_head(self, dialog_id: str) -> DialogInfo:
+        """A dialog without its turns, which the next answer does not need."""
+        with self._database.read() as connection:
+            row = connection.execute(_HEAD, {"of_dialog": dialog_id}).one_or_none()
+        if row is None:
+            raise _no_dialog(dialog_id)
+        return _info(row)
 
     def add_turn(
         self,
@@ -63,7 +71,7 @@ class Chats(Part):
                 if there is None:
                     raise _no_dialog(dialog_id)
                 raise Conflict(f"the dialog {dialog_id!r} has {there} turns by now, not {seen}; read it again")
-            connection.execute(insert(turn).values(dialog_id=dialog_id, **added._asdict()))
+            connection.execute(_TURN, {"dialog_id": dialog_id, **added._asdict()})
             if consequences is not None:
                 write_consequences(connection, dialog_id, seen + 1, consequences)
         return added
@@ -79,6 +87,10 @@ class Chats(Part):
         newest = select(dialog).order_by(dialog.c.created.desc(), dialog.c.id).limit(limit)
         with self._database.read() as connection:
             return [_info(row) for row in connection.execute(newest)]
+
+
+_HEAD = select(dialog).where(dialog.c.id == bindparam("of_dialog"))
+_TURN = insert(turn)
 
 
 def _no_dialog(dialog_id: str) -> NotFound:

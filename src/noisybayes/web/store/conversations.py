@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from .bot_schema import conversation, handover, lead, outgoing, person_reply, received
@@ -73,16 +73,14 @@ class Conversations(Part):
         return found
 
     def _with(self, bot: str, person: str) -> Conversation | None:
-        chosen = (conversation.c.bot == bot) & (conversation.c.person == person)
         with self._database.read() as connection:
-            row = connection.execute(select(conversation).where(chosen)).one_or_none()
+            row = connection.execute(_WITH, {"of_bot": bot, "of_person": person}).one_or_none()
         return None if row is None else Conversation(*row)
 
     def received_before(self, bot: str, message_id: str) -> tuple[str, int] | None:
         """Dialog and turn of a message that was answered already."""
-        chosen = (received.c.bot == bot) & (received.c.message_id == message_id)
         with self._database.read() as connection:
-            row = connection.execute(select(received.c.dialog_id, received.c.ordinal).where(chosen)).one_or_none()
+            row = connection.execute(_BEFORE, {"of_bot": bot, "of_message": message_id}).one_or_none()
         return None if row is None else (row.dialog_id, row.ordinal)
 
     def pause(self, dialog_id: str, bot: str, paused: bool) -> None:
@@ -107,6 +105,16 @@ class Conversations(Part):
             return [dict(row._mapping) for row in connection.execute(chosen)]
 
 
+# made once: to build a statement takes longer than to run it
+_RECEIVED, _LEAD, _OUTGOING = insert(received), insert(lead), insert(outgoing)
+_BEFORE = select(received.c.dialog_id, received.c.ordinal).where(
+    received.c.bot == bindparam("of_bot"), received.c.message_id == bindparam("of_message")
+)
+_WITH = select(conversation).where(
+    conversation.c.bot == bindparam("of_bot"), conversation.c.person == bindparam("of_person")
+)
+
+
 def set_paused(connection: Connection, dialog_id: str, bot: str, paused: bool) -> None:
     own = conversation.c.dialog_id == dialog_id
     if not connection.execute(update(conversation).where(own).values(paused=paused)).rowcount:
@@ -118,18 +126,23 @@ def write_consequences(connection: Connection, dialog_id: str, ordinal: int, fou
     """Within the transaction of the turn: after a crash there is all of it or nothing."""
     place = {"bot": found.bot, "dialog_id": dialog_id}
     if found.message_id is not None:
-        connection.execute(insert(received).values(**place, message_id=found.message_id, ordinal=ordinal))
+        connection.execute(_RECEIVED, {**place, "message_id": found.message_id, "ordinal": ordinal})
     for each in found.leads:
         values = {**place, "ordinal": ordinal, **each._asdict(), "known": found.known, "created": now()}
-        connection.execute(insert(lead).values(values))
+        connection.execute(_LEAD, values)
     if found.reason:
         _hand_over(connection, place, ordinal, found)
-    for event in found.events:
-        values = {
+    if found.reason == "policy":  # who is angry or in danger must not be asked by a bot which car they like
+        set_paused(connection, dialog_id, found.bot, True)
+    events = [
+        {
             **place, "kind": event.kind, "body": event.body | {"ordinal": ordinal}, "attempts": 0, "due": now(),
             "problem": "", "delivered": False,
-        }  # fmt: skip
-        connection.execute(insert(outgoing).values(values))
+        }
+        for event in found.events
+    ]  # fmt: skip
+    if events:
+        connection.execute(_OUTGOING, events)
 
 
 def _hand_over(connection: Connection, place: dict[str, Any], ordinal: int, found: Consequences) -> None:

@@ -1,0 +1,263 @@
+"""A live stream: many viewers write, the server is killed in the middle, and the webhook fails half the time."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .load import _dialogs as example_dialogs
+from .store import Row, machine, table
+
+VIEWERS = 2_000
+RATE = 100  # messages per second
+SECONDS = 300
+KILLED_AFTER = 0.6  # of the time
+_CLIENTS = 32
+_PATIENCE = 600.0  # seconds for the server to come up, and for the webhook to take what waits
+
+
+class Sent(NamedTuple):
+    number: int
+    due: float  # seconds from the start
+    done: float
+    attempts: int
+
+
+class Message(NamedTuple):
+    number: int
+    person: str
+    text: str
+
+
+def messages(dialogs: list[list[str]], viewers: int, n: int) -> list[Message]:
+    """Viewers take turns, each with one dialog after the other."""
+    said = [[text for k in range(len(dialogs)) for text in dialogs[(v + k) % len(dialogs)]] for v in range(viewers)]
+    return [Message(i, f"viewer {i % viewers}", said[i % viewers][i // viewers % len(said[i % viewers])])
+            for i in range(n)]  # fmt: skip
+
+
+def one_run(
+    dialogs: list[list[str]], bot: Path | None = None, *, viewers: int = VIEWERS, rate: int = RATE,
+    seconds: float = SECONDS, rep: int = 0,
+) -> Row:  # fmt: skip
+    """What came of it; `bot`: a folder, the example if None."""
+    plan = messages(dialogs, viewers, round(rate * seconds))
+    with tempfile.TemporaryDirectory(prefix="noisybayes-audience-") as folder, _receiver() as (url, taken):
+        store = Path(folder) / "store.db"
+        server = _Server(store, bot, url)
+        try:
+            sent, pause = _send(server, plan, rate, seconds)
+            _wait_for_webhook(store)
+        finally:
+            server.kill()
+        found = _accounts(store, plan, taken)
+    calm = [each for each in sent if each.done < pause[0] or each.due > pause[1]]
+    waited = 1_000 * np.array([each.done - each.due for each in calm])
+    return {
+        "rep": rep, "viewers": viewers, "rate": rate, "seconds": seconds, "messages": len(plan), **found,
+        **{f"p{q}_ms": round(float(np.percentile(waited, q)), 2) for q in (50, 90, 99)},
+        "longest_ms": round(float(waited.max()), 2), "down_s": round(pause[1] - pause[0], 1), "machine": machine(),
+    }  # fmt: skip
+
+
+def measure(reps: int = 2, seed: int = 0) -> Iterator[Row]:
+    for rep in range(seed, seed + reps):
+        yield one_run(example_dialogs(), rep=rep)
+
+
+class _Server:
+    """`noisybayes serve`, killed and started again on the same port and store."""
+
+    def __init__(self, store: Path, bot: Path | None, webhook: str) -> None:
+        from ..web.contact_key import VARIABLE, new_key
+
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        chosen = ["--demo"] if bot is None else [f"--bot={bot}"]
+        self._options = [
+            *chosen, f"--store={store}", f"--port={self.port}", "--requests-per-second=1000000", f"--webhook={webhook}",
+        ]  # fmt: skip
+        self._environment = os.environ | {VARIABLE: new_key(), "NOISYBAYES_WEBHOOK_SECRET": "secret of this run"}
+        self.start()
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "noisybayes", "serve", *self._options]
+        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=self._environment)
+        end = time.monotonic() + _PATIENCE
+        while time.monotonic() < end and self._process.poll() is None:
+            try:
+                connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
+                connection.request("GET", "/api/bots")
+                if connection.getresponse().status == 200:
+                    return
+            except (OSError, http.client.HTTPException):
+                time.sleep(0.1)
+        raise RuntimeError("the server did not come up")
+
+    def kill(self) -> None:
+        self._process.send_signal(signal.SIGKILL)
+        self._process.wait()
+
+
+def _send(server: _Server, plan: list[Message], rate: int, seconds: float) -> tuple[list[Sent], tuple[float, float]]:
+    """Every message until it was answered. Also when the server was away, in seconds from the start."""
+    start = time.perf_counter() + 0.5
+    pause = [0.0, 0.0]
+
+    def crash() -> None:
+        time.sleep(max(start + KILLED_AFTER * seconds - time.perf_counter(), 0))
+        pause[0] = time.perf_counter() - start
+        server.kill()
+        server.start()
+        pause[1] = time.perf_counter() - start + 1  # until what had to wait was answered
+
+    killer = threading.Thread(target=crash)
+    killer.start()
+
+    def work(which: int) -> list[Sent]:
+        client, sent = _Client(server.port), []
+        for message in plan[which::_CLIENTS]:
+            due = message.number / rate
+            time.sleep(max(start + due - time.perf_counter(), 0))
+            attempts = client.say(message)
+            sent.append(Sent(message.number, due, time.perf_counter() - start, attempts))
+        return sent
+
+    with ThreadPoolExecutor(_CLIENTS) as pool:
+        sent = [each for some in pool.map(work, range(_CLIENTS)) for each in some]
+    killer.join()
+    return sent, (pause[0], pause[1])
+
+
+class _Client:
+    def __init__(self, port: int) -> None:
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+
+    def say(self, message: Message) -> int:
+        """How often it had to be sent."""
+        body = {"message_id": f"m{message.number}", "person": message.person, "message": message.text}
+        for attempt in range(1, 10_000):
+            try:
+                headers = {"Content-Type": "application/json"}
+                self._connection.request("POST", "/api/bots/bot/messages", json.dumps(body), headers)
+                answer = self._connection.getresponse()
+                answer.read()
+                if answer.status == 201:
+                    return attempt
+            except (OSError, http.client.HTTPException):
+                self._connection.close()
+            time.sleep(0.05)
+        raise RuntimeError(f"the message {message.number} was never answered")
+
+
+@contextmanager
+def _receiver() -> Iterator[tuple[str, list[int]]]:
+    """A webhook that fails every second time; the ids of what it took."""
+    taken: list[int] = []
+    count = [0]
+    lock = threading.Lock()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            with lock:
+                count[0] += 1
+                fails = count[0] % 2 == 0
+                if not fails:
+                    taken.append(body["id"])
+            self.send_response(503 if fails else 204)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            """Silent."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/", taken
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def _wait_for_webhook(store: Path) -> None:
+    from ..web.store import Store
+
+    with Store.open(f"sqlite:///{store}") as opened:
+        end = time.monotonic() + _PATIENCE
+        while opened.events_waiting()[0] and time.monotonic() < end:
+            time.sleep(0.5)
+
+
+def _accounts(store: Path, plan: list[Message], taken: list[int]) -> Row:
+    """Whether every message has one turn, and every turn its lead, its handover and its events."""
+    from sqlalchemy import func, select
+
+    from ..web.store import Store
+    from ..web.store.bot_schema import handover, lead, outgoing, received
+    from ..web.store.schema import turn
+
+    with Store.open(f"sqlite:///{store}") as opened, opened._database.read() as connection:
+
+        def number(query: Any) -> int:
+            return int(connection.execute(query).scalar_one())
+
+        answered = number(select(func.count()).select_from(received))
+        turns = number(select(func.count()).select_from(turn))
+        leads = number(select(func.count()).select_from(lead))
+        with_contact = number(select(func.count()).select_from(turn).where(turn.c.message.contains("[contact]")))
+        without_lead = number(
+            select(func.count()).select_from(turn)
+            .outerjoin(lead, (lead.c.dialog_id == turn.c.dialog_id) & (lead.c.ordinal == turn.c.ordinal))
+            .where(turn.c.message.contains("[contact]"), lead.c.id.is_(None))
+        )  # fmt: skip
+        waiting = number(select(func.coalesce(func.sum(handover.c.n_messages), 0)))
+        handed = number(select(func.count()).select_from(turn).where(turn.c.handover))
+        events = {row.id for row in connection.execute(select(outgoing.c.id))}
+    return {
+        "lost": len(plan) - answered, "doubled": turns - answered, "leads": leads, "with_contact": with_contact,
+        "leads_lost": without_lead, "handovers_lost": handed - waiting, "events": len(events),
+        "events_lost": len(events - set(taken)), "events_repeated": len(taken) - len(set(taken)),
+    }  # fmt: skip
+
+
+def page(rows: list[Row]) -> str:
+    keys = ("messages", "lost", "doubled", "leads_lost", "handovers_lost", "events", "events_lost", "events_repeated",
+            "p50_ms", "p99_ms", "longest_ms", "down_s")  # fmt: skip
+    header = ["run", "messages", "lost", "doubled", "leads lost", "handovers lost", "events", "events lost",
+              "events repeated", "median, ms", "99 %", "longest", "down, s"]  # fmt: skip
+    first = rows[0]
+    return f"""## A live stream
+
+`noisybayes serve` with the example bot: {first["viewers"]:,} viewers, {first["rate"]} messages per second for
+{first["seconds"]} seconds on the same machine, over the API for channels. After {KILLED_AFTER:.0%} of the time the
+server is killed (SIGKILL) and started again; messages that were not answered are sent again with the same id. The
+receiver of the webhook fails every second time. Waits count from when a message was due; messages that met the time
+without a server are left out. An event that was taken just when the server was killed is sent again; receivers know it
+by its id.
+
+{table(header, ([row["rep"], *(row[key] for key in keys)] for row in rows))}
+
+{first["machine"]}; server, clients and receiver share them. Repeat with `noisybayes bench audience`.
+"""
