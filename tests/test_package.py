@@ -33,6 +33,7 @@ def test_the_public_names_are_these():
         "audit",
         "load",
         "simulate",
+        "true_accuracy",
     ]
     assert set(noisybayes.__all__) <= set(dir(noisybayes))
     for name in noisybayes.__all__:

@@ -25,7 +25,7 @@ from .careful_fit import CarefulFit, Sums
 from .judged import Judged
 from .noise_rate import LEAST_TOLD
 
-SUSPECT = 0.35
+SUSPECT = 0.4
 CORRECT = 0.6
 # With fewer doubts than this, labels that are all right may look the same.
 _FEW = 0.1

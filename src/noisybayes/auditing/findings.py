@@ -16,9 +16,9 @@ from .contradictions import contradictions
 from .corrections import SUSPECT, Corrections, corrections, warnings_of_corrections
 from .evidence import Evidence, evidence
 from .impact import Impact, impact
-from .intervals import Intervals, intervals
+from .intervals import Intervals, intervals, without_least
 from .judged import Judged, judge, with_checks
-from .noise_rate import NoiseRate, noise_rate
+from .noise_rate import LEAST_TOLD, NoiseRate, noise_rate
 from .rules import ReviewCurve, Rule, review_curve, suspects
 from .warnings import warnings_of
 
@@ -166,10 +166,12 @@ def findings_of(
     cost, reason = impact(judged, found.mislabel_matrix, level, int(rng.integers(2**31)))
     careful = careful_fit(judged)
     sums = sums_of(judged, careful)
+    if sums.wrong < LEAST_TOLD:
+        found = without_least(found)
     corrected = corrections(judged, careful, sums)
     table, eligible = _table(judged, rule, corrected)
     doubtful = contradictions(judged)
-    rate = noise_rate(judged, float(found.noise_rate.estimate), careful, sums, level)
+    rate = noise_rate(judged, float(found.noise_rate.estimate), sums, level)
     n_changed = int((eligible & (corrected.label != judged.observed)).sum())
     doubts = warnings_of_corrections(judged, careful, sums, float(found.noise_rate.estimate), n_changed)
     return Findings(
