@@ -34,6 +34,7 @@ def test_the_public_names_are_these():
         "load",
         "scorer",
         "simulate",
+        "true_accuracy",
     ]
     assert set(noisybayes.__all__) <= set(dir(noisybayes))
     for name in noisybayes.__all__:

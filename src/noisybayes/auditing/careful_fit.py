@@ -26,7 +26,7 @@ from scipy.optimize import minimize
 from ..dataset import Rows
 from ..dataset.tree import Array
 from ..model.mislabel import constant_rate
-from ..robust.calibration import Labels
+from ..robust.calibration import Labels, posterior
 from ..robust.label_weights import Reweighted
 from .judged import Judged
 
@@ -89,6 +89,7 @@ class Sums(NamedTuple):
 
     unexplained: float  # share of labels that "all right" does not expect: mean of 1 - P(label | x)
     wrong: float  # share of labels that the careful reading doubts
+    surprise: float  # mean of `surprise_of`
 
 
 def careful_fit(judged: Judged) -> CarefulFit:
@@ -117,8 +118,9 @@ def careful_fit(judged: Judged) -> CarefulFit:
 
 
 def sums_of(judged: Judged, careful: CarefulFit) -> Sums:
-    unexplained, wrong, weight = judged.data.map_sum(partial(_sums, fitted=judged.fitted, careful=careful))
-    return Sums(*(float(total / max(weight, _TINY)) for total in (unexplained, wrong)))
+    *totals, n, weight = judged.data.map_sum(partial(_sums, fitted=judged.fitted, careful=careful))
+    unexplained, wrong = (float(total / max(weight, _TINY)) for total in totals[:2])
+    return Sums(unexplained, wrong, float(totals[2] / max(n, 1)))
 
 
 def _sums(rows: Rows, fitted: Reweighted, careful: CarefulFit) -> Array:
@@ -126,7 +128,16 @@ def _sums(rows: Rows, fitted: Reweighted, careful: CarefulFit) -> Array:
     there = np.flatnonzero(rows.observed < prior.shape[1])
     label, weight = rows.observed[there], Labels.of(rows).weight[there, 0]
     doubts = [weight @ (1.0 - found[there, label]) for found in (prior, true)]
-    return np.array([*doubts, weight.sum()])
+    return np.array([*doubts, surprise_of(fitted, rows).sum(), len(there), weight.sum()])
+
+
+def surprise_of(fitted: Reweighted, rows: Rows) -> Array:
+    """How little the fit expects the label of every row that has one: 1 minus its mean probability with and without the
+    label itself. The one is best where mistakes follow the class, the other where they sit on unclear rows."""
+    found = posterior(fitted.calibration, fitted.scorer.scores(rows), Labels.of(rows)._replace(verified=None))
+    there = np.flatnonzero(rows.observed < found.true.shape[2])
+    label = rows.observed[there]
+    return np.asarray(1.0 - 0.5 * (found.prior[there, 0, label] + found.true[there, 0, label]))
 
 
 def scores_of(fitted: Reweighted, rows: Rows) -> Array:

@@ -16,9 +16,9 @@ from .contradictions import contradictions
 from .corrections import corrector, warnings_of_corrections
 from .evidence import Evidence, evidence
 from .impact import Impact, impact
-from .intervals import Intervals, intervals
+from .intervals import Intervals, intervals, without_least
 from .judged import Judged, judge, with_checks
-from .noise_rate import NoiseRate, noise_rate
+from .noise_rate import LEAST_TOLD, NoiseRate, noise_rate
 from .remote_rows import RemoteRows
 from .row_table import RowTable
 from .rules import ReviewCurve, Rule
@@ -159,11 +159,13 @@ def findings_of(
     cost, reason = impact(judged, found.mislabel_matrix, level, int(rng.integers(2**31)))
     careful = careful_fit(judged)
     sums = sums_of(judged, careful)
+    if sums.wrong < LEAST_TOLD:
+        found = without_least(found)
     correct = corrector(judged, careful, sums)
     kind = RemoteRows if judged.data.is_remote else RowTable
     rows: RowTable | RemoteRows = kind.of(judged, rule, correct)
     doubtful = contradictions(judged)
-    rate = noise_rate(judged, float(found.noise_rate.estimate), careful, sums, level)
+    rate = noise_rate(judged, float(found.noise_rate.estimate), sums, level)
     doubts = warnings_of_corrections(judged, careful, sums, float(found.noise_rate.estimate), rows.n_changed)
     return Findings(
         model.classes_,

@@ -117,6 +117,17 @@ def _inflation(numbers: _Numbers, relearned: _Numbers) -> _Numbers:
     return _Numbers(pooled(("matrix",)), by_label, by_label)
 
 
+def without_least(found: Intervals) -> Intervals:
+    """Where labels that are all right could look the same: no mistake is certain."""
+    matrix, by_label = found.mislabel_matrix, found.wrong_by_label
+    own = np.eye(len(matrix.estimate), dtype=bool)
+    widened = matrix._replace(low=np.where(own, matrix.low, 0.0), high=np.where(own, 1.0, matrix.high))
+    rate = found.noise_rate._replace(low=np.zeros_like(found.noise_rate.low))
+    return found._replace(
+        mislabel_matrix=widened, noise_rate=rate, wrong_by_label=by_label._replace(low=np.zeros_like(by_label.low))
+    )
+
+
 def _structure(judged: Judged) -> Any:
     return Full(0.0) if judged.training is None else judged.training.found.problem.structure
 

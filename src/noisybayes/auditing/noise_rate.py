@@ -5,7 +5,8 @@ interval with a probability, only what is plausible: at least most of what the c
 labels that are all right would leave unexplained.
 
 With m rows checked at random, their share of wrong labels is right whatever the model is worth; the model only makes it
-more exact (a control variate). With w = wrong, f = 1 - P(label | x) and F the mean of f over all N rows:
+more exact (a control variate). With w = wrong, f how little the model expects the label, and F the mean of f over all N
+rows:
 
     rate = mean w + slope (F - mean f)
 
@@ -23,7 +24,7 @@ from scipy.special import ndtri, stdtrit
 
 from ..dataset import Rows
 from ..dataset.tree import Array
-from .careful_fit import CarefulFit, Sums
+from .careful_fit import Sums, surprise_of
 from .judged import Judged
 
 # The careful reading is right within this factor and this difference (audits of texts and tables with known mistakes).
@@ -49,15 +50,14 @@ class NoiseRate(NamedTuple):
     method: str
 
 
-def noise_rate(judged: Judged, estimate: float, careful: CarefulFit, sums: Sums, level: float) -> NoiseRate:
+def noise_rate(judged: Judged, estimate: float, sums: Sums, level: float) -> NoiseRate:
     """estimate : of the model, if mistakes do not depend on the row"""
     if judged.checks is None:
         return _range(judged, estimate, sums)
     rows, order = judged.take(judged.checks.rows)
-    prior, _ = careful.of(judged.fitted, rows)
-    surprise = 1.0 - prior[np.arange(rows.n_rows), rows.observed]
+    surprise = surprise_of(judged.fitted, rows)
     wrong = (judged.checks.label[order] != rows.observed).astype(float)
-    share, low, high = from_checks(wrong, surprise, sums.unexplained, judged.n_labeled, level)
+    share, low, high = from_checks(wrong, surprise, sums.surprise, judged.n_labeled, level)
     return NoiseRate(share, low, high, level, len(wrong), f"{len(wrong)} rows checked at random")
 
 
@@ -93,7 +93,7 @@ def from_checks(
 ) -> tuple[float, float, float]:
     """Rate, low and high end.
 
-    wrong, surprise : (m,) of the rows that were checked: whether they were wrong, and 1 - P(label | x)
+    wrong, surprise : (m,) of the rows that were checked: whether they were wrong, and how little that was expected
     mean_surprise : of all `n_rows` rows
     """
     m, share = len(wrong), float(wrong.mean())

@@ -18,7 +18,7 @@ from ..robust.training_posterior import row_posteriors
 #: Suspects that are listed with their reasons, most suspicious first.
 MOST_LISTED = 10_000
 #: Rows with more suspicion than this are worth a look.
-SUSPECT = 0.35
+SUSPECT = 0.4
 
 
 class RowResults(NamedTuple):

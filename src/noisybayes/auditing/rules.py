@@ -26,7 +26,7 @@ class Rule(NamedTuple):
             return f"the longest list of which at least {self.precision:.0%} are expected to be wrong"
         if self.budget is not None:
             return f"the {self.budget:,} rows whose labels are most probably wrong"
-        return "a row is a suspect if another label has a mean probability above 35 %, with and without its given label"
+        return "a row is a suspect if another label has a mean probability above 40 %, with and without its given label"
 
     def check(self) -> None:
         if self.precision is not None and self.budget is not None:

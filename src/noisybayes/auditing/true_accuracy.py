@@ -38,7 +38,7 @@ class TrueAccuracy(NamedTuple):
     accuracy: float  # against the true labels
     low: float
     high: float
-    level: float
+    level: float | None  # probability that the interval covers; None: it does if `assumes` holds
     as_given: float  # against the labels as given
     recall: Array  # (K,) by true class
     macro_f1: float
@@ -105,9 +105,8 @@ def assemble(
         accuracy, low, high = 1.0 - errors, 1.0 - most, 1.0 - least
     m = 0 if checked is None else len(checked.error)
     recall = np.where(present, right / np.maximum(true, 1e-300), np.nan)
-    return TrueAccuracy(
-        accuracy, low, high, level, as_given, recall, float(f1[present].mean()), n, m, "" if m else ASSUMPTION
-    )
+    told, assumes = (level, "") if m else (None, ASSUMPTION)
+    return TrueAccuracy(accuracy, low, high, told, as_given, recall, float(f1[present].mean()), n, m, assumes)
 
 
 def _codes(y_pred: Any, judged: Judged) -> Array:

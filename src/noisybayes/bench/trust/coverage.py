@@ -120,7 +120,7 @@ def _checked(
         for _ in range(_DRAWS):
             rows = np.sort(rng.choice(len(true), m, replace=False))
             known = replace(judged, checks=RandomChecks(rows, true[rows]))
-            rate = noise_rate(known, 0.0, careful, sums, LEVEL)
+            rate = noise_rate(known, 0.0, sums, LEVEL)
             yield f"rate covered, {m} checks", rate.low <= wrong <= rate.high
             yield f"rate off by, {m} checks", abs(rate.estimate - wrong)
             yield f"width, {m} checks", rate.high - rate.low

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
-from ...auditing.careful_fit import CarefulFit, Sums, careful_fit, sums_of
+from ...auditing.careful_fit import Sums, careful_fit, sums_of
 from ...auditing.judged import Judged, RandomChecks, judge
 from ...auditing.noise_rate import noise_rate
 from ...data.datasets import noisy_ag_news
@@ -23,20 +23,19 @@ _LEVEL = 0.9
 
 
 @cache
-def _fitted() -> tuple[Judged, CarefulFit, Sums, float, Array]:
+def _fitted() -> tuple[Judged, Sums, float, Array]:
     data = noisy_ag_news()
     X = TfidfTransformer(sublinear_tf=True).fit_transform(CountVectorizer(min_df=2).fit_transform(data.texts))
     y, true = np.asarray(data.observed), np.asarray(data.true)
     model = MultinomialINB(random_state=0).fit(X, y)
     judged = judge(model, X, y)
-    careful = careful_fit(judged)
-    return judged, careful, sums_of(judged, careful), model.noise_rate_, np.searchsorted(model.classes_, true)
+    return judged, sums_of(judged, careful_fit(judged)), model.noise_rate_, np.searchsorted(model.classes_, true)
 
 
 def measure(seed: int) -> Iterator[tuple[str, str, float]]:
-    judged, careful, sums, estimate, true = _fitted()
+    judged, sums, estimate, true = _fitted()
     wrong = float(np.mean(judged.observed != true))
-    alone = noise_rate(judged, estimate, careful, sums, _LEVEL)
+    alone = noise_rate(judged, estimate, sums, _LEVEL)
     yield "0 checks", "off by", abs(alone.estimate - wrong)
     yield "0 checks", "covered", alone.low <= wrong <= alone.high
     yield "0 checks", "width", alone.high - alone.low
@@ -45,7 +44,7 @@ def measure(seed: int) -> Iterator[tuple[str, str, float]]:
         for _ in range(DRAWS):
             rows = np.sort(rng.choice(len(true), m, replace=False))
             known = replace(judged, checks=RandomChecks(rows, true[rows]))
-            rate = noise_rate(known, estimate, careful, sums, _LEVEL)
+            rate = noise_rate(known, estimate, sums, _LEVEL)
             yield f"{m} checks", "off by", abs(rate.estimate - wrong)
             yield f"{m} checks", "covered", rate.low <= wrong <= rate.high
             yield f"{m} checks", "width", rate.high - rate.low
