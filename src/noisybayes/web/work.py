@@ -109,8 +109,8 @@ def _end_with_parent() -> None:
 def _limit_memory(most: int) -> None:
     """The process ends when it holds more than `most` bytes beyond what the libraries took before the first row.
 
-    Compiled libraries do not all survive an allocation that fails: some wait for ever for a thread that has gone. So the
-    process ends itself before that; the limit of the system stands behind, for a single huge allocation.
+    Compiled libraries do not all survive an allocation that fails: some wait for ever for a thread that has gone. So
+    the process ends itself before that; the limit of the system stands behind, for a single huge allocation.
     """
     try:
         import resource
