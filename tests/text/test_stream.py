@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -291,7 +292,6 @@ def test_coded_columns_that_are_damaged(tmp_path):
 
 RUN = """
 import resource, sys
-from functools import partial
 from pathlib import Path
 from noisybayes._files import DiskError, scratch_folder
 from noisybayes.data.batches import Batches
