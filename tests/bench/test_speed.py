@@ -125,6 +125,15 @@ def test_a_command_that_fails_says_why():
         command_cost(sys.executable, "-c", "import sys; sys.exit('no such luck')")
 
 
+@pytest.fixture
+def _interruptible():
+    """A background job ignores SIGINT."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_interruptible")
 def test_an_interrupt_ends_the_command_too(tmp_path):
     told = tmp_path / "pid"
     sleeper = f"import os, time; open({str(told)!r}, 'w').write(str(os.getpid())); time.sleep(60)"

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -318,7 +319,9 @@ def running(tmp_path, most=1 << 30, n_rows=3_000):
     write_messages(tmp_path / "a.csv", n_rows, vocabulary=300)
     (tmp_path / "scratch").mkdir()
     arguments = [sys.executable, "-c", RUN, tmp_path / "a.csv", tmp_path / "scratch", str(most)]
-    return subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    # a background job ignores SIGINT, and so would its children
+    listen = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    return subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=listen)
 
 
 @pytest.mark.parametrize(("most", "where", "stage"), [(4_000, "coded", ""), (40_000, "rows", "blocks")])
@@ -326,7 +329,7 @@ def test_a_full_disk_is_told_and_nothing_stays(tmp_path, most, where, stage):
     process = running(tmp_path, most)
     told, error = process.communicate()
     assert process.returncode == 1
-    folder = rf"{tmp_path / 'scratch'}/.noisybayes\.\w+/{where}"
+    folder = rf"{tmp_path / 'scratch'}/.noisybayes\.\w+\.tmp/{where}"
     assert re.fullmatch(f"the disk is full: {folder} cannot take all rows; make room or choose another folder\n", error)
     assert stage in told
     assert "done" not in told

@@ -24,6 +24,15 @@ def test_the_demo_is_fitted_and_chats(tmp_path):
     assert not list(tmp_path.iterdir()), "the demo leaves nothing behind"
 
 
+def test_the_store_of_the_demo_goes_with_it_when_it_is_terminated(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    with serving("--demo", folder=tmp_path) as server:
+        assert list(tmp_path.iterdir())
+        server.process.terminate()
+        server.process.wait(30)
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_killed_server_has_lost_no_verdict(tmp_path):
     """Verdicts come in while the process is killed; every one that was acknowledged is there afterwards."""
     store = f"--store={tmp_path / 'review.db'}"

@@ -71,6 +71,9 @@ def _batches(table: Table) -> Batches:
     return table.source
 
 
+_LIBRARIES = 300_000_000
+
+
 def memory_needed(n_rows: int) -> int:
     """Bytes."""
     return _FIXED_BYTES + _BYTES_PER_ROW * n_rows
@@ -78,7 +81,9 @@ def memory_needed(n_rows: int) -> int:
 
 def check_memory(batches: Batches, limit: int) -> None:
     """Refuse beforehand what would take more."""
-    needed = memory_needed(batches.estimated_rows)
+    # what every run of a large file takes, a small one cannot fill
+    fixed = min(_FIXED_BYTES, _LIBRARIES + 100 * batches.n_bytes)
+    needed = fixed + memory_needed(batches.estimated_rows) - _FIXED_BYTES
     if needed > limit:
         enough = math.ceil(needed / 1e8) / 10
         raise InputError(

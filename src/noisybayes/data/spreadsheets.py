@@ -6,28 +6,29 @@ program does not show it. Numbers stay as they are.
 
 from __future__ import annotations
 
+import re
+
 import polars as pl
 
 _FORMULA = r"^[=+\-@\t\r]"
 _NUMBER = r"^[+-]?(\d[\d.,' ]*|[.,]\d+)([eE][+-]?\d+)?%?$"
+_TEXTS = (pl.String, pl.Categorical, pl.Enum)
 
 
 def neutral_frame(frame: pl.DataFrame) -> pl.DataFrame:
     """Cells and names of columns."""
-    texts = [_neutral(pl.col(name)) for name, dtype in frame.schema.items() if dtype == pl.String]
-    cells = frame.with_columns(texts)
+    cells = frame.with_columns([_neutral(column.cast(pl.String)) for column in frame if column.dtype in _TEXTS])
     cells.columns = _distinct([neutral_text(name) for name in frame.columns])
     return cells
 
 
 def neutral_text(text: str) -> str:
-    found: str = pl.select(_neutral(pl.lit(text))).item()
-    return found
+    return f"'{text}" if re.match(_FORMULA, text) and not re.match(_NUMBER, text) else text
 
 
-def _neutral(cell: pl.Expr) -> pl.Expr:
-    dangerous = cell.str.contains(_FORMULA) & ~cell.str.contains(_NUMBER)
-    return pl.when(dangerous).then("'" + cell).otherwise(cell).name.keep()
+def _neutral(column: pl.Series) -> pl.Series:
+    harmless = ~column.str.contains(_FORMULA) | column.str.contains(_NUMBER)
+    return column.zip_with(harmless.fill_null(True), "'" + column).alias(column.name)
 
 
 def _distinct(names: list[str]) -> list[str]:
