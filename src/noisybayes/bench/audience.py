@@ -80,7 +80,8 @@ def one_run(
 def measure(reps: int = 2, seed: int = 0) -> Iterator[Row]:
     with _on_stage() as (name, dialogs, bot):
         for rep in range(seed, seed + reps):
-            yield {"dialogs": name, **one_run(dialogs, bot, rep=rep)}
+            found = one_run(dialogs, bot, viewers=VIEWERS, rate=RATE, seconds=SECONDS, rep=rep)
+            yield {"dialogs": name, **found}
 
 
 @contextmanager
