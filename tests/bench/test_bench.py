@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from noisybayes.bench import EXPERIMENTS, coverage, load, pages, recovery, responder, stream, verified
+from noisybayes.bench import EXPERIMENTS, audience, coverage, load, pages, recovery, responder, stream, verified
 from noisybayes.bench.store import read_rows, table, write_rows
 from noisybayes.bot.demo import DEMO_DIALOGS
 from noisybayes.cli.app import app
 from noisybayes.cli.bench import NAMES
+from noisybayes.data.datasets import DatasetUnavailableError
 from noisybayes.web.store import Store
 
 
@@ -23,6 +24,10 @@ def small_news():
     texts = [" ".join(rng.choice([f"{'ab'[k]}{j}" for j in range(8)] + ["and", "the"], 6)) for k in true]
     observed = np.where(rng.random(120) < 1 / 6, 1 - true, true)
     return SimpleNamespace(texts=texts, observed=observed, true=true, test_texts=texts[:30], test_true=true[:30])
+
+
+def no_file():
+    raise DatasetUnavailableError("not here")
 
 
 @pytest.fixture
@@ -39,6 +44,9 @@ def small(monkeypatch):
     monkeypatch.setattr(responder, "live_streaming_file", lambda: DEMO_DIALOGS)
     monkeypatch.setattr(load, "RATE", 20)
     monkeypatch.setattr(load, "SECONDS", 1)
+    for name, value in {"VIEWERS": 10, "RATE": 20, "SECONDS": 2}.items():
+        monkeypatch.setattr(audience, name, value)
+    monkeypatch.setattr(audience, "live_streaming_file", no_file)
 
 
 def test_the_command_line_offers_every_experiment():

@@ -118,7 +118,7 @@ def test_a_webhook_that_never_answers_loses_nothing(tmp_path, monkeypatch):
     with receiver() as (url, taken, _):  # a new server over the same store, when its time has come
         store = open_store(tmp_path)
         (left,) = [event for event in [_oldest(store)] if event]
-        store.event_failed(left, "as before", 0)
+        store.settle_events([], [(left, "as before", 0.0)])
         store.close()
         with at_work(tmp_path, url) as (_, again):
             wait_until(lambda: again.events_waiting()[0] == 0)

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..data.datasets import DatasetUnavailableError, live_streaming_file
 from .load import _dialogs as example_dialogs
 from .store import Row, machine, table
 
@@ -77,8 +78,32 @@ def one_run(
 
 
 def measure(reps: int = 2, seed: int = 0) -> Iterator[Row]:
-    for rep in range(seed, seed + reps):
-        yield one_run(example_dialogs(), rep=rep)
+    with _on_stage() as (name, dialogs, bot):
+        for rep in range(seed, seed + reps):
+            found = one_run(dialogs, bot, viewers=VIEWERS, rate=RATE, seconds=SECONDS, rep=rep)
+            yield {"dialogs": name, **found}
+
+
+@contextmanager
+def _on_stage() -> Iterator[tuple[str, list[list[str]], Path | None]]:
+    """The paper's dialogs and a bot that learned from them, where they are; else the example."""
+    from ..bot import load_config, train
+    from ..bot.dialogs import read_dialogs
+
+    try:
+        file = live_streaming_file()
+    except DatasetUnavailableError:
+        yield "example", example_dialogs(), None
+        return
+    config = load_config("cars_zh")
+    read = read_dialogs(config, file)
+    said: dict[int, list[str]] = {}
+    for number, message in zip(read.dialog.tolist(), read.messages, strict=True):
+        if message.strip():
+            said.setdefault(number, []).append(message)
+    with tempfile.TemporaryDirectory(prefix="noisybayes-audience-bot-") as folder:
+        train(config, read).save(Path(folder) / "bot")
+        yield "live streaming", list(said.values()), Path(folder) / "bot"
 
 
 class _Server:
@@ -250,12 +275,12 @@ def page(rows: list[Row]) -> str:
     first = rows[0]
     return f"""## A live stream
 
-`noisybayes serve` with the example bot: {first["viewers"]:,} viewers, {first["rate"]} messages per second for
-{first["seconds"]} seconds on the same machine, over the API for channels. After {KILLED_AFTER:.0%} of the time the
-server is killed (SIGKILL) and started again; messages that were not answered are sent again with the same id. The
-receiver of the webhook fails every second time. Waits count from when a message was due; messages that met the time
-without a server are left out. An event that was taken just when the server was killed is sent again; receivers know it
-by its id.
+`noisybayes serve` with a bot of the {first["dialogs"]} dialogs, from which {first["viewers"]:,} viewers send
+{first["rate"]} messages per second for {first["seconds"]} seconds on the same machine, over the API for channels. After
+{KILLED_AFTER:.0%} of the time the server is killed (SIGKILL) and started again; messages that were not answered are
+sent again with the same id. The receiver of the webhook fails every second time. Waits count from when a message was
+due; messages that met the time without a server are left out. An event that was taken just when the server was killed
+is sent again; receivers know it by its id.
 
 {table(header, ([row["rep"], *(row[key] for key in keys)] for row in rows))}
 

@@ -25,6 +25,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 60.0  # seconds
 _PATIENCE = 10.0  # seconds for one answer
 _IDLE = 0.2  # seconds between looks into the outbox
 _AT_ONCE = 8
+_BATCH = 64  # events that are sent before the store is told
 
 
 def check_webhook(url: str, secret: str) -> None:
@@ -64,20 +65,22 @@ class Sender:
         with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="webhook") as pool:
             while not self._end.is_set():
                 try:
-                    due = self._store.due_events(list(self._seats))
-                    list(pool.map(self._send, due))
+                    due = self._store.due_events(list(self._seats), _BATCH)
+                    self._settle(due, list(pool.map(self._post, due)))
                 except StoreError:  # the store will work again, or the server says so itself
                     due = []
                 if not due:
                     self._end.wait(_IDLE)
 
-    def _send(self, event: Outgoing) -> None:
-        problem = self._post(event)
-        if problem is None:
-            self._store.event_taken(event.id)
-        else:
-            pause = min(self._first_pause * 2**event.attempts, _LONGEST_PAUSE)
-            self._store.event_failed(event.id, problem, pause)
+    def _settle(self, events: list[Outgoing], problems: list[str | None]) -> None:
+        both = list(zip(events, problems, strict=True))
+        self._store.settle_events(
+            [event.id for event, problem in both if problem is None],
+            [(event.id, problem, self._pause(event)) for event, problem in both if problem is not None],
+        )
+
+    def _pause(self, event: Outgoing) -> float:
+        return float(min(self._first_pause * 2 ** min(event.attempts, 20), _LONGEST_PAUSE))
 
     def _post(self, event: Outgoing) -> str | None:
         """None if it was taken, else what was wrong."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from sqlalchemy import and_, func, select, update
+from sqlalchemy import Connection, and_, func, select, update
 
 from .bot_schema import outgoing
 from .kinds import now
@@ -41,16 +41,23 @@ class Outbox(Part):
         with self._database.read() as connection:
             return [Outgoing(*row) for row in connection.execute(chosen)]
 
-    def event_taken(self, event_id: int) -> None:
+    def settle_events(self, taken: list[int], failed: list[tuple[int, str, float]]) -> None:
+        """What became of events that were sent; of the failed ones why, and after how many seconds to try again."""
+        if not taken and not failed:
+            return
         with self._database.write(durable=False) as connection:
-            connection.execute(update(outgoing).where(outgoing.c.id == event_id).values(delivered=True, problem=""))
+            if taken:
+                chosen = update(outgoing).where(outgoing.c.id.in_(taken))
+                connection.execute(chosen.values(delivered=True, problem=""))
+            for event_id, problem, again_in in failed:
+                self._failed(connection, event_id, problem, again_in)
 
-    def event_failed(self, event_id: int, problem: str, again_in: float) -> None:
+    @staticmethod
+    def _failed(connection: Connection, event_id: int, problem: str, again_in: float) -> None:
         values = {
             "attempts": outgoing.c.attempts + 1, "problem": problem[:200], "due": now() + timedelta(seconds=again_in)
         }  # fmt: skip
-        with self._database.write(durable=False) as connection:
-            connection.execute(update(outgoing).where(outgoing.c.id == event_id).values(values))
+        connection.execute(update(outgoing).where(outgoing.c.id == event_id).values(values))
 
     def events_waiting(self) -> tuple[int, str, datetime | None]:
         """How many wait, why the last of them did, and since when the webhook is tried again."""

@@ -1,0 +1,24 @@
+"""A small live stream: nothing is lost or doubled, though the server is killed and the webhook fails half the time."""
+
+from __future__ import annotations
+
+from noisybayes.bench import audience
+from noisybayes.bench.load import _dialogs
+
+
+def test_viewers_take_turns_and_keep_the_order_of_their_dialogs():
+    plan = audience.messages([["a", "b"], ["c"]], viewers=2, n=8)
+    assert [(each.person, each.text) for each in plan[:4]] == [
+        ("viewer 0", "a"), ("viewer 1", "c"), ("viewer 0", "b"), ("viewer 1", "a"),
+    ]  # fmt: skip
+    assert [each.number for each in plan] == list(range(8))
+
+
+def test_nothing_is_lost_or_doubled():
+    row = audience.one_run(_dialogs(), viewers=40, rate=20, seconds=5)
+    assert row["messages"] == 100
+    kept = ("lost", "doubled", "leads_lost", "handovers_lost", "events_lost")
+    assert {key: row[key] for key in kept} == dict.fromkeys(kept, 0)
+    assert row["events_repeated"] <= 64  # what was on its way when the server was killed
+    assert row["leads"] > 0
+    assert "noisybayes bench audience" in audience.page([{"dialogs": "example", **row}])
