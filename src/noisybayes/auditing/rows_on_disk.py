@@ -71,6 +71,7 @@ def _batches(table: Table) -> Batches:
     return table.source
 
 
+# Bytes of memory that the libraries take before the first row.
 _LIBRARIES = 300_000_000
 
 
