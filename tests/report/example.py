@@ -63,8 +63,13 @@ def example_summary(n_classes: int = 11, n_suspects: int = 370, n_rows: int = 24
         },
         "noise_rate": {
             "estimate": rate, "low": max(rate - 0.017, 0.0), "high": rate + 0.018, "level": 0.9,
-            "method": "weighted-likelihood bootstrap, 200 draws",
+            "method": "weighted-likelihood bootstrap, 200 draws", "n_checked": 0, "text": "",
         },
+        "noise_rate_by_model": {
+            "estimate": rate, "low": max(rate - 0.017, 0.0), "high": rate + 0.018, "level": 0.9, "method": "bootstrap",
+        },
+        "n_corrected": 0, "correction_rule": "a label is changed only where another one is sure",
+        "impact_reason": None, "contradictions": [], "checks": [],
         "mislabel_matrix": {
             "estimate": matrix.tolist(), "low": (matrix * 0.8).tolist(), "high": np.minimum(matrix * 1.2, 1).tolist(),
         },

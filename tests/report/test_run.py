@@ -87,7 +87,9 @@ def test_the_columns_choose_the_model(columns, model):
     found = audit(table(), label="label", **columns)
     assert type(found.model) is model
     assert len(found.table) == 120
-    assert found.warnings == [] or "explain only" in found.warnings[0]
+    # weak columns are no reason for any other warning than that they are weak
+    weak = ("explain only", "cannot tell wrong labels", "hard to tell apart", "rest on few doubts")
+    assert all(any(text in warning for text in weak) for warning in found.warnings)
 
 
 def test_evidence_is_named_by_the_column_it_comes_from():

@@ -32,6 +32,8 @@ _FEW = 0.1
 _CONFUSED = 0.1
 # Pairs of classes that a warning names.
 _MOST_PAIRS = 3
+# Expected rows of a pair; fewer are mostly chance.
+_FEWEST_ROWS = 10
 
 RULE = (
     f"a label is changed only where another one has a mean probability above {CORRECT:.0%}, by a reading that takes "
@@ -98,7 +100,7 @@ def _unclear_pairs(judged: Judged, careful: CarefulFit) -> list[tuple[str, str]]
     """Given and true label of pairs whose confusion the careful reading explains otherwise, the largest first."""
     counts = judged.counts
     seen = counts / np.maximum(counts.sum(axis=0), 1e-300)
-    unclear = (seen >= _CONFUSED) & (careful.careful.matrix < 0.5 * seen)
+    unclear = (seen >= _CONFUSED) & (careful.careful.matrix < 0.5 * seen) & (counts >= _FEWEST_ROWS)
     np.fill_diagonal(unclear, False)
     order = np.argsort(-np.where(unclear, counts, 0.0), axis=None, kind="stable")[: min(_MOST_PAIRS, unclear.sum())]
     names = judged.classes.tolist()
