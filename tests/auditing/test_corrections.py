@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from noisybayes import BernoulliINB, GaussianINB, audit, simulate
-from noisybayes.auditing.corrections import SUSPECT
+from noisybayes.auditing.row_results import SUSPECT
 
 TABLES = {"breast cancer": load_breast_cancer, "wine": load_wine}
 

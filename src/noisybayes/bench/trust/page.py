@@ -27,7 +27,8 @@ def render_page(rows: Sequence[Row]) -> str:
 def write_page(root: Path) -> Path:
     path = root / "docs" / "trust.md"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(render_page(read_rows(root / "results" / RESULTS)), encoding="utf-8")
+    stored = root / "results" / RESULTS
+    path.write_text(render_page(read_rows(stored) if stored.exists() else []), encoding="utf-8")
     return path
 
 
