@@ -139,13 +139,13 @@ def test_folders_that_hold_no_bot(tmp_path):
         load_bot(tmp_path / "bot")
 
 
-def test_an_answer_takes_less_than_a_millisecond():
+def test_an_answer_takes_a_few_milliseconds():
     times = []
     for _ in range(200):
         started = time.perf_counter()
         BOT.answer(Dialog(), "Hello, how much would the new Tarvo Sport cost all in, with taxes?")
         times.append(time.perf_counter() - started)
-    assert np.median(times) < 1e-3
+    assert np.median(times) < 5e-3
 
 
 def test_the_example_dialogs_are_those_that_the_script_writes(tmp_path):
