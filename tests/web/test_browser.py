@@ -140,7 +140,7 @@ def test_import_a_file(page, tmp_path):
     page.wait_for_url("**/columns")
     assert page.locator("select").evaluate_all("all => all.map(each => each.value)") == ["id", "text", "label"]
     page.click("text=Find the wrong labels")
-    page.wait_for_selector("text=look wrong", timeout=90_000)
+    page.wait_for_selector("text=may be wrong", timeout=90_000)
     page.click("main a.primary")
     assert SCRIPT in page.inner_text("#finding .message")
     assert page.title() != "owned"

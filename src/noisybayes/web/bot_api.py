@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Header, HTTPException, Query
 from pydantic import BaseModel, Field
 
-from .api import Reviewer, Shown, TheDesk
+from .api import Reviewer, Shown, TheDesk, api
 
-bot_api = APIRouter(prefix="/api")
+bot_api = APIRouter(prefix="/api", responses=api.responses)
 
 
 class Incoming(BaseModel):

@@ -41,7 +41,9 @@ class Fit(NamedTuple):
 def as_roles(stored: dict[str, object] | None) -> Roles:
     if stored is None:
         raise InputError("the columns of this table were not chosen yet; choose them on the Import page")
-    return Roles(*(tuple(value) if isinstance(value := stored[name], list) else value for name in Roles._fields))  # type: ignore[arg-type]
+    # a store of an earlier version does not name them all
+    known = {name: stored[name] for name in Roles._fields if name in stored}
+    return Roles(**{name: tuple(value) if isinstance(value, list) else value for name, value in known.items()})  # type: ignore[arg-type]
 
 
 def choose_roles(frame: pl.DataFrame, chosen: Mapping[str, Any]) -> tuple[Roles, list[str]]:
