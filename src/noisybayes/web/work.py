@@ -1,4 +1,4 @@
-"""`python -m noisybayes.web.work JOB BYTES`: a job on a table in so much memory; JSON on standard input and output.
+"""`python -m noisybayes.web.work JOB BYTES`: a job on a table within a memory limit; JSON on standard input and output.
 
 Jobs take paths and plain data, and return plain data. See `limited`, which starts them.
 """
