@@ -6,6 +6,7 @@ Jobs take paths and plain data, and return plain data. See `limited`, which star
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import threading
@@ -85,11 +86,13 @@ def _preview(frame: pl.DataFrame) -> dict[str, Any]:
 
 
 def main(job: str, most_memory: int) -> dict[str, Any]:
-    _limit_memory(most_memory)
+    most_pages = _limit_memory(most_memory)
     arguments = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
-        return {"result": JOBS[job](_tell, **arguments)}
+        result = JOBS[job](_tell, **arguments)
+        # a busy machine may not have let the watching thread look while the peak lasted
+        return {"error": TOO_MUCH_MEMORY} if _peak_pages() > most_pages else {"result": result}
     except (InputError, OSError) as error:
         return {"error": str(error)}
     except (MemoryError, pl.exceptions.ComputeError):
@@ -106,8 +109,8 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _limit_memory(most: int) -> None:
-    """The process ends when it holds more than `most` bytes beyond what the libraries took before the first row.
+def _limit_memory(most: int) -> float:
+    """How many pages this process may hold: `most` bytes beyond what the libraries took before the first row.
 
     Compiled libraries do not all survive an allocation that fails: some wait for ever for a thread that has gone. So
     the process ends itself before that; the limit of the system stands behind, for a single huge allocation.
@@ -115,14 +118,26 @@ def _limit_memory(most: int) -> None:
     try:
         import resource
     except ImportError:  # no such limit on Windows
-        return
+        return math.inf
     if not _STATM.exists():
-        return
+        return math.inf
     page = resource.getpagesize()
     reserved, held = (int(field) * page for field in _STATM.read_text(encoding="ascii").split()[:2])
     behind = reserved + 2 * most + 500_000_000
     resource.setrlimit(resource.RLIMIT_AS, (behind, behind))
-    threading.Thread(target=_end_above, args=((held + most) // page,), daemon=True).start()
+    most_pages = (held + most) // page
+    threading.Thread(target=_end_above, args=(most_pages,), daemon=True).start()
+    return most_pages
+
+
+def _peak_pages() -> float:
+    """The most pages held at once so far."""
+    if not _STATUS.exists():
+        return 0
+    import resource
+
+    peak = next(line for line in _STATUS.read_text(encoding="ascii").splitlines() if line.startswith("VmHWM"))
+    return int(peak.split()[1]) * 1024 // resource.getpagesize()
 
 
 def _end_above(most_pages: int) -> None:
@@ -132,6 +147,7 @@ def _end_above(most_pages: int) -> None:
 
 
 _STATM = Path("/proc/self/statm")
+_STATUS = Path("/proc/self/status")
 
 
 if __name__ == "__main__":
