@@ -22,7 +22,7 @@ from noisybayes.data.messages import write_messages
 from noisybayes.data.roles import find_roles
 from noisybayes.dataset.checkpoint import Checkpoint
 from noisybayes.engines import ENGINES
-from noisybayes.estimators import base
+from noisybayes.estimators import inb_model as base
 from noisybayes.text.features import Recipe
 from noisybayes.text.vocabulary import TextSettings
 from tests.report.tables import full_table

@@ -17,7 +17,7 @@ from noisybayes.cli.app import app
 from noisybayes.data.messages import write_messages
 from noisybayes.data.read import write_table
 from noisybayes.dataset.checkpoint import Checkpoint
-from noisybayes.estimators import base
+from noisybayes.estimators import inb_model as base
 
 COLUMNS = ("--label", "label", "--text", "text")
 NUMBERS = ("noise_rate", "mislabel_matrix", "by_class", "impact", "n_suspects", "review_count", "suspects")

@@ -14,7 +14,7 @@ from noisybayes.auditing.intervals import intervals
 from noisybayes.auditing.judged import judge
 from noisybayes.dataset.shards import Shards
 from noisybayes.dataset.tree import summed
-from noisybayes.estimators import base
+from noisybayes.estimators import inb_model as base
 
 from .toy import Poisson
 

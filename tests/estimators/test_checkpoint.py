@@ -10,7 +10,7 @@ from noisybayes import BernoulliINB, MultinomialINB
 from noisybayes.data.simulate import simulate
 from noisybayes.dataset.checkpoint import Checkpoint
 from noisybayes.dataset.shards import Shards
-from noisybayes.estimators import base
+from noisybayes.estimators import inb_model as base
 from noisybayes.robust import fit as robust
 from noisybayes.robust import selection
 from noisybayes.robust.config import DEFAULT

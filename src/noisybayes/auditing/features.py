@@ -12,7 +12,7 @@ import polars as pl
 from ..data.errors import InputError
 from ..data.roles import Roles, check_label_counts, label_texts
 from ..dataset.tree import Array
-from ..estimators import BernoulliINB, MixedINB, MultinomialINB
+from ..estimators.models import BernoulliModel, MixedModel, MultinomialModel
 from ..model.families import FAMILIES
 from ..model.structures import STRUCTURES
 from ..text.features import Block, Recipe
@@ -99,13 +99,13 @@ def make_model(
     names = {family_of[block.kind] for block in blocks}
     shared: dict[str, Any] = {"missing_label": np.nan, "random_state": random_state, **algorithm}
     if names == {"bernoulli"}:
-        return BernoulliINB(**shared)
+        return BernoulliModel(**shared)
     if names == {"multinomial"} and len(blocks) == 1:
-        return MultinomialINB(**shared)
+        return MultinomialModel(**shared)
     pairs = [(family_of["text"], np.arange(b.start, b.stop)) for b in blocks if b.kind == "text"]
     others = [block for block in blocks if block.kind != "text"]
     for family in dict.fromkeys(family_of[kind] for kind in FAMILY_OF if kind != "text"):
         columns = [np.arange(b.start, b.stop) for b in others if family_of[b.kind] == family]
         if columns:
             pairs.append((family, np.concatenate(columns)))
-    return MixedINB(pairs, **shared)
+    return MixedModel(pairs, **shared)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..dataset.tree import Array
-from ..estimators.latent import LatentLabelClassifier
+from ..estimators.latent import LatentLabelModel
 from ..estimators.threads import one_blas_thread
 from .careful_fit import careful_fit, sums_of
 from .contradictions import contradictions
@@ -26,6 +26,8 @@ from .warnings import warnings_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ..estimators.classifier import LatentLabelClassifier
 
 # Coverage of the intervals.
 LEVEL = 0.9
@@ -144,7 +146,7 @@ def examine(
 
 
 def findings_of(
-    model: LatentLabelClassifier,
+    model: LatentLabelModel,
     judged: Judged,
     rule: Rule,
     level: float,

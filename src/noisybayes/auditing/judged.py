@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from ..dataset import Dataset, MapSum, Rows
 from ..dataset.tree import Array
 from ..estimators import settings
+from ..estimators.inb_model import INBModel
 from ..estimators.labels import as_labels, encode, is_missing
-from ..estimators.latent import LatentLabelClassifier
+from ..estimators.latent import LatentLabelModel
 from ..estimators.training import TrainingFit
 from ..robust.calibration import Calibration
 from ..robust.label_weights import Reweighted
 from ..robust.sample import Sample
 from ..robust.training_posterior import RowPosteriors, TrainingPosterior, posterior_of_rows
 from .row_results import RowJudge
+
+if TYPE_CHECKING:
+    from ..estimators.classifier import LatentLabelClassifier
 
 # Odds of e to this power are beyond doubt, and beyond what a float can hold.
 _IMPOSSIBLE = 1e4
@@ -130,6 +133,8 @@ def judge(model: LatentLabelClassifier, X: Any, y: Any, verified: Any = None, ne
 
     verified : true labels of rows where they are known; a robust fit knows those of its own rows
     """
+    from sklearn.utils.validation import check_is_fitted
+
     check_is_fitted(model)
     checked = model._check_X(X)
     design = model._prepare(checked)
@@ -146,7 +151,7 @@ def judge(model: LatentLabelClassifier, X: Any, y: Any, verified: Any = None, ne
     return judge_training(model, data.with_folds(training.folds, K(model)), design)
 
 
-def judge_training(model: LatentLabelClassifier, data: Dataset, X: Any) -> Judged:
+def judge_training(model: LatentLabelModel, data: Dataset, X: Any) -> Judged:
     """The rows of the model's own robust fit, in their folds: nothing is computed again."""
     training = model._training
     assert training.observed is not None
@@ -158,16 +163,16 @@ def judge_training(model: LatentLabelClassifier, data: Dataset, X: Any) -> Judge
 
 
 def judge_encoded(
-    model: LatentLabelClassifier, data: Dataset | None, X: Any, observed: Array, verified: Array | None
+    model: LatentLabelModel, data: Dataset | None, X: Any, observed: Array, verified: Array | None
 ) -> Judged:
     """Rows that were just fitted, with their labels as codes. data : the rows in their folds; None: not a robust fit"""
-    design = model._prepare(model._check_X(X))
+    design = model._prepare(X)
     if data is not None:
         return judge_training(model, data, design)
     return _of_new_rows(model, Rows(design, observed, verified, None))
 
 
-def judge_partitioned(model: LatentLabelClassifier, data: Dataset) -> Judged:
+def judge_partitioned(model: INBModel, data: Dataset) -> Judged:
     """Rows that were just fitted, and stay where they are read."""
     training = getattr(model, "_training", None)
     if training is not None:
@@ -179,7 +184,7 @@ def judge_partitioned(model: LatentLabelClassifier, data: Dataset) -> Judged:
     return Judged(model.classes_, data, fitted, found, training, None, None, None, data.n_rows, n_labeled)
 
 
-def _of_new_rows(model: LatentLabelClassifier, rows: Rows) -> Judged:
+def _of_new_rows(model: LatentLabelModel, rows: Rows) -> Judged:
     data = Dataset.of(rows, _engine(model), K(model))
     fitted = _as_it_is(model, model._block_scorer)
     found = posterior_of_rows(data, fitted, None, model._recalibration)
@@ -189,17 +194,17 @@ def _of_new_rows(model: LatentLabelClassifier, rows: Rows) -> Judged:
     )
 
 
-def _as_it_is(model: LatentLabelClassifier, log_joint: Callable[[Any], Array]) -> Reweighted:
+def _as_it_is(model: LatentLabelModel, log_joint: Callable[[Any], Array]) -> Reweighted:
     zeros = np.zeros((1, K(model)))
     return Reweighted(ModelScores(log_joint), Calibration(np.ones((1, 1)), zeros, model._label_matrix[None], zeros))
 
 
-def _engine(model: LatentLabelClassifier) -> MapSum:
+def _engine(model: LatentLabelModel) -> MapSum:
     """Of the model's fit; classifiers that need all rows in memory have none."""
     return settings.engine(getattr(model, "engine", "local"), getattr(model, "n_jobs", -1))
 
 
-def with_checks(model: LatentLabelClassifier, judged: Judged, true: Any) -> Judged:
+def with_checks(model: LatentLabelModel, judged: Judged, true: Any) -> Judged:
     """true : labels of the rows that were drawn at random and checked, None or nan elsewhere"""
     labels = as_labels(true, "verified_random", judged.n_rows)
     codes = encode(labels, is_missing(labels, np.nan), model.classes_, "verified_random", missing_code=-1)
@@ -208,5 +213,5 @@ def with_checks(model: LatentLabelClassifier, judged: Judged, true: Any) -> Judg
     return replace(judged, checks=RandomChecks(rows, codes[rows])) if len(rows) else judged
 
 
-def K(model: LatentLabelClassifier) -> int:
+def K(model: LatentLabelModel) -> int:
     return len(model.classes_)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from ..data.errors import InputError
-from ..estimators.latent import LatentLabelClassifier
+from ..estimators.latent import LatentLabelModel
 from ..model.mislabel import DriftWarning, IdentifiabilityWarning
 from ..text.features import Recipe
 from ..text.vocabulary import TextSettings
@@ -147,7 +147,10 @@ def audit(
         Called with the name of each stage.
     """
     asked = AuditOptions(precision, budget, level)
-    if isinstance(data, LatentLabelClassifier):
+    if isinstance(data, LatentLabelModel):
+        from ..estimators.classifier import LatentLabelClassifier
+
+        assert isinstance(data, LatentLabelClassifier)
         if X is None or y is None:
             raise ValueError("audit of a fitted classifier needs the rows too: audit(model, X, y)")
         if (engine, scheduler, memory, families, mislabel) != ("local", None, None, None, "full"):

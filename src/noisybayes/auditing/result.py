@@ -60,7 +60,7 @@ class Audit:
     """
 
     findings: Findings
-    model: Any
+    fitted: Any  # the model, a scikit-learn class or not
     run: Run = field(default_factory=Run)
     source: Table | None = None  # what was audited; None: rows that a classifier was given
     recipe: Recipe | None = None
@@ -70,6 +70,15 @@ class Audit:
         """This audit, which closes `resources` when nobody has it any more."""
         weakref.finalize(self, resources.close)
         return self
+
+    @property
+    def model(self) -> Any:
+        if "model" not in self._made:
+            from ..estimators.inb import as_estimator
+
+            wrapped = hasattr(self.fitted, "predict")
+            self._made["model"] = self.fitted if wrapped else as_estimator(self.fitted)
+        return self._made["model"]
 
     @property
     def roles(self) -> Roles | None:
@@ -134,7 +143,7 @@ class Audit:
         block = next((block for block in self._blocks if block.start <= column < block.stop), None)
         if block is not None:
             return block.names[column - block.start], block.column, block.kind
-        names = getattr(self.model, "feature_names_in_", None)
+        names = getattr(self.fitted, "feature_names_in_", None)
         name = f"column {column}" if names is None else str(names[column])
         return name, name, "numeric"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..estimators.latent import DRIFT_ALARM, LatentLabelClassifier
+from ..estimators.latent import DRIFT_ALARM, LatentLabelModel
 from ..model.mislabel import unidentified
 from ..robust.config import DEFAULT
 from .judged import Judged
@@ -17,7 +17,7 @@ _FEWEST_ROWS_PER_CLASS = 10
 _MOST_NAMED = 10
 
 
-def warnings_of(model: LatentLabelClassifier, judged: Judged, contradicted: Sequence[int] = ()) -> list[str]:
+def warnings_of(model: LatentLabelModel, judged: Judged, contradicted: Sequence[int] = ()) -> list[str]:
     """contradicted : positions of checked rows that everything else contradicts"""
     found = []
     if len(contradicted):

@@ -1,111 +1,26 @@
-"""What the INB classifiers share: fit, stream, predict. The subclasses name their family and its attributes."""
+"""What the INB classifiers share: fit, stream, load. The subclasses name their family and its attributes."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ..dataset import Dataset, Rows, Shards
-from ..dataset.checkpoint import NO_CHECKPOINT, Checkpoint
-from ..dataset.merge import merge_equal
-from ..dataset.partitioned import Partitioned
-from ..dataset.stored import Stored
+from ..dataset import Dataset
 from ..dataset.tree import Array
-from ..model import fit as fitting
 from ..model import online
-from ..model.em import Model, Params, Stats
-from ..model.families import Family
-from ..model.fit import Problem
-from ..robust import fit as robust
-from ..robust.calibration import matrix_of
-from ..robust.config import DEFAULT
-from ..robust.problem import naive_bayes_problem
-from ..robust.recalibration import Recalibration
-from ..robust.scoring import Scoring
 from . import settings
-from .em_drift import share_not_predicted
-from .fingerprint import fingerprint
+from .classifier import LatentLabelClassifier
+from .inb_model import INBModel, prepared
 from .labels import as_labels, find_classes
-from .latent import LatentLabelClassifier
 from .threads import one_blas_thread
 
-#: Attributes that tell how a fit went.
-_OF_ONE_FIT = (
-    "objective_history_", "alpha_history_", "converged_", "event_model_", "em_steps_", "true_proba_", "review_count_",
-    "noise_rate_", "drift_", "_training",
-)  # fmt: skip
 
-
-#: Parameters that change how a result comes about, but not the result.
-_HOW = ("engine", "n_jobs", "progress", "checkpoint")
-
-
-class BaseINB(LatentLabelClassifier):
+class BaseINB(LatentLabelClassifier, INBModel):
     """Naive Bayes with a latent true label, fitted by EM. See a subclass for the parameters."""
-
-    def __init__(
-        self,
-        *,
-        method: str = "crossfit",
-        alpha: float | str = "auto",
-        mislabel: str | ArrayLike = "full",
-        mislabel_prior: float | ArrayLike | None = None,
-        class_prior: ArrayLike | None = None,
-        start: str = "labels",
-        n_init: int = 10,
-        max_iter: int = 300,
-        tol: float = 1e-5,
-        missing_label: Any = None,
-        compress: bool | str = "auto",
-        engine: Any = "local",
-        n_jobs: int = -1,
-        progress: Any = None,
-        checkpoint: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.method = method
-        self.alpha = alpha
-        self.mislabel = mislabel
-        self.mislabel_prior = mislabel_prior
-        self.class_prior = class_prior
-        self.start = start
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.missing_label = missing_label
-        self.compress = compress
-        self.engine = engine
-        self.n_jobs = n_jobs
-        self.progress = progress
-        self.checkpoint = checkpoint
-        self.random_state = random_state
-
-    def _make_family(self, X: Any) -> Family:
-        raise NotImplementedError
-
-    def _publish_features(self, params: Any) -> None:
-        """Set the fitted attributes that describe the features."""
-        raise NotImplementedError
-
-    def _prepare(self, X: Any) -> Any:
-        return _prepared(self._model.family, X)
-
-    def _log_joint(self, design: Any) -> Array:
-        if isinstance(design, Stored):
-            return np.concatenate([self._scoring.log_joint(block) for block in design])
-        return np.asarray(self._scoring.log_joint(design))
-
-    @property
-    def _block_scorer(self) -> Callable[[Any], Array]:
-        scoring: Scoring = self._scoring
-        return scoring.log_joint  # a method of this estimator would take its engine along
 
     @one_blas_thread
     def fit(
@@ -120,118 +35,9 @@ class BaseINB(LatentLabelClassifier):
         labels = as_labels(y, "y", X.shape[0])
         self.classes_ = find_classes(labels, self._missing(labels))
         family = self._make_family(X)
-        self._fit_rows(self._rows(X, _prepared(family, X), labels, verified, sample_weight), family)
+        self._fit_rows(self._rows(X, prepared(family, X), labels, verified, sample_weight), family)
         self._warn()
         return self
-
-    @one_blas_thread
-    def _fit_encoded(self, X: Any, classes: Array, observed: Array, verified: Array | None = None) -> Dataset | None:
-        """Like `fit`, for labels that are codes already: positions in `classes`, len(classes) where there is none, and
-        in `verified` -1. The rows in their folds are returned, unless EM alone was fitted."""
-        X = self._check_X(X, reset=True)
-        self.classes_ = np.asarray(classes)
-        family = self._make_family(X)
-        data = self._fit_rows(Rows(_prepared(family, X), observed, verified, None), family)
-        self._warn()
-        return data
-
-    @one_blas_thread
-    def _fit_partitioned(self, X: Partitioned, classes: Array) -> Dataset:
-        """The same for rows that stay where they are read, with their labels; the rows are returned."""
-        self.n_features_in_ = X.shape[1]
-        self.classes_ = np.asarray(classes)
-        self._forget_the_last_fit()
-        family = self._make_family(X)
-        data = X.dataset(family.prepare, self._engine())
-        counts = data.label_counts(len(self.classes_))
-        checkpoint = self._checkpoint(Rows(X, counts, None, None))
-        if self._by_em_alone(data.n_rows, counts[:-1]):
-            self._fit_em(data, family, checkpoint)
-        else:
-            data = self._fit_robust(data, family, checkpoint)
-        self._warn()
-        return data
-
-    def _fit_rows(self, rows: Rows, family: Family) -> Dataset | None:
-        self._forget_the_last_fit()
-        K = len(self.classes_)
-        if self._by_em_alone(rows.n_rows, np.bincount(rows.observed, weights=rows.weight, minlength=K)[:K]):
-            merged = self._merged(rows)
-            n_starts = self.n_init if self.start == "random" else 1
-            self._fit_em(Dataset.of(merged, self._engine(), n_starts * K), family, self._checkpoint(merged))
-            return None
-        return self._fit_robust(Dataset.of(rows, self._engine(), K), family, self._checkpoint(rows))
-
-    def _by_em_alone(self, n_rows: int, weight: Array) -> bool:
-        """Of a handful of rows no fold can be left out, and of labels that weigh nothing none can be checked.
-        weight : (K,) of the rows with each label"""
-        in_em = settings.method(self.method) == "em"
-        return bool(in_em or len(weight) == 1 or n_rows < 2 * DEFAULT.n_folds or weight.min() <= 0)
-
-    def _engine(self) -> Any:
-        return settings.engine(self.engine, self.n_jobs)
-
-    def _problem(self, family: Family) -> Problem:
-        K = len(self.classes_)
-        return Problem(
-            family,
-            settings.structure(self.mislabel, self.mislabel_prior, K),
-            K,
-            settings.class_prior(self.class_prior, K),
-            settings.fit_settings(self),
-        )
-
-    def _checkpoint(self, rows: Rows) -> Checkpoint:
-        if self.checkpoint is None:
-            return NO_CHECKPOINT
-        same_result = {name: value for name, value in self.get_params().items() if name not in _HOW}
-        return Checkpoint(Path(self.checkpoint), fingerprint(type(self).__name__, same_result, rows))
-
-    def _merged(self, rows: Rows) -> Rows:
-        """What EM takes: rows that weigh something, equal ones as one."""
-        settings.fit_settings(self)
-        if rows.weight is not None and not (rows.weight > 0).all():
-            rows = rows.take(np.flatnonzero(rows.weight > 0))
-        compress = settings.checked_compress(self.compress)
-        return rows if isinstance(rows.X, Stored) else merge_equal(rows, compress)
-
-    def _fit_em(self, data: Dataset, family: Family, checkpoint: Checkpoint) -> None:
-        problem = self._problem(family)
-        rng = settings.generator(self.random_state)
-        fitted = fitting.fit(data, problem.anchored(data), rng, self.progress, checkpoint)
-        self._model = fitted.model
-        self.objective_history_ = fitted.objective
-        self.alpha_history_ = fitted.strengths
-        self.n_iter_ = len(fitted.objective) - 1
-        self.em_steps_ = self.n_iter_
-        self.converged_ = fitted.converged
-        counts = fitted.stats.joint[0, :-1]
-        self.noise_rate_ = 1.0 - float(np.trace(counts) / counts.sum())
-        if problem.n_classes > 1 and data.n_rows >= 2 * DEFAULT.n_folds:
-            self.drift_ = self.noise_rate_ - share_not_predicted(data, fitted.model.family, problem.n_classes)
-        self._publish(fitted.params, fitted.stats)
-
-    def _fit_robust(self, data: Dataset, family: Family, checkpoint: Checkpoint = NO_CHECKPOINT) -> Dataset:
-        """The rows in their folds are returned, for who goes on with them."""
-        settings.checked_compress(self.compress)
-        # folds should not differ from call to call unless that is asked for
-        rng = settings.generator(0 if self.random_state is None else self.random_state)
-        report = None if self.progress is None else _stages(self.progress)
-        problem = self._problem(family).anchored(data)
-        # threads cost more than they save where one chunk holds all rows
-        n_threads = 1 if len(data.parts) == 1 else settings.n_threads(self.n_jobs)
-        task = naive_bayes_problem(problem, data, int(rng.integers(2**31)), n_threads, DEFAULT)
-        data = robust.with_folds(data, task)
-        found = robust.fit(data, task, report, checkpoint)
-        self._publish_robust(data, found)
-        recalibration = self._recalibration
-        self._model, params, stats = _as_generative(found, problem, self._training.posterior.joint)
-        self._publish(params, stats)
-        calibration = found.calibration.take(0)
-        constant = calibration.base + calibration.offset
-        self._scoring = found.last.learned.scoring(calibration.temperature, constant)
-        self._recalibration, self._label_matrix = recalibration, calibration.mislabel
-        return data
 
     def partial_fit(
         self,
@@ -256,7 +62,7 @@ class BaseINB(LatentLabelClassifier):
             raise ValueError(f"classes={classes!r} are not those of the first call of partial_fit: {self.classes_}")
         K = len(self.classes_)
         family = self._make_family(X) if first else self._model.family
-        rows = self._rows(X, _prepared(family, X), labels, verified, sample_weight)
+        rows = self._rows(X, prepared(family, X), labels, verified, sample_weight)
         data = Dataset.of(rows, self._engine(), K)
         problem = self._problem(family)
         if first:
@@ -281,10 +87,8 @@ class BaseINB(LatentLabelClassifier):
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to one file of arrays and JSON, without code. `noisybayes.load` reads it."""
-        from .persist import save
-
         check_is_fitted(self)
-        save(self, path)
+        super().save(path)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -295,59 +99,3 @@ class BaseINB(LatentLabelClassifier):
         if not isinstance(loaded, cls):
             raise ValueError(f"{path} holds a {type(loaded).__name__}, not a {cls.__name__}; use noisybayes.load")
         return loaded
-
-    def _forget_the_last_fit(self) -> None:
-        for name in _OF_ONE_FIT:
-            if hasattr(self, name):
-                delattr(self, name)
-
-    def _publish(self, params: Params, stats: Stats) -> None:
-        self.params_ = params
-        self.statistics_ = stats
-        self.class_prior_ = np.array(params.prior[0])
-        self.mislabel_matrix_ = np.array(params.mislabel[0])
-        with np.errstate(divide="ignore"):  # a class that lost all its rows has probability 0
-            self._scoring = Scoring((self._model.family,), (params.features,), np.ones(1), np.log(self.class_prior_))
-        self._label_matrix = self.mislabel_matrix_
-        self._recalibration = Recalibration()
-        self.alpha_ = self._model.family.strength(self._model.feature_prior) if self.alpha == "auto" else self.alpha
-        self._publish_features(params.features)
-
-    def _warn(self) -> None:
-        if not self.converged_:
-            gain = np.diff(self.objective_history_[-2:]).sum() / self.statistics_.joint.sum()
-            warnings.warn(
-                f"EM has not converged after max_iter={self.max_iter} iterations: the last one gained {gain:.1e} "
-                f"per row, tol is {self.tol:g}; raise max_iter, or raise tol if that gain does not matter to you",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        self._warn_of_classes()
-
-
-def _as_generative(found: robust.RobustFit, problem: Problem, joint: Array) -> tuple[Model, Params, Stats]:
-    """The fit as a generative model: what describes the features, draws samples, and what a stream goes on from.
-
-    joint : (K + 1, K) weight of the rows by observed label (the last: none) and true label
-    """
-    sums = found.last.learned.total
-    prior = found.choice.model.feature_prior(sums.features, sums.weight, found.last.number > 0)
-    shares = joint.sum(axis=0) / joint.sum() if problem.class_prior is None else problem.class_prior
-    family = problem.family
-    params = Params(
-        np.array(shares)[None],
-        matrix_of(joint[None, :-1], problem.structure),
-        family.estimate(sums.features, sums.weight, prior),
-    )
-    model = Model(family, problem.structure, prior, problem.class_prior)
-    return model, params, Stats(joint[None], sums.features, np.zeros(1))
-
-
-def _prepared(family: Family, X: Any) -> Any:
-    return Stored(X, family.prepare) if isinstance(X, Shards) else family.prepare(X)
-
-
-def _stages(progress: Any) -> Any:
-    """Calls progress(number of the stage, its name)."""
-    numbers = iter(range(1_000_000))
-    return lambda name: progress(next(numbers), name)

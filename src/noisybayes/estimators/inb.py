@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from ..model.families import Bernoulli, Family, Gaussian, Mixed, Multinomial
 from .base import BaseINB
-from .blocks import mixed_family
+from .models import BernoulliModel, GaussianModel, MixedModel, MultinomialModel
 
 _SHARED = """
     method : "crossfit" (default) or "em"
@@ -70,7 +66,7 @@ def _documented(cls: type[BaseINB]) -> type[BaseINB]:
     return cls
 
 
-class BernoulliINB(BaseINB):
+class BernoulliINB(BaseINB, BernoulliModel):
     """Naive Bayes for binary features that learns from mislabeled rows.
 
     Parameters
@@ -85,47 +81,6 @@ class BernoulliINB(BaseINB):
     feature_prob_ : (K, d) P(x_j = 1 | true k)
     """
 
-    def __init__(
-        self,
-        *,
-        method: str = "crossfit",
-        alpha: float | str = "auto",
-        binarize: float | None = 0.0,
-        mislabel: str | ArrayLike = "full",
-        mislabel_prior: float | ArrayLike | None = None,
-        class_prior: ArrayLike | None = None,
-        start: str = "labels",
-        n_init: int = 10,
-        max_iter: int = 300,
-        tol: float = 1e-5,
-        missing_label: Any = None,
-        compress: bool | str = "auto",
-        engine: Any = "local",
-        n_jobs: int = -1,
-        progress: Any = None,
-        checkpoint: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            method=method,
-            alpha=alpha,
-            mislabel=mislabel,
-            mislabel_prior=mislabel_prior,
-            class_prior=class_prior,
-            start=start,
-            n_init=n_init,
-            max_iter=max_iter,
-            tol=tol,
-            missing_label=missing_label,
-            compress=compress,
-            engine=engine,
-            n_jobs=n_jobs,
-            progress=progress,
-            checkpoint=checkpoint,
-            random_state=random_state,
-        )
-        self.binarize = binarize
-
     @classmethod
     def paper(cls, **kwargs: Any) -> Self:
         """The paper's estimator: maximum likelihood, full matrix, EM to convergence from the observed labels."""
@@ -136,14 +91,8 @@ class BernoulliINB(BaseINB):
         tags.classifier_tags.poor_score = True  # for scikit-learn's checks: their blobs lose all shape at one threshold
         return tags
 
-    def _make_family(self, X: Any) -> Family:
-        return Bernoulli(self.binarize)
 
-    def _publish_features(self, params: Any) -> None:
-        self.feature_prob_ = np.exp(params.log_p)
-
-
-class MultinomialINB(BaseINB):
+class MultinomialINB(BaseINB, MultinomialModel):
     """Naive Bayes for counts, such as words in texts, that learns from mislabeled rows.
 
     Parameters
@@ -162,14 +111,8 @@ class MultinomialINB(BaseINB):
         tags.classifier_tags.poor_score = True  # for scikit-learn's checks: their blobs are not counts
         return tags
 
-    def _make_family(self, X: Any) -> Family:
-        return Multinomial()
 
-    def _publish_features(self, params: Any) -> None:
-        self.feature_prob_ = np.exp(params)
-
-
-class GaussianINB(BaseINB):
+class GaussianINB(BaseINB, GaussianModel):
     """Naive Bayes for continuous features that learns from mislabeled rows.
 
     Parameters
@@ -182,17 +125,8 @@ class GaussianINB(BaseINB):
     theta_, var_ : (K, d) means and variances
     """
 
-    def _make_family(self, X: Any) -> Family:
-        return Gaussian()
 
-    def _publish_features(self, params: Any) -> None:
-        family = self._model.family
-        assert isinstance(family, Gaussian)
-        self.theta_ = family.centre + params.mean
-        self.var_ = params.var
-
-
-class MixedINB(BaseINB):
+class MixedINB(BaseINB, MixedModel):
     """Naive Bayes for tables of binary, count and continuous columns that learns from mislabeled rows.
 
     Parameters
@@ -205,55 +139,14 @@ class MixedINB(BaseINB):
     <shared>
     """
 
-    def __init__(
-        self,
-        blocks: Any = "auto",
-        *,
-        method: str = "crossfit",
-        alpha: float | str = "auto",
-        mislabel: str | ArrayLike = "full",
-        mislabel_prior: float | ArrayLike | None = None,
-        class_prior: ArrayLike | None = None,
-        start: str = "labels",
-        n_init: int = 10,
-        max_iter: int = 300,
-        tol: float = 1e-5,
-        missing_label: Any = None,
-        compress: bool | str = "auto",
-        engine: Any = "local",
-        n_jobs: int = -1,
-        progress: Any = None,
-        checkpoint: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            method=method,
-            alpha=alpha,
-            mislabel=mislabel,
-            mislabel_prior=mislabel_prior,
-            class_prior=class_prior,
-            start=start,
-            n_init=n_init,
-            max_iter=max_iter,
-            tol=tol,
-            missing_label=missing_label,
-            compress=compress,
-            engine=engine,
-            n_jobs=n_jobs,
-            progress=progress,
-            checkpoint=checkpoint,
-            random_state=random_state,
-        )
-        self.blocks = blocks
 
-    def _make_family(self, X: Any) -> Family:
-        return mixed_family(self.blocks, X, getattr(self, "feature_names_in_", None))
-
-    def _publish_features(self, params: Any) -> None:
-        family = self._model.family
-        assert isinstance(family, Mixed)
-        self.blocks_ = list(zip(family.families, family.columns, strict=True))
+ESTIMATORS: dict[str, type[BaseINB]] = {
+    cls.__name__: _documented(cls) for cls in (BernoulliINB, MultinomialINB, GaussianINB, MixedINB)
+}
 
 
-for _cls in (BernoulliINB, MultinomialINB, GaussianINB, MixedINB):
-    _documented(_cls)
+def as_estimator(model: Any) -> Any:
+    """The scikit-learn classifier of a fitted model; it shares all that the model has."""
+    made = object.__new__(ESTIMATORS[model.estimator_name])
+    made.__dict__.update(model.__dict__)
+    return made

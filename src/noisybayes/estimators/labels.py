@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
 
 Array = NDArray[Any]
 
@@ -33,6 +31,8 @@ def _null(labels: Array) -> Array:
 
 def as_labels(labels: Any, name: str, n_rows: int) -> Any:
     """A one-dimensional array with one label per row."""
+    from sklearn.utils import column_or_1d
+
     if labels is None:
         raise ValueError(f"requires y to be passed, but the target {name} is None; give one label per row of X")
     values: Any = column_or_1d(np.asarray(labels), warn=True)
@@ -59,6 +59,8 @@ def find_classes(y: Array, missing: Array) -> Array:
     if kinds and str not in kinds:  # numbers that stood beside None
         present = np.array(present.tolist())
     if str not in kinds and present.dtype.kind != "U":  # names are classes, however many there are
+        from sklearn.utils.multiclass import check_classification_targets
+
         check_classification_targets(present)
     return np.unique(present)
 

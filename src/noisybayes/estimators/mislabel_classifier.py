@@ -17,8 +17,8 @@ from ..robust.fit import fit as robust_fit
 from ..robust.problem import RobustProblem
 from . import settings
 from .any_classifier import ClassifierSource
+from .classifier import LatentLabelClassifier
 from .labels import as_labels, find_classes
-from .latent import LatentLabelClassifier
 from .threads import one_blas_thread
 
 

@@ -38,11 +38,9 @@ from ..robust.recalibration import Recalibration
 from ..robust.score_models import BlockFamily
 from ..robust.scoring import Scoring
 from ..robust.words import Words
-from .inb import BernoulliINB, GaussianINB, MixedINB, MultinomialINB
 from .model_checks import check_model
 
 FORMAT = 2
-ESTIMATORS = {cls.__name__: cls for cls in (BernoulliINB, MultinomialINB, GaussianINB, MixedINB)}
 _VALUES: dict[str, type[Any]] = {
     cls.__name__: cls
     for cls in (
@@ -59,14 +57,15 @@ _ABOUT_THE_ROWS = ("true_proba_", "_training")
 
 def save(estimator: Any, path: str | Path) -> None:
     """Write the file whole or not at all."""
-    params = {k: v for k, v in estimator.get_params(deep=False).items() if k not in _NOT_SAVED}
-    skipped = {*estimator.get_params(deep=False), *_ABOUT_THE_ROWS}
+    arguments = estimator.arguments()
+    params = {k: v for k, v in arguments.items() if k not in _NOT_SAVED}
+    skipped = {*arguments, *_ABOUT_THE_ROWS}
     fitted = {k: v for k, v in vars(estimator).items() if k not in skipped}
     check_model(estimator)  # what is written can be read again
     arrays: dict[str, bytes] = {}
     document = {
         "format": FORMAT,
-        "estimator": type(estimator).__name__,
+        "estimator": estimator.estimator_name,
         "params": {key: _encode(value, arrays, key) for key, value in params.items()},
         "fitted": {key: _encode(value, arrays, key) for key, value in fitted.items()},
     }
@@ -103,6 +102,8 @@ _SAVE_AGAIN = "save the model again"
 
 
 def _restored(document: dict[str, Any], archive: Archive) -> Any:
+    from .inb import ESTIMATORS
+
     only_keys(document, "model.json", ("format", "estimator", "params", "fitted", "sha256"))
     if not isinstance(document["sha256"], dict):
         raise ValueError("model.json has no checksums")

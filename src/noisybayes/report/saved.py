@@ -15,7 +15,6 @@ from ..auditing.summary import FORMAT as SUMMARY_FORMAT
 from ..data.errors import InputError
 from ..data.roles import Roles
 from ..data.untrusted import is_text, listed, one_sentence, only_keys, read_json_file
-from ..estimators import load
 from ..text.features import Recipe
 
 FORMAT = 1
@@ -73,6 +72,8 @@ def load_model(folder: str | Path) -> TableModel:
 
 
 def _classifier(path: Path) -> Any:
+    from ..estimators import load
+
     try:
         return load(path)
     except InputError as error:  # the folder is named by what stands above, and with it what to do
