@@ -63,6 +63,18 @@ def whole_folder(folder: Path) -> Iterator[Path]:
         _sync(folder.parent)
 
 
+def why_not_writable(path: Path) -> str | None:
+    """Why nothing can be written at `path`; None if something can. Folders that are missing can be made."""
+    folder = path.parent.absolute()
+    while not folder.exists():
+        folder = folder.parent
+    try:
+        Path(tempfile.mkdtemp(dir=folder, prefix=f".{path.name}.", suffix=_SUFFIX)).rmdir()
+    except OSError as error:
+        return f"{folder} is not a folder" if not folder.is_dir() else error.strerror or str(error)
+    return None
+
+
 def recover(path: Path) -> None:
     """Put right what writers of `path` left that were killed: an earlier folder comes back, the rest is removed."""
     if fcntl is None:  # who is alive cannot be told
@@ -88,9 +100,12 @@ _NEW, _EARLIER, _SUFFIX = "new", "earlier", ".tmp"
 @contextmanager
 def _workspace(path: Path) -> Iterator[Path]:
     """A private folder beside `path`, gone at the end. It is locked: one that is not was left by a killed process."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    recover(path)
-    made, lock = _locked_folder(path.parent, f".{path.name}.")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        recover(path)
+        made, lock = _locked_folder(path.parent, f".{path.name}.")
+    except OSError as error:  # people know what they named, not the workspace beside it
+        raise OSError(error.errno, error.strerror, str(path)) from error
     try:
         yield made
     finally:

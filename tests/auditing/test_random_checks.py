@@ -165,7 +165,7 @@ def test_from_the_sample_file_to_the_number(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda s: s.drop("true_label"), "has no columns 'row' and 'true_label'; fill in the file that --sample wrote"),
+        (lambda s: s.drop("true_label"), "has no columns 'row' and 'true_label'; fill in the file that sample= wrote"),
         (lambda s: s.with_columns(row=pl.lit(9_999)), "there is no row 9999 in a table of 600 rows"),
         (lambda s: s.with_columns(given=pl.lit("x")), "is this the sample of another table?"),
         (lambda s: s.with_columns(true_label=pl.lit("house")), "the true label 'house' in"),

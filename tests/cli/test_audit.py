@@ -38,7 +38,7 @@ def audited(small, tmp_path_factory):
 def test_an_audit_prints_a_summary_and_writes_its_files(audited):
     result, out = audited
     assert "labels may be wrong" in result.output
-    assert "the most suspicious rows" in result.output
+    assert "The most suspicious rows" in result.output
     assert str(out / "report.html") in result.output
     assert sorted(path.name for path in out.iterdir()) == [
         "audit.json", "corrected.csv", "model", "report.html", "suspects.csv",
@@ -96,7 +96,7 @@ def test_a_limit_for_pipelines(small):
     assert run(*columns, 0.9).exit_code == 0
     result = run(*columns, 0.01)
     assert result.exit_code == 1
-    assert "of the labels look wrong, more than 1.0%" in result.stderr
+    assert "of the labels look wrong, more than 1.0 %" in result.stderr
 
 
 def test_the_list_can_be_chosen(small):
@@ -150,9 +150,10 @@ def test_bad_input_is_one_sentence_with_exit_code_2_and_writes_nothing(content, 
         path.write_bytes(content)
     result = run("audit", path, *arguments, "--out", tmp_path / "out")
     assert result.exit_code == 2
-    assert result.output.startswith("Error: ")
-    assert message in result.output
-    assert len(result.output.strip().splitlines()) == 1
+    said = [line for line in result.output.splitlines() if not line.endswith("...")]  # stages, as without a terminal
+    assert len(said) == 1
+    assert said[0].startswith("Error: ")
+    assert message in said[0]
     assert not (tmp_path / "out").exists()
 
 

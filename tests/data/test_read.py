@@ -266,7 +266,7 @@ def test_writing(tmp_path):
     assert read_table(tmp_path / "a.csv").rows() == [("1", "[1, 2]", "x"), (None, None, "\\xff")]
     write_table(frame, tmp_path / "a.parquet", "parquet")
     assert read_table(tmp_path / "a.parquet").equals(frame)
-    with pytest.raises(InputError, match="a table cannot be written as 'xls'; choose csv or parquet"):
+    with pytest.raises(InputError, match="a table cannot be written as 'xls'; choose csv, parquet or xlsx"):
         write_table(frame, tmp_path / "a.xls", "xls")
 
 

@@ -65,7 +65,8 @@ def test_it_says_what_was_found():
     sentence = "About 403 of 2,400 labels (16.8 %, between 15.1 and 18.6 %) look wrong; 370 rows are listed below."
     assert headline(summary) == sentence
     for words in (
-        sentence, "dealership.csv", "1,234 features", "−4.0", "The class 'fuel' has 12 rows", "Most confused pairs",
+        sentence, "dealership.csv", "1,234 features", "4.0 points", "The class 'fuel' has 12 rows",
+        "Most confused pairs",
         "noisybayes audit dealership.csv --label label", "MultinomialINB", "weighted-likelihood bootstrap",
         "2026-01-31 12:00 UTC", "3 rows without text were kept", "It was highest after 1 step", "370 (the list)",
     ):  # fmt: skip

@@ -102,16 +102,16 @@ def test_other_things_are_not_touched(tmp_path):
         (folder / name).write_text("mine")
     with pytest.raises(InputError) as refused:
         audited().save(folder)
-    assert str(refused.value) == f"{folder} holds other things (b, c, d); choose a new folder with --out"
+    assert str(refused.value) == f"{folder} holds other things (b, c, d); choose a new folder"
     assert set(content(folder).values()) == {b"mine"}
     file = tmp_path / "file"
     file.write_text("mine")
     with pytest.raises(InputError) as refused:
         audited().save(file)
-    assert str(refused.value) == f"{file} is a file; choose a folder with --out"
+    assert str(refused.value) == f"{file} is a file; choose a folder"
     with pytest.raises(InputError) as refused:
-        audited().save(tmp_path / "new", format="xlsx")
-    assert str(refused.value) == "a table cannot be written as 'xlsx'; choose csv or parquet"
+        audited().save(tmp_path / "new", format="xls")
+    assert str(refused.value) == "a table cannot be written as 'xls'; choose csv, parquet or xlsx"
     assert names(tmp_path) == ["audit", "file"]
 
 

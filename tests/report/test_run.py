@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from noisybayes import Audit, BernoulliINB, MixedINB, MultinomialINB, audit, simulate
+from noisybayes._shares import percent
 from noisybayes.data.errors import InputError
 
 from .example import example_summary
@@ -66,7 +67,7 @@ def test_what_was_guessed_is_told():
         "numeric column: 'price'",
         "categorical column: 'paint' (3 distinct values)",
         "binary column: 'urgent'",
-        "ignored: 'true_label' (named like the true label, so it is no feature; --verified true_label uses it)",
+        "ignored: 'true_label' (named like the true label, so it is no feature; verified=\"true_label\" uses it)",
     )
     named = audit(table(), label="label", text="message", id="id")
     assert named.run.notes == ()
@@ -176,7 +177,7 @@ def test_rules_go_through_to_the_summary(rule, value):
 def test_it_shows_itself():
     found = audited()
     wrong, n_suspects = found.noise_rate * 120, len(found.suspects)
-    assert repr(found).startswith(f"<Audit of 120 rows: about {wrong:,.0f} wrong labels ({found.noise_rate:.1%}, ")
+    assert repr(found).startswith(f"<Audit of 120 rows: about {wrong:,.0f} wrong labels ({percent(found.noise_rate)}, ")
     assert repr(found).endswith(f"), {n_suspects} suspects>")
     page = found._repr_html_()
     assert page.startswith('<iframe srcdoc="&lt;!DOCTYPE html&gt;')

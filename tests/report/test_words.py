@@ -8,7 +8,7 @@ from noisybayes.report.words import MANY_ROWS, caveat, headline
 
 
 def summary(**numbers):
-    return {"n_verified": 0, "n_suspects": 10, "review_count": 0, "n_labeled": 1_000, **numbers}
+    return {"run": {}, "n_verified": 0, "n_suspects": 10, "review_count": 0, "n_labeled": 1_000, **numbers}
 
 
 @pytest.mark.parametrize(("n_labeled", "told"), [(MANY_ROWS, False), (MANY_ROWS + 1, True)])

@@ -14,6 +14,7 @@ from functools import partial
 
 import numpy as np
 
+from .._shares import whole_percent
 from ..dataset import Rows
 from ..dataset.tree import Array
 from ..robust.calibration import Labels, posterior
@@ -36,8 +37,8 @@ _MOST_PAIRS = 3
 _FEWEST_ROWS = 10
 
 RULE = (
-    f"a label is changed only where another one has a mean probability above {CORRECT:.0%}, by a reading that takes "
-    "labels to be right and by one that prefers unclear rows to wrong labels"
+    f"a label is changed only where another one has a mean probability above {whole_percent(CORRECT)}, by a "
+    "reading that takes labels to be right and by one that prefers unclear rows to wrong labels"
 )
 
 
@@ -83,8 +84,8 @@ def warnings_of_corrections(
         )
     elif n_changed and sums.wrong < _FEW:
         found.append(
-            f"The corrections rest on few doubts ({sums.wrong:.0%} of the labels), and labels that are all right can "
-            "look like this. Look at some of the corrected labels before you use them."
+            f"The corrections rest on few doubts ({whole_percent(sums.wrong)} of the labels), and labels that are "
+            "all right can look like this. Look at some of the corrected labels before you use them."
         )
     pairs = _unclear_pairs(judged, careful)
     if pairs:

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
+from .._shares import whole_percent
 from ..dataset import Rows
 from ..dataset.folds import uniform
 from ..dataset.tree import Array
@@ -87,7 +88,7 @@ def impact(judged: Judged, matrix: Interval, level: float, seed: int) -> tuple[I
     if not isinstance(found.problem.source.family, Bernoulli):
         vague = float(np.mean(1.0 - judged.true(judged.some_rows(_ROWS_TO_JUDGE)).max(axis=1)))
         if vague > _VAGUE:
-            return None, f"true labels are too uncertain: {vague:.0%} of the most probable ones may be wrong"
+            return None, f"true labels are too uncertain: {whole_percent(vague)} of the most probable ones may be wrong"
         return _by_drawn_labels(judged, found, level, seed), ""
     delta, low, high = simulated_impact(judged, matrix, level, seed)
     if high - low > _WIDEST:

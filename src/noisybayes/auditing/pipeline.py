@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from ..data.errors import InputError
+from ..data.frames import index_of
+from ..data.option_names import errors_in_python_words, in_python_words
 from ..estimators.latent import LatentLabelModel
 from ..model.mislabel import DriftWarning, IdentifiabilityWarning
 from ..text.features import Recipe
@@ -163,7 +165,7 @@ def audit(
             budget=budget, level=level, random_state=random_state,
             progress=progress,
         )  # fmt: skip
-        return Audit(found, data, Run(created=now(), seed=random_state))
+        return Audit(found, data, Run(created=now(), seed=random_state), index=index_of(X))
     if X is not None or y is not None:
         raise ValueError("X and y go with a fitted classifier; of a table name the columns: audit(frame, label=...)")
     (progress or _silent)("reading")
@@ -174,7 +176,6 @@ def audit(
     }  # fmt: skip
     started = time.perf_counter()
     in_batches = limit is not None or engine == "dask"
-    table = Table.open(data, columns, in_batches=in_batches, encoding=encoding)
     options = FitOptions(
         settings or TextSettings(),
         missing_label,
@@ -187,9 +188,11 @@ def audit(
         keep_variants=keep_variants,
     )
     # rows on disk are there as long as the audit is
-    with ExitStack() as resources:
+    with errors_in_python_words(), ExitStack() as resources:
+        table = Table.open(data, columns, in_batches=in_batches, encoding=encoding)
         made = resources.enter_context(audited(table, options, asked, progress=progress, started=started))
-        return made._keeping(resources.pop_all())
+        run = replace(made.run, notes=tuple(map(in_python_words, made.run.notes)))
+        return replace(made, run=run, index=index_of(data))._keeping(resources.pop_all())
 
 
 @contextmanager

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .._shares import percent, range_of
+from ..data.option_names import errors_in_python_words
 from ..data.roles import Roles
 from ..text.features import Block, Recipe
 from .evidence import Evidence
@@ -45,8 +47,10 @@ class Audit:
 
     Attributes
     ----------
-    table : data frame, one row per example: given, suggested, p_wrong, p_suggested, corrected, suspect, verified
-    suspects : its suspect rows, most suspicious first
+    table : data frame, one row per example: given, suggested, p_wrong (missing where there is no label), p_suggested,
+        corrected, suspect, verified; its index is that of the data frame that was audited
+    suspects : its suspect rows, most suspicious first, with the columns of labels and texts beside them
+    health : data frame, one row per label, the one with most wrong labels first
     noise_rate, mislabel_matrix : estimated share of wrong labels; (K, K), [observed, true]
     rate : estimate, low, high, level, n_checked, method of the share of wrong labels: an interval if rows were checked
         at random, else (level is None) a range of what is plausible
@@ -64,6 +68,7 @@ class Audit:
     run: Run = field(default_factory=Run)
     source: Table | None = None  # what was audited; None: rows that a classifier was given
     recipe: Recipe | None = None
+    index: Any = None  # of the data frame that was audited; None: positions
     _made: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def _keeping(self, resources: ExitStack) -> Audit:
@@ -86,11 +91,22 @@ class Audit:
 
     @property
     def table(self) -> pd.DataFrame:
-        return self.findings.table
+        table = self.findings.table
+        return table if self.index is None else table.set_axis(self.index, axis=0)
 
     @property
     def suspects(self) -> pd.DataFrame:
-        return self.findings.suspects
+        from .row_frames import suspects_frame
+
+        suspects: pd.DataFrame = self._once("suspects", suspects_frame)
+        return suspects
+
+    @property
+    def health(self) -> pd.DataFrame:
+        from .row_frames import health_frame
+
+        health: pd.DataFrame = self._once("health", health_frame)
+        return health
 
     @property
     def noise_rate(self) -> float:
@@ -135,8 +151,10 @@ class Audit:
         return (remote if isinstance(remote, RemoteRows) else self.source).gather(columns, rows)
 
     def evidence(self, rows: Any, most: int = 10) -> list[Evidence]:
-        """Why the suggested label of each of `rows` (positions), against the given one."""
-        return self.findings.evidence(rows, most)
+        """Why the suggested label of each of `rows` (as in the index of `table`), against the given one."""
+        from .row_frames import positions_of
+
+        return self.findings.evidence(positions_of(rows, self.index), most)
 
     def feature_name(self, column: int) -> tuple[str, str, str]:
         """Feature, column of the table and kind of a column of X."""
@@ -155,10 +173,13 @@ class Audit:
         """All of it as a plain dict, which can be written as JSON and drawn as a page; made once, not to be changed."""
         from .summary import summarise
 
-        if "summary" not in self._made:
-            self._made["summary"] = summarise(self)
-        summary: dict[str, Any] = self._made["summary"]
+        summary: dict[str, Any] = self._once("summary", summarise)
         return summary
+
+    def _once(self, name: str, make: Callable[[Audit], Any]) -> Any:
+        if name not in self._made:
+            self._made[name] = make(self)
+        return self._made[name]
 
     def random_sample(self, size: int = 50) -> pd.DataFrame:
         """Rows drawn at random to be checked: row (from 1 on), id, given, true_label (to be filled in), and the
@@ -184,11 +205,13 @@ class Audit:
     def save(self, folder: str | Path, format: str = "csv", sample: int | None = None) -> Path:
         """Write report, tables, JSON and model into a folder that is new or empty or holds an earlier audit.
 
-        sample : also write so many rows drawn at random to check, as to_check.csv
+        format : of the tables: "csv", "parquet" or "xlsx"
+        sample : also write this many rows drawn at random to check, as to_check.csv
         """
         from ..report.outputs import write_audit
 
-        return write_audit(self, Path(folder), format, sample=sample)
+        with errors_in_python_words():
+            return write_audit(self, Path(folder), format, sample=sample)
 
     def _repr_html_(self) -> str:
         page = escape(self.to_html(), quote=True)
@@ -200,5 +223,5 @@ class Audit:
         _, low, high, *_ = self.rate
         return (
             f"<Audit of {rows.n_rows:,} rows: about {wrong:,.0f} wrong labels "
-            f"({self.noise_rate:.1%}, {low:.1%} to {high:.1%}), {rows.n_suspects:,} suspects>"
+            f"({percent(self.noise_rate)}, {range_of(low, high)}), {rows.n_suspects:,} suspects>"
         )

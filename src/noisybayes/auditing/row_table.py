@@ -41,7 +41,7 @@ class RowTable:
             {
                 "given": _named(judged.classes, np.where(labeled, observed, -1)),
                 "suggested": _named(judged.classes, np.where(chosen, rows.other, rows.best)),
-                "p_wrong": p_wrong,
+                "p_wrong": np.where(labeled, p_wrong, np.nan),
                 "p_suggested": np.where(chosen, rows.p_other, rows.p_best),
                 "corrected": _named(judged.classes, corrected),
                 "suspect": chosen,

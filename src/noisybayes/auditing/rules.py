@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._shares import whole_percent
 from ..dataset.tree import Array
 
 
@@ -23,7 +24,7 @@ class Rule(NamedTuple):
     @property
     def text(self) -> str:
         if self.precision is not None:
-            return f"the longest list of which at least {self.precision:.0%} are expected to be wrong"
+            return f"the longest list of which at least {whole_percent(self.precision)} are expected to be wrong"
         if self.budget is not None:
             return f"the {self.budget:,} rows whose labels are most probably wrong"
         return "a row is a suspect if another label has a mean probability above 40 %, with and without its given label"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._shares import percent
 from .._version import __version__
 from .corrections import RULE
 from .evidence import Evidence
@@ -25,14 +26,24 @@ FORMAT = 1
 SAMPLE = 50
 # Confused pairs that are listed: nobody reads more.
 _MOST_PAIRS = 50
+# Points of accuracy; fewer would be shown as none.
+_LEAST_POINTS = 0.05
 # Columns that are named as the reason of a suspect.
 _EVIDENCE = 12
 
 
-def summarise(audit: Audit) -> dict[str, Any]:
+class Summary(dict[str, Any]):
+    """A plain dict that does not print all of its suspects."""
+
+    def __repr__(self) -> str:
+        entries = ", ".join(self)
+        return f"<summary of {self['title']!r}, a dict of {len(self)} entries: {entries}>"
+
+
+def summarise(audit: Audit) -> Summary:
     findings, rows = audit.findings, audit.findings.rows
     intervals = findings.intervals
-    return {
+    entries = {
         "format": FORMAT,
         "version": __version__,
         "title": audit.run.title,
@@ -70,8 +81,9 @@ def summarise(audit: Audit) -> dict[str, Any]:
             for row, given, suggested, p_wrong in findings.contradictions.itertuples()
         ],
         "checks": _checks(audit),
-        "suspects": describe(audit, audit.suspects.head(MOST_LISTED)),
+        "suspects": describe(audit, findings.suspects.head(MOST_LISTED)),
     }
+    return Summary(entries)
 
 
 def _checks(audit: Audit) -> list[dict[str, Any]]:
@@ -93,8 +105,7 @@ def _about_the_rate(rate: NoiseRate) -> str:
         return f"From {rate.n_checked:,} rows checked at random; four times as many would halve the interval."
     return (
         "Without rows checked at random this is a range of what is plausible: labels and features alone cannot tell a "
-        f"mistake on an unclear row from an unclear row. Check {SAMPLE} rows drawn at random to know "
-        f"(--sample {SAMPLE})."
+        f"mistake on an unclear row from an unclear row. Check {SAMPLE} rows drawn at random to know."
     )
 
 
@@ -142,15 +153,12 @@ def _pair(row: Mapping[Any, Any]) -> dict[str, Any]:
 def _impact(impact: Impact) -> dict[str, Any]:
     lost = -100 * impact.delta
     text = (
-        f"A naive Bayes classifier that believes these labels would be right in {impact.as_given:.1%} of new rows; "
-        f"with right labels it would be right in {impact.if_right:.1%}. "
-        + (
-            f"The wrong labels cost {lost:.1f} points of accuracy; "
-            if lost >= 0.05
-            else "No cost of the wrong labels can be seen; "
-        )
-        + f"the model fitted here is estimated to be right in {impact.accuracy:.1%}."
+        f"Trained on these labels, naive Bayes would reach about {percent(impact.as_given)} accuracy on new rows, with "
+        f"correct labels {percent(impact.if_right)}: the wrong labels cost {lost:.1f} points."
+        if lost >= _LEAST_POINTS
+        else "What the wrong labels cost in accuracy is too little to be seen."
     )
+    text += f" The model fitted here is estimated to reach {percent(impact.accuracy)}."
     return {
         "accuracy": {"estimate": impact.accuracy},
         "accuracy_of_naive_bayes": {"estimate": impact.as_given},
@@ -180,7 +188,7 @@ def _convergence(model: Any) -> dict[str, Any]:
 def describe(audit: Audit, chosen: pd.DataFrame) -> list[dict[str, Any]]:
     """What rows of the audit's table hold, what is suggested for them, and why."""
     rows = chosen.index.to_numpy()
-    found = audit.evidence(rows, _EVIDENCE)
+    found = audit.findings.evidence(rows, _EVIDENCE)
     cells, ids = cells_of(audit, rows)
     records = chosen[["given", "suggested", "p_wrong", "p_suggested"]].to_dict("records")
     name_of = cache(audit.feature_name)  # most words of many suspects come again and again

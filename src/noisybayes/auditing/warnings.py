@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .._shares import whole_percent
 from ..estimators.latent import DRIFT_ALARM, LatentLabelModel
 from ..model.mislabel import unidentified
 from ..robust.config import DEFAULT
@@ -25,8 +26,9 @@ def warnings_of(model: LatentLabelModel, judged: Judged, contradicted: Sequence[
     drift = getattr(model, "drift_", 0.0)
     if drift > DRIFT_ALARM:
         found.append(
-            f"The model doubts {drift:.0%} of the rows more than a model that believes all labels fails to predict: "
-            "its classes may not be those of the labels. Verify some rows before you believe the list."
+            f"The model doubts {whole_percent(drift)} of the rows more than a model that believes all labels "
+            "fails to predict: its classes may not be those of the labels. Verify some rows before you believe the "
+            "list."
         )
     lost = unidentified(model.mislabel_matrix_)
     if len(lost) and len(model.classes_) > 1:
@@ -39,8 +41,8 @@ def warnings_of(model: LatentLabelModel, judged: Judged, contradicted: Sequence[
     explained = judged.posterior.explained if n and n_classes > 1 else 1.0
     if explained < _LEAST_EXPLAINED:
         found.append(
-            f"The columns explain only {max(explained, 0.0):.0%} of the differences between labels: suspects are "
-            "hardly better than guesses. Add columns that tell the classes apart."
+            f"The columns explain only {whole_percent(max(explained, 0.0))} of the differences between labels: "
+            "suspects are hardly better than guesses. Add columns that tell the classes apart."
         )
     if n < _FEWEST_ROWS_PER_CLASS * n_classes:
         found.append(

@@ -6,14 +6,34 @@ import sys
 
 from .._extras import MissingExtraError, require
 
+#: As shells report a process that Ctrl-C ended.
+INTERRUPTED = 130
+
 
 def main() -> None:
     """The console script."""
     try:
         require("click", extra="cli", purpose="the command line")
         require("rich", extra="cli", purpose="the command line")
+        sys.exit(_run())
     except MissingExtraError as error:
         sys.exit(f"noisybayes: {error}")
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+
+
+def _run() -> int:
+    """The exit code."""
+    import click
+
     from .app import app
 
-    app()
+    try:
+        code = app(standalone_mode=False)
+    except click.exceptions.Abort:  # what click makes of Ctrl-C
+        click.echo("Aborted!", err=True)
+        return INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    return code if isinstance(code, int) else 0

@@ -9,6 +9,7 @@ from .accounts import accounts
 from .audit import audit
 from .bench import bench
 from .bot import bot
+from .compare import compare
 from .completion import completion
 from .models import fit, predict, report
 from .reproduce import reproduce
@@ -30,5 +31,5 @@ def app() -> None:
     """
 
 
-for command in (audit, fit, predict, score, report, bot, serve, accounts, bench, reproduce, completion):
+for command in (audit, fit, predict, score, report, compare, bot, serve, accounts, bench, reproduce, completion):
     app.add_command(command)

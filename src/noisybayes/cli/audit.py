@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .._shares import percent
 from . import tables
 from .large import large_options, open_table
+from .option_groups import GroupedOptions
 from .tables import clear_errors, column_options, quiet_option, reading_options, seed_option, stages, word_options
 
 if TYPE_CHECKING:
@@ -20,24 +22,35 @@ _STAGES = (
 _SHOWN = 5
 
 
-@click.command()
+_GROUPS = {
+    "Input": ("input_format", "encoding", "sheet", "missing_label", "keep_variants"),
+    "Columns": ("label", "text", "categorical", "numeric", "binary", "id_column", "verified", "verified_random"),
+    "Suspects": ("precision", "budget", "level", "fail_above"),
+    "Output": ("out", "table_format", "excel", "exports", "raw_cells", "sample", "as_json", "quiet"),
+    "Text": ("ngrams", "min_df", "max_df", "max_words"),
+    "Size": ("memory", "resume", "engine", "scheduler"),
+    "Model": ("families", "mislabel", "seed"),
+}
+
+
+@click.command(cls=GroupedOptions, groups=_GROUPS)
 @click.argument("file", nargs=-1, required=True)
 @column_options
 @click.option(
-    "--precision", type=click.FloatRange(0, 1, min_open=True), help="Suspects: the longest list of that precision."
+    "--precision", type=click.FloatRange(0, 1, min_open=True), help="The longest list of this expected precision."
 )
-@click.option("--budget", type=click.IntRange(min=0), help="Suspects: so many rows, the most suspicious ones.")
+@click.option("--budget", type=click.IntRange(min=0), help="This many rows, the most suspicious ones.")
 @click.option(
     "--level",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.9,
     show_default=True,
-    help="Probability that an interval covers.",
+    help="Coverage of the intervals.",
 )
 @click.option(
     "--sample",
     type=click.IntRange(min=1),
-    help="Also write so many rows drawn at random to check: to_check.csv in --out; 50 are a good start.",
+    help="Also write rows drawn at random to check: to_check.csv in --out; 50 are a good start.",
 )
 @click.option(
     "--verified-random",
@@ -48,11 +61,12 @@ _SHOWN = 5
 @click.option(
     "--format",
     "table_format",
-    type=click.Choice(["csv", "parquet"]),
+    type=click.Choice(["csv", "parquet", "xlsx"]),
     default="csv",
     show_default=True,
-    help="Of the tables in --out.",
+    help="Format of the tables in --out.",
 )
+@click.option("--excel", is_flag=True, help="Write the tables as Excel files: the same as --format xlsx.")
 @click.option(
     "--export",
     "exports",
@@ -61,7 +75,9 @@ _SHOWN = 5
     help="Also write files for another tool; may be given several times.",
 )
 @click.option("--raw-cells", is_flag=True, help="Keep cells of CSV files that a spreadsheet would run as formulas.")
-@click.option("--fail-above", type=click.FloatRange(0, 1), help="End with exit code 1 if more labels are wrong.")
+@click.option(
+    "--fail-above", type=click.FloatRange(0, 1), help="Exit code 1 if the estimated share of wrong labels is larger."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the audit as JSON instead of the summary.")
 @quiet_option
 @seed_option
@@ -69,8 +85,10 @@ _SHOWN = 5
 @reading_options
 @word_options
 def audit(file: tuple[str, ...], **options: Any) -> None:
-    """Find the wrong labels in FILE (CSV, TSV, JSON lines or Parquet, maybe compressed; - is standard input), or in
-    several files that are parts of one table.
+    """Find the wrong labels in FILE, or in several files that are parts of one table.
+
+    A file is CSV, TSV, JSON, Parquet, Excel or an export of a labeling tool, and may be compressed; - is standard
+    input.
 
     \b
     noisybayes audit messages.csv --label category --text message --out audit
@@ -84,7 +102,9 @@ def audit(file: tuple[str, ...], **options: Any) -> None:
         _show(found, options["out"], options["sample"])
     limit = options["fail_above"]
     if limit is not None and found.noise_rate > limit:
-        click.echo(f"noisybayes: {found.noise_rate:.1%} of the labels look wrong, more than {limit:.1%}", err=True)
+        click.echo(
+            f"noisybayes: {percent(found.noise_rate)} of the labels look wrong, more than {percent(limit)}", err=True
+        )
         raise click.exceptions.Exit(1)
 
 
@@ -119,10 +139,9 @@ def _run(file: str | list[str], options: dict[str, Any]) -> Audit:
 def _write(found: Audit, options: dict[str, Any]) -> None:
     from ..report.outputs import write_audit
 
-    write_audit(
-        found, options["out"], options["table_format"], tuple(options["exports"]), options["sample"],
-        raw_cells=options["raw_cells"],
-    )  # fmt: skip
+    format = "xlsx" if options["excel"] else options["table_format"]
+    exports, sample = tuple(options["exports"]), options["sample"]
+    write_audit(found, options["out"], format, exports, sample, raw_cells=options["raw_cells"])
 
 
 def _show(found: Audit, out: Path | None, sample: int | None) -> None:
@@ -166,22 +185,11 @@ def _headline(console: Any, summary: dict[str, Any]) -> None:
 
 
 def _suspects(console: Any, summary: dict[str, Any]) -> None:
-    from rich.table import Table
-    from rich.text import Text
+    from .suspect_lines import suspect_lines
 
     if not summary["suspects"]:
         return
-    table = Table(title="the most suspicious rows", title_justify="left", box=None, padding=(0, 1))
-    for name, width in (("row", 7), ("given", 18), ("suggested", 18), ("P(wrong)", 8), ("because of", None)):
-        table.add_column(name, max_width=width, overflow="ellipsis", no_wrap=True)
-    for suspect in summary["suspects"][:_SHOWN]:
-        reasons = ", ".join(item["feature"] for item in suspect["evidence"][:4] if item["weight"] > 0)
-        cells = (str(suspect["row"]), suspect["given"], suspect["suggested"], _certainty(suspect["p_wrong"]), reasons)
-        table.add_row(*(Text(cell) for cell in cells))
-    console.print()
-    console.print(table)
-
-
-def _certainty(p: float) -> str:
-    """Three digits, but never certainty."""
-    return ">0.999" if p > 0.9995 else f"{p:.3f}"
+    header, *lines = suspect_lines(summary["suspects"][:_SHOWN], console.width)
+    console.print("\nThe most suspicious rows")
+    for line in (header, *lines):
+        console.print(line, style="dim" if line is header else "", markup=False, soft_wrap=True)

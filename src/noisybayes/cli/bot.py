@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .._shares import percent
 from . import tables
 from .tables import clear_errors, quiet_option, reading_options
 
@@ -91,7 +92,7 @@ def train(dialogs: str, source: str, out: Path, seed: int, **options: Any) -> No
         unseen = [category.title for key, category in config.categories.items() if key not in made.model.classes_]
         if unseen:
             click.echo(f"no message has these categories, so they are never chosen: {', '.join(unseen)}")
-        click.echo(f"estimated share of wrong labels: {made.model.noise_rate_:.1%}")
+        click.echo(f"estimated share of wrong labels: {percent(made.model.noise_rate_)}")
         click.echo(f"wrote {out}; next: noisybayes bot chat {out}")
 
 

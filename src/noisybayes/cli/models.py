@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .._shares import percent
 from . import tables
 from .large import large_options, open_table
 from .tables import (
@@ -63,7 +64,7 @@ def fit(file: str, out: Path, **options: Any) -> None:
     if not options["quiet"]:
         for note in (*table.notes, *fitted.notes):
             click.echo(note)
-        click.echo(f"estimated share of wrong labels: {fitted.model.noise_rate_:.1%}")
+        click.echo(f"estimated share of wrong labels: {percent(fitted.model.noise_rate_)}")
         click.echo(f"wrote {out}; next: noisybayes predict {out} NEW_FILE")
 
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from .stage_lines import stage_lines
+
 if TYPE_CHECKING:
     import polars as pl
     from rich.progress import Progress, ProgressColumn
@@ -56,7 +58,7 @@ class Registered(click.Choice[str]):
 
 _READING = (
     click.option("--input-format", type=Registered("data.formats", "FORMATS"),
-                 help="Format of the input; by default told by its name or content."),
+                 help="Format of the input; by default detected."),
     click.option("--encoding", help="Encoding of text formats; by default it is detected."),
     click.option("--sheet", help="Sheet of an Excel file; by default the first one."),
 )  # fmt: skip
@@ -95,13 +97,13 @@ _WORDS = (
     click.option("--ngrams", type=click.IntRange(1, 2), default=1, show_default=True,
                  help="2: also pairs of neighbouring words."),
     click.option("--min-df", type=click.IntRange(min=1), default=2, show_default=True,
-                 help="A word must stand in so many texts."),
+                 help="Minimum number of texts that contain a word."),
     click.option("--max-df", type=click.FloatRange(0, 1, min_open=True), default=0.5, show_default=True,
-                 help="And in at most this share of them."),
+                 help="Maximum share of texts that contain a word."),
     click.option("--max-words", type=click.IntRange(min=1), default=20_000, show_default=True,
-                 help="So many words are kept, those with the largest summed TF-IDF."),
+                 help="Maximum vocabulary size; words with the largest summed TF-IDF are kept."),
 )  # fmt: skip
-seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Of folds and intervals.")
+seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
 quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 
 
@@ -175,11 +177,18 @@ def command_line() -> str:
 
 @contextmanager
 def stages(names: tuple[str, ...], quiet: bool) -> Iterator[Callable[[str], None]]:
-    """A bar that moves from stage to stage, with the time it takes; on standard error, so that pipes stay clean."""
+    """A bar that moves from stage to stage, with the time it takes; on standard error, so that pipes stay clean.
+
+    Without a terminal, as in CI, a line for each stage.
+    """
     if quiet:
         yield lambda stage: None
         return
     with _bar() as progress:
+        if progress.disable:
+            with stage_lines(_say) as tell:
+                yield tell
+            return
         bar = progress.add_task(names[0], total=len(names))
 
         def tell(stage: str) -> None:

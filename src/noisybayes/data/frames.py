@@ -26,6 +26,13 @@ def to_frame(data: Any) -> pl.DataFrame:
     return frame
 
 
+def index_of(data: Any) -> Any:
+    """The index of a pandas data frame; None where rows have no other names than their positions."""
+    index = getattr(data, "index", None) if hasattr(data, "iloc") else None
+    counts_up = index is not None and getattr(index, "start", None) == 0 and getattr(index, "step", None) == 1
+    return None if counts_up else index
+
+
 def converted(data: Any) -> pl.DataFrame:
     """The same, also of tables without rows."""
     if isinstance(data, pl.LazyFrame):

@@ -18,6 +18,7 @@ from .formats import known_suffixes
 from .partitions import readers_of
 from .parts import Source, find_parts
 from .spreadsheets import neutral_frame
+from .workbooks import write_workbook
 
 Report = Callable[[int], None]
 _NOT_IN_CSV = (pl.Object, pl.Binary, pl.Duration)
@@ -70,17 +71,19 @@ def read_table(
 
 
 def write_table(frame: pl.DataFrame, path: str | Path, format: str, *, neutral: bool = False) -> None:
-    """Write "csv" or "parquet". In CSV, lists and bytes become text, and if `neutral` formulas too."""
+    """Write "csv", "parquet" or "xlsx". In CSV, lists and bytes become text, and if `neutral` formulas too."""
     write_batches([frame], path, format, neutral=neutral)
 
 
 def write_batches(frames: Iterable[pl.DataFrame], path: str | Path, format: str, *, neutral: bool = False) -> None:
     """The same of a table that comes in parts."""
-    if format not in ("csv", "parquet"):
-        raise InputError(f"a table cannot be written as {format!r}; choose csv or parquet")
+    if format not in ("csv", "parquet", "xlsx"):
+        raise InputError(f"a table cannot be written as {format!r}; choose csv, parquet or xlsx")
     with whole_file(Path(path)) as made:
         if format == "parquet":
             _write_parquet(frames, made)
+        elif format == "xlsx":
+            write_workbook(map(_as_written, frames), made)
         else:
             _write_csv(map(neutral_frame, map(_as_written, frames)) if neutral else map(_as_written, frames), made)
 

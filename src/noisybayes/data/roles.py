@@ -158,7 +158,11 @@ def _check_verified(verified: Mapping[str, int], known: Counter[str], column: st
 
 def _doubts(counts: Counter[str]) -> list[str]:
     once = sorted(label for label, count in counts.items() if count == 1)
-    notes = [f"the label {label!r} occurs only once, so nothing can be learned about it" for label in once]
+    notes = []
+    if len(once) == 1:
+        notes.append(f"the label {once[0]!r} occurs only once, so nothing can be learned about it")
+    elif once:
+        notes.append(f"{len(once)} labels occur only once, so nothing can be learned about them: {_shown(once)}")
     spellings: dict[str, list[str]] = {}
     for label in sorted(counts):
         spellings.setdefault(label.casefold(), []).append(label)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .._shares import whole_percent
 from ..dataset import Dataset
 from ..dataset.tree import Array
 from ..model.mislabel import DriftWarning, IdentifiabilityWarning, unidentified
@@ -74,9 +75,10 @@ class LatentLabelModel:
 
     def _warn_of_classes(self) -> None:
         if getattr(self, "drift_", 0.0) > DRIFT_ALARM:
+            doubted, more = whole_percent(self.noise_rate_), whole_percent(self.drift_)
             warnings.warn(
-                f"the fit doubts {self.noise_rate_:.0%} of the labels, {self.drift_:.0%} of all rows more than a model "
-                "that believes them all fails to predict: its classes may not be those of the labels; verify some rows",
+                f"the fit doubts {doubted} of the labels, {more} of all rows more than a model that believes them all "
+                "fails to predict: its classes may not be those of the labels; verify some rows",
                 DriftWarning,
                 stacklevel=3,
             )

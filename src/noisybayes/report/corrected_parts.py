@@ -46,7 +46,7 @@ def _write_part(part: PartitionRows, folder: Path, judge: RowJudge, chosen: Chos
 def _said(found: RowResults, chosen: Chosen, names: pl.Series) -> dict[str, Any]:
     suspect = chosen(found)
     return {
-        "p_wrong": found.p_wrong,
+        "p_wrong": pl.Series(np.where(found.observed < len(names), found.p_wrong, np.nan)).fill_nan(None),
         "suspect": suspect,
         "suggested_label": names.gather(np.where(suspect, found.other, found.best)),
         "p_suggested": np.where(suspect, found.p_other, found.p_best),

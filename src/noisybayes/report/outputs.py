@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from .._files import recover, whole_folder
+from .._files import recover, whole_folder, why_not_writable
 from .._threads import in_threads
 from ..auditing.random_checks import is_filled_in, sample_frame
 from ..auditing.remote_rows import RemoteRows
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 TO_CHECK = "to_check.csv"
 #: What an audit writes; a folder that holds anything else is not touched.
 NAMES = (
-    "report.html", "audit.json", "suspects.csv", "suspects.parquet", "corrected.csv", "corrected.parquet", "model",
-    "label_studio.json", "label_studio.xml", "cleanlab.json", TO_CHECK,
+    "report.html", "audit.json", "suspects.csv", "suspects.parquet", "suspects.xlsx", "corrected.csv",
+    "corrected.parquet", "corrected.xlsx", "model", "label_studio.json", "label_studio.xml", "cleanlab.json", TO_CHECK,
 )  # fmt: skip
 # The page is made by Python; tables and the model are written beside it, mostly by libraries.
 _WRITERS = 2
@@ -66,6 +66,9 @@ def write_audit(
 def check_folder(folder: Path, checks: str | None = None) -> None:
     """Refuse to replace what is not an earlier audit, and what somebody filled in, unless it is `checks`."""
     recover(folder)
+    reason = why_not_writable(folder)
+    if reason is not None:  # to find out after the fit would be late
+        raise InputError(f"{folder} cannot be written ({reason}); choose another folder with --out")
     if not folder.exists():
         return
     if not folder.is_dir():
@@ -147,7 +150,7 @@ def corrected(audit: Audit) -> Iterator[pl.DataFrame]:
         yield with_columns(
             frame,
             {
-                "p_wrong": said["p_wrong"].to_numpy(),
+                "p_wrong": pl.Series(said["p_wrong"].to_numpy()).fill_nan(None),  # rows without a label
                 "suspect": said["suspect"].to_numpy(),
                 "suggested_label": _texts(said["suggested"]),
                 "p_suggested": said["p_suggested"].to_numpy(),
@@ -190,7 +193,7 @@ def _cleanlab(audit: Audit, summary: dict[str, Any], folder: Path) -> None:
     content = cleanlab_export(
         summary["mislabel_matrix"]["estimate"],
         [row["true"] for row in summary["by_class"]],
-        table["p_wrong"].tolist(),
+        table["p_wrong"].fillna(0.0).tolist(),  # nothing is wrong with a label that is not there
         table["suspect"].tolist(),
         given=np.array([None if label is None else str(label) for label in _given(audit)], dtype=object),
         suggested=[str(label) for label in table["suggested"].tolist()],

@@ -14,12 +14,12 @@ from .words import (
     between,
     clip,
     columns_text,
+    cost_in_points,
     count,
     is_range,
     matrix_example,
     percent,
     plural,
-    points,
     review_at,
     review_sentence,
     review_steps,
@@ -58,9 +58,7 @@ def cards(summary: Summary) -> list[Card]:
     ]
     impact = summary.get("impact")
     if impact:
-        delta = impact["delta"]
-        interval = f"{points(delta['low'])} to {points(delta['high'])}" if between(delta) else ""
-        shown.append(Card("Cost in accuracy, points", points(delta["estimate"]), interval))
+        shown.append(Card("Accuracy lost", *cost_in_points(impact["delta"])))
     return shown
 
 

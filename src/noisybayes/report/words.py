@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from .._shares import percent as percent
+from .._shares import range_of
+
 Summary = Mapping[str, Any]
 
 MANY_ROWS = 100_000  # with more, intervals are a fraction of a point wide, whatever the model is wrong by
@@ -17,24 +20,6 @@ NO_SUSPECTS = "No row looks mislabeled under this rule. Nothing to review."
 def count(value: float) -> str:
     """2400 -> 2,400; an expected number of rows is shown as a whole one."""
     return f"{value:,.0f}"
-
-
-def percent(share: float | None) -> str:
-    """0.168 -> 16.8 %; never claims certainty that the number does not have."""
-    if share is None or not math.isfinite(share):
-        return "–"
-    if 0.9995 <= share < 1:
-        return "> 99.9 %"
-    if 0 < share < 0.0005:
-        return "< 0.1 %"
-    return f"{100 * share:.1f} %"
-
-
-def points(difference: float | None) -> str:
-    """A difference of two shares, in percentage points, with its sign."""
-    if difference is None or not math.isfinite(difference):
-        return "–"
-    return f"{100 * difference:+.1f}".replace("-", "−")
 
 
 def signed(value: float) -> str:
@@ -58,7 +43,7 @@ def between(quantity: Mapping[str, Any]) -> str:
     """'15.1 to 18.6 %', or nothing if there is no interval."""
     if not has_interval(quantity):
         return ""
-    return f"{100 * quantity['low']:.1f} to {100 * quantity['high']:.1f} %"
+    return range_of(quantity["low"], quantity["high"])
 
 
 def odds(log_odds: float, suggested: str, given: str) -> str:
@@ -108,13 +93,14 @@ def caveat(summary: Summary) -> str:
         return str(rate.get("text") or "")
     listed = summary.get("review_count") or 0
     longer = f"review the first {count(listed)} rows if they did, and " if listed > summary["n_suspects"] else ""
+    how = " (--sample 50)" if summary["run"].get("command") else ""
     narrow = (
         " With so many rows the intervals are narrow: they tell what other rows of the same kind would change, not "
         "what the model itself may be wrong by."
     )
     return (
         "How many labels are wrong depends on whether people slipped more often on unclear rows, which labels and "
-        f"features alone cannot tell: {longer}check 50 rows drawn at random to know (--sample 50)."
+        f"features alone cannot tell: {longer}check 50 rows drawn at random to know{how}."
         + (narrow if summary["n_labeled"] > MANY_ROWS else "")
     )
 
@@ -125,6 +111,15 @@ def cost_sentence(summary: Summary) -> str:
         return str(summary["impact"].get("text") or "")
     reason = summary.get("impact_reason")
     return f"What the wrong labels cost in accuracy cannot be told: {reason}." if reason else ""
+
+
+def cost_in_points(delta: Mapping[str, Any]) -> tuple[str, str]:
+    """Accuracy that is lost, as a positive number of points, and its interval."""
+    lost, least, most = (
+        None if delta.get(name) is None else max(-100 * delta[name], 0.0) for name in ("estimate", "high", "low")
+    )
+    interval = "" if least is None or most is None else f"{least:.1f} to {most:.1f} points"
+    return ("–" if lost is None else f"{lost:.1f} points"), interval
 
 
 def review_at(summary: Summary, rows: float) -> tuple[float, float] | None:

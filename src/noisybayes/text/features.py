@@ -86,6 +86,10 @@ class Recipe:
         left_out = [f"left out: {name!r} (the same value in every row)" for name in names if name not in used]
         return cls((*texts, *others), (*notes, *left_out))
 
+    def __repr__(self) -> str:
+        columns = ", ".join(f"{block.column!r} ({block.kind}, {len(block.names):,})" for block in self.blocks)
+        return f"<Recipe of {sum(len(block.names) for block in self.blocks):,} features: {columns}>"
+
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         blocks, start = [], 0

@@ -12,9 +12,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Match
 
 from ..data.errors import InputError
+from ..data.option_names import in_field_words
 from . import pages
 from .api import api
-from .field_names import in_our_words
 from .store import Busy, Conflict, NotFound, StoreError, Unavailable
 
 #: The first that fits decides.
@@ -35,7 +35,7 @@ def add_answers(app: FastAPI) -> None:
 async def _known(request: Request, error: Exception) -> Response:
     status = next(status for kind, status in STATUS.items() if isinstance(error, kind))
     headers = {"Retry-After": _RETRY_AFTER} if status == 503 else None
-    return _respond(request, status, in_our_words(str(error)), headers)
+    return _respond(request, status, in_field_words(str(error)), headers)
 
 
 async def _http_error(request: Request, error: Exception) -> Response:

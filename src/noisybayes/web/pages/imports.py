@@ -9,9 +9,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from ...data.errors import InputError
+from ...data.option_names import in_field_words
 from ..api import TheDesk
 from ..desk import Desk
-from ..field_names import in_our_words
 from ..store import Busy, TableInfo
 from .page import checked, go, render
 
@@ -42,7 +42,7 @@ def import_file(
     try:
         table_id = desk.import_file(file.filename or "table", file.file.read(), encoding)
     except InputError as error:
-        return _import_page(request, desk, in_our_words(str(error)))
+        return _import_page(request, desk, in_field_words(str(error)))
     return go(f"/t/{table_id}/columns")
 
 
@@ -63,7 +63,7 @@ def _choose(request: Request, desk: Desk, table_id: int, kinds: dict[str, str]) 
     try:
         desk.choose_columns(table_id, _chosen(kinds))
     except (InputError, Busy) as error:
-        return _columns_page(request, desk, table_id, kinds, in_our_words(str(error)))
+        return _columns_page(request, desk, table_id, kinds, in_field_words(str(error)))
     return go(f"/t/{table_id}")
 
 

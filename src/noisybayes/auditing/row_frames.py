@@ -1,0 +1,50 @@
+"""What an audit says of rows and classes, as data frames for people: with the index and the columns of their table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..dataset.tree import Array
+from .result import Audit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def suspects_frame(audit: Audit) -> pd.DataFrame:
+    """Of each suspect what is said of it, and beside it the columns of labels and texts as they are in the table."""
+    found = audit.findings.suspects
+    positions = found.index.to_numpy()
+    if audit.source is not None:
+        roles = audit.source.roles
+        names = list(dict.fromkeys(name for name in (roles.label, *roles.text) if name not in found.columns))
+        cells = audit.gather(names, positions)
+        found = found.assign(**{name: cells[name].to_list() for name in names})
+    return found if audit.index is None else found.set_axis(audit.index[positions], axis=0)
+
+
+def health_frame(audit: Audit) -> pd.DataFrame:
+    """By label: rows that carry it, the estimated share of wrong ones with its interval, suspects, and the label that
+    most of the wrong ones should have."""
+    import pandas as pd
+
+    table = audit.by_class.set_index("label").rename(columns={"given": "rows"})
+    pairs = audit.confused_pairs.drop_duplicates("given").set_index("given")["true"]
+    table = table.assign(rows=table["rows"].round().astype(int), should_be=pairs.reindex(table.index))
+    columns = ["rows", "wrong", "low", "high", "suspects", "should_be"]
+    return pd.DataFrame(table[columns]).sort_values("wrong", ascending=False, kind="stable")
+
+
+def positions_of(rows: Any, index: Any) -> Array:
+    """Where rows of the index stand; without an index they are positions already."""
+    rows = list(rows)
+    if index is None or not rows:
+        return np.asarray(rows, dtype=np.intp)
+    if not index.is_unique:
+        raise ValueError("the index of the audited data frame has labels that occur twice; reset_index() it first")
+    found = index.get_indexer(rows)
+    if (found < 0).any():
+        raise KeyError(f"{rows[int(np.argmin(found))]!r} is not in the index of the audited data frame")
+    return np.asarray(found, dtype=np.intp)

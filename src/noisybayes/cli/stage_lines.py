@@ -1,0 +1,41 @@
+"""Progress where there is no terminal: a line when a stage begins, and one now and then while it lasts."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+_SECONDS = 60.0  # between two lines about the same stage
+
+Say = Callable[[str], None]
+
+
+@contextmanager
+def stage_lines(say: Say, every: float = _SECONDS) -> Iterator[Say]:
+    """A function to call with the name of each stage that begins; `say` writes a line."""
+    started, told, done = time.monotonic(), threading.Event(), threading.Event()
+    stage = ""
+
+    def tell(name: str) -> None:
+        nonlocal stage
+        if name != stage:
+            stage = name
+            say(f"{name}...")
+            told.set()
+
+    def repeat() -> None:
+        while not done.is_set():
+            if not told.wait(every) and stage and not done.is_set():
+                say(f"{stage}... ({time.monotonic() - started:.0f} s so far)")
+            told.clear()
+
+    thread = threading.Thread(target=repeat, daemon=True)
+    thread.start()
+    try:
+        yield tell
+    finally:
+        done.set()
+        told.set()
+        thread.join()

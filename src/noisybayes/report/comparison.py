@@ -1,0 +1,143 @@
+"""What changed between two audits: of two versions of a data set, or before and after its labels were corrected."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from .words import Summary, count, percent, plural
+
+_MOST_NAMED = 5
+# A change of a share that is smaller is not worth a line.
+_LEAST_CHANGE = 0.005
+_LEAST_ROWS = 1.0
+
+
+class Change(NamedTuple):
+    """Of one quantity."""
+
+    name: str
+    before: float
+    after: float
+
+
+class Comparison(NamedTuple):
+    rows: Change
+    wrong: Change  # estimated share of wrong labels
+    suspects: Change
+    classes: list[Change]  # share of wrong labels by label, the largest change first
+    pairs: list[Change]  # expected rows, the largest change first
+    new_classes: list[str]
+    gone_classes: list[str]
+    new_suspects: list[Mapping[str, Any]]
+    gone_suspects: list[Mapping[str, Any]]  # corrected, removed, or no longer suspicious
+
+    @property
+    def rise(self) -> float:
+        """By how much the estimated share of wrong labels is higher."""
+        return self.wrong.after - self.wrong.before
+
+    def to_dict(self) -> dict[str, Any]:
+        def plain(value: Any) -> Any:
+            if isinstance(value, Change):
+                return value._asdict()
+            return [plain(item) for item in value] if isinstance(value, list) else value
+
+        return {**{name: plain(value) for name, value in self._asdict().items()}, "rise": self.rise}
+
+
+def compare(before: Summary, after: Summary) -> Comparison:
+    """Of two summaries. Suspects are the same if they have the same identifier, else if they have the same content."""
+    key = _identity(before["suspects"], after["suspects"])
+    old, new = (Counter(map(key, summary["suspects"])) for summary in (before, after))
+    known, now = set(before["classes"]), set(after["classes"])
+    return Comparison(
+        Change("rows", before["n_rows"], after["n_rows"]),
+        Change("wrong labels", before["noise_rate"]["estimate"], after["noise_rate"]["estimate"]),
+        Change("suspects", before["n_suspects"], after["n_suspects"]),
+        _changes(_shares(before), _shares(after), _LEAST_CHANGE, both=True),
+        _changes(_pairs(before), _pairs(after), _LEAST_ROWS),
+        sorted(now - known),
+        sorted(known - now),
+        _without(after["suspects"], key, old),
+        _without(before["suspects"], key, new),
+    )
+
+
+def _identity(*lists: Sequence[Mapping[str, Any]]) -> Callable[[Mapping[str, Any]], Hashable]:
+    every = [suspect for suspects in lists for suspect in suspects]
+    if all(suspect.get("id") is not None for suspect in every):
+        return lambda suspect: str(suspect["id"])
+    if all(suspect["cells"] for suspect in every):
+        return lambda suspect: tuple(suspect["cells"].items())
+    return lambda suspect: int(suspect["row"])
+
+
+def _without(
+    suspects: Sequence[Mapping[str, Any]], key: Callable[[Mapping[str, Any]], Hashable], known: Counter[Hashable]
+) -> list[Mapping[str, Any]]:
+    left = Counter(known)
+    found: list[Mapping[str, Any]] = []
+    for suspect in suspects:
+        if left[key(suspect)]:
+            left[key(suspect)] -= 1
+        else:
+            found.append({name: suspect[name] for name in ("row", "id", "given", "suggested", "p_wrong")})
+    return found
+
+
+def _shares(summary: Summary) -> dict[str, float]:
+    return {row["label"]: row["wrong"]["estimate"] for row in summary["by_class"]}
+
+
+def _pairs(summary: Summary) -> dict[str, float]:
+    return {f"{pair['given']!r} instead of {pair['true']!r}": pair["rows"] for pair in summary["confused_pairs"]}
+
+
+def _changes(old: Mapping[str, float], new: Mapping[str, float], least: float, both: bool = False) -> list[Change]:
+    names = [name for name in new if name in old] if both else list(dict.fromkeys([*new, *old]))
+    found = [Change(name, old.get(name, 0.0), new.get(name, 0.0)) for name in names]
+    return sorted((one for one in found if abs(one.after - one.before) >= least), key=lambda one: -_size(one))
+
+
+def _size(change: Change) -> float:
+    return abs(change.after - change.before)
+
+
+def comparison_text(found: Comparison) -> str:
+    """A screenful."""
+    wrong, suspects = found.wrong, found.suspects
+    lines = [
+        f"Labels that look wrong: {percent(wrong.before)} before, {percent(wrong.after)} after "
+        f"({_signed(100 * found.rise)} points).",
+        f"Rows: {count(found.rows.before)} before, {count(found.rows.after)} after. "
+        f"Suspects: {count(suspects.before)} before, {count(suspects.after)} after; "
+        f"{count(len(found.new_suspects))} new, {count(len(found.gone_suspects))} fixed or gone.",
+    ]
+    for title, names in (("New labels", found.new_classes), ("Labels that are gone", found.gone_classes)):
+        if names:
+            lines.append(f"{title}: {_named(list(map(repr, names)))}")
+    if found.pairs:
+        lines += ["", "Confused pairs, expected rows before and after"]
+        lines += [f"  {one.name}: {one.before:,.0f}, {one.after:,.0f}" for one in found.pairs[:_MOST_NAMED]]
+    if found.classes:
+        lines += ["", "Share of wrong labels by label, before and after"]
+        lines += [f"  {one.name}: {percent(one.before)}, {percent(one.after)}" for one in found.classes[:_MOST_NAMED]]
+    if found.new_suspects:
+        lines += ["", f"New suspects ({plural(len(found.new_suspects), 'row')})", *map(_line, found.new_suspects[:5])]
+    return "\n".join(lines)
+
+
+def _line(suspect: Mapping[str, Any]) -> str:
+    row = suspect["row"] if suspect["id"] is None else f"{suspect['row']} ({suspect['id']})"
+    return f"  row {row}: {suspect['given']!r}, suggested {suspect['suggested']!r}, {percent(suspect['p_wrong'])}"
+
+
+def _named(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.1f}".replace("-", "−")

@@ -1,0 +1,104 @@
+"""What people get as data frames: the index and the columns of their own table."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from noisybayes import BernoulliINB, audit, simulate
+from noisybayes.data.errors import InputError
+
+from ..report.tables import table
+
+
+@cache
+def shuffled():
+    frame = table().to_pandas().sample(frac=1, random_state=0)
+    frame.iloc[:3, frame.columns.get_loc("label")] = None
+    return frame
+
+
+@cache
+def audited():
+    return audit(shuffled(), label="label", text="message")
+
+
+def test_suspects_are_rows_of_the_callers_frame():
+    frame, found = shuffled(), audited()
+    rows = frame.loc[found.suspects.index]
+    assert len(rows) > 0
+    assert rows["message"].tolist() == found.suspects["message"].tolist()
+    assert rows["label"].tolist() == found.suspects["label"].tolist() == found.suspects["given"].tolist()
+    assert found.suspects["p_wrong"].is_monotonic_decreasing
+    assert found.table.index.equals(frame.index)
+
+
+def test_evidence_takes_the_same_index():
+    found = audited()
+    first = found.suspects.index[0]
+    assert found.evidence([first])[0].row == shuffled().index.get_loc(first)
+    with pytest.raises(KeyError, match="'nobody' is not in the index"):
+        found.evidence(["nobody"])
+
+
+def test_an_index_with_labels_that_occur_twice():
+    frame = shuffled().set_axis([7] * len(shuffled()))
+    found = audit(frame, label="label", text="message")
+    assert (found.suspects.index == 7).all()
+    with pytest.raises(ValueError, match=r"reset_index\(\)"):
+        found.evidence(found.suspects.index[:1])
+
+
+def test_p_wrong_is_missing_without_a_label(tmp_path):
+    found = audited()
+    assert found.table["p_wrong"].isna().tolist() == found.table["given"].isna().tolist()
+    assert found.table["p_wrong"].isna().sum() == 3
+    for format, read in (("csv", pl.read_csv), ("parquet", pl.read_parquet)):
+        corrected = read(found.save(tmp_path / format, format=format) / f"corrected.{format}")
+        assert corrected["p_wrong"].null_count() == 3
+        assert not corrected["p_wrong"].is_nan().any()
+
+
+def test_frames_without_an_index_have_positions():
+    for data in (table(), table().to_pandas()):
+        found = audit(data, label="label", text="message")
+        assert found.table.index.tolist() == list(range(len(data)))
+        assert found.evidence(found.suspects.index[:1])[0].row == found.suspects.index[0]
+
+
+def test_rows_of_a_classifier_have_the_index_of_x():
+    data = simulate(300, n_features=60, n_classes=3, diagonal=(0.6, 0.8), random_state=0)
+    X = pd.DataFrame(data.X, index=np.arange(300)[::-1]).rename(columns=str)
+    found = audit(BernoulliINB().fit(X, data.y), X, data.y)
+    assert found.table.index.equals(X.index)
+    assert set(found.suspects.columns) == set(found.table.columns)
+
+
+def test_health_is_a_frame_by_label():
+    health = audited().health
+    assert health["wrong"].is_monotonic_decreasing
+    assert set(health.index) == set(audited().findings.classes)
+    assert health["rows"].sum() == audited().findings.rows.n_labeled
+    assert health["suspects"].sum() == len(audited().suspects)
+    assert (health.index != health["should_be"]).all()
+
+
+def test_what_is_printed_is_short():
+    found = audited()
+    for shown in (found, found.summary, found.summary(), found.recipe):
+        assert len(repr(shown)) < 600
+    assert found.summary() == dict(found.summary())
+
+
+def test_errors_name_parameters(tmp_path):
+    with pytest.raises(InputError, match=r"^label: there is no column 'lable'"):
+        audit(table(), label="lable")
+    with pytest.raises(InputError, match=r"name another one with text=$"):
+        audit(table().with_columns(empty=pl.lit("")), label="label", text="empty")
+    (tmp_path / "other").write_text("x", encoding="utf-8")
+    with pytest.raises(InputError, match=r"holds other things \(other\); choose a new folder$"):
+        audited().save(tmp_path)
