@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
+from pathlib import Path
 from typing import TypeVar
+
+_CPU_MAX = Path("/sys/fs/cgroup/cpu.max")
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+
+def effective_n_jobs(n_jobs: int) -> int:
+    """As joblib counts: -1 means all cores that this process may use, -2 all but one. (joblib itself takes a tenth of a
+    second to import.)"""
+    return n_jobs if n_jobs > 0 else max(1, n_cores() + 1 + n_jobs)
+
+
+def n_cores() -> int:
+    """Cores that this process may use: those it is bound to, or fewer if its container is limited."""
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        quota, period = _CPU_MAX.read_text(encoding="ascii").split()
+    except (OSError, ValueError):  # no such limit here
+        return available
+    return available if quota == "max" else max(1, min(available, round(int(quota) / int(period))))
 
 
 def in_threads(fn: Callable[[Item], Result], items: Iterable[Item], n_threads: int) -> Generator[Result, None, None]:

@@ -86,10 +86,7 @@ class Draws(NamedTuple):
 
     def sums_at(self, start: Calibration) -> Gradient:
         """At one calibration for all draws."""
-        block = self.block
-        if self.few is not block:
-            return gradient_by_weights(start, block.scores, block.labels, block.weight)
-        return self._of_few(start.take(np.zeros(block.weight.shape[1], dtype=int)))
+        return self.sums(start.take(np.zeros(self.block.weight.shape[1], dtype=int)), start)
 
     def sums(self, calibration: Calibration, at: Calibration) -> Gradient:
         """At a calibration for each draw. at : where the step started"""
@@ -122,11 +119,11 @@ def draws_of(judged: Judged, rows: Rows, bootstrap: Bootstrapped, relearn: bool)
     """rows : in memory, that the draws are of. relearn : whether draws learn scores of their own"""
     scorer = judged.fitted.scorer if judged.training is None else judged.training.found.last.learned.out_of_fold
     block = few = Block.of(rows, scorer, bootstrap)
+    if rows.n_rows >= MANY_ROWS:
+        few = block.take(np.linspace(0, rows.n_rows - 1, _FEW_ROWS).astype(int))
     if relearn:
-        scores = np.concatenate([_relearned(judged, rows, bootstrap), block.scores], axis=2)
+        scores = np.concatenate([_relearned(judged, few.rows, bootstrap), few.scores], axis=2)
     else:
-        if rows.n_rows >= MANY_ROWS:
-            few = block.take(np.linspace(0, rows.n_rows - 1, _FEW_ROWS).astype(int))
         B, n, _, K = few.scores.shape
         scores = np.broadcast_to(few.scores, (B, n, bootstrap.n_draws + 1, K))
     n_threads = 1 if judged.training is None else judged.training.found.problem.source.n_threads

@@ -34,8 +34,8 @@ from .simulated_impact import simulated_impact
 
 # Each draw costs two passes; their differences are small against the spread over rows.
 _DRAWS = 3
-# Draws differ by less than a tenth of a point of accuracy where rows are so many, and one is enough.
-_MANY_ROWS = 200_000
+# Draws differ by less than two tenths of a point of accuracy where rows are so many, and one is enough.
+_MANY_ROWS = 20_000
 
 
 # If more of the drawn labels than this are expected to be wrong, naive Bayes of them is not that of the right ones.

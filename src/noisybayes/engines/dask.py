@@ -20,9 +20,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from .._extras import require
+from .._threads import effective_n_jobs
 from ..dataset import MapSum, Rows
 from ..dataset.tree import add_into, copied, summed
 

@@ -6,9 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from joblib import effective_n_jobs
-
-from .._threads import in_threads
+from .._threads import effective_n_jobs, in_threads
 from ..dataset import MapSum, Rows
 from ..dataset.tree import summed
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
+from .._threads import effective_n_jobs
 from ..dataset import MapSum
 from ..dataset.tree import Array
 from ..engines import ENGINES

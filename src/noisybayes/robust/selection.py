@@ -19,6 +19,11 @@ from .sample import Drawn, Sample
 from .score_models import Choice, ScoreModel, combine
 
 
+class Selected(NamedTuple):
+    choice: Choice
+    calibration: Calibration | None  # of the chosen scores, of one replicate; None: there was nothing to compare
+
+
 class Plan(NamedTuple):
     """How to fit."""
 
@@ -30,9 +35,9 @@ class Plan(NamedTuple):
 
 def decide(sample: Sample, problem: RobustProblem) -> Plan:
     data = sample.dataset(problem.n_classes)
-    choice = select_score_model(sample, data, problem)
+    choice, near = select_score_model(sample, data, problem)
     by_em = None if problem.em is None else labels_by_em(data, problem)
-    likelihoods = held_out_likelihoods(sample, data, problem, choice, by_em)
+    likelihoods = held_out_likelihoods(sample, data, problem, choice, by_em, near)
     return Plan(choice, _fewest_rounds(likelihoods, problem), likelihoods.mean(axis=1), by_em)
 
 
@@ -41,17 +46,18 @@ def labels_by_em(data: Dataset, problem: RobustProblem) -> ByEM:
     return ByEM(em_fit.fit(data, problem.em, np.random.default_rng(problem.seed)))
 
 
-def select_score_model(sample: Sample, data: Dataset, problem: RobustProblem) -> Choice:
+def select_score_model(sample: Sample, data: Dataset, problem: RobustProblem) -> Selected:
     """For each block the model, and for all of them the offsets, that explain the observed labels best."""
     candidates = problem.source.candidates
     models = [models[0] for models in candidates]
     if all(len(models) == 1 for models in candidates) and len(combine(models).offsets) == 1:
-        return Choice(combine(models), combine(models).offsets[0])
+        return Selected(Choice(combine(models), combine(models).offsets[0]), None)
     sums = problem.source.sums(data, AsGiven(problem.n_classes))
     drawn = sample.first(problem.config.rows_to_compare)
     compare = _Comparison(problem, drawn, data.dtype, sums)
     model = combine([compare.best_model(models) for models in candidates])
-    return Choice(model, compare.best_offsets(model))
+    offsets, calibration = compare.best_offsets(model)
+    return Selected(Choice(model, offsets), calibration)
 
 
 class _Comparison:
@@ -67,22 +73,24 @@ class _Comparison:
         learned = [self._learned(model) for model in models]
         scores = np.concatenate([one.out_of_fold.scores(self.drawn.rows) for one in learned], axis=2)
         offsets = [model.offsets[0] for model in models]
-        explained = self._explained(scores, offsets, learned[0].shares)
+        explained, _ = self._explained(scores, offsets, learned[0].shares)
         gain = explained - explained[:, :1]
         chance = gain.std(axis=0) / np.sqrt(len(gain))
         means = gain.mean(axis=0)
         return models[int(np.argmax(np.where(means > self.problem.config.standard_errors * chance, means, 0.0)))]
 
-    def best_offsets(self, model: ScoreModel) -> Offsets:
+    def best_offsets(self, model: ScoreModel) -> tuple[Offsets, Calibration | None]:
         """The first, unless others explain the labels visibly better."""
         learned = self._learned(model)
         offsets = self._in_order(model.offsets, learned.shares)
         if len(offsets) == 1:
-            return offsets[0]
+            return offsets[0], None
         scores = np.repeat(learned.out_of_fold.scores(self.drawn.rows), len(offsets), axis=2)
-        means = self._explained(scores, offsets, learned.shares).mean(axis=0)
+        explained, calibration = self._explained(scores, offsets, learned.shares)
+        means = explained.mean(axis=0)
         means[1:] -= self.problem.config.offsets_must_gain
-        return offsets[int(np.argmax(means))]
+        best = int(np.argmax(means))
+        return offsets[best], calibration.take([best])
 
     def _in_order(self, offsets: Sequence[Offsets], shares: Array) -> Sequence[Offsets]:
         """The one to beat first: offsets from zero where mistakes alone could have made the shares of the labels."""
@@ -94,14 +102,14 @@ class _Comparison:
     def _learned(self, model: ScoreModel) -> Any:
         return self.problem.source.from_sums(self.sums, model, False, self.dtype)
 
-    def _explained(self, scores: Array, offsets: Sequence[Offsets], shares: Array) -> Array:
+    def _explained(self, scores: Array, offsets: Sequence[Offsets], shares: Array) -> tuple[Array, Calibration]:
         """(n, R) log-likelihood of the labels, times their weights."""
         base = np.concatenate([shares if each.from_shares else np.zeros_like(shares) for each in offsets])
         penalty = np.array([each.penalty for each in offsets])
         calibration = calibrated(self.problem, self.drawn, scores, base, penalty)
         labels = Labels.of(self.drawn.rows)
         likelihood = posterior(calibration, scores, labels).log_likelihood
-        return np.asarray(likelihood * (labels.weight / labels.weight.mean()))
+        return np.asarray(likelihood * (labels.weight / labels.weight.mean())), calibration
 
 
 def calibrated(
@@ -126,26 +134,37 @@ def calibrated(
 
 
 def held_out_likelihoods(
-    sample: Sample, data: Dataset, problem: RobustProblem, choice: Choice, by_em: ByEM | None
+    sample: Sample,
+    data: Dataset,
+    problem: RobustProblem,
+    choice: Choice,
+    by_em: ByEM | None,
+    near: Calibration | None,
 ) -> Array:
     """(stages, n) log-likelihood of held-out labels, times their weights, after 0, 1, ... rounds, and by EM: fits that
-    leave out one fold each, in one batch."""
+    leave out one fold each, in one batch. near : a calibration of the same scores"""
     assert data.folds is not None
     n_folds, config = data.folds.n_folds, problem.config
     left_out = np.arange(min(n_folds, -(-config.held_out_rows * n_folds // data.n_rows)))
     drawn = sample.first(sample.n_rows)
     likelihoods = [
         _of_held_out(drawn, scores, calibration, left_out)
-        for scores, calibration in _stages(drawn, data, problem, choice, left_out, by_em)
+        for scores, calibration in _stages(drawn, data, problem, choice, left_out, by_em, near)
     ]
     return np.array(likelihoods)
 
 
 def _stages(
-    drawn: Drawn, data: Dataset, problem: RobustProblem, choice: Choice, left_out: Array, by_em: ByEM | None
+    drawn: Drawn,
+    data: Dataset,
+    problem: RobustProblem,
+    choice: Choice,
+    left_out: Array,
+    by_em: ByEM | None,
+    near: Calibration | None,
 ) -> Iterator[tuple[Array, Calibration]]:
     """Scores and calibrations of all replicates, round by round."""
-    start: Calibration | None = None
+    start = None if near is None else near.take(np.zeros(len(left_out), dtype=int))
     weights: LabelWeights = AsGiven(problem.n_classes)
     for number in range(problem.config.max_rounds + 1):
         learned, scores, start = _stage(drawn, data, problem, choice, left_out, weights, number, start)

@@ -6,11 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .._threads import in_threads
+from .._threads import effective_n_jobs, in_threads
 from .tokens import Tokenizer
 
 Array = NDArray[Any]
