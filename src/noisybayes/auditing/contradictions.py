@@ -7,12 +7,12 @@ more probable explanation of its verdict.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..dataset import Rows
-from ..dataset.tree import Pieces
+from ..dataset.tree import Array, Pieces
 from ..robust.config import DEFAULT
 from .judged import Judged
 from .row_results import RowJudge
@@ -20,21 +20,32 @@ from .row_results import RowJudge
 if TYPE_CHECKING:
     import pandas as pd
 
-_COLUMNS = ("given", "suggested", "p_wrong")
+
+class Contradictions(NamedTuple):
+    """Rows whose given label was kept although it is most probably wrong, the most probable first."""
+
+    rows: Array  # positions
+    given: Array  # labels
+    suggested: Array  # labels
+    p_wrong: Array  # what it would be without the verdict
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The index are positions."""
+        import pandas as pd
+
+        columns = self._asdict()
+        return pd.DataFrame(columns, index=columns.pop("rows"))
 
 
-def contradictions(judged: Judged) -> pd.DataFrame:
-    """Rows whose given label was kept although it is most probably wrong, the most probable first; the index are
-    positions. P(wrong) is what it would be without the verdict."""
-    import pandas as pd
-
+def contradictions(judged: Judged) -> Contradictions:
     if not judged.has_verified or len(judged.classes) == 1:
-        return pd.DataFrame({name: [] for name in _COLUMNS}, index=pd.RangeIndex(0))
+        nobody = judged.classes[:0]
+        return Contradictions(np.zeros(0, dtype=np.intp), nobody, nobody, np.zeros(0))
     found = judged.data.map_sum(partial(_of_block, judge=judged.row_judge)).items
     number, given, suggested, p_wrong = (np.concatenate(values) for values in zip(*found, strict=True))
     order = np.lexsort((number, -p_wrong))
-    columns = (judged.classes[given[order]], judged.classes[suggested[order]], p_wrong[order])
-    return pd.DataFrame(dict(zip(_COLUMNS, columns, strict=True)), index=number[order])
+    return Contradictions(number[order], judged.classes[given[order]], judged.classes[suggested[order]], p_wrong[order])
 
 
 def _of_block(rows: Rows, judge: RowJudge) -> Pieces:

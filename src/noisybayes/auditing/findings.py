@@ -12,7 +12,7 @@ from ..dataset.tree import Array
 from ..estimators.latent import LatentLabelModel
 from ..estimators.threads import one_blas_thread
 from .careful_fit import careful_fit, sums_of
-from .contradictions import contradictions
+from .contradictions import Contradictions, contradictions
 from .corrections import corrector, warnings_of_corrections
 from .evidence import Evidence, evidence
 from .impact import Impact, impact
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 # Coverage of the intervals.
 LEVEL = 0.9
+# Expected rows of a pair of labels that is told.
+_LEAST_ROWS = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +48,7 @@ class Findings:
     impact: Impact | None
     warnings: list[str]
     judged: Judged
-    contradictions: pd.DataFrame  # checked rows to look at again: given, suggested, p_wrong
+    contradicted: Contradictions  # checked rows to look at again
     n_corrected: int  # labels that `corrected` changes unseen, verified ones not counted
     impact_reason: str  # why `impact` is None
 
@@ -69,47 +71,60 @@ class Findings:
         return self.rows.review
 
     @property
+    def contradictions(self) -> pd.DataFrame:
+        """Checked rows to look at again: given, suggested, p_wrong."""
+        return self.contradicted.frame
+
+    @property
     def by_class(self) -> pd.DataFrame:
         """For each label: rows that carry it, rows that should, and the share of wrong ones among the first."""
         import pandas as pd
 
+        return pd.DataFrame(self.class_columns)
+
+    @property
+    def class_columns(self) -> dict[str, Array]:
+        """The same, column by column."""
         counts = self.judged.counts
         wrong = self.intervals.wrong_by_label
-        return pd.DataFrame(
-            {
-                "label": self.classes,
-                "given": counts.sum(axis=1),
-                "true": counts.sum(axis=0),
-                "wrong": wrong.estimate,
-                "low": wrong.low,
-                "high": wrong.high,
-                "suspects": self.rows.suspects_by.sum(axis=1),
-            }
-        )
+        return {
+            "label": self.classes,
+            "given": counts.sum(axis=1),
+            "true": counts.sum(axis=0),
+            "wrong": wrong.estimate,
+            "low": wrong.low,
+            "high": wrong.high,
+            "suspects": self.rows.suspects_by.sum(axis=1),
+        }
 
     @property
     def confused_pairs(self) -> pd.DataFrame:
         """Pairs of labels by the expected number of rows that carry the one and should carry the other."""
         import pandas as pd
 
+        return pd.DataFrame(self.pair_columns)
+
+    @property
+    def pair_columns(self) -> dict[str, Array]:
+        """The same, column by column."""
         counts = self.judged.counts.copy()
         np.fill_diagonal(counts, 0.0)
         given, true = np.unravel_index(np.argsort(-counts, axis=None, kind="stable"), counts.shape)
         listed = self.rows.suspects_by
-        pairs = pd.DataFrame(
-            {
-                "given": self.classes[given],
-                "true": self.classes[true],
-                "rows": counts[given, true],
-                "suspects": listed[given, true],
-            }
-        )
-        return pairs[(pairs["rows"] >= 0.5) | (pairs["suspects"] > 0)].reset_index(drop=True)
+        told = (counts[given, true] >= _LEAST_ROWS) | (listed[given, true] > 0)
+        given, true = given[told], true[told]
+        return {
+            "given": self.classes[given],
+            "true": self.classes[true],
+            "rows": counts[given, true],
+            "suspects": listed[given, true],
+        }
 
     def evidence(self, rows: Any, most: int = 10) -> list[Evidence]:
         """Why the suggested label of each of `rows` (positions), against the given one."""
         rows = np.asarray(rows, dtype=np.intp)
-        return evidence(self.judged, rows, *self.rows.codes(rows), most)
+        said = self.rows.said(rows)
+        return evidence(self.judged, rows, said.suggested, said.given, most)
 
 
 @one_blas_thread
@@ -177,7 +192,7 @@ def findings_of(
         np.asarray(found.mislabel_matrix.estimate),
         found,
         cost,
-        [*warnings_of(model, judged, doubtful.index.tolist()), *doubts],
+        [*warnings_of(model, judged, doubtful.rows.tolist()), *doubts],
         judged.without_copies(),
         doubtful,
         rows.n_changed,

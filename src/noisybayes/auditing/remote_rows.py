@@ -20,6 +20,7 @@ from ..dataset.tree import Array, Pieces, summed
 from .judged import Judged
 from .partition_rows import PartitionRows
 from .row_results import Chosen, Correct, Foremost, RowJudge, RowResults
+from .row_table import Said
 from .rules import ReviewCurve, Rule, review_points
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class RemoteRows:
     n_verified: int
     n_changed: int  # labels that are corrected
     suspects_by: Array  # (K, K) number of suspects by given and suggested label
-    foremost: RowResults  # of the suspects, most suspicious first
+    listed: RowResults  # of the suspects, most suspicious first
 
     @classmethod
     def of(cls, judged: Judged, rule: Rule, correct: Correct) -> RemoteRows:
@@ -104,7 +105,7 @@ class RemoteRows:
         """The most suspicious ones, as many as are listed."""
         import pandas as pd
 
-        found, names = self.foremost, pd.Index(self.judged.classes.tolist())
+        found, names = self.listed, pd.Index(self.judged.classes.tolist())
         columns = {
             "given": pd.Categorical.from_codes(found.observed.tolist(), names),
             "suggested": pd.Categorical.from_codes(found.other.tolist(), names),
@@ -116,14 +117,18 @@ class RemoteRows:
         }
         return pd.DataFrame(columns, index=found.number)
 
-    def codes(self, rows: Array) -> tuple[Array, Array]:
-        """Suggested and given classes of suspects."""
-        where = {number: i for i, number in enumerate(self.foremost.number.tolist())}
+    def foremost(self, most: int) -> Array:
+        """Positions of the most suspicious suspects, in their order."""
+        return self.listed.number[:most]
+
+    def said(self, rows: Array) -> Said:
+        where = {number: i for i, number in enumerate(self.listed.number.tolist())}
         missing = [row for row in rows.tolist() if row not in where]
         if missing:
             raise NotHereError(f"row {missing[0]} is not among the listed suspects, and the others are on a cluster")
         at = [where[row] for row in rows.tolist()]
-        return self.foremost.other[at], self.foremost.observed[at]
+        found = self.listed
+        return Said(found.observed[at], found.other[at], found.p_wrong[at], found.p_other[at])
 
     def gather(self, columns: Sequence[str], rows: Any) -> pl.DataFrame:
         """Some rows of the table, in the order of `rows`, of some columns."""

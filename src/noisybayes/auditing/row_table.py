@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,80 +17,113 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+class Said(NamedTuple):
+    """What is said of some rows with a label."""
+
+    given: Array  # codes
+    suggested: Array  # codes
+    p_wrong: Array
+    p_suggested: Array
+
+
 @dataclass(frozen=True, eq=False)
 class RowTable:
-    table: pd.DataFrame  # one row per example: given, suggested, p_wrong, p_suggested, corrected, suspect, verified
     classes: Array
     observed: Array  # (n,) codes; K where there is no label
+    suggested: Array  # (n,) codes
+    p_wrong: Array  # (n,)
+    p_suggested: Array  # (n,)
+    corrected: Array  # (n,) codes
+    suspect: Array  # (n,) bool
+    verified: Array  # (n,) bool
     review: ReviewCurve
     n_changed: int  # labels that are corrected
 
     @classmethod
     def of(cls, judged: Judged, rule: Rule, correct: Correct) -> RowTable:
-        import pandas as pd
-
         n, K = judged.n_rows, len(judged.classes)
         observed, p_wrong, rows = judged.observed, judged.p_wrong, judged.rows
         assert observed is not None
         verified = np.zeros(n, dtype=bool) if judged.verified is None else judged.verified >= 0
-        labeled = observed < K
-        eligible = labeled & ~verified
+        eligible = (observed < K) & ~verified
         suspicion, corrected = judged.data.collect(correct)
         chosen = suspects(rule, p_wrong, suspicion > SUSPECT, eligible)
-        # a suspect whose given label is still the most probable one gets the next best
-        table = pd.DataFrame(
-            {
-                "given": _named(judged.classes, np.where(labeled, observed, -1)),
-                "suggested": _named(judged.classes, np.where(chosen, rows.other, rows.best)),
-                "p_wrong": np.where(labeled, p_wrong, np.nan),
-                "p_suggested": np.where(chosen, rows.p_other, rows.p_best),
-                "corrected": _named(judged.classes, corrected),
-                "suspect": chosen,
-                "verified": verified,
-            }
-        )
         n_changed = int((eligible & (corrected != observed)).sum())
-        return cls(table, judged.classes, observed, review_curve(p_wrong, eligible), n_changed)
+        return cls(
+            judged.classes,
+            observed,
+            # a suspect whose given label is still the most probable one gets the next best
+            np.where(chosen, rows.other, rows.best),
+            p_wrong,
+            np.where(chosen, rows.p_other, rows.p_best),
+            corrected,
+            chosen,
+            verified,
+            review_curve(p_wrong, eligible),
+            n_changed,
+        )
+
+    @property
+    def labeled(self) -> Array:
+        """(n,) bool"""
+        return np.asarray(self.observed < len(self.classes))
 
     @property
     def n_rows(self) -> int:
-        return len(self.table)
+        return len(self.observed)
 
     @property
     def n_labeled(self) -> int:
-        return int(self.table["given"].notna().sum())
+        return int(self.labeled.sum())
 
     @property
     def n_verified(self) -> int:
-        return int(self.table["verified"].sum())
+        return int(self.verified.sum())
 
     @property
     def n_suspects(self) -> int:
-        return int(self.table["suspect"].sum())
+        return int(self.suspect.sum())
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """One row per example: given, suggested, p_wrong, p_suggested, corrected, suspect, verified."""
+        import pandas as pd  # late: the command line does without
+
+        return pd.DataFrame(
+            {
+                "given": _named(self.classes, np.where(self.labeled, self.observed, -1)),
+                "suggested": _named(self.classes, self.suggested),
+                "p_wrong": np.where(self.labeled, self.p_wrong, np.nan),
+                "p_suggested": self.p_suggested,
+                "corrected": _named(self.classes, self.corrected),
+                "suspect": self.suspect,
+                "verified": self.verified,
+            }
+        )
 
     @property
     def suspects(self) -> pd.DataFrame:
-        chosen = self.table[self.table["suspect"]]
-        return chosen.sort_values("p_wrong", ascending=False, kind="stable")
+        return self.table.iloc[self.foremost(self.n_rows)]
+
+    def foremost(self, most: int) -> Array:
+        """Positions of the most suspicious suspects, in their order."""
+        rows = np.flatnonzero(self.suspect)
+        return np.asarray(rows[np.argsort(-self.p_wrong[rows], kind="stable")][:most])
 
     @property
     def suspects_by(self) -> Array:
         """(K, K) number of suspects by given and suggested label."""
-        rows = np.flatnonzero(self.table["suspect"].to_numpy())
+        rows = np.flatnonzero(self.suspect)
         counts = np.zeros((len(self.classes), len(self.classes)), dtype=int)
-        if len(rows):
-            suggested, given = self.codes(rows)
-            np.add.at(counts, (given, suggested), 1)
+        np.add.at(counts, (self.observed[rows], self.suggested[rows]), 1)
         return counts
 
-    def codes(self, rows: Array) -> tuple[Array, Array]:
-        """Suggested and given classes of rows with a label."""
+    def said(self, rows: Array) -> Said:
         given = self.observed[rows]
         if (given == len(self.classes)).any():
             row = rows[np.argmax(given == len(self.classes))]
             raise ValueError(f"row {row} has no label that anything could speak against; leave it out")
-        suggested = self.table["suggested"].iloc[rows].to_numpy().astype(self.classes.dtype)
-        return np.asarray(np.searchsorted(self.classes, suggested)), given
+        return Said(given, self.suggested[rows], self.p_wrong[rows], self.p_suggested[rows])
 
 
 def _named(classes: Array, codes: Array) -> Any:

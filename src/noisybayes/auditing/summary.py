@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._shares import percent
 from .._version import __version__
+from ..dataset.tree import Array
 from .corrections import RULE
 from .evidence import Evidence
 from .impact import Impact
 from .noise_rate import NoiseRate
 from .result import Audit
 from .row_results import MOST_LISTED
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Version of audit.json.
 FORMAT = 1
@@ -69,8 +67,8 @@ def summarise(audit: Audit) -> Summary:
             "method": intervals.method,
         },
         "mislabel_matrix": _interval(intervals.mislabel_matrix),
-        "by_class": [_class(row) for row in findings.by_class.to_dict("records")],
-        "confused_pairs": [_pair(row) for row in findings.confused_pairs.head(_MOST_PAIRS).to_dict("records")],
+        "by_class": [_class(row) for row in _records(findings.class_columns)],
+        "confused_pairs": [_pair(row) for row in _records(findings.pair_columns)[:_MOST_PAIRS]],
         "impact": None if findings.impact is None else _impact(findings.impact),
         "impact_reason": findings.impact_reason or None,
         "review": {name: np.asarray(values).tolist() for name, values in findings.review._asdict().items()},
@@ -78,10 +76,10 @@ def summarise(audit: Audit) -> Summary:
         "warnings": list(findings.warnings),
         "contradictions": [
             {"row": int(row) + 1, "given": str(given), "suggested": str(suggested), "p_wrong": _rounded(p_wrong)}
-            for row, given, suggested, p_wrong in findings.contradictions.itertuples()
+            for row, given, suggested, p_wrong in zip(*findings.contradicted, strict=True)
         ],
         "checks": _checks(audit),
-        "suspects": describe(audit, findings.suspects.head(MOST_LISTED)),
+        "suspects": describe(audit, rows.foremost(MOST_LISTED)),
     }
     return Summary(entries)
 
@@ -107,6 +105,11 @@ def _about_the_rate(rate: NoiseRate) -> str:
         "Without rows checked at random this is a range of what is plausible: labels and features alone cannot tell a "
         f"mistake on an unclear row from an unclear row. Check {SAMPLE} rows drawn at random to know."
     )
+
+
+def _records(columns: Mapping[str, Array]) -> list[dict[str, Any]]:
+    """Columns to rows."""
+    return [dict(zip(columns, row, strict=True)) for row in zip(*(c.tolist() for c in columns.values()), strict=True)]
 
 
 def _interval(interval: Any) -> dict[str, Any]:
@@ -185,12 +188,14 @@ def _convergence(model: Any) -> dict[str, Any]:
     return {"kind": "held-out log-likelihood", "values": values, "chosen": chosen, "text": text}
 
 
-def describe(audit: Audit, chosen: pd.DataFrame) -> list[dict[str, Any]]:
-    """What rows of the audit's table hold, what is suggested for them, and why."""
-    rows = chosen.index.to_numpy()
-    found = audit.findings.evidence(rows, _EVIDENCE)
+def describe(audit: Audit, rows: Array) -> list[dict[str, Any]]:
+    """What rows of the audit's table (positions) hold, what is suggested for them, and why."""
+    findings = audit.findings
+    found = findings.evidence(rows, _EVIDENCE)
     cells, ids = cells_of(audit, rows)
-    records = chosen[["given", "suggested", "p_wrong", "p_suggested"]].to_dict("records")
+    said = findings.rows.said(rows)
+    names = {"given": findings.classes[said.given], "suggested": findings.classes[said.suggested]}
+    records = _records(said._asdict() | names)
     name_of = cache(audit.feature_name)  # most words of many suspects come again and again
     return [
         _suspect(name_of, record, why, row_cells, row_id)

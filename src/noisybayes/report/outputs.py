@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,6 +16,7 @@ from .._threads import in_threads
 from ..auditing.random_checks import is_filled_in, sample_frame
 from ..auditing.remote_rows import RemoteRows
 from ..auditing.result import Audit
+from ..auditing.row_table import RowTable
 from ..data.errors import InputError
 from ..data.read import write_batches, write_table
 from .corrected_parts import write_parts
@@ -23,9 +24,6 @@ from .exports import cleanlab_export, label_studio_config, label_studio_tasks
 from .extra_columns import with_columns
 from .html import render_html
 from .saved import save_model
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TO_CHECK = "to_check.csv"
 #: What an audit writes; a folder that holds anything else is not touched.
@@ -143,18 +141,20 @@ _TAKEN = ("row", "id", "given", "suggested", "p_wrong", "p_suggested", "because"
 
 def corrected(audit: Audit) -> Iterator[pl.DataFrame]:
     """The input as it was, batch by batch, and beside it what the audit says of every row."""
-    start = 0
+    rows, start = audit.findings.rows, 0
+    assert isinstance(rows, RowTable)
+    names = pl.Series([str(label) for label in rows.classes.tolist()], dtype=pl.String)
     for frame in [pl.DataFrame({"given": _given(audit)})] if audit.source is None else audit.source.batches():
-        said = audit.table.iloc[start : start + frame.height]
-        start += frame.height
+        here = slice(start, start + frame.height)
+        start = here.stop
         yield with_columns(
             frame,
             {
-                "p_wrong": pl.Series(said["p_wrong"].to_numpy()).fill_nan(None),  # rows without a label
-                "suspect": said["suspect"].to_numpy(),
-                "suggested_label": _texts(said["suggested"]),
-                "p_suggested": said["p_suggested"].to_numpy(),
-                "corrected_label": _texts(said["corrected"]),
+                "p_wrong": pl.Series(np.where(rows.labeled[here], rows.p_wrong[here], np.nan)).fill_nan(None),
+                "suspect": rows.suspect[here],
+                "suggested_label": names.gather(rows.suggested[here]),
+                "p_suggested": rows.p_suggested[here],
+                "corrected_label": names.gather(rows.corrected[here]),
             },
         )
 
@@ -167,13 +167,6 @@ def _write_corrected(audit: Audit, folder: Path, format: str, neutral: bool) -> 
         audit.source.check_unchanged()
     else:
         write_batches(corrected(audit), folder / f"corrected.{format}", format, neutral=neutral)
-
-
-def _texts(column: pd.Series[Any]) -> pl.Series:
-    if not hasattr(column, "cat"):
-        return pl.Series([str(label) for label in column.tolist()], dtype=pl.String)
-    names = pl.Series([str(label) for label in column.cat.categories], dtype=pl.String)
-    return names.gather(column.cat.codes.to_numpy())
 
 
 def _given(audit: Audit) -> list[Any]:

@@ -85,8 +85,8 @@ def _findings(found: Audit) -> list[Finding]:
     further = ranked[~ranked["suspect"]].head(max(least - int(table["suspect"].sum()), 0))
     suspects = ranked[ranked["suspect"]]
     return [
-        *(_finding(row, suspect=True) for row in describe(found, suspects)),
-        *(_finding(row, suspect=False) for row in describe(found, further)),
+        *(_finding(row, suspect=True) for row in describe(found, suspects.index.to_numpy())),
+        *(_finding(row, suspect=False) for row in describe(found, further.index.to_numpy())),
     ]
 
 
