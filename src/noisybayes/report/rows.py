@@ -11,6 +11,8 @@ from .marks import Piece, pieces
 from .words import Summary, clip
 
 EVIDENCE_LIMIT = 10
+#: Nobody reads more in a page; files hold all of them.
+MOST_ROWS = 1_000
 CELL_LIMIT = 24
 LABEL_LIMIT = 80
 
@@ -77,10 +79,10 @@ class Table:
         return packed
 
     def fit(self, room: int) -> list[str]:
-        """As many of the most suspicious rows, as JSON, as fit into `room` bytes."""
+        """The most suspicious rows, as JSON: at most `MOST_ROWS`, and as many as fit into `room` bytes."""
         room -= size(self.data([]))
         rows: list[str] = []
-        for suspect in self.suspects:
+        for suspect in self.suspects[:MOST_ROWS]:
             row = safe_json(self.pack(suspect))
             room -= size(row) + 1
             if room < 0:
