@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 import pytest
 
 from noisybayes.report import render_html
+from noisybayes.report.rows import MOST_ROWS
 from noisybayes.report.words import headline
 
 from .example import example_summary
