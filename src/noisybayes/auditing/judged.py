@@ -104,7 +104,7 @@ class Judged:
         """Rows in memory, of a robust fit."""
         assert self.training is not None
         problem = self.training.found.problem
-        return Sample(self.data, problem.config, problem.seed)
+        return Sample.of(self.data, problem.config, problem.seed)
 
     def take(self, numbers: Array) -> tuple[Rows, Array]:
         """Some rows in the order of their folds, and where each stood in `numbers`."""

@@ -36,10 +36,14 @@ class Config:
         10_000, "score models are compared on this many rows: enough for hundredths of a nat"
     )
     standard_errors: float = constant(2.0, "a score model replaces the first one for a gain beyond chance only")
+    rows_to_choose: int = constant(
+        20_000,
+        "with more rows, score model and rounds are chosen on a random sample of this size: a fold of it holds more "
+        "than `held_out_rows`, which tell hundredths of a nat apart",
+    )
     rows_to_decide: int = constant(
         100_000,
-        "with more rows, score model and rounds are chosen on a random sample of this size, which tells hundredths of "
-        "a nat apart as well as millions of rows do; the calibration is fitted to it too, and the matrix to all rows",
+        "with more rows, the calibration is fitted to a random sample of this size, and the matrix to all rows",
     )
     entries_to_decide: int = constant(
         20_000_000, "the sample has no more entries than this if texts are long: some 240 MB"

@@ -20,7 +20,7 @@ from ..dataset.checkpoint import NO_CHECKPOINT, Checkpoint
 from ..dataset.tree import Array
 from .calibration import Calibration, Labels, label_counts, matrix_of, posterior
 from .calibration_solver import Target, accelerate
-from .label_weights import AsGiven, LabelWeights, Reweighted
+from .label_weights import AsGiven, ByEM, LabelWeights, Reweighted
 from .problem import RobustProblem
 from .sample import Sample
 from .score_models import Choice
@@ -64,11 +64,12 @@ def fit(
     """Choose a score model, choose the number of rounds on held-out labels, fit to all rows (in folds)."""
     tell = report or (lambda news: None)
     tell("choosing how to fit")
-    sample = Sample(data, problem.config, problem.seed)
-    plan: Plan = checkpoint.load("plan") or decide(sample, problem)
+    sample = Sample.of(data, problem.config, problem.seed)
+    some = sample.smaller(problem.config.rows_to_choose)
+    plan: Plan = checkpoint.load("plan") or decide(some, problem)
     checkpoint.save("plan", plan)
     tell("fitting")
-    fitter = _Fitter(data, sample, problem, plan.choice)
+    fitter = _Fitter(data, sample, problem, plan.choice, plan.by_em if some.is_all else None)
     as_given, stage = _stages(fitter, plan, checkpoint)
     count = _review_count(stage, sample, data.n_rows, problem)
     return RobustFit(problem, plan.choice, plan.rounds, plan.held_out, as_given, stage, count)
@@ -92,8 +93,7 @@ def _stages(fitter: _Fitter, plan: Plan, checkpoint: Checkpoint) -> tuple[Reweig
         number = stage.number + 1
         stage = fitter.stage(number, stage.next_weights, stage.calibration, number == n_rounds)
     if plan.rounds < 0:
-        by_em = plan.by_em if fitter.sample.is_all else labels_by_em(fitter.data, fitter.problem)
-        assert by_em is not None
+        by_em = fitter.by_em or labels_by_em(fitter.data, fitter.problem)
         stage = fitter.stage(1, by_em, None, True)
     return as_given, stage
 
@@ -101,8 +101,11 @@ def _stages(fitter: _Fitter, plan: Plan, checkpoint: Checkpoint) -> tuple[Reweig
 class _Fitter:
     """One stage after the other, over all rows."""
 
-    def __init__(self, data: Dataset, sample: Sample, problem: RobustProblem, choice: Choice) -> None:
+    def __init__(
+        self, data: Dataset, sample: Sample, problem: RobustProblem, choice: Choice, by_em: ByEM | None
+    ) -> None:
         self.data, self.sample, self.problem, self.choice = data, sample, problem, choice
+        self.by_em = by_em  # labels as EM sees them, if EM of all rows is at hand
 
     def stage(
         self,
@@ -174,4 +177,6 @@ def with_folds(data: Dataset, problem: RobustProblem, n_folds: int | None = None
 def all_rows_decide(problem: RobustProblem) -> RobustProblem:
     """For sources of scores that need all rows in memory anyway."""
     most = np.iinfo(np.int64).max
-    return replace(problem, config=replace(problem.config, rows_to_decide=most, entries_to_decide=most))
+    return replace(
+        problem, config=replace(problem.config, rows_to_choose=most, rows_to_decide=most, entries_to_decide=most)
+    )

@@ -31,7 +31,7 @@ class Learned(NamedTuple):
     model: ScoreModel
     total: Sums
     params: tuple[tuple[Any, ...], ...]  # [fold][score]: learned without the fold
-    predictor: tuple[Any, ...]  # [score]: learned from all folds
+    reweighted: bool  # whether labels had been weighted
     dtype: np.dtype[Any]
 
     @property
@@ -57,7 +57,8 @@ class Learned(NamedTuple):
 
     def scoring(self, temperature: Array, constant: Array) -> Scoring:
         """What predicts new rows."""
-        return self._scoring(self.predictor, temperature, constant)
+        from_all_folds = self.source.estimator(self.total, self.model, self.reweighted)(self.total)
+        return self._scoring(from_all_folds, temperature, constant)
 
     def _scoring(self, params: Sequence[Any], temperature: Array, constant: Array | None = None) -> Scoring:
         families = tuple(score.family for score in self.model.scores)
@@ -98,18 +99,16 @@ class NaiveBayes:
     ) -> Learned:
         """reweighted : whether labels have been weighted, so that the strength of the prior can be told from them"""
         total = summed(by_fold)
-        estimate = self._estimator(total, model, reweighted)
+        estimate = self.estimator(total, model, reweighted)
 
-        def without(own: Sums | None) -> tuple[Any, ...]:
-            if own is None:
-                return estimate(total)
+        def without(own: Sums) -> tuple[Any, ...]:
             rest = tree_map(np.subtract, total, own)
             return estimate(rest._replace(weight=np.maximum(rest.weight, 0.0)))
 
         params = tuple(in_threads(without, by_fold, self.n_threads))
-        return Learned(self, model, total, params, estimate(total), dtype)
+        return Learned(self, model, total, params, reweighted, dtype)
 
-    def _estimator(self, total: Sums, model: ScoreModel, reweighted: bool) -> Callable[[Sums], tuple[Any, ...]]:
+    def estimator(self, total: Sums, model: ScoreModel, reweighted: bool) -> Callable[[Sums], tuple[Any, ...]]:
         """Sums to the parameters of every score, with the priors that all rows ask for: what they have in common says
         nothing of a row's label."""
         pooled = _mean_of_replicates(total, self.n_classes)

@@ -21,13 +21,21 @@ class Drawn(NamedTuple):
 
 
 class Sample:
-    def __init__(self, data: Dataset, config: Config, seed: int) -> None:
-        per_row = max(data.n_entries / data.n_rows, 1e-9)
-        size = min(data.n_rows, config.rows_to_decide, int(config.entries_to_decide / per_row) + 1)
-        self.is_all = size == data.n_rows
-        self._drawn = data.sample(size, seed)
+    def __init__(self, data: Dataset, drawn: Rows) -> None:
+        self.is_all = drawn.n_rows == data.n_rows
+        self._drawn = drawn
         self._data = data
         self._by_size: dict[int, Drawn] = {}
+
+    @classmethod
+    def of(cls, data: Dataset, config: Config, seed: int) -> Sample:
+        per_row = max(data.n_entries / data.n_rows, 1e-9)
+        size = min(data.n_rows, config.rows_to_decide, int(config.entries_to_decide / per_row) + 1)
+        return cls(data, data.sample(size, seed))
+
+    def smaller(self, size: int) -> Sample:
+        """The first rows that were drawn, as a sample of their own."""
+        return self if size >= self.n_rows else Sample(self._data, self._drawn.take(np.arange(size)))
 
     @property
     def n_rows(self) -> int:

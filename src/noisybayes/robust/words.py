@@ -55,9 +55,12 @@ def word_models(n_classes: int, smoothing: Sequence[float], offsets: tuple[Offse
 def word_weights(counts: Array, weight: Array, prior: None, *, complement: bool, alpha: float, n_classes: int) -> Array:
     """(C, d) weights of the words; components are replicates of the classes."""
     counts = counts.reshape(-1, n_classes, counts.shape[1])
-    counts = np.maximum(counts.sum(axis=1, keepdims=True) - counts if complement else counts, 0.0) + max(alpha, 1e-10)
-    weights = np.log(counts)
-    weights -= np.log(counts.sum(axis=2, keepdims=True))
+    weights = counts.sum(axis=1, keepdims=True) - counts if complement else counts.copy()
+    np.maximum(weights, 0.0, out=weights)
+    weights += max(alpha, 1e-10)
+    totals = weights.sum(axis=2, keepdims=True)
+    np.log(weights, out=weights)
+    weights -= np.log(totals)
     if complement:
         np.negative(weights, out=weights)
     weights -= weights.mean(axis=1, keepdims=True)
