@@ -64,7 +64,7 @@ class Audit:
     """
 
     findings: Findings
-    fitted: Any  # the model, a scikit-learn class or not
+    _fitted: Any  # the model, a scikit-learn class or not
     run: Run = field(default_factory=Run)
     source: Table | None = None  # what was audited; None: rows that a classifier was given
     recipe: Recipe | None = None
@@ -81,8 +81,8 @@ class Audit:
         if "model" not in self._made:
             from ..estimators.inb import as_estimator
 
-            wrapped = hasattr(self.fitted, "predict")
-            self._made["model"] = self.fitted if wrapped else as_estimator(self.fitted)
+            wrapped = hasattr(self._fitted, "predict")
+            self._made["model"] = self._fitted if wrapped else as_estimator(self._fitted)
         return self._made["model"]
 
     @property
@@ -161,7 +161,7 @@ class Audit:
         block = next((block for block in self._blocks if block.start <= column < block.stop), None)
         if block is not None:
             return block.names[column - block.start], block.column, block.kind
-        names = getattr(self.fitted, "feature_names_in_", None)
+        names = getattr(self._fitted, "feature_names_in_", None)
         name = f"column {column}" if names is None else str(names[column])
         return name, name, "numeric"
 

@@ -50,7 +50,7 @@ def summarise(audit: Audit) -> Summary:
         "n_labeled": rows.n_labeled,
         "n_verified": rows.n_verified,
         "n_suspects": rows.n_suspects,
-        "review_count": int(getattr(audit.fitted, "review_count_", 0)) if findings.judged.out_of_fold else 0,
+        "review_count": int(getattr(audit._fitted, "review_count_", 0)) if findings.judged.out_of_fold else 0,
         "n_classes": len(findings.classes),
         "classes": [str(label) for label in findings.classes.tolist()],
         "rule": {
@@ -72,7 +72,7 @@ def summarise(audit: Audit) -> Summary:
         "impact": None if findings.impact is None else _impact(findings.impact),
         "impact_reason": findings.impact_reason or None,
         "review": {name: np.asarray(values).tolist() for name, values in findings.review._asdict().items()},
-        "convergence": _convergence(audit.fitted),
+        "convergence": _convergence(audit._fitted),
         "warnings": list(findings.warnings),
         "contradictions": [
             {"row": int(row) + 1, "given": str(given), "suggested": str(suggested), "p_wrong": _rounded(p_wrong)}
@@ -125,10 +125,10 @@ def _run(audit: Audit) -> dict[str, Any]:
         "created": run.created,
         "seconds": round(run.seconds, 2),
         "seed": run.seed,
-        "model": getattr(audit.fitted, "estimator_name", type(audit.fitted).__name__),
-        "event_model": getattr(audit.fitted, "event_model_", "generative EM"),
-        "em_steps": int(getattr(audit.fitted, "em_steps_", 0)),
-        "n_features": int(audit.fitted.n_features_in_),
+        "model": getattr(audit._fitted, "_estimator_name", type(audit._fitted).__name__),
+        "event_model": getattr(audit._fitted, "event_model_", "generative EM"),
+        "em_steps": int(getattr(audit._fitted, "em_steps_", 0)),
+        "n_features": int(audit._fitted.n_features_in_),
         "columns": {name: list(value) if isinstance(value, tuple) else value for name, value in columns.items()},
         "notes": list(run.notes),
     }

@@ -147,6 +147,6 @@ ESTIMATORS: dict[str, type[BaseINB]] = {
 
 def as_estimator(model: Any) -> Any:
     """The scikit-learn classifier of a fitted model; it shares all that the model has."""
-    made = object.__new__(ESTIMATORS[model.estimator_name])
+    made = object.__new__(ESTIMATORS[model._estimator_name])
     made.__dict__.update(model.__dict__)
     return made

@@ -47,7 +47,7 @@ _HOW = ("engine", "n_jobs", "progress", "checkpoint")
 class INBModel(LatentLabelModel):
     """The fit of encoded rows. Subclasses name their family, its attributes, and the scikit-learn class around it."""
 
-    estimator_name: ClassVar[str]
+    _estimator_name: ClassVar[str]
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class INBModel(LatentLabelModel):
         self.checkpoint = checkpoint
         self.random_state = random_state
 
-    def arguments(self) -> dict[str, Any]:
+    def _arguments(self) -> dict[str, Any]:
         """The arguments that this model was made with."""
         return {name: getattr(self, name) for name in signature(type(self).__init__).parameters if name != "self"}
 
@@ -170,8 +170,8 @@ class INBModel(LatentLabelModel):
     def _checkpoint(self, rows: Rows) -> Checkpoint:
         if self.checkpoint is None:
             return NO_CHECKPOINT
-        same_result = {name: value for name, value in self.arguments().items() if name not in _HOW}
-        return Checkpoint(Path(self.checkpoint), fingerprint(self.estimator_name, same_result, rows))
+        same_result = {name: value for name, value in self._arguments().items() if name not in _HOW}
+        return Checkpoint(Path(self.checkpoint), fingerprint(self._estimator_name, same_result, rows))
 
     def _merged(self, rows: Rows) -> Rows:
         """What EM takes: rows that weigh something, equal ones as one."""

@@ -13,7 +13,7 @@ from .inb_model import INBModel
 
 
 class BernoulliModel(INBModel):
-    estimator_name = "BernoulliINB"
+    _estimator_name = "BernoulliINB"
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class BernoulliModel(INBModel):
 
 
 class MultinomialModel(INBModel):
-    estimator_name = "MultinomialINB"
+    _estimator_name = "MultinomialINB"
 
     def _make_family(self, X: Any) -> Family:
         return Multinomial()
@@ -74,7 +74,7 @@ class MultinomialModel(INBModel):
 
 
 class GaussianModel(INBModel):
-    estimator_name = "GaussianINB"
+    _estimator_name = "GaussianINB"
 
     def _make_family(self, X: Any) -> Family:
         return Gaussian()
@@ -87,7 +87,7 @@ class GaussianModel(INBModel):
 
 
 class MixedModel(INBModel):
-    estimator_name = "MixedINB"
+    _estimator_name = "MixedINB"
 
     def __init__(
         self,

@@ -57,7 +57,7 @@ _ABOUT_THE_ROWS = ("true_proba_", "_training")
 
 def save(estimator: Any, path: str | Path) -> None:
     """Write the file whole or not at all."""
-    arguments = estimator.arguments()
+    arguments = estimator._arguments()
     params = {k: v for k, v in arguments.items() if k not in _NOT_SAVED}
     skipped = {*arguments, *_ABOUT_THE_ROWS}
     fitted = {k: v for k, v in vars(estimator).items() if k not in skipped}
@@ -65,7 +65,7 @@ def save(estimator: Any, path: str | Path) -> None:
     arrays: dict[str, bytes] = {}
     document = {
         "format": FORMAT,
-        "estimator": estimator.estimator_name,
+        "estimator": estimator._estimator_name,
         "params": {key: _encode(value, arrays, key) for key, value in params.items()},
         "fitted": {key: _encode(value, arrays, key) for key, value in fitted.items()},
     }

@@ -88,7 +88,7 @@ def _write(audit: Audit, folder: Path, format: str, exports: tuple[str, ...], ne
 
     def write_model() -> None:
         if audit.recipe is not None and audit.roles is not None:
-            save_model(folder / "model", audit.fitted, audit.recipe, audit.roles)
+            save_model(folder / "model", audit._fitted, audit.recipe, audit.roles)
 
     writers: list[Callable[[], Any]] = [
         lambda: (folder / "report.html").write_text(render_html(summary), encoding="utf-8"),
