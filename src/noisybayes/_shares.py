@@ -9,8 +9,8 @@ def percent(share: float | None) -> str:
     """0.168 -> 16.8 %; never claims certainty that the number does not have."""
     if share is None or not math.isfinite(share):
         return "–"
-    if 0.9995 <= share < 1:
-        return "> 99.9 %"
+    if share >= 0.9995:
+        return "100 %" if share == 1 else "> 99.9 %"
     if 0 < share < 0.0005:
         return "< 0.1 %"
     return f"{100 * share:.1f} %"

@@ -11,23 +11,10 @@ import pytest
 from noisybayes import audit
 from noisybayes.report import render_html
 
-from ..browser import ARGUMENTS, find_browser
 from .example import example_summary
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "dealership.csv"
 SCRIPT = "<script>document.title = 'owned'</script><img src=x onerror=\"document.title='owned'\">"
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    path = find_browser()
-    # Imported here, so that the tests can be collected and skipped where the dev extra is not installed.
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -181,3 +168,36 @@ def test_the_report_of_a_real_audit_opens(show):
     assert page.locator("mark.for").count() > 0
     page.locator("#table summary").first.click()
     page.locator(".sum .total").first.wait_for()
+
+
+def wide(n_classes: int = 11) -> dict[str, Any]:
+    summary = example_summary(n_classes=n_classes, n_suspects=30)
+    for suspect in summary["suspects"]:
+        suspect["cells"] = {f"column {i}": f"{i}.123456789" for i in range(30)}
+        suspect["evidence"] = [
+            {"feature": "column 7", "column": "column 7", "kind": "numeric", "weight": 2.0},
+        ]  # fmt: skip
+    summary["classes"][0] = summary["by_class"][0]["label"] = "card_payment_not_recognised_by_the_customer/abroad"
+    return summary
+
+
+@pytest.mark.parametrize("n_classes", [2, 11, 77])
+@pytest.mark.parametrize("width", [390, 1200])
+def test_wide_tables_and_many_classes_fit(show, n_classes, width):
+    page = show(wide(n_classes), viewport={"width": width, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    clipped = """() => [...document.querySelectorAll("form *, .card *, .tag, h1, h2, h3, .note")]
+        .filter((node) => node.scrollWidth > node.clientWidth + 1 && getComputedStyle(node).display !== "inline")
+        .map((node) => node.outerHTML.slice(0, 80))"""
+    assert page.evaluate(clipped) == []
+    assert page.evaluate("document.documentElement.scrollHeight") < 12_000
+
+
+def test_columns_that_say_nothing_are_folded(show):
+    page = show(wide())
+    row = page.locator("#table tbody tr").first
+    assert row.locator(".cell:visible").all_inner_texts() == ["column 7 7.123"]
+    row.get_by_text("29 more columns").click()
+    assert row.locator(".cell:visible").count() == 30
+    page.get_by_label("Search").fill("29.12")  # what is folded can be found
+    assert page.locator("#table tbody tr").count() == 30

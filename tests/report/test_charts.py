@@ -55,7 +55,33 @@ def test_convergence_marks_the_step_kept(values):
     assert "nan" not in svg
 
 
-def test_texts_are_escaped_and_long_names_cut():
+def texts(svg: str) -> list[str]:
+    """What is written, line by line."""
+    return [
+        node.text or "" for node in ElementTree.fromstring(svg).iter() if node.tag in ("tspan", "text") and node.text
+    ]
+
+
+def opacity(share: float, others: float) -> float:
+    svg = charts.heat_map(["a", "b"], [[1 - others, share], [others, 1 - share]])
+    return float(list(ElementTree.fromstring(svg).iter("rect"))[1].attrib["fill-opacity"])
+
+
+def test_colours_have_an_absolute_scale():
+    assert opacity(0.001, 0.0) < 0.1  # a rare mistake is pale, also where it is the most common one
+    assert opacity(0.2, 0.0) == opacity(0.2, 0.4)
+    assert opacity(0.05, 0.0) < opacity(0.2, 0.0) < opacity(0.5, 0.0) == opacity(0.9, 0.0) == 1
+
+
+def test_long_names_are_wrapped():
+    name = "card_payment_not_recognised_by_the_customer/abroad"
+    written = texts(charts.heat_map([name, "b"], [[1.0, 0.0], [0.0, 1.0]]))
+    lines = [line for line in written if line in name and line != "b"]
+    assert "".join(lines[: len(lines) // 2]) == name
+    assert max(map(len, lines)) <= 22
+
+
+def test_texts_are_escaped_and_very_long_names_cut():
     row = {"label": EVIL, "given": 1, "true": 1, "suspects": 0, "wrong": {"estimate": 0.0, "low": 0.0, "high": 0.0}}
     for svg in (charts.heat_map([EVIL, "b" * 99], [[1.0, 0.0], [0.0, 1.0]]), charts.class_intervals([row])):
         assert "<script" not in svg

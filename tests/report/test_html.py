@@ -10,6 +10,7 @@ import pytest
 
 from noisybayes.report import render_html
 from noisybayes.report.rows import MOST_ROWS
+from noisybayes.report.view import MATRIX_LIMIT
 from noisybayes.report.words import headline
 
 from .example import example_summary
@@ -81,8 +82,8 @@ def test_it_says_what_was_found():
 def test_every_size_gives_a_closed_page(n_classes, n_suspects):
     html = render_html(example_summary(n_classes, n_suspects))
     page = Page(html)
-    assert html.count('class="wrong"') == min(n_classes, 30) * (min(n_classes, 30) - 1)
-    assert ("Shown are the 30 classes with the most expected mistakes, of 120" in page.text) == (n_classes == 120)
+    assert html.count('class="wrong"') == min(n_classes, MATRIX_LIMIT) * (min(n_classes, MATRIX_LIMIT) - 1)
+    assert (f"Shown are the {MATRIX_LIMIT} most confused of 120 classes" in page.text) == (n_classes == 120)
     assert ("Shown are the 40 classes with the largest share, of 120" in page.text) == (n_classes == 120)
     if n_suspects:
         assert len(page.data["rows"]) == n_suspects
@@ -202,7 +203,7 @@ def test_shown_evidence_adds_up():
         {"feature": f"w{i}", "column": "message", "kind": "text", "weight": 0.013 * i} for i in range(30)
     ]
     for row in Page(render_html(summary)).data["rows"]:
-        evidence, rest, label_weight, log_odds = row[7:]
+        evidence, rest, label_weight, log_odds = row[8:]
         assert len(evidence) <= 10
         assert sum(weight for _, weight, _ in evidence) + rest + label_weight == pytest.approx(log_odds, abs=1e-6)
 

@@ -9,7 +9,9 @@ from .example import example_summary
 def test_it_is_short_and_says_the_same_as_the_page():
     text = render_markdown(example_summary())
     assert text.startswith("# Label audit: `dealership.csv`\n\nAbout 378 of 2,400 labels (")
+    assert "370 rows to review, the first 10 are listed below." in text
     assert "## The 10 most suspicious of 370 rows" in text
+    assert "- `3 rows without text were kept`" in text
     assert (
         "Repeat with `noisybayes audit dealership.csv --label label`. MultinomialINB, seed 0, noisybayes 0.1.0." in text
     )

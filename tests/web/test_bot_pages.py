@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ..browser import ARGUMENTS, find_browser
+from ..browser import find_browser
 from .serving import Server, serving
 
 PHONE = "555-0142-777"
@@ -19,17 +19,6 @@ def server(tmp_path_factory) -> Iterator[Server]:
     with serving("--demo", folder=tmp_path_factory.mktemp("bots")) as running:
         running.wait_for_fit()
         yield running
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    path = find_browser()
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ..browser import ARGUMENTS, find_browser
+from ..browser import find_browser
 from .desk_at_work import messages
 from .serving import Server, serving
 
@@ -20,17 +20,6 @@ def server(tmp_path_factory) -> Iterator[Server]:
     with serving("--demo", folder=tmp_path_factory.mktemp("demo")) as running:
         running.wait_for_fit()
         yield running
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    path = find_browser()
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

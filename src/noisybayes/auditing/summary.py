@@ -246,4 +246,4 @@ def cells_of(audit: Audit, rows: Any) -> tuple[list[dict[str, Any]], list[str | 
 
 def _rounded(p: float) -> float:
     """Six digits; what is not certain does not become so by rounding."""
-    return min(round(float(p), 6), 0.999999) if p < 1 else 1.0
+    return min(round(float(p), 6), 0.999999)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .svg import label, line, picture, text, ticks, tooltip, width_of
+from .svg import line, name_lines, picture, text, text_lines, ticks, tooltip, width_of
 from .svg import tag as element
 from .words import clip, count, has_interval, percent
 
@@ -15,6 +15,9 @@ WIDTH = 430  # drawn about this wide on a desktop, and not much smaller on a pho
 SLANT = math.radians(45)
 TOOLTIP_LIMIT = 80
 STRONG = 0.85  # from this opacity on, white is easier to read in the cell than black
+MOST_SLANTED = 12  # classes; the columns of more have the numbers of the rows instead of names
+WIDE_LINE = 34  # characters of a line where names stand beside the chart only
+DEEPEST = 0.5  # a mistake this common, or more so, has the deepest colour
 
 
 def heat_map(
@@ -26,12 +29,15 @@ def heat_map(
 ) -> str:
     """The mislabeling matrix: rows given, columns true. The diagonal is grey, so that mistakes alone have a colour.
     `link(given, true)` is where a click on a mistake leads."""
-    names = [label(name) for name in classes]
-    cell = 46 if len(names) <= 6 else 38 if len(names) <= 12 else 30 if len(names) <= 20 else 22
-    longest = max((width_of(name) for name in names), default=0)
-    left, top = longest + 34, longest * math.sin(SLANT) + 46
+    cell = 46 if len(classes) <= 6 else 38 if len(classes) <= 12 else 30 if len(classes) <= 20 else 26
+    is_numbered = len(classes) > MOST_SLANTED
+    names = [name_lines(name, 2, WIDE_LINE) if is_numbered else name_lines(name) for name in classes]
+    longest = max((width_of(line) for lines in names for line in lines), default=0)
+    most_lines = max(map(len, names), default=1)
+    size = 12 if most_lines * 13 <= cell else 10
+    left = longest + (60 if is_numbered else 34)
+    top = 44 if is_numbered else longest * math.sin(SLANT) + 46 + 9 * (most_lines - 1)
     side = cell * len(names)
-    worst = max((estimate[i][j] for i in range(len(names)) for j in range(len(names)) if i != j), default=0) or 1
     beside = f"translate(12 {top + side / 2:.0f}) rotate(-90)"
     body = [
         text(left + side / 2, 14, "true label (estimated)", class_="axis", text_anchor="middle"),
@@ -39,18 +45,31 @@ def heat_map(
     ]
     for i, name in enumerate(names):
         middle = cell * (i + 0.5)
-        body.append(text(left - 8, top + middle + 4, name, text_anchor="end"))
-        body.append(text(0, 0, name, transform=f"translate({left + middle + 3:.0f} {top - 8:.0f}) rotate(-45)"))
+        small: dict[str, float] = {} if size == 12 else {"font_size": size}
+        beside_row = left - (34 if is_numbered else 8)
+        body.append(text_lines(beside_row, top + middle + 4, name, size, text_anchor="end", **small))
+        if is_numbered:
+            number = str(i + 1)
+            body.append(text(left - 8, top + middle + 4, number, class_="tick", text_anchor="end"))
+            body.append(text(left + middle, top - 8, number, class_="tick", text_anchor="middle"))
+        else:
+            slanted = f"translate({left + middle + 3:.0f} {top - 8:.0f}) rotate(-45)"
+            body.append(text_lines(0, -2 * (len(name) - 1), name, size, transform=slanted, **small))
     for i, given in enumerate(classes):
         for j, true in enumerate(classes):
             says = _matrix_tooltip(given, true, estimate[i][j], _at(low, i, j), _at(high, i, j))
             corner = (left + cell * j, top + cell * i)
-            drawn = _cell(corner, cell, estimate[i][j], None if i == j else estimate[i][j] / worst, says)
+            drawn = _cell(corner, cell, estimate[i][j], None if i == j else _strength(estimate[i][j]), says)
             body.append(drawn if link is None or i == j else element("a", drawn, href=link(given, true)))
-    width = left + side + longest * math.cos(SLANT)
+    width = left + side + (4 if is_numbered else longest * math.cos(SLANT))
     return picture(
         width, top + side + 4, "Mislabeling matrix: rows given, columns true label", *body, class_="chart own"
     )
+
+
+def _strength(share: float) -> float:
+    """The same share has the same colour in every report; the root tells small shares apart."""
+    return math.sqrt(min(max(share, 0.0) / DEEPEST, 1.0))
 
 
 def _at(matrix: Matrix | None, i: int, j: int) -> float | None:
@@ -68,13 +87,13 @@ def _matrix_tooltip(given: str, true: str, share: float, low: float | None, high
 def _cell(corner: tuple[float, float], size: float, share: float, strength: float | None, says: str) -> str:
     """One entry; `strength` in 0..1 colours a mistake, None marks the diagonal."""
     x, y = corner
-    opacity = 0.10 + 0.35 * share if strength is None else 0.04 + 0.96 * max(strength, 0)
+    opacity = 0.10 + 0.35 * share if strength is None else 0.03 + 0.97 * strength
     box = element(
         "rect", x=x + 1, y=y + 1, width=size - 2, height=size - 2, rx=3, fill_opacity=round(opacity, 3),
         class_="right" if strength is None else "wrong",
     )  # fmt: skip
     shown = ""
-    if size >= 30 and share >= 0.005:
+    if size >= 26 and share >= 0.005:
         strong = strength is not None and opacity > STRONG
         shown = text(
             x + size / 2, y + size / 2 + 4, f"{100 * share:.0f}",
@@ -85,8 +104,10 @@ def _cell(corner: tuple[float, float], size: float, share: float, strength: floa
 
 def class_intervals(rows: Sequence[Mapping[str, Any]]) -> str:
     """A dot and a whisker per class: the share of the rows given this label that is wrong."""
-    names = [label(str(row["label"])) for row in rows]
-    left, width, step, top = max(map(width_of, names), default=0) + 12, WIDTH, 24, 26
+    names = [name_lines(str(row["label"])) for row in rows]
+    most_lines = max(map(len, names), default=1)
+    step = 24 if most_lines == 1 else 8 + 14 * most_lines
+    left, width, top = max((width_of(line) for lines in names for line in lines), default=0) + 12, WIDTH, 26
     right, bottom = width - 62, top + step * len(rows)
     reach = max(
         (row["wrong"][key] or 0 for row in rows for key in ("estimate", "high") if key in row["wrong"]), default=0
@@ -106,7 +127,7 @@ def class_intervals(rows: Sequence[Mapping[str, Any]]) -> str:
         if has_interval(wrong):
             parts.append(line(place(wrong["low"]), y, place(wrong["high"]), y, "whisker"))
         parts.append(element("circle", cx=place(wrong["estimate"]), cy=y, r=4.5, class_="dot"))
-        parts.append(text(left - 10, y + 4, name, text_anchor="end"))
+        parts.append(text_lines(left - 10, y + 4, name, text_anchor="end"))
         parts.append(text(width - 2, y + 4, percent(wrong["estimate"]), text_anchor="end", class_="number"))
         body.append(element("g", *parts))
     return picture(width, bottom + 6, "Share of wrong labels by given label, with intervals", *body)

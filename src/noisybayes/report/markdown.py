@@ -17,11 +17,12 @@ def render_markdown(summary: Summary, n_pairs: int = PAIRS, n_suspects: int = SU
     """Headline, warnings, the most confused pairs and the most suspicious rows."""
     parts = [
         f"# Label audit: {code(summary['title'])}",
-        headline(summary),
+        headline(summary, n_suspects),
         review_sentence(summary),
         caveat(summary),
         cost_sentence(summary),
         _warnings(summary),
+        _notes(summary),
         _pairs(summary, n_pairs),
         _suspects(summary, n_suspects),
         _repeat(summary),
@@ -49,6 +50,11 @@ def _table(header: list[str], rows: Iterable[Iterable[str]]) -> str:
 
 def _warnings(summary: Summary) -> str:
     return "\n".join(f"- **Note:** {code(warning)}" for warning in summary["warnings"])
+
+
+def _notes(summary: Summary) -> str:
+    """How the table was read: which columns, spellings of labels, rows without a label."""
+    return "\n".join(f"- {code(note)}" for note in summary["run"].get("notes") or ())
 
 
 def _pairs(summary: Summary, limit: int) -> str:

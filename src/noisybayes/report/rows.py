@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -13,8 +14,10 @@ from .words import Summary, clip
 EVIDENCE_LIMIT = 10
 #: Nobody reads more in a page; files hold all of them.
 MOST_ROWS = 1_000
-CELL_LIMIT = 24
+CELL_LIMIT = 60
+OPEN_CELLS = 6  # with more, those that nothing is marked in are folded
 LABEL_LIMIT = 80
+LONG_CELL = 60  # characters; a text rather than a value
 
 
 class Packed(NamedTuple):
@@ -26,7 +29,8 @@ class Packed(NamedTuple):
     suggested: int
     p_wrong: float
     p_suggested: float
-    cells: list[list[Any]]  # [column, piece, piece, ...]
+    cells: list[list[Any]]  # [column, piece, piece, ...]; those that speak first
+    n_open: int  # how many of them are shown at once, the others folded
     evidence: list[list[Any]]  # [feature, weight, column or -1]
     rest: float
     label_weight: float
@@ -57,9 +61,10 @@ class Table:
             id=None if suspect.get("id") is None else clip(str(suspect["id"]), LABEL_LIMIT),
             given=self.label(suspect["given"]),
             suggested=self.label(suspect["suggested"]),
-            p_wrong=number(suspect["p_wrong"], 5),
-            p_suggested=number(suspect["p_suggested"], 5),
-            cells=self._cells(suspect["cells"], evidence),
+            p_wrong=_uncertain(suspect["p_wrong"]),
+            p_suggested=_uncertain(suspect["p_suggested"]),
+            cells=(cells := self._cells(suspect["cells"], evidence)),
+            n_open=_n_open(cells),
             evidence=[
                 [clip(str(item["feature"]), LABEL_LIMIT), weight, self._column.get(str(item.get("column")), -1)]
                 for item, weight in zip(evidence, weights, strict=True)
@@ -71,12 +76,18 @@ class Table:
         )
 
     def _cells(self, cells: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
+        """Cells with something marked first, the strongest evidence foremost; few cells in the order of the table."""
         packed: list[list[Any]] = []
         for column, value in cells.items():
-            shown: list[Piece] = [] if value is None else pieces(str(value), str(column), evidence)
-            if shown and len(packed) < CELL_LIMIT:
+            shown: list[Piece] = [] if value is None else pieces(short_number(str(value)), str(column), evidence)
+            if shown:
                 packed.append([self._column[str(column)], *shown])
-        return packed
+        return packed if len(packed) <= OPEN_CELLS else sorted(packed, key=_rank)[:CELL_LIMIT]
+
+    @staticmethod
+    def length(cell: Sequence[Any]) -> int:
+        """Characters of a packed cell."""
+        return sum(len(piece if isinstance(piece, str) else piece[0]) for piece in cell[1:])
 
     def fit(self, room: int) -> list[str]:
         """The most suspicious rows, as JSON: at most `MOST_ROWS`, and as many as fit into `room` bytes."""
@@ -93,6 +104,34 @@ class Table:
     def data(self, rows: Sequence[str]) -> str:
         head = f'"labels":{safe_json(self.labels)},"columns":{safe_json(self.columns)}'
         return f'{{{head},"rows":[{",".join(rows)}]}}'
+
+
+def _rank(cell: Sequence[Any]) -> tuple[int, int]:
+    """Texts, then other cells by the position of their evidence; cells that say nothing last."""
+    marked = [piece[1] for piece in cell[1:] if not isinstance(piece, str)]
+    return (0 if Table.length(cell) > LONG_CELL else 1 if marked else 2), min(marked, default=0)
+
+
+def _n_open(cells: Sequence[Sequence[Any]]) -> int:
+    if len(cells) <= OPEN_CELLS:
+        return len(cells)
+    return min(max(sum(_rank(cell)[0] < 2 for cell in cells), 1), OPEN_CELLS)
+
+
+def short_number(text: str) -> str:
+    """What matters of a long number: 0.1184000015258789 -> 0.1184."""
+    if not _LONG_NUMBER.fullmatch(text):
+        return text
+    value = float(text)
+    return f"{value:.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+
+
+_LONG_NUMBER = re.compile(r"-?(?=.{6,}$)\d+\.\d+")
+
+
+def _uncertain(p: float) -> float:
+    """What is not certain does not become so by rounding."""
+    return min(number(p, 5), 0.99999)
 
 
 def _positions(names: Iterable[Any]) -> dict[str, int]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
+from collections.abc import Sequence
 from html import escape
 
 from .words import clip
 
 FONT = 12
-LABEL_LIMIT = 26
+LINE_LIMIT = 22  # characters of a line of a name
+MOST_LINES = 3
 
 
 def tag(name: str, *children: str, **attributes: float | str) -> str:
@@ -41,10 +44,28 @@ def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> str:
     return tag("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=class_)
 
 
-def label(words: str) -> str:
-    """A class name that fits beside a chart; control characters and line breaks become spaces."""
+def name_lines(words: str, most: int = MOST_LINES, longest: int = LINE_LIMIT) -> list[str]:
+    """A class name in lines that fit beside a chart; control characters and line breaks become spaces."""
     shown = "".join(" " if unicodedata.category(letter) == "Cc" else letter for letter in words)
-    return clip(shown, LABEL_LIMIT)
+    # long names seldom have spaces: they may be cut after an underscore, a slash or a dot too
+    parts = [part for word in shown.split() for part in re.split(r"(?<=[_/.\-:])", word + " ") if part]
+    lines = [""]
+    for part in parts:
+        for start in range(0, len(part), longest):
+            piece = part[start : start + longest]
+            if len(lines[-1]) + len(piece.rstrip()) > longest:
+                lines.append("")
+            lines[-1] += piece
+    if len(lines) > most:
+        lines[most - 1 :] = [clip("".join(lines[most - 1 :]).strip(), longest)]
+    return [line.strip() for line in lines]
+
+
+def text_lines(x: float, y: float, lines: Sequence[str], size: float = FONT, **attributes: float | str) -> str:
+    """Lines whose middle is at height y."""
+    first = y - size * 1.1 * (len(lines) - 1) / 2
+    rows = (tag("tspan", escape(line), x=x, y=first + size * 1.1 * i) for i, line in enumerate(lines))
+    return tag("text", *rows, **attributes)
 
 
 def width_of(words: str, size: float = FONT) -> float:

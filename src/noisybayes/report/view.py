@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from . import charts
+from .ordering import confused_block, natural_key
 from .words import (
     Summary,
     between,
@@ -25,7 +26,7 @@ from .words import (
     review_steps,
 )  # fmt: skip
 
-MATRIX_LIMIT = 30
+MATRIX_LIMIT = 24
 CLASS_LIMIT = 40
 PAIR_LIMIT = 15
 WIDE = 14  # from here on, the matrix takes the whole width of the page
@@ -62,24 +63,18 @@ def cards(summary: Summary) -> list[Card]:
     return shown
 
 
-def expected_mistakes(summary: Summary) -> dict[str, float]:
-    """Per class, the expected number of rows wrongly given its label or robbed of it."""
-    classes, matrix = list(map(str, summary["classes"])), summary["mislabel_matrix"]["estimate"]
-    diagonal = {name: matrix[k][k] for k, name in enumerate(classes)}
-    return {
-        str(row["label"]): row["given"] * row["wrong"]["estimate"] + row["true"] * (1 - diagonal[str(row["label"])])
-        for row in summary["by_class"]
-    }
-
-
 def shown_matrix(summary: Summary) -> tuple[list[str], dict[str, list[list[float]] | None]]:
-    """The classes of the heat map, and estimate, low and high of their part of the matrix."""
-    classes = list(map(str, summary["classes"]))
-    keep = list(range(len(classes)))
+    """The classes of the heat map, and estimate, low and high of their part of the matrix.
+
+    Classes are in the order of their names; if there are too many, the most confused ones, side by side.
+    """
+    classes, parts = list(map(str, summary["classes"])), summary["mislabel_matrix"]
+    keep = sorted(range(len(classes)), key=lambda k: natural_key(classes[k]))
     if len(classes) > MATRIX_LIMIT:
-        mistakes = expected_mistakes(summary)
-        keep = sorted(sorted(keep, key=lambda k: -mistakes.get(classes[k], 0.0))[:MATRIX_LIMIT])
-    parts = summary["mislabel_matrix"]
+        true = {str(row["label"]): row["true"] for row in summary["by_class"]}
+        rows = [true.get(name, 0.0) for name in classes]
+        mistakes = [[share * rows[k] for k, share in enumerate(line)] for line in parts["estimate"]]
+        keep = confused_block(mistakes, MATRIX_LIMIT)
     return [classes[k] for k in keep], {name: _part(parts.get(name), keep) for name in ("estimate", "low", "high")}
 
 
@@ -151,6 +146,7 @@ def context(summary: Summary) -> dict[str, Any]:
         "heat_map": Markup(charts.heat_map(classes, estimate, matrix["low"], matrix["high"])),
         "matrix_example": matrix_example(classes, estimate),
         "matrix_wide": len(classes) > WIDE,
+        "matrix_numbered": len(classes) > charts.MOST_SLANTED,
         "matrix_limit": MATRIX_LIMIT if n_classes > MATRIX_LIMIT else None,
         "by_class": by_class(summary),
         "class_limit": CLASS_LIMIT if n_classes > CLASS_LIMIT else None,

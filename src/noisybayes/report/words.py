@@ -59,9 +59,12 @@ def clip(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
 
 
-def headline(summary: Summary) -> str:
+def headline(summary: Summary, n_listed: int | None = None) -> str:
+    """n_listed : suspects that are listed below; by default all"""
     suspects = summary["n_suspects"]
     listed = f"{plural(suspects, 'row is', 'rows are')} listed below" if suspects else "no row is listed"
+    if n_listed is not None and n_listed < suspects:
+        listed = f"{plural(suspects, 'row')} to review, the first {count(n_listed)} are listed below"
     return f"{wrong_labels(summary)}; {listed}."
 
 
@@ -116,7 +119,7 @@ def cost_sentence(summary: Summary) -> str:
 def cost_in_points(delta: Mapping[str, Any]) -> tuple[str, str]:
     """Accuracy that is lost, as a positive number of points, and its interval."""
     lost, least, most = (
-        None if delta.get(name) is None else max(-100 * delta[name], 0.0) for name in ("estimate", "high", "low")
+        None if delta.get(name) is None else max(-100 * delta[name], 0.0) + 0.0 for name in ("estimate", "high", "low")
     )
     interval = "" if least is None or most is None else f"{least:.1f} to {most:.1f} points"
     return ("–" if lost is None else f"{lost:.1f} points"), interval
@@ -156,7 +159,7 @@ def review_sentence(summary: Summary) -> str:
         return ""
     precision, share = found
     return (
-        f"Of the {plural(summary['n_suspects'], 'row')} listed, about {percent(precision)} are expected to be wrong; "
+        f"Of {plural(summary['n_suspects'], 'row')} to review, about {percent(precision)} are expected to be wrong; "
         f"they hold about {percent(share)} of all wrong labels."
     )
 

@@ -1,7 +1,7 @@
 "use strict";
 // The list of suspects: search, filter, sort, turn pages. Texts enter the page as text nodes only, never as HTML.
 (function () {
-  const FIELDS = ["row", "id", "given", "suggested", "p_wrong", "p_suggested", "cells", "evidence", "rest",
+  const FIELDS = ["row", "id", "given", "suggested", "p_wrong", "p_suggested", "cells", "n_open", "evidence", "rest",
     "label_weight", "log_odds"];
   const PAGE = 50;
   const data = JSON.parse(document.getElementById("data").textContent);
@@ -19,7 +19,7 @@
   const count = (value) => value.toLocaleString("en-US");
   const signed = (value) => (value < 0 ? "−" : "+") + Math.abs(value).toFixed(2);
   function percent(share) {
-    if (share >= 0.9995 && share < 1) return "> 99.9 %";
+    if (share >= 0.9995) return "> 99.9 %";
     if (share > 0 && share < 0.0005) return "< 0.1 %";
     return (100 * share).toFixed(1) + " %";
   }
@@ -31,8 +31,9 @@
     return `“${names[0]}” is ${shown} times as probable as “${names[1]}”.`;
   }
 
+  const length = (pieces) => pieces.reduce((sum, piece) => sum + (typeof piece === "string" ? piece : piece[0]).length, 0);
   function cell([column, ...pieces], row) {
-    const node = el("div", "cell");
+    const node = el("div", length(pieces) > 60 || data.columns.length === 1 ? "cell" : "cell short");
     if (data.columns.length > 1) node.append(el("span", "column", data.columns[column]), " ");
     for (const piece of pieces) {
       if (typeof piece === "string") { node.append(piece); continue; }
@@ -81,10 +82,22 @@
     return box;
   }
 
+  // Of a wide table: the cells that speak, and the others behind a click.
+  function cells(row) {
+    const open = row.cells.slice(0, row.n_open).map((item) => cell(item, row));
+    const rest = row.cells.slice(row.n_open);
+    if (!rest.length) return open;
+    const box = el("details", "why", el("summary", "", rest.length === 1 ? "1 more column" : `${rest.length} more columns`));
+    box.addEventListener("toggle", () => {
+      if (box.open && box.childElementCount === 1) box.append(...rest.map((item) => cell(item, row)));
+    });
+    return [...open, box];
+  }
+
   function line(row) {
     const number = el("td", "number", el("span", "id", row.id === null ? String(row.row) : row.id));
     if (row.id !== null) number.append(el("span", "sub", "row " + row.row));
-    const text = el("td", "text", ...row.cells.map((item) => cell(item, row)), why(row));
+    const text = el("td", "text", ...cells(row), why(row));
     return el("tr", "", number,
       el("td", "", el("span", "tag given", data.labels[row.given])),
       el("td", "", el("span", "tag suggested", data.labels[row.suggested])),
