@@ -31,6 +31,8 @@ def test_the_public_names_are_these():
         "MultinomialINB",
         "Shards",
         "audit",
+        "find_label_issues",
+        "label_quality_scores",
         "load",
         "scorer",
         "simulate",

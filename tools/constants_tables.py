@@ -27,7 +27,7 @@ PAGE = ROOT / "docs" / "concepts.md"
 #: What each table is about; a folder stands for all of its modules.
 TABLES = {
     "the robust fit": ["robust", "estimators/any_classifier.py", "estimators/latent.py", "dataset"],
-    "the audit": ["auditing"],
+    "the audit": ["auditing", "views"],
 }
 
 

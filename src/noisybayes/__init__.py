@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from .auditing.label_issues import find_label_issues, label_quality_scores
     from .auditing.pipeline import audit
     from .auditing.result import Audit
     from .auditing.true_accuracy import true_accuracy
@@ -25,6 +26,8 @@ __all__ = [
     "MultinomialINB",
     "Shards",
     "audit",
+    "find_label_issues",
+    "label_quality_scores",
     "load",
     "scorer",
     "simulate",
@@ -34,6 +37,7 @@ __all__ = [
 _HOME = {
     "simulate": ".data.simulate", "audit": ".auditing.pipeline", "Audit": ".auditing.result", "Shards": ".dataset",
     "scorer": ".report.scoring", "true_accuracy": ".auditing.true_accuracy",
+    "find_label_issues": ".auditing.label_issues", "label_quality_scores": ".auditing.label_issues",
 }  # fmt: skip
 
 

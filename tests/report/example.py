@@ -52,6 +52,7 @@ def example_summary(n_classes: int = 11, n_suspects: int = 370, n_rows: int = 24
             "command": "noisybayes audit dealership.csv --label label", "source": "dealership.csv",
             "created": "2026-01-31T12:00:00+00:00", "seconds": 1.9, "seed": 0, "model": "MultinomialINB",
             "event_model": "complement, alpha 0.3", "em_steps": 1, "n_features": 1234,
+            "views": ["naive-bayes"],
             "columns": {"label": "label", "id": "id", "text": ["message"], "categories": ["colour"], "verified": None},
             "notes": ["label column: 'label', by its name", "3 rows without text were kept"],
         },

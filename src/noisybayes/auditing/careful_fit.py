@@ -26,7 +26,7 @@ from scipy.optimize import minimize
 from ..dataset import Rows
 from ..dataset.tree import Array
 from ..model.mislabel import constant_rate
-from ..robust.calibration import Labels, posterior
+from ..robust.calibration import Labels
 from ..robust.label_weights import Reweighted
 from .judged import Judged
 
@@ -134,7 +134,7 @@ def _sums(rows: Rows, fitted: Reweighted, careful: CarefulFit) -> Array:
 def surprise_of(fitted: Reweighted, rows: Rows) -> Array:
     """How little the fit expects the label of every row that has one: 1 minus its mean probability with and without the
     label itself. The one is best where mistakes follow the class, the other where they sit on unclear rows."""
-    found = posterior(fitted.calibration, fitted.scorer.scores(rows), Labels.of(rows)._replace(verified=None))
+    found = fitted.unverified(rows)
     there = np.flatnonzero(rows.observed < found.true.shape[2])
     label = rows.observed[there]
     return np.asarray(1.0 - 0.5 * (found.prior[there, 0, label] + found.true[there, 0, label]))

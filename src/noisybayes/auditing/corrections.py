@@ -17,7 +17,6 @@ import numpy as np
 from .._shares import whole_percent
 from ..dataset import Rows
 from ..dataset.tree import Array
-from ..robust.calibration import Labels, posterior
 from ..robust.label_weights import Reweighted
 from ..robust.recalibration import Recalibration, adjust
 from .careful_fit import CarefulFit, Sums
@@ -55,7 +54,7 @@ def _of_rows(
 ) -> tuple[Array, Array]:
     """(n,) the mean probability of the most probable other label, with and without the given one; and codes of the
     given label, or of the one to put in its place (of rows without a label, the most probable)."""
-    found = posterior(fitted.calibration, fitted.scorer.scores(rows), Labels.of(rows)._replace(verified=None))
+    found = fitted.unverified(rows)
     true = adjust(found.true[:, 0], rows.observed, recalibration)
     n, K = true.shape
     every, there = np.arange(n), np.flatnonzero(rows.observed < K)

@@ -1,6 +1,6 @@
 """Why a row is suspected: what each column adds to the log-odds of the suggested label against the given one.
 
-    log P(suggested | x, y) / P(given | x, y) = sum of the columns' terms + rest + label
+    log P(suggested | x, y) / P(given | x, y) = sum of the columns' terms + other views + rest + label
 
 `rest` are the columns that have no term of their own (words that are absent); `label` is what the given label itself,
 the class shares and verified rows say, mostly how seldom the one label stands where the other should.
@@ -29,6 +29,7 @@ class Evidence(NamedTuple):
     rest: float
     label: float
     log_odds: float
+    views: tuple[tuple[str, float], ...] = ()  # views that are no sums over the columns: in words, and what each adds
 
 
 class _Asked(NamedTuple):
@@ -40,6 +41,7 @@ class _Asked(NamedTuple):
     suggested: Array
     given: Array
     most: int
+    names: tuple[str, ...]  # of the classes
 
     def of_block(self, rows: Rows) -> Pieces:
         """Of those rows of a block that are asked for."""
@@ -55,12 +57,15 @@ class _Asked(NamedTuple):
         log_odds = np.log(true[every, suggested]) - np.log(true[every, given])
         by_features = (scores[every, suggested] - scores[every, given]).astype(np.float64)
         terms = None if self.training is None else self.training.terms(rows, suggested, given)
+        views: Any = [[] for _ in where]
+        if self.training is not None:
+            views = self.training.by_view(rows, suggested, given, self.names)
         found = []
         for i, number in enumerate(self.numbers[where].tolist()):
             columns, weights = _largest(terms, i, self.most)
-            rest = float(by_features[i] - weights.sum())
+            rest = float(by_features[i] - weights.sum()) - sum(added for _, added in views[i])
             label = float(log_odds[i] - by_features[i])
-            found.append(Evidence(number, columns, weights, rest, label, float(log_odds[i])))
+            found.append(Evidence(number, columns, weights, rest, label, float(log_odds[i]), tuple(views[i])))
         return found
 
 
@@ -70,7 +75,8 @@ def evidence(judged: Judged, numbers: Array, suggested: Array, given: Array, mos
     if not len(numbers):
         return []
     order = np.argsort(numbers, kind="stable")
-    asked = _Asked(judged.row_judge, judged.training, numbers[order], suggested[order], given[order], most)
+    names = tuple(str(name) for name in judged.classes.tolist())
+    asked = _Asked(judged.row_judge, judged.training, numbers[order], suggested[order], given[order], most, names)
     if judged.data is not None and judged.data.is_remote:
         found = judged.data.map_sum(asked.of_block).items
     else:

@@ -173,7 +173,8 @@ def findings_of(
     tell("finding intervals")
     found = intervals(judged, level, draws, int(rng.integers(2**31)))
     tell("estimating the cost")
-    cost, reason = impact(judged, found.mislabel_matrix, level, int(rng.integers(2**31)))
+    # the cost is that of naive Bayes, whoever else judges the labels
+    cost, reason = impact(judged.naive_bayes or judged, found.mislabel_matrix, level, int(rng.integers(2**31)))
     careful = careful_fit(judged)
     sums = sums_of(judged, careful)
     if sums.wrong < LEAST_TOLD:

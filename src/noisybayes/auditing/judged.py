@@ -60,6 +60,9 @@ class Judged:
     n_rows: int
     n_labeled: int
     checks: RandomChecks | None = None  # rows that were drawn at random and checked
+    naive_bayes: Judged | None = None  # what it says alone, if other views have joined it
+    views: tuple[str, ...] = ("naive-bayes",)  # that the scores come from
+    doubts: tuple[str, ...] = ()  # sentences: reasons not to believe a view
 
     @property
     def out_of_fold(self) -> bool:
@@ -97,7 +100,10 @@ class Judged:
 
     def without_copies(self) -> Judged:
         """Without the rows in the order of their folds, a copy of X which nothing needs any more."""
-        return self if self.data.is_remote else replace(self, data=None)  # type: ignore[arg-type]
+        if self.data.is_remote:
+            return self
+        alone = None if self.naive_bayes is None else replace(self.naive_bayes, data=None)  # type: ignore[arg-type]
+        return replace(self, data=None, naive_bayes=alone)  # type: ignore[arg-type]
 
     @cached_property
     def sample(self) -> Sample:

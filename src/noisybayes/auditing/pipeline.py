@@ -24,16 +24,20 @@ from ..estimators.latent import LatentLabelModel
 from ..model.mislabel import DriftWarning, IdentifiabilityWarning
 from ..text.features import Recipe
 from ..text.vocabulary import TextSettings
+from ..views import NAIVE_BAYES
 from . import on_cluster, rows_on_disk
 from .engine import OpenedEngine, opened_engine
 from .features import Features, check_model, features_of, make_model
 from .findings import LEVEL, examine, findings_of
+from .given_inputs import GivenInputs
+from .joined_views import join_views
 from .judged import Judged, judge_encoded
 from .random_checks import random_checks
 from .result import Audit, Run
 from .rules import Rule
 from .size import file_size_limit, parse_size
 from .table import Table
+from .view_options import AUTO, Views, check_views, chosen_views
 
 Progress = Callable[[str], None]
 Names = str | Sequence[str]
@@ -56,6 +60,8 @@ class FitOptions:
     families: Mapping[str, str] = field(default_factory=dict)  # of `FAMILIES`, by kind of column
     keep_variants: bool = False  # labels that differ only in their spelling are classes of their own
     mislabel: str = "full"  # of `STRUCTURES`
+    views: Views = (NAIVE_BAYES,)  # and of `VIEWS`, or "auto"
+    given: GivenInputs = field(default_factory=GivenInputs)  # what the user brings along for views
 
 
 @dataclass(frozen=True)
@@ -98,6 +104,10 @@ def audit(
     settings: TextSettings | None = None,
     families: Mapping[str, str] | None = None,
     mislabel: str = "full",
+    views: Views = AUTO,
+    pred_probs: Any = None,
+    embeddings: Any = None,
+    estimator: Any = None,
     memory: int | str | None = None,
     engine: Any = "local",
     scheduler: str | None = None,
@@ -135,6 +145,17 @@ def audit(
         Feature families by kind of column (text, categorical, binary, numeric): `{"numeric": "bernoulli"}`.
     mislabel : str, default "full"
         Structure of the mislabeling matrix: "full", "symmetric" or "uniform".
+    views : "auto" (default), or names of `noisybayes.views.VIEWS` and "naive-bayes"
+        What scores the rows. By default naive Bayes, and of tables of numbers up to 20,000 rows also logistic
+        regression, nearest neighbours and trees; `("naive-bayes",)` is naive Bayes alone.
+    pred_probs : array-like of shape (n_samples, n_classes), data frame with a column per class, or file; optional
+        Out-of-sample probabilities of a model of yours, as one more view. Columns of an array are in the sorted order
+        of the labels.
+    embeddings : array-like of shape (n_samples, n_dimensions), file, or name of a column of lists; optional
+        Vectors of the rows, such as sentence embeddings, as two more views (linear and neighbours).
+    estimator : classifier of scikit-learn with predict_proba, optional
+        Fitted without each fold in turn, to the texts if there is one column of text and no other, else to a data frame
+        of the columns, as one more view.
     memory : int or str, optional
         Memory limit such as "2GB"; rows of a file beyond it are kept on disk. Very large files always are.
     engine, scheduler : "local" (default), "dask" or a function map_sum(fn, parts); address of the Dask scheduler
@@ -160,6 +181,8 @@ def audit(
                 "engine, scheduler, memory, families and mislabel are for tables; a fitted classifier is audited as it "
                 "was made: BernoulliINB(engine=...)"
             )
+        if views != AUTO or any(given is not None for given in (pred_probs, embeddings, estimator)):
+            raise ValueError("views are for tables; a fitted classifier is audited by its own scores")
         found = examine(
             data, X, y, new_rows=new_rows, verified_random=verified_random, precision=precision,
             budget=budget, level=level, random_state=random_state,
@@ -186,6 +209,8 @@ def audit(
         families=families or {},
         mislabel=mislabel,
         keep_variants=keep_variants,
+        views=views,
+        given=GivenInputs(pred_probs, embeddings, estimator),
     )
     # rows on disk are there as long as the audit is
     with errors_in_python_words(), ExitStack() as resources:
@@ -224,6 +249,7 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
     """A model of the table, and what it says of its rows; rows on disk are there as long as this lasts."""
     tell = progress or _silent
     check_model(options.families, options.mislabel)
+    check_views(options)
     with ExitStack() as stack:
         remote = on_cluster.runs_there(table, options)
         if remote:
@@ -246,10 +272,17 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
             place = stack.enter_context(rows_on_disk.workplace(table, options))
             features, checkpoint = rows_on_disk.features_of(table, options, place)
         labels, checks, said = random_checks(table, features.labels, options.missing_label)
+        given = options.given.checked(table, features.labels.classes)
         tell("fitting")
         features = features._replace(labels=labels, notes=(*features.notes, *said))
         fitted = fit_features(features, options, engine.map_sum, checkpoint)
-        yield fitted._replace(judged=replace(fitted.judged, checks=checks))
+        fitted = fitted._replace(judged=replace(fitted.judged, checks=checks))
+        views = chosen_views(options, fitted.judged, features.recipe.blocks, features.X)
+        if views != (NAIVE_BAYES,):
+            tell("scoring by other views")
+            joined = join_views(fitted.judged, features, views, given)
+            fitted = fitted._replace(judged=joined.judged, notes=(*fitted.notes, *joined.notes))
+        yield fitted
 
 
 def fit_features(features: Features, options: FitOptions, engine: Any, checkpoint: Path | None = None) -> Fitted:

@@ -10,7 +10,6 @@ import numpy as np
 
 from ..dataset import Rows
 from ..dataset.tree import Array, Pieces
-from ..robust.calibration import Labels, posterior
 from ..robust.label_weights import Reweighted
 from ..robust.recalibration import Recalibration, adjust, pin_verified
 from ..robust.training_posterior import row_posteriors
@@ -53,8 +52,7 @@ class RowJudge:
 
     def unverified(self, rows: Rows) -> Array:
         """The same, as if none of them were verified."""
-        labels = Labels.of(rows)._replace(verified=None)
-        alone = posterior(self.fitted.calibration, self.fitted.scorer.scores(rows), labels).true[:, 0]
+        alone = self.fitted.said(self.fitted.unverified(rows))
         return adjust(alone, rows.observed, self.recalibration)
 
     def __call__(self, rows: Rows) -> RowResults:

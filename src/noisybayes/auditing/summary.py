@@ -127,6 +127,7 @@ def _run(audit: Audit) -> dict[str, Any]:
         "seed": run.seed,
         "model": getattr(audit._fitted, "_estimator_name", type(audit._fitted).__name__),
         "event_model": getattr(audit._fitted, "event_model_", "generative EM"),
+        "views": list(audit.findings.judged.views),
         "em_steps": int(getattr(audit._fitted, "em_steps_", 0)),
         "n_features": int(audit._fitted.n_features_in_),
         "columns": {name: list(value) if isinstance(value, tuple) else value for name, value in columns.items()},
@@ -214,6 +215,8 @@ def _suspect(
     for column, weight in zip(why.columns.tolist(), why.weights.tolist(), strict=True):
         feature, name, kind = name_of(column)
         evidence.append({"feature": feature, "column": name, "kind": kind, "weight": round(weight, 4)})
+    for said, weight in why.views:
+        evidence.append({"feature": said, "column": "", "kind": "view", "weight": round(weight, 4)})
     return {
         "row": why.row + 1,
         "id": row_id,

@@ -20,10 +20,10 @@ _MOST_NAMED = 10
 
 def warnings_of(model: LatentLabelModel, judged: Judged, contradicted: Sequence[int] = ()) -> list[str]:
     """contradicted : positions of checked rows that everything else contradicts"""
-    found = []
+    found = list(judged.doubts)
     if len(contradicted):
         found.append(_look_again(contradicted))
-    drift = getattr(model, "drift_", 0.0)
+    drift = getattr(model, "drift_", 0.0) if judged.naive_bayes is None else judged.posterior.drift
     if drift > DRIFT_ALARM:
         found.append(
             f"The model doubts {whole_percent(drift)} of the rows more than a model that believes all labels "

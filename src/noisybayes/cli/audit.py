@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from ..auditing.result import Audit
 
 _STAGES = (
-    "reading", "making features", "fitting", "judging the rows", "finding intervals", "estimating the cost", "writing",
+    "reading", "making features", "fitting", "scoring by other views", "judging the rows", "finding intervals",
+    "estimating the cost", "writing",
 )  # fmt: skip
 _SHOWN = 5
 
@@ -29,7 +30,7 @@ _GROUPS = {
     "Output": ("out", "table_format", "excel", "exports", "raw_cells", "sample", "as_json", "quiet"),
     "Text": ("ngrams", "min_df", "max_df", "max_words"),
     "Size": ("memory", "resume", "engine", "scheduler"),
-    "Model": ("families", "mislabel", "seed"),
+    "Model": ("views", "pred_probs", "embeddings", "families", "mislabel", "seed"),
 }
 
 
@@ -56,6 +57,23 @@ _GROUPS = {
     "--verified-random",
     metavar="COLUMN|FILE",
     help="True labels of rows drawn at random: a column, or to_check.csv filled in. They tell how many are wrong.",
+)
+@click.option(
+    "--views",
+    default="auto",
+    show_default=True,
+    metavar="NAMES",
+    help="What scores the rows, with commas between: naive-bayes, linear, neighbours, trees; auto chooses.",
+)
+@click.option(
+    "--pred-probs",
+    metavar="FILE",
+    help="Out-of-sample probabilities of your own model as a view: .npy, CSV or Parquet, one column per class.",
+)
+@click.option(
+    "--embeddings",
+    metavar="FILE|COLUMN",
+    help="Vectors of the rows as more views: .npy, Parquet, or a column of lists.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for report, tables, JSON and model.")
 @click.option(

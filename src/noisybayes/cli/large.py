@@ -67,5 +67,17 @@ def open_table(file: str | list[str], options: dict[str, Any]) -> tuple[Table, F
     return table, FitOptions(
         tables.text_settings(options), options["missing_label"], options["seed"], options.get("method", "crossfit"),
         options["engine"], options["scheduler"], limit, options["out"], options["resume"], announce,
-        tables.families(options), options["keep_variants"], options["mislabel"],
+        tables.families(options), options["keep_variants"], options["mislabel"], **_views(options),
     )  # fmt: skip
+
+
+def _views(options: dict[str, Any]) -> dict[str, Any]:
+    """Of the verbs that take views."""
+    if "views" not in options:
+        return {}
+    from ..auditing.given_inputs import GivenInputs
+    from ..auditing.view_options import AUTO
+
+    names = tuple(name for name in (part.strip() for part in options["views"].split(",")) if name)
+    given = GivenInputs(options["pred_probs"], options["embeddings"])
+    return {"views": AUTO if names == (AUTO,) else names, "given": given}

@@ -44,6 +44,12 @@ class LearnedClassifiers(NamedTuple):
     def combined(self, temperature: Array) -> KeptScores:
         return KeptScores(temperature[0] * self.out_of_fold.values)
 
+    def terms(self, rows: Rows, component: Array, other: Array, temperature: Array) -> None:
+        """What a column adds is not known of any classifier."""
+
+    def by_view(self, rows: Rows, *_: Any) -> list[list[tuple[str, float]]]:
+        return [[] for _ in range(rows.n_rows)]
+
 
 class ClassifierSource:
     """Scores are logarithms of predicted probabilities; labels count by `sample_weight`, or else by resampling."""

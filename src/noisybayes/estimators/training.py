@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from ..dataset import Dataset, Folds, Rows
 from ..dataset.tree import Array
@@ -29,22 +29,17 @@ class TrainingFit(NamedTuple):
     def terms(self, rows: Rows, component: Array, other: Array) -> Any:
         """(n, d) CSR: what each column of rows in the order of their folds adds to the log-odds of `component` against
         `other`; None if the scores cannot say."""
-        learned, calibration = self.found.last.learned, self.found.calibration
-        scores = self.found.choice.model.scores
-        if scores[0].family is None:
-            return None
-        parts, start = [], 0
-        for fold, run in rows.runs():
-            here = slice(start, start + run.n_rows)
-            start = here.stop
-            weighted = [
-                temperature * score.family.terms(params, run.X, component[here], other[here])
-                for score, params, temperature in zip(
-                    scores, learned.params[fold], calibration.temperature[0], strict=True
-                )
-            ]
-            parts.append(sum(weighted[1:], weighted[0]))
-        return sparse.csr_array(sparse.vstack(parts, format="csr"))
+        return self.found.last.learned.terms(rows, component, other, self.found.calibration.temperature[0])
+
+    def by_view(
+        self, rows: Rows, component: Array, other: Array, names: Sequence[str]
+    ) -> list[list[tuple[str, float]]]:
+        """Of every row, what adds to the log-odds besides the columns: in words, and how much."""
+        temperature = self.found.calibration.temperature[0]
+        found: list[list[tuple[str, float]]] = self.found.last.learned.by_view(
+            rows, component, other, temperature, names
+        )
+        return found
 
     def in_folds(self, rows: Rows) -> tuple[Rows, Array]:
         """Numbered rows in the order of their folds, and where each was."""

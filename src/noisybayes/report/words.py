@@ -75,13 +75,19 @@ def wrong_labels(summary: Summary) -> str:
     if is_range(rate):
         return (
             f"Between {100 * low:.1f} and {100 * high:.1f} % of {labels} may be wrong, about "
-            f"{count(rate['estimate'] * labeled)} ({percent(rate['estimate'])}) if mistakes do not depend on the row"
+            f"{count(rate['estimate'] * labeled)} ({percent(rate['estimate'])}){_premise(summary)}"
         )
     interval = f", between {100 * low:.1f} and {100 * high:.1f} %" if has_interval(rate) else ""
     number = f"About {count(rate['estimate'] * labeled)} of {labels} ({percent(rate['estimate'])}{interval})"
     if rate.get("n_checked"):
         return f"{number} are wrong, by {plural(rate['n_checked'], 'row')} checked at random"
     return f"{number} look wrong"
+
+
+def _premise(summary: Summary) -> str:
+    """Several views are read in two ways, of which only one assumes this."""
+    views = summary.get("run", {}).get("views", ())
+    return " if mistakes do not depend on the row" if len(views) < 2 else ""
 
 
 def is_range(rate: Mapping[str, Any]) -> bool:

@@ -11,7 +11,7 @@ from ..dataset.rows import score_dtype
 from ..dataset.tree import Array
 from ..model import em
 from ..model import fit as em_fit
-from .calibration import Calibration, Labels, posterior
+from .calibration import Calibration, Labels, Posterior, posterior
 
 
 class Weighted(NamedTuple):
@@ -45,6 +45,25 @@ class Reweighted(NamedTuple):
     def __call__(self, rows: Rows) -> Weighted:
         true = posterior(self.calibration, self.scorer.scores(rows), Labels.of(rows)).true
         return _by_posterior(rows, true)
+
+    def unverified(self, rows: Rows) -> Posterior:
+        """What the rows would be said to be if none of them were verified."""
+        return posterior(self.calibration, self.scorer.scores(rows), Labels.of(rows)._replace(verified=None))
+
+    def said(self, found: Posterior) -> Array:
+        """(n, K) P(true | x, label) as an audit tells it."""
+        return np.asarray(found.true[:, 0])
+
+
+class TwoReadings(Reweighted):
+    """The same, if nobody knows why labels are wrong: P(true | x, label) is the mean of two readings.
+
+    Where mistakes follow the class, the given label is evidence, by the mislabeling matrix. Where people slip on
+    unclear rows, a wrong label says no more than the row does: P(true | x). Both count the same.
+    """
+
+    def said(self, found: Posterior) -> Array:
+        return np.asarray(0.5 * (found.true[:, 0] + found.prior[:, 0]))
 
 
 class ByEM(NamedTuple):

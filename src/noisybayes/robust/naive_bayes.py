@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from .._threads import in_threads
 from ..dataset import Dataset, Rows
@@ -54,6 +55,24 @@ class Learned(NamedTuple):
     def combined(self, temperature: Array) -> Combined:
         each = [self._scoring(params, temperature).compiled(self.dtype) for params in self.params]
         return Combined(tuple(each))
+
+    def terms(self, rows: Rows, component: Array, other: Array, temperature: Array) -> Any:
+        """(n, d) CSR: what each column of rows in the order of their folds adds to the log-odds of `component` against
+        `other`."""
+        parts, start = [], 0
+        for fold, run in rows.runs():
+            here = slice(start, start + run.n_rows)
+            start = here.stop
+            weighted = [
+                factor * score.family.terms(params, run.X, component[here], other[here])
+                for score, params, factor in zip(self.model.scores, self.params[fold], temperature, strict=True)
+            ]
+            parts.append(sum(weighted[1:], weighted[0]))
+        return sparse.csr_array(sparse.vstack(parts, format="csr"))
+
+    def by_view(self, rows: Rows, *_: Any) -> list[list[tuple[str, float]]]:
+        """All that naive Bayes adds is in the columns."""
+        return [[] for _ in range(rows.n_rows)]
 
     def scoring(self, temperature: Array, constant: Array) -> Scoring:
         """What predicts new rows."""

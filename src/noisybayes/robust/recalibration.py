@@ -21,7 +21,7 @@ from scipy.special import expit, logit
 
 from ..dataset import Dataset, Rows
 from ..dataset.tree import Array, Pieces
-from .calibration import Labels, posterior
+from .calibration import Labels
 from .config import DEFAULT
 from .label_weights import Reweighted
 
@@ -87,10 +87,9 @@ def _verified_rows(rows: Rows, fitted: Reweighted) -> Pieces:
     if not some.n_rows:
         none = np.zeros(0)
         return Pieces([(none, none, none)])
-    labels = Labels.of(some)
-    true = posterior(fitted.calibration, fitted.scorer.scores(some), labels._replace(verified=None)).true[:, 0]
+    true = fitted.said(fitted.unverified(some))
     p_wrong = 1.0 - true[np.arange(len(true)), some.observed]
-    return Pieces([(p_wrong, (some.observed != some.verified).astype(float), labels.weight[:, 0])])
+    return Pieces([(p_wrong, (some.observed != some.verified).astype(float), Labels.of(some).weight[:, 0])])
 
 
 def pin_verified(true: Array, verified: Array | None) -> Array:

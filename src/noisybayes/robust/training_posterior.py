@@ -10,7 +10,7 @@ import numpy as np
 from ..dataset import Dataset, Rows
 from ..dataset.dataset import in_row_order
 from ..dataset.tree import Array, Pieces
-from .calibration import Labels, all_label_counts, posterior
+from .calibration import Labels, all_label_counts
 from .fit import RobustFit
 from .label_weights import Reweighted
 from .recalibration import Recalibration, adjust, pin_verified, recalibration_of
@@ -87,9 +87,8 @@ def posterior_of_rows(
 def _of_block(
     rows: Rows, fitted: Reweighted, as_given: Reweighted | None, recalibration: Recalibration, keep: Any, of_rows: bool
 ) -> _Sums:
-    labels = Labels.of(rows)
-    found = posterior(fitted.calibration, fitted.scorer.scores(rows), labels._replace(verified=None))
-    alone, prior = found.true[:, 0], found.prior[:, 0]
+    labels, found = Labels.of(rows), fitted.unverified(rows)
+    alone, prior = fitted.said(found), found.prior[:, 0]
     true = pin_verified(adjust(alone, rows.observed, recalibration), rows.verified)
     if as_given is not None:
         prior = as_given.calibration.log_joint(as_given.scorer.scores(rows))[:, 0]

@@ -34,6 +34,11 @@ METHOD_NOTES = {
     "doubtlab": "doubtlab: four reasons for doubt about a logistic regression fitted on all rows",
     "self-training": "`SelfTrainingClassifier` of scikit-learn on naive Bayes, without the least certain fifth",
     **{name: _baseline_note(name) for name in BASELINES},
+    "audit": "`noisybayes.audit` of a table of numbers, with the views that it chooses",
+    "audit-naive-bayes": 'the same by naive Bayes alone, `views=("naive-bayes",)`',
+    "cleanlab-linear": "cleanlab with logistic regression on standardised columns, 5-fold",
+    "cleanlab-forest": "cleanlab with `RandomForestClassifier`, 5-fold",
+    "cleanlab-boosting": "cleanlab with `HistGradientBoostingClassifier`, 5-fold",
 }
 
 #: By the beginning of the name; the first that fits.
@@ -52,6 +57,7 @@ DATASET_NOTES = {
     "imbalanced": "Made texts: six classes from 50 % down to 2 % of the rows, structured noise.",
     "unbalanced": "Texts of two or three classes, thinned to unequal shares; the name has the texts, the number of "
     "classes, the share of the largest, the kind of noise and its percentage.",
+    "table": "A table of numbers; the name has the kind of noise and its percentage.",
     "many-classes": "Made short texts: 120 classes of about 50 rows, structured noise.",
 }
 

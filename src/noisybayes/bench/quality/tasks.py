@@ -14,8 +14,8 @@ Array = NDArray[Any]
 
 class Task(NamedTuple):
     name: str
-    kind: Literal["text", "table"]
-    X: Any  # (n, d) text: CSR counts of words; table: the columns, zeros and ones
+    kind: Literal["text", "table", "numbers"]
+    X: Any  # (n, d) text: CSR counts of words; table: zeros and ones; numbers: columns of numbers
     y: Array  # (n,) observed labels, 0..K-1
     true: Array | None  # (n,) true labels; None in the hands of a method
     X_test: Any

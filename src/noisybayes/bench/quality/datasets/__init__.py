@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..tasks import MakeTask
-from . import imbalanced, livestream, many_classes, newsgroups, noisy_ag_news, simulation, unbalanced
+from . import imbalanced, livestream, many_classes, newsgroups, noisy_ag_news, simulation, tables, unbalanced
 
 DATASETS: dict[str, MakeTask] = {
     **simulation.datasets(),
@@ -13,6 +13,7 @@ DATASETS: dict[str, MakeTask] = {
     **imbalanced.datasets(),
     **many_classes.datasets(),
     **unbalanced.datasets(),
+    **tables.datasets(),
 }
 #: Names that stand for several data sets.
 GROUPS: dict[str, tuple[str, ...]] = {
@@ -21,6 +22,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "clean": tuple(name for name in DATASETS if name.endswith("-clean")),
     "made": ("imbalanced", "many-classes"),
     "unbalanced": tuple(unbalanced.datasets()),
+    "tables": tuple(tables.datasets()),
 }
-#: Not in the group "all": three methods are compared on them, in a section of their own on the page.
-NOT_IN_ALL = GROUPS["unbalanced"]
+#: Not in the group "all": a few methods are compared on them, in sections of their own on the page.
+NOT_IN_ALL = (*GROUPS["unbalanced"], *GROUPS["tables"])

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 import noisybayes
 
 from ...._extras import require
-from . import baselines, cleanlab, doubtlab, inb, mislabel, naive_bayes, plain_regression, self_training
+from . import audits, baselines, cleanlab, doubtlab, inb, mislabel, naive_bayes, plain_regression, self_training
 from .outcome import Method, Outcome
 
-__all__ = ["METHODS", "NEEDS_TRUTH", "OURS", "TOLD_RATES", "Method", "Outcome", "check_packages"]
+__all__ = ["METHODS", "NEEDS_TRUTH", "OF_NUMBERS", "OURS", "TOLD_RATES", "Method", "Outcome", "check_packages"]
 
 METHODS: dict[str, Method] = {
     "inb": inb.default,
@@ -39,6 +39,14 @@ if "MislabelClassifier" not in noisybayes.__all__:
 OURS = ("inb", "inb-bernoulli", "inb-multinomial", "inb-em", "inb-paper", "mislabel-lr")
 #: Not among the methods: they show what a wrong noise rate does to one of them.
 TOLD_RATES: dict[str, Method] = baselines.told_rates()
+#: Not among the methods either: those for tables of numbers.
+OF_NUMBERS: dict[str, Method] = {
+    "audit": audits.by_views,
+    "audit-naive-bayes": audits.by_naive_bayes,
+    "cleanlab-linear": cleanlab.with_scaled_regression,
+    "cleanlab-forest": cleanlab.with_forest,
+    "cleanlab-boosting": cleanlab.with_boosting,
+}
 #: The only ones that are shown the true labels of the training rows.
 NEEDS_TRUTH = ("nb-clean", "lr-clean", *TOLD_RATES)
 #: The package and the extra of this project that a method needs.
@@ -46,6 +54,7 @@ _PACKAGES = {
     "cleanlab-lr": ("cleanlab", "bench"),
     "cleanlab-bernoulli": ("cleanlab", "bench"),
     "cleanlab-multinomial": ("cleanlab", "bench"),
+    **dict.fromkeys(("cleanlab-linear", "cleanlab-forest", "cleanlab-boosting"), ("cleanlab", "bench")),
     "doubtlab": ("doubtlab", "bench"),
     **dict.fromkeys(baselines.need_torch(), ("torch", "neural")),
 }

@@ -25,6 +25,29 @@ def with_multinomial(task: Task) -> Outcome:
     return _outcome(MultinomialNB(), tfidf(task), task.y, task.seed)
 
 
+def with_scaled_regression(task: Task) -> Outcome:
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return _outcome(make_pipeline(StandardScaler(), logistic_regression()), _as_it_is(task), task.y, task.seed)
+
+
+def with_forest(task: Task) -> Outcome:
+    from sklearn.ensemble import RandomForestClassifier
+
+    return _outcome(RandomForestClassifier(random_state=task.seed), _as_it_is(task), task.y, task.seed)
+
+
+def with_boosting(task: Task) -> Outcome:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return _outcome(HistGradientBoostingClassifier(random_state=task.seed), _as_it_is(task), task.y, task.seed)
+
+
+def _as_it_is(task: Task) -> Features:
+    return Features(task.X, task.X_test)
+
+
 def _outcome(classifier: Any, features: Features, y: Array, seed: int) -> Outcome:
     cleanlab = require("cleanlab", extra="bench", purpose="the peer cleanlab")
     # cleanlab takes labels 0..K-1 without gaps

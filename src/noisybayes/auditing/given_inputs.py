@@ -1,0 +1,156 @@
+"""What users bring along for views: probabilities, vectors, a classifier. Read, checked, and put in the order of rows
+and classes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from ..data.cells import as_numbers, as_text
+from ..data.errors import InputError
+from ..data.frames import converted
+from ..data.read import read_table
+from ..data.roles import Roles
+from ..dataset.tree import Array
+from ..views import Given
+from .table import Table, is_path
+
+# Rounded probabilities do not sum to 1 exactly.
+_TOLERANCE = 0.01
+# Classes that a message names.
+_MOST_NAMED = 8
+
+
+class GivenInputs(NamedTuple):
+    """As users give it."""
+
+    pred_probs: Any = None  # array (n, K), data frame with a column per class, or a file of one
+    embeddings: Any = None  # array (n, p), .npy file, or the name of a column of lists
+    estimator: Any = None
+
+    def checked(self, table: Table, classes: Array) -> Given:
+        if all(part is None for part in self):
+            return Given()
+        frame = table.source
+        assert isinstance(frame, pl.DataFrame)
+        given = Given()
+        if self.pred_probs is not None:
+            given = given._replace(pred_probs=_probabilities(self.pred_probs, frame.height, classes))
+        if self.embeddings is not None:
+            given = given._replace(embeddings=_vectors(self.embeddings, frame))
+        if self.estimator is not None:
+            check_estimator(self.estimator)
+            given = given._replace(estimator=self.estimator, estimator_rows=_rows_of(frame, table.roles))
+        return given
+
+
+def check_estimator(estimator: Any) -> None:
+    if not hasattr(estimator, "predict_proba"):
+        raise InputError(
+            f"the estimator {type(estimator).__name__} has no predict_proba; wrap it in "
+            "sklearn.calibration.CalibratedClassifierCV"
+        )
+
+
+def _probabilities(given: Any, n_rows: int, classes: Array) -> Array:
+    names = [str(name) for name in classes.tolist()]
+    if is_path(given):
+        given = _array_or_table(given, "pred_probs")
+    if hasattr(given, "columns"):
+        frame = converted(given)
+        missing = [name for name in names if name not in frame.columns]
+        if missing:
+            raise InputError(f"pred_probs has no column {missing[0]!r}; give one column for each of {_listed(names)}")
+        given = frame.select(names).to_numpy()
+    return check_probabilities(given, n_rows, names)
+
+
+def check_probabilities(given: Any, n_rows: int, names: list[str]) -> Array:
+    """(n, K) float64, or an InputError."""
+    try:
+        values = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("pred_probs holds values that are not numbers") from None
+    if values.shape != (n_rows, len(names)):
+        raise InputError(
+            f"pred_probs has the shape {values.shape}, but there are {n_rows} rows and {len(names)} classes "
+            f"({_listed(names)}): it needs one row for each row, and one column for each class in this order"
+        )
+    bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
+    if len(bad):
+        raise InputError(f"row {bad[0] + 1} of pred_probs holds a value that is not a finite number")
+    bad = np.flatnonzero((values < -1e-9).any(axis=1))
+    if len(bad):
+        raise InputError(f"row {bad[0] + 1} of pred_probs holds a negative number; give probabilities, not scores")
+    total = values.sum(axis=1)
+    bad = np.flatnonzero(np.abs(total - 1.0) > _TOLERANCE)
+    if len(bad):
+        raise InputError(f"row {bad[0] + 1} of pred_probs sums to {total[bad[0]]:.3g}, not to 1")
+    return np.asarray(np.maximum(values, 0.0) / total[:, None])
+
+
+def _vectors(given: Any, frame: pl.DataFrame) -> Array:
+    if isinstance(given, str) and given in frame.columns:
+        given = _of_column(frame[given])
+    elif is_path(given):
+        given = _array_or_table(given, "embeddings")
+        if hasattr(given, "columns"):
+            nested = [name for name, dtype in given.schema.items() if dtype.is_nested()]
+            given = _of_column(given[nested[0]]) if nested else given.to_numpy()
+    try:
+        vectors = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("embeddings holds vectors of unequal length, or values that are not numbers") from None
+    if vectors.ndim != 2 or len(vectors) != frame.height:
+        raise InputError(f"embeddings has the shape {vectors.shape}, but {frame.height} rows need one vector each")
+    bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+    if len(bad):
+        raise InputError(f"row {bad[0] + 1} of embeddings holds a value that is not a finite number")
+    return vectors
+
+
+def _of_column(column: pl.Series) -> Array:
+    if not column.dtype.is_nested():
+        raise InputError(f"the column {column.name!r} holds no lists of numbers, so it cannot be embeddings")
+    lengths = column.list.len() if isinstance(column.dtype, pl.List) else pl.Series([column.dtype.shape[0]])  # type: ignore[attr-defined]
+    if lengths.null_count() or column.null_count():
+        raise InputError(f"row {int(column.is_null().arg_max() or 0) + 1} of the column {column.name!r} has no vector")
+    other = (lengths != lengths[0]).arg_max()
+    if (lengths != lengths[0]).any():
+        raise InputError(
+            f"row {int(other or 0) + 1} of the column {column.name!r} has a vector of {lengths[int(other or 0)]} "
+            f"numbers, and row 1 one of {lengths[0]}; vectors must be of equal length"
+        )
+    try:
+        return np.array(column.to_list(), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"the column {column.name!r} holds lists of values that are not numbers") from None
+
+
+def _array_or_table(path: Any, what: str) -> Any:
+    if Path(str(path)).suffix.lower() != ".npy":
+        return read_table(path)
+    try:
+        return np.load(path, allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: {what} cannot be read: {error}") from None
+
+
+def _rows_of(frame: pl.DataFrame, roles: Roles) -> Any:
+    """What a classifier of the user is fitted to: texts if there is one column of text and no other, else the columns
+    as a data frame of pandas, numbers as numbers (nan where missing) and the others as text."""
+    if len(roles.text) == 1 and not (roles.categorical or roles.numeric or roles.binary):
+        return as_text(frame[roles.text[0]]).fill_null("").to_list()
+    import pandas as pd
+
+    numbers = {name: as_numbers(frame[name]).values.to_numpy() for name in (*roles.numeric, *roles.binary)}
+    texts = {name: as_text(frame[name]).fill_null("").to_list() for name in (*roles.text, *roles.categorical)}
+    return pd.DataFrame({name: {**numbers, **texts}[name] for name in frame.columns if name in {**numbers, **texts}})
+
+
+def _listed(names: list[str]) -> str:
+    more = ", ..." if len(names) > _MOST_NAMED else ""
+    return ", ".join(map(repr, names[:_MOST_NAMED])) + more

@@ -1,0 +1,210 @@
+"""Where other views join naive Bayes.
+
+Every view gives scores (n, K), each row scored without its own fold. A view that explains far less of the labels than
+the best one is dropped; the others are calibrated together, with one temperature each, as blocks of columns are. Their
+likelihood alone must not decide how rows are judged, since a view may predict the mistakes themselves best: so P(true)
+of a row is the mean of two readings (`TwoReadings`), of which only one takes the matrix at its word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ..dataset import Rows
+from ..dataset.tree import Array
+from ..estimators.threads import one_blas_thread
+from ..estimators.training import TrainingFit
+from ..robust.calibration import centred
+from ..robust.config import Offsets
+from ..robust.fit import RobustFit, all_rows_decide, fit_once
+from ..robust.label_weights import AsGiven, TwoReadings
+from ..robust.problem import RobustProblem
+from ..robust.recalibration import Recalibration, recalibration_of
+from ..robust.score_models import Choice, Score, ScoreModel
+from ..robust.training_posterior import posterior_of_rows
+from ..text.features import Block
+from ..views import NAIVE_BAYES, VIEWS, Given, ViewRows, ViewScores
+from .careful_fit import scores_of
+from .features import Features
+from .judged import Judged
+
+# A view that explains less than this share of what the best one explains says little.
+_LEAST_SHARE = 0.4
+# Given probabilities that agree with this share of the labels are too good to be out of sample, if the other views fail
+# to predict that many times as many labels.
+_TOO_GOOD, _TIMES_WORSE = 0.98, 4.0
+PRED_PROBS = "pred-probs"
+
+
+class KeptScores(NamedTuple):
+    """Scores of all rows."""
+
+    values: Array  # (B, n, 1, K)
+
+    def scores(self, rows: Rows) -> Array:
+        return np.asarray(self.values[:, rows.number])
+
+
+class LearnedViews(NamedTuple):
+    """What the views say."""
+
+    names: tuple[str, ...]
+    views: tuple[ViewScores, ...]
+    values: Array  # (B, n, 1, K) with mean 0 over the classes
+    naive_bayes: TrainingFit | None  # if it is one of the views
+    predictor: None = None
+
+    @property
+    def out_of_fold(self) -> KeptScores:
+        return KeptScores(self.values)
+
+    @property
+    def shares(self) -> Array:
+        """Views know the class shares already."""
+        return np.zeros((1, self.values.shape[-1]))
+
+    def combined(self, temperature: Array) -> KeptScores:
+        return KeptScores(np.tensordot(temperature, self.values, axes=1)[None])
+
+    def terms(self, rows: Rows, component: Array, other: Array, temperature: Array) -> Any:
+        """Of the views that are sums over the columns: one sum of all of them. None if there is no such view."""
+        found = []
+        for name, view, factor in zip(self.names, self.views, temperature, strict=True):
+            if name == NAIVE_BAYES and self.naive_bayes is not None:
+                of_columns = self.naive_bayes.terms(rows, component, other)
+                found += [] if of_columns is None else [factor * of_columns]
+            elif view.terms is not None:
+                found.append(factor * view.terms(rows.number, component, other))
+        return sparse.csr_array(sum(found[1:], found[0])) if found else None
+
+    def by_view(
+        self, rows: Rows, component: Array, other: Array, temperature: Array, names: Sequence[str]
+    ) -> list[list[tuple[str, float]]]:
+        """Of every row, what each view that is no sum over the columns adds to the log-odds, in words and numbers.
+        names : of the classes"""
+        at, found = np.arange(rows.n_rows), [[] for _ in range(rows.n_rows)]  # type: ignore[var-annotated]
+        for name, view, scores, factor in zip(self.names, self.views, self.values, temperature, strict=True):
+            if name == NAIVE_BAYES or view.terms is not None:
+                continue
+            of_rows = scores[rows.number, 0]
+            added = factor * (of_rows[at, component] - of_rows[at, other])
+            words = [name] * len(at) if view.sentences is None else view.sentences(rows.number, component, names)
+            for one, said, weight in zip(found, words, added.tolist(), strict=True):
+                one.append((said, weight))
+        return found
+
+
+@dataclass(frozen=True)
+class ViewSource:
+    """Views as a source of scores; they have learned already."""
+
+    learned: LearnedViews
+    additive = False
+    n_threads = 1
+
+    def learn(self, data: Any, weights: Any, model: Any, reweighted: bool, left_out: Any = None) -> LearnedViews:
+        return self.learned
+
+
+class Joined(NamedTuple):
+    judged: Judged
+    notes: tuple[str, ...]  # sentences
+
+
+@one_blas_thread
+def join_views(judged: Judged, features: Features, names: tuple[str, ...], given: Given) -> Joined:
+    """What naive Bayes and other views say of its rows together."""
+    assert judged.training is not None
+    rows = _view_rows(judged, features, given)
+    views = {name: _of_naive_bayes(judged) if name == NAIVE_BAYES else VIEWS[name](rows) for name in names}
+    explained = {name: _explained(judged, {name: view}) for name, view in views.items()}
+    best = max(explained.values())
+    kept = {name: view for name, view in views.items() if explained[name] >= _LEAST_SHARE * best}
+    notes = [f"views: {', '.join(f'{name} ({max(explained[name], 0.0):.0%} explained)' for name in kept)}"]
+    notes += [f"the view {name} says little of the labels, and was dropped" for name in views if name not in kept]
+    return Joined(_judged_by(judged, kept), tuple(notes))
+
+
+def _view_rows(judged: Judged, features: Features, given: Given) -> ViewRows:
+    data, K = judged.data, len(judged.classes)
+    assert data.rows is not None
+    assert data.folds is not None
+    label, weight = (part[:, 0] for part in AsGiven(K)(data.rows))
+    fold = data.folds.of(data.rows.number)
+    return ViewRows(
+        features.X, _are_numbers(features.recipe.blocks, features.X.shape[1]), label, weight, fold, K,
+        _problem_of(judged).seed, given,
+    )  # fmt: skip
+
+
+def _are_numbers(blocks: tuple[Block, ...], n_columns: int) -> Array:
+    numbers = np.zeros(n_columns, dtype=bool)
+    for block in blocks:
+        numbers[block.start : block.stop] = block.kind == "numeric"
+    return numbers
+
+
+def _of_naive_bayes(judged: Judged) -> ViewScores:
+    (values,) = judged.data.collect(partial(_scores, fitted=judged.fitted))
+    return ViewScores(values)
+
+
+def _scores(rows: Rows, fitted: Any) -> tuple[Array]:
+    return (scores_of(fitted, rows),)
+
+
+def _problem_of(judged: Judged) -> RobustProblem:
+    assert judged.training is not None
+    return judged.training.found.problem
+
+
+def _fit(judged: Judged, views: dict[str, ViewScores]) -> RobustFit:
+    values = centred(np.stack([view.values for view in views.values()])[:, :, None])
+    naive_bayes = judged.training if NAIVE_BAYES in views else None
+    source = ViewSource(LearnedViews(tuple(views), tuple(views.values()), values, naive_bayes))
+    # a standard normal prior on every offset
+    offsets = Offsets(0.5 / judged.n_rows, from_shares=False)
+    model = ScoreModel(" + ".join(views), tuple(Score(None, None, None) for _ in views), None, (offsets,))
+    problem = all_rows_decide(replace(_problem_of(judged), source=source, em=None))
+    return fit_once(judged.data, problem, Choice(model, offsets))
+
+
+def _explained(judged: Judged, views: dict[str, ViewScores]) -> float:
+    """Share of the entropy of the labels that the views explain, out of fold."""
+    fitted = _fit(judged, views).last.next_weights
+    return posterior_of_rows(judged.data, fitted, None, Recalibration()).explained
+
+
+def _judged_by(judged: Judged, views: dict[str, ViewScores]) -> Judged:
+    assert judged.training is not None
+    found = _fit(judged, views)
+    fitted = TwoReadings(*found.last.next_weights)
+    told = posterior_of_rows(judged.data, fitted, None, recalibration_of(judged.data, fitted))
+    training = judged.training._replace(found=found, posterior=told)
+    return replace(
+        judged, fitted=fitted, posterior=told, training=training, naive_bayes=judged, views=tuple(views),
+        doubts=_doubts(views, training.observed),
+    )  # fmt: skip
+
+
+def _doubts(views: dict[str, ViewScores], observed: Array | None) -> tuple[str, ...]:
+    """In-sample probabilities agree with the labels, right or wrong, that were learned."""
+    if PRED_PROBS not in views or observed is None:
+        return ()
+    values = views[PRED_PROBS].values
+    there = np.flatnonzero(observed < values.shape[1])
+    agree = {name: float((view.values[there].argmax(axis=1) == observed[there]).mean()) for name, view in views.items()}
+    others = max((share for name, share in agree.items() if name != PRED_PROBS), default=1.0)
+    if agree[PRED_PROBS] < _TOO_GOOD or 1.0 - others < _TIMES_WORSE * (1.0 - agree[PRED_PROBS]):
+        return ()
+    return (
+        f"The given probabilities agree with {agree[PRED_PROBS]:.1%} of the labels, and no other view with more than "
+        f"{others:.1%}: they may come from a model that had learned these very labels. Use out-of-sample "
+        "probabilities, such as those of sklearn.model_selection.cross_val_predict.",
+    )

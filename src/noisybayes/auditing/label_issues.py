@@ -1,0 +1,102 @@
+"""Wrong labels from labels and probabilities alone, for people who have a model already.
+
+The same shapes as in cleanlab, but the posterior of this package: probabilities are calibrated on the labels together
+with a mislabeling matrix, and P(wrong) is the mean of the two readings that an audit with several views has.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..dataset.folds import hashed
+from ..dataset.tree import Array
+from ..model.mislabel import Full
+from ..robust.calibration import Labels, centred, posterior
+from ..robust.calibration_solver import Target, fit_calibration
+from ..robust.config import DEFAULT
+from ..robust.label_weights import TwoReadings
+from ..views.base import LEAST_PROBABILITY
+from .given_inputs import check_probabilities
+from .row_results import SUSPECT
+
+# Rows that the calibration is fitted to: enough for its K x K numbers.
+_MOST_ROWS = 20_000
+
+
+def find_label_issues(labels: ArrayLike, pred_probs: ArrayLike, *, ranked: bool = False) -> Array:
+    """Which labels are probably wrong.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_samples,)
+        Given labels: 0 to K - 1, or names whose sorted order is that of the columns.
+    pred_probs : array-like of shape (n_samples, n_classes)
+        Out-of-sample probabilities of any model.
+    ranked : bool, default False
+        Return positions of the suspects, the most suspicious first, instead of a mask.
+
+    Returns
+    -------
+    array of shape (n_samples,), bool, or array of int
+        True where another label has a probability above 40 %.
+    """
+    found = _judge(labels, pred_probs)
+    suspect = found.p_other > SUSPECT
+    if not ranked:
+        return np.asarray(suspect)
+    chosen = np.flatnonzero(suspect)
+    return np.asarray(chosen[np.argsort(-found.p_wrong[chosen], kind="stable")])
+
+
+def label_quality_scores(labels: ArrayLike, pred_probs: ArrayLike) -> Array:
+    """The probability that each label is right.
+
+    Parameters
+    ----------
+    labels, pred_probs : array-like
+        As in `find_label_issues`.
+
+    Returns
+    -------
+    array of shape (n_samples,)
+        1 - P(wrong): low where the label is probably wrong.
+    """
+    return np.asarray(1.0 - _judge(labels, pred_probs).p_wrong)
+
+
+class _Judged(NamedTuple):
+    p_wrong: Array  # (n,)
+    p_other: Array  # (n,) probability of the most probable other label
+
+
+def _judge(labels: ArrayLike, pred_probs: ArrayLike) -> _Judged:
+    codes, proba = _checked(labels, pred_probs)
+    n, K = proba.shape
+    if K == 1 or not n:
+        return _Judged(np.zeros(n), np.zeros(n))
+    scores = centred(np.log(np.maximum(proba, LEAST_PROBABILITY))[None, :, None])
+    given = Labels(codes, None, np.ones((n, 1)))
+    some = np.argsort(hashed(0, np.arange(n)), kind="stable")[:_MOST_ROWS]
+    target = Target(scores[:, some], given.take(some), Full(0.0), np.array([0.5 / n]), DEFAULT)
+    calibration = fit_calibration(target, np.zeros((1, K)))
+    true = TwoReadings(None, calibration).said(posterior(calibration, scores, given))
+    at = np.arange(n)
+    p_wrong = np.clip(1.0 - true[at, codes], 0.0, 1.0)
+    true[at, codes] = -1.0
+    return _Judged(p_wrong, true.max(axis=1))
+
+
+def _checked(labels: ArrayLike, pred_probs: ArrayLike) -> tuple[Array, Array]:
+    given: Any = np.asarray(labels)
+    if given.ndim != 1:
+        raise ValueError(f"labels must have one dimension, got the shape {given.shape}")
+    width = np.shape(pred_probs)[-1] if np.ndim(pred_probs) == 2 else -1
+    if given.dtype.kind in "iub" and (not len(given) or (given.min() >= 0 and given.max() < width)):
+        codes, names = given.astype(np.intp), [str(code) for code in range(width)]
+    else:
+        classes, codes = np.unique(given, return_inverse=True)
+        names = [str(name) for name in classes.tolist()]
+    return codes, check_probabilities(pred_probs, len(given), names)

@@ -1,0 +1,76 @@
+"""Which views an audit has: those that were asked for, or those that its columns and its size allow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..data.errors import InputError
+from ..text.features import Block
+from ..views import NAIVE_BAYES, VIEWS
+from .given_inputs import GivenInputs
+from .judged import Judged
+
+if TYPE_CHECKING:
+    from .pipeline import FitOptions
+
+#: "auto", or names of `VIEWS` and "naive-bayes"
+Views = str | Sequence[str]
+
+AUTO = "auto"
+#: Views that need something from the user, and its argument.
+NEEDS = {"pred-probs": "pred_probs", "embeddings": "embeddings", "estimator": "estimator"}
+# With more rows than this, tables of numbers are left to naive Bayes, or the audit would take many times as long.
+_MOST_ROWS = 20_000
+# So they are with more cells.
+_MOST_CELLS = 2_000_000
+# What tables of numbers get.
+_OF_NUMBERS = ("linear", "neighbours", "trees")
+
+
+def check_views(options: FitOptions) -> None:
+    """Refuse what cannot be before anything is read."""
+    names = (options.views,) if isinstance(options.views, str) else tuple(options.views)
+    if names == (AUTO,):
+        names = ()
+    for name in names:
+        if name not in VIEWS and name != NAIVE_BAYES:
+            raise InputError(f"there is no view {name!r}; choose of {', '.join([AUTO, NAIVE_BAYES, *VIEWS])}")
+        if name in NEEDS and getattr(options.given, NEEDS[name]) is None:
+            raise InputError(f"the view {name!r} needs {NEEDS[name]}=")
+    others = [name for name in (*names, *_given_views(options.given)) if name != NAIVE_BAYES]
+    if others and (options.memory is not None or options.engine != "local"):
+        raise InputError(
+            f"the view {others[0]!r} needs all rows in memory, on one machine; leave it out, or audit without --memory "
+            "and --engine"
+        )
+    if others and options.method != "crossfit":
+        raise InputError(f"the view {others[0]!r} goes with method 'crossfit' only, not with {options.method!r}")
+    if options.views == ():
+        raise InputError("no view is named; views=('naive-bayes',) is naive Bayes alone")
+
+
+def chosen_views(options: FitOptions, judged: Judged, blocks: Sequence[Block], X: Any) -> tuple[str, ...]:
+    """Names, without doubles; naive Bayes alone where rows are too few for folds."""
+    if judged.training is None or options.memory is not None or options.engine != "local":
+        return (NAIVE_BAYES,)
+    names: tuple[str, ...] = (options.views,) if isinstance(options.views, str) else tuple(options.views)
+    if names == (AUTO,):
+        names = (NAIVE_BAYES, *_auto(blocks, X))
+    return tuple(dict.fromkeys((*names, *_given_views(options.given))))
+
+
+def _given_views(given: GivenInputs) -> tuple[str, ...]:
+    found = [view for view, argument in NEEDS.items() if getattr(given, argument) is not None]
+    if given.embeddings is not None:
+        found.append("neighbours")
+    return tuple(found)
+
+
+def _auto(blocks: Sequence[Block], X: Any) -> tuple[str, ...]:
+    n, d = X.shape
+    has_numbers = any(block.kind == "numeric" for block in blocks)
+    has_texts = any(block.kind == "text" for block in blocks)
+    if has_texts or not has_numbers or n > _MOST_ROWS or n * d > _MOST_CELLS:
+        return ()
+    return _OF_NUMBERS

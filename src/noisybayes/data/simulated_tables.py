@@ -1,0 +1,55 @@
+"""Made tables of numbers on which naive Bayes is wrong: columns depend on one another, boundaries are curved."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .simulate import Array
+
+# Centres of each class among the hidden factors: more than one, so that no plane divides two classes.
+_CENTRES = 2
+# How far centres lie apart, in standard deviations of a factor.
+_SPREAD = 1.6
+# Standard deviation of what each column has of its own.
+_OWN = 0.3
+
+
+class SimulatedTable(NamedTuple):
+    X: Array  # (n, d)
+    true: Array  # (n,) codes of the classes
+
+
+def simulate_table(
+    n: int = 1_000,
+    *,
+    n_features: int = 12,
+    n_classes: int = 3,
+    random_state: int | np.random.Generator | None = None,
+) -> SimulatedTable:
+    """Draw rows of numbers and their classes; `corrupt` and `boundary_noise` make labels wrong.
+
+    Parameters
+    ----------
+    n, n_features, n_classes : int
+        Rows, columns and classes.
+    random_state : int or numpy.random.Generator, optional
+
+    Returns
+    -------
+    SimulatedTable
+        Each row has a third as many hidden factors as columns, normal and independent. Every class owns two points
+        among them, and a row belongs to the class with the nearest one. A column is a bounded curve of a mix of all
+        factors, and some noise: columns are correlated, within classes too.
+    """
+    if n < 1 or n_features < 1 or n_classes < 1:
+        raise ValueError(f"n, n_features and n_classes must be at least 1, got {n}, {n_features}, {n_classes}")
+    rng = np.random.default_rng(random_state)
+    n_factors = max(2, n_features // 3)
+    factors = rng.normal(size=(n, n_factors))
+    centres = _SPREAD * rng.normal(size=(_CENTRES * n_classes, n_factors))
+    distance = ((factors[:, None] - centres) ** 2).sum(axis=2)
+    mixed = 0.5 * factors @ rng.normal(size=(n_factors, n_features))
+    X = np.tanh(mixed) + _OWN * rng.normal(size=(n, n_features))
+    return SimulatedTable(X, np.asarray(distance.argmin(axis=1) % n_classes))

@@ -1,0 +1,62 @@
+"""What a view is given, what it returns, and how classifiers are fitted without each fold in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..dataset.tree import Array
+
+#: A probability of zero would be final; forests and neighbours give it lightly.
+LEAST_PROBABILITY = 1e-4
+
+
+class Given(NamedTuple):
+    """What a user brings along."""
+
+    pred_probs: Array | None = None  # (n, K) out-of-sample probabilities, in the order of the classes
+    embeddings: Array | None = None  # (n, p)
+    estimator: Any = None  # a scikit-learn classifier or pipeline
+    estimator_rows: Any = None  # what it is fitted to: a data frame, or a list of texts
+
+
+class ViewRows(NamedTuple):
+    """All rows of a table."""
+
+    X: Any  # (n, d) features, CSR or dense
+    scaled: Array  # (d,) bool: columns of numbers, which have a unit; the others are words, 0 or 1
+    label: Array  # (n,) codes of the labels to learn from
+    weight: Array  # (n,) how much each counts; 0 where there is none
+    fold: Array  # (n,)
+    n_classes: int
+    seed: int = 0
+    given: Given = Given()
+
+
+class ViewScores(NamedTuple):
+    values: Array  # (n, K) logarithms of probabilities, out of fold
+    #: (numbers of rows, classes, other classes) -> (m, d) CSR: what each column adds to the log-odds
+    terms: Callable[[Array, Array, Array], Any] | None = None
+    #: (numbers of rows, classes, names of all classes) -> what speaks for these classes, in words
+    sentences: Callable[[Array, Array, Sequence[str]], list[str]] | None = None
+
+
+#: Rows to learn from, their labels and weights (None: all 1) -> a function from rows to (classes, probabilities).
+FitPart = Callable[[Array, Array, "Array | None"], Callable[[Array], tuple[Array, Array]]]
+
+
+def cross_fitted(rows: ViewRows, fit: FitPart) -> Array:
+    """(n, K) log-probabilities of every row by what was fitted without its fold. `fit` takes positions of rows."""
+    scores = np.zeros((len(rows.label), rows.n_classes))
+    for fold in np.unique(rows.fold).tolist():
+        here, kept = np.flatnonzero(rows.fold == fold), np.flatnonzero((rows.fold != fold) & (rows.weight > 0))
+        label, weight = rows.label[kept], rows.weight[kept]
+        if not len(kept) or label.min() == label.max():  # nothing to tell apart: all classes alike
+            continue
+        classes, proba = fit(kept, label, None if (weight == 1.0).all() else weight)(here)
+        of_all = np.zeros((len(here), rows.n_classes))
+        of_all[:, np.asarray(classes, dtype=np.intp)] = proba
+        scores[here] = np.log(np.maximum(of_all, LEAST_PROBABILITY))
+    return scores

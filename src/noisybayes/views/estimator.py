@@ -1,0 +1,38 @@
+"""Any scikit-learn classifier or pipeline with `predict_proba`, fitted to columns or texts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dataset.tree import Array
+from .base import ViewRows, ViewScores, cross_fitted
+
+
+def scores(rows: ViewRows) -> ViewScores:
+    estimator, data = rows.given.estimator, rows.given.estimator_rows
+    assert estimator is not None
+
+    def fit(kept: Array, label: Array, weight: Array | None) -> Any:
+        from sklearn.base import clone
+        from sklearn.utils.validation import has_fit_parameter
+
+        if weight is not None and not has_fit_parameter(estimator, "sample_weight"):
+            # each row as often as it counts, the fraction left to chance: no row that counts is lost
+            copies = np.floor(weight + np.random.default_rng(rows.seed).random(len(weight))).astype(int)
+            kept, label, weight = np.repeat(kept, copies), np.repeat(label, copies), None
+        named = {} if weight is None else {"sample_weight": weight}
+        model = clone(estimator).fit(take(data, kept), label, **named)
+        return lambda here: (model.classes_, model.predict_proba(take(data, here)))
+
+    return ViewScores(cross_fitted(rows, fit))
+
+
+def take(data: Any, numbers: Array) -> Any:
+    """Some rows of a data frame of pandas, an array, or a list."""
+    if hasattr(data, "iloc"):
+        return data.iloc[numbers]
+    if isinstance(data, list):
+        return [data[number] for number in numbers.tolist()]
+    return data[numbers]

@@ -1,0 +1,37 @@
+"""A forest of randomised trees on the columns: sees interactions, and curved boundaries between classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dataset.tree import Array
+from .base import ViewRows, ViewScores, cross_fitted
+from .matrices import standardised
+
+# More trees vote hardly otherwise.
+_TREES = 100
+# Rows of a leaf: a leaf of one row repeats its label, right or wrong.
+_LEAST_ROWS = 3
+# Threads cost more than they save with fewer rows. The trees are the same with any number of them.
+_MANY_ROWS = 2_000
+
+
+def scores(rows: ViewRows) -> ViewScores:
+    X = standardised(rows)
+
+    def fit(kept: Array, label: Array, weight: Array | None) -> Any:
+        from sklearn.ensemble import ExtraTreesClassifier
+
+        n_jobs = -1 if len(kept) >= _MANY_ROWS else None
+        forest = ExtraTreesClassifier(_TREES, min_samples_leaf=_LEAST_ROWS, random_state=rows.seed, n_jobs=n_jobs)
+        forest.fit(X[kept], label, sample_weight=weight)
+        return lambda here: (forest.classes_, _smoothed(forest.predict_proba(X[here])))
+
+    return ViewScores(cross_fitted(rows, fit))
+
+
+def _smoothed(proba: Array) -> Array:
+    """As if one more tree knew nothing: that all of them agree is not a probability of 1."""
+    return np.asarray((_TREES * proba + 1.0 / proba.shape[1]) / (_TREES + 1))
