@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from noisybayes import BernoulliINB, GaussianINB, MixedINB, MultinomialINB, simulate
+from noisybayes import BernoulliINB, GaussianINB, MislabelClassifier, MixedINB, MultinomialINB, audit, simulate
 from noisybayes.bench.recovery import score
 from noisybayes.model.mislabel import IdentifiabilityWarning
 
@@ -282,3 +282,17 @@ def test_samples_look_like_the_model(easy, make):
     np.testing.assert_allclose(means, (resp.T @ easy.X) / resp.sum(axis=0)[:, None], atol=0.1)
     again, _, _ = model.sample(5, random_state=1)
     np.testing.assert_array_equal(again, model.sample(5, random_state=1)[0])
+
+
+@pytest.mark.parametrize("make", [BernoulliINB, GaussianINB, MultinomialINB, MislabelClassifier])
+def test_a_row_of_weight_zero_is_as_good_as_dropped(make):
+    data = simulate(300, n_features=30, n_classes=3, diagonal=(0.7, 0.8), random_state=1)
+    weight = np.random.default_rng(0).integers(0, 3, 300).astype(float)
+    kept = weight > 0
+    whole = make(random_state=0).fit(data.X, data.y, sample_weight=weight)
+    fewer = make(random_state=0).fit(data.X[kept], data.y[kept], sample_weight=weight[kept])
+    np.testing.assert_array_equal(whole.predict_proba(data.X), fewer.predict_proba(data.X))
+    np.testing.assert_array_equal(whole.true_proba_[kept], fewer.true_proba_)
+    np.testing.assert_array_equal(whole.true_proba_[~kept], fewer.predict_true_proba(data.X[~kept], data.y[~kept]))
+    with pytest.raises(ValueError, match="leave out rows of weight zero"):
+        audit(whole, data.X, data.y)

@@ -148,6 +148,11 @@ def judge(model: LatentLabelClassifier, X: Any, y: Any, verified: Any = None, ne
     training = None if new_rows else getattr(model, "_training", None)
     if training is None:
         return _of_new_rows(model, rows)
+    if len(training.observed) < rows.n_rows:
+        raise ValueError(
+            f"the model was fitted to {len(training.observed)} rows, but these are {rows.n_rows}; leave out rows of "
+            "weight zero, and for rows that are new to it pass new_rows=True"
+        )
     if not np.array_equal(training.observed, rows.observed):
         raise ValueError(
             "these are not the labels that the model was fitted to; for rows that are new to it pass new_rows=True"

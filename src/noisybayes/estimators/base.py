@@ -13,7 +13,7 @@ from ..dataset import Dataset
 from ..dataset.tree import Array
 from ..model import online
 from . import settings
-from .classifier import LatentLabelClassifier
+from .classifier import LatentLabelClassifier, counted_rows
 from .inb_model import INBModel, prepared
 from .labels import as_labels, find_classes
 from .threads import one_blas_thread
@@ -29,13 +29,16 @@ class BaseINB(LatentLabelClassifier, INBModel):
         """Learn from features X (n, d) and observed labels y (n,).
 
         verified : true labels where they are known, None or nan elsewhere; they are never doubted
-        sample_weight : how many rows each row counts for
+        sample_weight : how many rows each row counts for; a row that weighs nothing is as good as dropped
         """
         X = self._check_X(X, reset=True)
         labels = as_labels(y, "y", X.shape[0])
         self.classes_ = find_classes(labels, self._missing(labels))
         family = self._make_family(X)
-        self._fit_rows(self._rows(X, prepared(family, X), labels, verified, sample_weight), family)
+        rows = self._rows(X, prepared(family, X), labels, verified, sample_weight)
+        counted = counted_rows(rows)
+        self._fit_rows(rows if len(counted) == rows.n_rows else rows.take(counted), family)
+        self._fill_in(rows, counted)
         self._warn()
         return self
 

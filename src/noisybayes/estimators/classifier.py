@@ -11,7 +11,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ..dataset import Rows, Shards
+from ..dataset.stored import Stored
 from ..dataset.tree import Array
+from ..robust.recalibration import pin_verified
 from .labels import as_labels, encode, is_missing
 from .latent import LatentLabelModel
 
@@ -96,3 +98,22 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator, LatentLabelModel):  
             if not (weight > 0).any():
                 raise ValueError("sample_weight is zero for every row; give at least one row a positive weight")
         return Rows(design, observed, known, weight)
+
+    def _fill_in(self, rows: Rows, counted: Array) -> None:
+        """Rows that weigh nothing are new to the fit: they are judged by all the others."""
+        fitted = getattr(self, "true_proba_", None)
+        if fitted is None or len(counted) == rows.n_rows:
+            return
+        rest = rows.take(np.setdiff1d(np.arange(rows.n_rows), counted))
+        every = np.empty((rows.n_rows, fitted.shape[1]), dtype=fitted.dtype)
+        every[counted] = fitted
+        true = self._true_proba(self._log_joint(rest.X), rest.observed)
+        every[rows.weight == 0] = pin_verified(true, rest.verified)
+        self.true_proba_ = every
+
+
+def counted_rows(rows: Rows) -> Array:
+    """Positions of the rows that weigh something: one of weight zero is as good as dropped."""
+    if rows.weight is None or isinstance(rows.X, Stored):
+        return np.arange(rows.n_rows)
+    return np.flatnonzero(rows.weight > 0)

@@ -174,10 +174,8 @@ class INBModel(LatentLabelModel):
         return Checkpoint(Path(self.checkpoint), fingerprint(self._estimator_name, same_result, rows))
 
     def _merged(self, rows: Rows) -> Rows:
-        """What EM takes: rows that weigh something, equal ones as one."""
+        """What EM takes: equal rows as one."""
         settings.fit_settings(self)
-        if rows.weight is not None and not (rows.weight > 0).all():
-            rows = rows.take(np.flatnonzero(rows.weight > 0))
         compress = settings.checked_compress(self.compress)
         return rows if isinstance(rows.X, Stored) else merge_equal(rows, compress)
 

@@ -17,7 +17,7 @@ from ..robust.fit import fit as robust_fit
 from ..robust.problem import RobustProblem
 from . import settings
 from .any_classifier import ClassifierSource
-from .classifier import LatentLabelClassifier
+from .classifier import LatentLabelClassifier, counted_rows
 from .labels import as_labels, find_classes
 from .threads import one_blas_thread
 
@@ -82,7 +82,9 @@ class MislabelClassifier(LatentLabelClassifier):
         labels = as_labels(y, "y", X.shape[0])
         self.classes_ = find_classes(labels, self._missing(labels))
         K = len(self.classes_)
-        rows = self._rows(X, X, labels, verified, sample_weight)
+        all_rows = self._rows(X, X, labels, verified, sample_weight)
+        counted = counted_rows(all_rows)
+        rows = all_rows if len(counted) == all_rows.n_rows else all_rows.take(counted)
         if K < 2 or rows.n_rows < 2 * self.n_folds:
             raise ValueError(
                 f"MislabelClassifier needs at least 2 classes and {2 * self.n_folds} rows (2 * n_folds); got {K} class"
@@ -107,6 +109,7 @@ class MislabelClassifier(LatentLabelClassifier):
         joint = self._training.posterior.joint
         self.mislabel_matrix_ = matrix_of(joint[None, :K], structure)[0]
         self.class_prior_ = joint.sum(axis=0) / joint.sum()
+        self._fill_in(all_rows, counted)
         self._warn_of_classes()
         return self
 
