@@ -69,7 +69,7 @@ def test_the_command_says_it_once_and_at_the_top(spelled, merged, tmp_path, memo
     assert found.exit_code == 0, found.output
     assert found.stdout.count(NOTE) == 1
     assert "'CLASS 00', 'class-00' as 'class 00'" in found.stdout
-    assert found.stdout.index(NOTE) < found.stdout.index("the most suspicious rows")
+    assert found.stdout.index(NOTE) < found.stdout.index("The most suspicious rows")
     summary = json.loads((tmp_path / "out" / "audit.json").read_text(encoding="utf-8"))
     assert summary["classes"] == merged.model.classes_.tolist()
     assert summary["noise_rate"]["estimate"] == pytest.approx(merged.noise_rate, abs=1e-5)

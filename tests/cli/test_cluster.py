@@ -155,10 +155,10 @@ def test_an_audit_whose_scheduler_was_lost_goes_on(tmp_path, monkeypatch):
         kill_when_saved("plan", scheduler, watched)
         lost = audit(*there, address)
     assert lost.exit_code == 2
-    assert lost.output.strip().splitlines() == [
+    assert lost.output.strip().splitlines()[-1] == (
         "Error: the scheduler does not answer any more; start the cluster again and repeat the command with --resume "
         "(of a run without --out nothing is kept)"
-    ]
+    )
     assert not (tmp_path / "cut").exists()
     with cluster_of_processes(tmp_path / "two") as (_, address):
         other = audit(*there, address, "--resume", "--seed", 1)

@@ -69,5 +69,5 @@ def test_errors_speak_of_fields_not_of_options(client):
     answer = client.put(f"/api/tables/{made.json()['id']}/columns", json={"label": "lable"})
     assert answer.status_code == 422
     assert answer.json() == {
-        "detail": "label: there is no column 'lable'; did you mean 'label'? The columns are 'id', 'message', 'label'"
+        "detail": "“label”: there is no column 'lable'; did you mean 'label'? The columns are 'id', 'message', 'label'"
     }

@@ -30,7 +30,9 @@ class Config:
     )
     em_standard_errors: float = constant(1.0, "EM replaces the rounds for a gain on held-out labels beyond this chance")
     held_out_rows: int = constant(
-        3_000, "likelihoods of rounds differ by hundredths of a nat per row; this many held-out rows tell them apart"
+        3_000,
+        "likelihoods of rounds differ by hundredths of a nat per row; this many held-out rows tell them apart. What EM "
+        "gains is less, and all rows are held out in turn where it is a candidate",
     )
     rows_to_compare: int = constant(
         10_000, "score models are compared on this many rows: enough for hundredths of a nat"

@@ -145,7 +145,8 @@ def held_out_likelihoods(
     leave out one fold each, in one batch. near : a calibration of the same scores"""
     assert data.folds is not None
     n_folds, config = data.folds.n_folds, problem.config
-    left_out = np.arange(min(n_folds, -(-config.held_out_rows * n_folds // data.n_rows)))
+    needed = n_folds if by_em is not None else -(-config.held_out_rows * n_folds // data.n_rows)
+    left_out = np.arange(min(n_folds, needed))
     drawn = sample.first(sample.n_rows)
     likelihoods = [
         _of_held_out(drawn, scores, calibration, left_out)
