@@ -6,6 +6,7 @@ import gzip
 import json
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
@@ -206,3 +207,25 @@ def test_completion_scripts(shell):
 
 def test_help_tells_a_newcomer_the_first_command():
     assert "noisybayes audit FILE --label COLUMN --text COLUMN --out audit" in run("--help").output
+
+
+def test_views_and_probabilities_of_another_model_come_by_options(tmp_path):
+    rng = np.random.default_rng(0)
+    true = rng.integers(2, size=120)
+    label = np.where(rng.random(120) < 0.1, 1 - true, true)
+    names = np.array(["no", "yes"])[label]
+    pl.DataFrame({"a": true + rng.normal(size=120), "b": rng.normal(size=120), "label": names}).write_csv(
+        tmp_path / "t.csv"
+    )
+    sure = 0.05 + 0.9 * true
+    pl.DataFrame({"yes": sure, "no": 1 - sure}).write_csv(tmp_path / "p.csv")
+    np.save(tmp_path / "v.npy", np.column_stack([true, rng.normal(size=120)]))
+    options = ("--label", "label", "--views", "naive-bayes, linear", "--json")
+    result = run("audit", tmp_path / "t.csv", *options, "--pred-probs", tmp_path / "p.csv")
+    assert result.exit_code == 0, result.output
+    summary = json.loads(result.output)
+    assert "pred-probs" in summary["run"]["views"]
+    first = [suspect["row"] - 1 for suspect in summary["suspects"]]
+    assert np.mean(label[first] != true[first]) > 0.8
+    result = run("audit", tmp_path / "t.csv", *options, "--embeddings", tmp_path / "v.npy")
+    assert {"embeddings", "neighbours"} <= set(json.loads(result.output)["run"]["views"])

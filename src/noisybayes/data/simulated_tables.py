@@ -8,8 +8,8 @@ import numpy as np
 
 from .simulate import Array
 
-# Centres of each class among the hidden factors: more than one, so that no plane divides two classes.
-_CENTRES = 2
+# Centres of each class among the hidden factors: several, so that no plane divides two classes.
+_CENTRES = 4
 # How far centres lie apart, in standard deviations of a factor.
 _SPREAD = 1.6
 # Standard deviation of what each column has of its own.
@@ -39,7 +39,7 @@ def simulate_table(
     Returns
     -------
     SimulatedTable
-        Each row has a third as many hidden factors as columns, normal and independent. Every class owns two points
+        Each row has a third as many hidden factors as columns, normal and independent. Every class owns four points
         among them, and a row belongs to the class with the nearest one. A column is a bounded curve of a mix of all
         factors, and some noise: columns are correlated, within classes too.
     """

@@ -47,6 +47,7 @@ def section(rows: list[Row]) -> str:
     lines += [
         [f"**mean, {noise}**", "", *_figures([mine for (_, kind), mine in found.items() if kind == noise])]
         for noise in NOISES
+        if any(kind == noise for _, kind in found)
     ]
     lines.append(["**mean of all**", "", *_figures(list(found.values()))])
     seeds = len({row["seed"] for row in rows})

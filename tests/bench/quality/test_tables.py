@@ -1,0 +1,38 @@
+"""Tables of numbers: their tasks, and their section of the page."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from noisybayes.bench.quality import tables_page
+from noisybayes.bench.quality.datasets import GROUPS, NOT_IN_ALL
+from noisybayes.bench.quality.datasets.tables import make
+from noisybayes.bench.quality.methods import OF_NUMBERS
+
+
+def test_a_task_has_numbers_and_as_many_wrong_labels_as_its_name_says() -> None:
+    for noise in ("class", "boundary"):
+        task = make(f"table-wine-{noise}-20", "wine", noise, 0.2, 0)
+        assert task.kind == "numbers"
+        assert task.X.shape == (142, 13)
+        assert abs(np.mean(task.y != task.true) - 0.2) < 0.08
+        assert np.array_equal(task.X, make("table-wine-class-10", "wine", "class", 0.1, 0).X)
+
+
+def test_they_are_chosen_by_name_only() -> None:
+    assert set(GROUPS["tables"]) <= set(NOT_IN_ALL)
+    assert "table-digits-boundary-40" in GROUPS["tables"]
+
+
+def test_the_section_compares_with_the_best_peer() -> None:
+    ap = dict(zip(OF_NUMBERS, (0.9, 0.7, 0.6, 0.8, 0.5), strict=True))
+    rows = [
+        {"dataset": f"table-wine-class-{rate}", "seed": 0, "method": name, "average_precision": value,
+         "calibration_error": 0.1, "error": "", "seconds": 2.0}
+        for rate in (10, 20, 40) for name, value in ap.items()
+    ]  # fmt: skip
+    section = tables_page.section(rows)
+    assert "| wine | class | 0.900 | 0.700 | 0.600 | 0.800 | 0.500 | +0.100 | 0.100 |" in section
+    assert "On 1 of 1 lines it is ahead" in section
+    assert "+0.100 to `cleanlab-forest`" in section
+    assert tables_page.section([]) == ""
