@@ -204,3 +204,17 @@ def test_a_fitted_classifier_has_no_other_views() -> None:
     data = simulate(60, n_features=10, n_classes=2, random_state=0)
     with pytest.raises(ValueError, match="views are for tables"):
         audit(BernoulliINB().fit(data.X, data.y), data.X, data.y, views=("linear",))
+
+
+def test_a_classifier_that_does_not_take_the_columns_is_named() -> None:
+    frame = FRAME.with_columns(colour=pl.Series(["red", "blue", "green"] * 80))
+    with pytest.raises(InputError, match="LogisticRegression cannot be fitted to the columns .*; give a pipeline"):
+        audit(frame, label="label", estimator=LogisticRegression(), views=("estimator",))
+
+
+def test_columns_that_say_nothing_leave_the_best_view() -> None:
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"a": rng.normal(size=120), "label": NAMES[rng.integers(3, size=120)]})
+    found = audit(frame, label="label")
+    assert len(found.findings.judged.views) >= 1
+    assert any("explain only" in warning for warning in found.warnings)

@@ -124,8 +124,9 @@ def join_views(judged: Judged, features: Features, names: tuple[str, ...], given
     rows = _view_rows(judged, features, given)
     views = {name: _of_naive_bayes(judged) if name == NAIVE_BAYES else VIEWS[name](rows) for name in names}
     explained = {name: _explained(judged, {name: view}) for name, view in views.items()}
-    best = max(explained.values())
-    kept = {name: view for name, view in views.items() if explained[name] >= _LEAST_SHARE * best}
+    best = max(explained, key=lambda name: explained[name])
+    least = _LEAST_SHARE * explained[best]
+    kept = {name: view for name, view in views.items() if name == best or explained[name] >= max(least, 0.0)}
     notes = [f"views: {', '.join(f'{name} ({max(explained[name], 0.0):.0%} explained)' for name in kept)}"]
     notes += [f"the view {name} says little of the labels, and was dropped" for name in views if name not in kept]
     return Joined(_judged_by(judged, kept), tuple(notes))

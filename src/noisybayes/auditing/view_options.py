@@ -24,6 +24,8 @@ NEEDS = {"pred-probs": "pred_probs", "embeddings": "embeddings", "estimator": "e
 _MOST_ROWS = 20_000
 # So they are with more cells.
 _MOST_CELLS = 2_000_000
+# So they are with more scores, rows times classes.
+_MOST_SCORES = 400_000
 # What tables of numbers get.
 _OF_NUMBERS = ("linear", "neighbours", "trees")
 
@@ -56,7 +58,7 @@ def chosen_views(options: FitOptions, judged: Judged, blocks: Sequence[Block], X
         return (NAIVE_BAYES,)
     names: tuple[str, ...] = (options.views,) if isinstance(options.views, str) else tuple(options.views)
     if names == (AUTO,):
-        names = (NAIVE_BAYES, *_auto(blocks, X))
+        names = (NAIVE_BAYES, *_auto(blocks, X, len(judged.classes)))
     return tuple(dict.fromkeys((*names, *_given_views(options.given))))
 
 
@@ -67,10 +69,11 @@ def _given_views(given: GivenInputs) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _auto(blocks: Sequence[Block], X: Any) -> tuple[str, ...]:
+def _auto(blocks: Sequence[Block], X: Any, n_classes: int) -> tuple[str, ...]:
     n, d = X.shape
     has_numbers = any(block.kind == "numeric" for block in blocks)
     has_texts = any(block.kind == "text" for block in blocks)
-    if has_texts or not has_numbers or n > _MOST_ROWS or n * d > _MOST_CELLS:
+    too_large = n > _MOST_ROWS or n * d > _MOST_CELLS or n * n_classes > _MOST_SCORES
+    if has_texts or not has_numbers or too_large:
         return ()
     return _OF_NUMBERS

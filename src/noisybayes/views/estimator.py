@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..data.errors import InputError
 from ..dataset.tree import Array
 from .base import ViewRows, ViewScores, cross_fitted
 
@@ -23,7 +24,13 @@ def scores(rows: ViewRows) -> ViewScores:
             copies = np.floor(weight + np.random.default_rng(rows.seed).random(len(weight))).astype(int)
             kept, label, weight = np.repeat(kept, copies), np.repeat(label, copies), None
         named = {} if weight is None else {"sample_weight": weight}
-        model = clone(estimator).fit(take(data, kept), label, **named)
+        try:
+            model = clone(estimator).fit(take(data, kept), label, **named)
+        except (TypeError, ValueError) as error:
+            what = "the texts" if isinstance(data, list) else "the columns"
+            raise InputError(
+                f"{type(estimator).__name__} cannot be fitted to {what} ({error}); give a pipeline that prepares them"
+            ) from error
         return lambda here: (model.classes_, model.predict_proba(take(data, here)))
 
     return ViewScores(cross_fitted(rows, fit))
