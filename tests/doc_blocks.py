@@ -76,4 +76,7 @@ def run_shell(commands: str) -> str:
         encoding="utf-8",
     )
     printed = done.stdout.replace(str(Path.cwd().resolve()), "/home/me")
+    printed = re.sub(
+        r"^[a-z][a-z0-9 ]*\.\.\.\n", "", printed, flags=re.MULTILINE
+    )  # stages, which a terminal shows as a bar
     return re.sub(r"[ \t]+$", "", printed, flags=re.MULTILINE)
