@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check format bench quality reproduce clean help
+.PHONY: demo test check docs format bench quality reproduce clean help
 
 help:
 	@echo "make demo    audit the example data, and draw the report"
 	@echo "make test    run all tests"
 	@echo "make check   lint, types, import rules, docs"
+	@echo "make docs    build the site into site/"
 	@echo "make bench   measure speed and recovery anew, and remake the docs pages from the results"
 	@echo "make quality compare with the peers on the same wrong labels (hours; continues where it stopped)"
 	@echo "make reproduce  repeat the paper's experiments (hours; continues where it stopped)"
@@ -27,6 +28,9 @@ check: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest tests/test_docs.py -k "not code_runs"  # what takes long runs in make test
+
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
@@ -48,7 +52,7 @@ reproduce: $(VENV)/.dev
 	else echo "the neural methods are left out: torch is not installed (pip install '.[neural]')"; fi
 
 clean:
-	rm -rf $(VENV) demo-audit .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) site demo-audit .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "noisybayes needs Python 3.11 or newer: make PYTHON=python3.12 ...")'

@@ -30,15 +30,28 @@ def simulate(
 ) -> Simulation:
     """Draw a data set as in the simulation study of the paper.
 
-    Parameters
-    ----------
-    n, n_features, n_classes : rows, binary features (the paper: 500) and classes (the paper: 5)
-    diagonal : the interval that P(observed k | true k) is drawn from, class by class; (1, 1) gives right labels only
-    balanced : equal class shares, or else the first class three times as large as each other
-    random_state : seed or generator
-
     The probabilities of the features are Uniform(0, 0.1) + Normal(0.65, 0.06). The wrong labels of a class are shared
     out by stick-breaking: in random order, each other class gets a uniform part of what is left.
+
+    Parameters
+    ----------
+    n : int
+        Rows.
+    n_features : int
+        Binary features; 500 in the paper.
+    n_classes : int
+        Classes; 5 in the paper.
+    diagonal : tuple of two floats
+        Interval from which P(observed k | true k) is drawn for each class; (1, 1) gives right labels only.
+    balanced : bool
+        Equal class shares; otherwise the first class is three times as large as each other class.
+    random_state : int, numpy.random.Generator or None
+        Random seed or generator.
+
+    Returns
+    -------
+    Simulation
+        Named tuple of X (n, n_features), y (n,), true (n,), class_prior, mislabel_matrix and feature_prob.
     """
     low, high = diagonal
     if n < 1 or n_features < 1 or n_classes < 1:
