@@ -28,6 +28,8 @@ PAGES = {
     "examples/README.md": "examples.md",
 }
 _SOURCES = {site: source for source, site in PAGES.items()}
+# pictures from another server
+_BADGE = re.compile(r"^\[!\[[^\]]*\]\(https://img\.shields\.io/[^)]*\)\]\([^)]*\)\n", re.MULTILINE)
 _IMAGE = r"!\[[^\]]*\]\([^)\s]+\)"
 _LINK = rf"(?P<link>\[(?P<text>(?:[^\[\]]|{_IMAGE})*)\]\((?P<target>[^)\s]+)\))"  # the text may be a picture
 _CODE_OR_LINK = re.compile(rf"^```.*?^```$|`[^`\n]+`|{_LINK}", re.MULTILINE | re.DOTALL)
@@ -51,7 +53,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         target, text = site_target(match["target"], source), _CODE_OR_LINK.sub(rewritten, match["text"])
         return text if target is None else f"[{text}]({target})"
 
-    return _CODE_OR_LINK.sub(rewritten, markdown)
+    return _CODE_OR_LINK.sub(rewritten, _BADGE.sub("", markdown))
 
 
 def site_target(target: str, source: PurePosixPath) -> str | None:
