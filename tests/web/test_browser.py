@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ..browser import find_browser
@@ -100,7 +101,7 @@ def test_another_label_is_chosen_by_keyboard(page, server):
     row = shown_row(page)
     page.keyboard.press("o")
     page.keyboard.type("tra")
-    page.keyboard.press("Tab")
+    assert page.inner_text(".match") == "trade_in"
     page.keyboard.press("Enter")
     page.wait_for_function("row => document.querySelector('#finding')?.dataset.position !== row", arg=row)
     verdict = server.get(f"/api/tables/1/rows/{row}")["verdict"]
@@ -122,24 +123,29 @@ def test_import_a_file(page, tmp_path):
     bad.write_text("a,b\n1,2,3\n")
     page.goto("/import")
     page.set_input_files("input[type=file]", bad)
-    page.click("text=Read it")
-    assert "line 2" in page.inner_text("[role=alert]")
+    page.click("text=Upload")
+    assert all(part in page.inner_text("[role=alert]") for part in ("bad.csv", "line 2"))
     page.set_input_files("input[type=file]", good)
-    page.click("text=Read it")
+    page.click("text=Upload")
     page.wait_for_url("**/columns")
-    assert page.locator("select").evaluate_all("all => all.map(each => each.value)") == ["id", "text", "label"]
+    kinds = page.locator("form.block select").evaluate_all("all => all.map(each => each.value)")
+    assert kinds == ["id", "text", "label"]
     page.click("text=Find the wrong labels")
     page.wait_for_selector("text=may be wrong", timeout=90_000)
-    page.click("main a.primary")
+    page.get_by_role("link", name="Review", exact=True).last.click()
+    page.wait_for_selector("#finding")
     assert SCRIPT in page.inner_text("#finding .message")
     assert page.title() != "owned"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("path", ["/", "/t/1", "/t/1/review", "/t/1/export", "/import", "/chat", "/api"])
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/t/1", "/t/1/review", "/t/1/check", "/t/1/list", "/t/1/columns", "/t/1/export", "/import", "/chat", "/api"],
+)
 def test_every_page_fits_a_phone(chromium, server, path, scheme):
     context = chromium.new_context(
-        base_url=server.url, viewport={"width": 360, "height": 740}, color_scheme=scheme, has_touch=True, is_mobile=True
+        base_url=server.url, viewport={"width": 390, "height": 740}, color_scheme=scheme, has_touch=True, is_mobile=True
     )
     page = context.new_page()
     page.goto(path)
@@ -155,3 +161,93 @@ def test_the_keyboard_alone_reaches_everything(page):
         page.keyboard.press("Tab")
         reached.add(page.evaluate("document.activeElement.textContent.trim().split(/\\s+/)[0]"))
     assert {"Accept", "Keep", "Skip", "Undo", "Overview", "Chat", "Refit"} <= reached
+
+
+def breast_cancer() -> str:
+    from sklearn.datasets import load_breast_cancer
+
+    data = load_breast_cancer(as_frame=True)
+    rng = np.random.default_rng(0)
+    noisy = np.where(rng.random(len(data.target)) < 0.08, 1 - data.target, data.target)
+    return (
+        data.frame.drop(columns="target").assign(finding=np.array(["malignant", "benign"])[noisy]).to_csv(index=False)
+    )
+
+
+def test_a_wide_table_takes_three_clicks(page, tmp_path):
+    """Upload, find the wrong labels, review: the columns are guessed, also where no name tells the label."""
+    file = tmp_path / "cells.csv"
+    file.write_text(breast_cancer(), encoding="utf-8")
+    page.goto("/import")
+    page.set_input_files("input[type=file]", file)
+    page.click("text=Upload")
+    page.wait_for_url("**/columns")
+    kinds = page.locator("form.block select").evaluate_all("all => all.map(each => each.value)")
+    assert kinds == ["numeric"] * 30 + ["label"]
+    assert page.locator(".preview tbody tr").count() == 5
+    page.click("text=Find the wrong labels")
+    page.wait_for_selector("text=may be wrong", timeout=90_000)
+    page.get_by_role("link", name="Review", exact=True).last.click()
+    finding = page.locator("#finding")
+    assert 1 <= finding.locator(".cell:visible").count() <= 6
+    finding.get_by_text("All columns").click()
+    assert finding.locator(".cell:visible").count() == 30
+    assert page.locator("text=Another label").count() == 0  # there are only two
+    page.goto(page.url.replace("/review", "/columns"))
+    page.select_option("select[name=label]", "mean radius")  # the others are guessed again
+    page.wait_for_url("**label=mean+radius")
+    page.wait_for_load_state()
+    kinds = page.locator("form.block select").evaluate_all("all => all.map(each => each.value)")
+    assert (kinds[0], kinds[-1]) in (("label", "binary"), ("label", "categorical"))
+
+
+def eleven_classes() -> str:
+    rng = np.random.default_rng(0)
+    lines = ["text,intent"]
+    for i in range(440):
+        true = i % 11
+        given = (true + 1) % 11 if rng.random() < 0.15 else true
+        words = " ".join(f"word{true}x{rng.integers(5)}" for _ in range(4))
+        lines.append(f"{words},intent{given}")
+    return "\n".join(lines) + "\n"
+
+
+def test_thirty_suspects_of_eleven_classes_by_keyboard(page, server, tmp_path):
+    file = tmp_path / "intents.csv"
+    file.write_text(eleven_classes(), encoding="utf-8")
+    page.goto("/import")
+    page.set_input_files("input[type=file]", file)
+    page.click("text=Upload")
+    page.click("text=Find the wrong labels")
+    page.wait_for_selector("text=may be wrong", timeout=90_000)
+    table = int(page.url.rsplit("/", 1)[-1])
+    page.goto(f"/t/{table}/review")
+    for key in "aakaaakaaaaaaakaaaaaaaaaaaaa":
+        press(page, key)
+    for typed, label in (("intent10", "intent10"), ("t7", "intent7")):  # beyond nine, and by a part of the name
+        row = shown_row(page)
+        page.keyboard.press("o")
+        page.keyboard.type(typed)
+        page.keyboard.press("Enter")
+        page.wait_for_function("row => document.querySelector('#finding')?.dataset.position !== row", arg=row)
+        assert server.get(f"/api/tables/{table}/rows/{row}")["verdict"]["label"] == label
+    assert "30 rows reviewed" in page.inner_text(".reviewed")
+    press(page, "u")
+    assert page.inner_text(".flash").startswith("Took back: row ")
+    page.goto(f"/t/{table}/list?least=0.5")
+    boxes = page.locator("#rows input[name=position]").count()
+    assert boxes > 0
+    page.check("#all")
+    page.click("text=Accept the suggestions of the checked rows")
+    page.wait_for_url("**accepted=*")
+    assert page.inner_text(".flash") == f"{boxes} suggestion{'s' if boxes > 1 else ''} accepted."
+    assert len([one for one in server.get(f"/api/tables/{table}/verdicts") if not one["undone"]]) == 29 + boxes
+    page.goto(f"/t/{table}/review")
+    page.keyboard.press("r")
+    page.wait_for_selector("#fit-done:not([hidden])", timeout=90_000)
+    page.goto(f"/t/{table}/review")
+    assert f"{29 + boxes} rows reviewed" in page.inner_text(".reviewed")  # verdicts count across refits
+    page.goto(f"/t/{table}/export")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="corrected.csv").click()
+    assert "corrected_label" in download.value.path().read_text(encoding="utf-8").splitlines()[0]

@@ -107,9 +107,14 @@ class Table:
 
 
 def _rank(cell: Sequence[Any]) -> tuple[int, int]:
+    return rank_of(cell[1:])
+
+
+def rank_of(cell: Sequence[Piece]) -> tuple[int, int]:
     """Texts, then other cells by the position of their evidence; cells that say nothing last."""
-    marked = [piece[1] for piece in cell[1:] if not isinstance(piece, str)]
-    return (0 if Table.length(cell) > LONG_CELL else 1 if marked else 2), min(marked, default=0)
+    marked = [piece[1] for piece in cell if not isinstance(piece, str)]
+    length = sum(len(piece if isinstance(piece, str) else piece[0]) for piece in cell)
+    return (0 if length > LONG_CELL else 1 if marked else 2), min(marked, default=0)
 
 
 def _n_open(cells: Sequence[Sequence[Any]]) -> int:

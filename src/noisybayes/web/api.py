@@ -209,9 +209,9 @@ _FILE = {"required": True, "content": {"application/octet-stream": {"schema": {"
 
 @api.post("/tables", status_code=201, openapi_extra={"requestBody": _FILE})
 async def add_table(
-    request: Request, desk: TheDesk, name: Annotated[str, Query(max_length=200)], encoding: str = "utf-8"
+    request: Request, desk: TheDesk, name: Annotated[str, Query(max_length=200)], encoding: str = ""
 ) -> Made:
-    """Import a table: the file is the body (CSV, TSV, JSON lines or Parquet), `name` its name."""
+    """Import a table: the file is the body, `name` its name. The encoding is detected if it is not named."""
     from starlette.concurrency import run_in_threadpool
 
     return Made(id=await run_in_threadpool(desk.import_file, name, await request.body(), encoding))

@@ -51,9 +51,9 @@ class Desk:
 
     # tables
 
-    def import_file(self, name: str, content: bytes, encoding: str = "utf-8") -> int:
+    def import_file(self, name: str, content: bytes, encoding: str = "") -> int:
         if not content:
-            raise InputError("the file is empty; choose a table with a column of labels")
+            raise InputError(f"{name} is empty; choose a table with a column of labels")
         upload = read_upload(name, content, self.settings.most_memory, encoding)
         title = (name.replace("\\", "/").rsplit("/", 1)[-1] or "table")[:LONGEST_NAME]
         return self.store.add_table(title, upload.content, upload.n_rows, upload.columns, upload.preview)
@@ -62,6 +62,11 @@ class Desk:
         """Samples of the columns, and their roles as guessed."""
         kept = self.store.preview(table_id)
         return kept if kept is not None else self._on_table("preview", table_id)
+
+    def guess_columns(self, table_id: int, label: str) -> dict[str, Any] | None:
+        """The roles of the columns if `label` holds the labels; None if it cannot."""
+        guessed: dict[str, Any] | None = self._on_table("guess", table_id, label=label)
+        return guessed
 
     def _on_table(self, job: str, table_id: int, **arguments: Any) -> Any:
         with table_on_disk(self.store.content(table_id)) as path:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import takewhile
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from ..auditing.pipeline import AuditOptions, FitOptions, audit_table
+from ..auditing.random_checks import draw
 from ..auditing.result import Audit
 from ..auditing.summary import describe, summarise
 from ..auditing.table import Table
 from ..data.cells import as_text
+from ..data.column_names import new_names
 from ..data.errors import InputError
 from ..data.label_variants import label_variants
 from ..data.roles import Roles, find_roles, labels_of
 from ..report.marks import pieces
+from ..report.rows import OPEN_CELLS, rank_of, short_number
 from .store import Finding
 
 #: Stages of a fit, and the share of the time that has passed when each begins.
@@ -27,8 +32,10 @@ STAGES = {
 #: So many rows can be reviewed even where fewer look wrong.
 LEAST_QUEUE = 500
 TEXT_LIMIT = 5_000
-CELLS_SHOWN = 24
-_VERDICT = "verdict"
+CELLS_SHOWN = 60
+#: Rows that can be checked at random.
+SAMPLE = 200
+_VERDICT, _CHECKED = "verdict", "checked_at_random"
 
 Progress = Callable[[str], None]
 
@@ -57,48 +64,78 @@ def fit_table(
     frame: pl.DataFrame, roles: Roles, name: str, verdicts: Mapping[int, str], progress: Progress, seed: int = 0
 ) -> Fit:
     """Verdicts (label by row) count as verified labels, before those of the table's own column."""
-    table = Table(*_with_verdicts(frame, roles, verdicts), name)
+    drawn = random_rows(frame, roles, seed)
+    table = Table(*_with_verdicts(frame, roles, verdicts, checked_rows(drawn, verdicts)), name)
     found = audit_table(table, FitOptions(seed=seed), AuditOptions(), progress)
     progress("writing")
     overview = summarise(found)
     del overview["suspects"]
-    return Fit(overview, _findings(found))
+    return Fit({**overview, "sample": drawn}, _findings(found, drawn))
 
 
-def _with_verdicts(frame: pl.DataFrame, roles: Roles, verdicts: Mapping[int, str]) -> tuple[pl.DataFrame, Roles]:
+def random_rows(frame: pl.DataFrame, roles: Roles, seed: int = 0) -> list[int]:
+    """Positions of rows with a label in an order that is drawn at random, the same in every fit."""
+    missing = np.array([label is None for label in labels_of(frame, roles).tolist()])
+    return [int(position) for position in draw(missing.astype(int), 1, SAMPLE, seed)]
+
+
+def checked_rows(drawn: Sequence[int], verdicts: Collection[int]) -> list[int]:
+    """The first rows of the sample, as far as all of them have a verdict: nobody picked them, so they are random."""
+    return list(takewhile(lambda position: position in verdicts, drawn))
+
+
+def _with_verdicts(
+    frame: pl.DataFrame, roles: Roles, verdicts: Mapping[int, str], checked: Collection[int] = ()
+) -> tuple[pl.DataFrame, Roles]:
+    """checked : positions of verdicts on rows that were drawn at random"""
     if not verdicts:
         return frame, roles
     known = [None] * frame.height if roles.verified is None else as_text(frame[roles.verified]).to_list()
     for position, label in verdicts.items():
         known[position] = label
-    column = _VERDICT
-    while column in frame.columns:
-        column += "_"
-    return frame.with_columns(pl.Series(column, known, dtype=pl.String)), roles._replace(verified=column)
+    column, at_random = new_names([_VERDICT, _CHECKED], frame.columns)
+    roles = roles._replace(verified=column)
+    columns = [pl.Series(column, known, dtype=pl.String)]
+    if checked and roles.verified_random is None:
+        random = [label if position in set(checked) else None for position, label in enumerate(known)]
+        columns.append(pl.Series(at_random, random, dtype=pl.String))
+        roles = roles._replace(verified_random=at_random)
+    return frame.with_columns(columns), roles
 
 
-def _findings(found: Audit) -> list[Finding]:
-    """The suspects, and the next most suspicious rows after them."""
+def _findings(found: Audit, drawn: Sequence[int]) -> list[Finding]:
+    """The suspects, the next most suspicious rows, rows to check at random, and verdicts to look at again."""
     table = found.table[found.table["given"].notna()]
     ranked = table.sort_values("p_wrong", ascending=False, kind="stable")
     least = max(LEAST_QUEUE, int(getattr(found.model, "review_count_", 0)))
     further = ranked[~ranked["suspect"]].head(max(least - int(table["suspect"].sum()), 0))
     suspects = ranked[ranked["suspect"]]
+    again = [*drawn, *found.contradictions.index.tolist()]
+    listed = set(suspects.index) | set(further.index)
+    others = np.array([row for row in dict.fromkeys(again) if row not in listed], dtype=int)
     return [
         *(_finding(row, suspect=True) for row in describe(found, suspects.index.to_numpy())),
         *(_finding(row, suspect=False) for row in describe(found, further.index.to_numpy())),
+        *(_finding(row, suspect=False) for row in describe(found, others)),
     ]
+
+
+def cell_rank(cell: Mapping[str, Any]) -> tuple[int, int]:
+    return rank_of(cell["pieces"])
 
 
 def _finding(row: Mapping[str, Any], suspect: bool) -> Finding:
     evidence = sorted(row["evidence"], key=lambda item: -abs(item["weight"]))
     cells = [
-        {"column": column, "pieces": pieces(str(value), column, evidence, TEXT_LIMIT)}
+        {"column": column, "pieces": pieces(short_number(str(value)), column, evidence, TEXT_LIMIT)}
         for column, value in row["cells"].items()
         if value is not None
     ]
+    is_wide = len(cells) > OPEN_CELLS
+    cells = sorted(cells, key=cell_rank)[:CELLS_SHOWN] if is_wide else cells
     shown = {
-        "cells": cells[:CELLS_SHOWN],
+        "cells": cells,
+        "n_open": min(max(sum(cell_rank(cell)[0] < 2 for cell in cells), 1), OPEN_CELLS) if is_wide else len(cells),
         "evidence": [{"feature": item["feature"], "weight": item["weight"]} for item in evidence],
         **{name: row[name] for name in ("rest", "label_weight", "log_odds")},
     }

@@ -11,7 +11,10 @@ from ..data.errors import InputError
 from .limited import run_limited
 
 MOST_SECONDS = 120
-SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet", ".gz", ".zst", ".txt", ".json", ".ndjson")
+SUFFIXES = (
+    ".csv", ".tsv", ".jsonl", ".parquet", ".gz", ".zst", ".txt", ".json", ".ndjson", ".xlsx", ".xls", ".ods",
+    ".bz2", ".xz",
+)  # fmt: skip
 
 
 class Upload(NamedTuple):
@@ -21,8 +24,10 @@ class Upload(NamedTuple):
     preview: dict[str, Any]  # samples of the columns, and their roles as guessed
 
 
-def read_upload(name: str, content: bytes, most_memory: int, encoding: str = "utf-8") -> Upload:
-    check_encoding(encoding)
+def read_upload(name: str, content: bytes, most_memory: int, encoding: str = "") -> Upload:
+    """encoding : detected if empty"""
+    if encoding:
+        check_encoding(encoding)
     with tempfile.TemporaryDirectory(prefix="noisybayes-") as folder:
         source, made = Path(folder) / _safe_name(name), Path(folder) / "table.parquet"
         source.write_bytes(content)
@@ -30,7 +35,7 @@ def read_upload(name: str, content: bytes, most_memory: int, encoding: str = "ut
         try:
             told = run_limited("read_file", arguments, most_memory, MOST_SECONDS)
         except InputError as error:
-            raise InputError(str(error).replace(f"{folder}/", "")) from None
+            raise InputError(str(error).replace(f"{folder}/", "").replace(source.name, name)) from None
         return Upload(made.read_bytes(), told["n_rows"], told["columns"], told["preview"])
 
 

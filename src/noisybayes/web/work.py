@@ -19,18 +19,20 @@ import polars as pl
 
 from ..data.cells import as_text
 from ..data.errors import InputError
+from ..data.guess import may_be_labels
 from ..data.read import read_table, write_table
 from .limited import TOO_MUCH_MEMORY
 
 MOST_ROWS = 1_000_000
 _SAMPLES = 3
 _LONGEST_SAMPLE = 300
+_PREVIEW_ROWS, _LONGEST_CELL = 5, 80
 Tell = Callable[[str], None]
 
 
 def read_file(tell: Tell, source: str, made: str, encoding: str) -> dict[str, Any]:
     """Any format to Parquet."""
-    frame = read_table(source, encoding=encoding)
+    frame = read_table(source, encoding=encoding or None)
     if frame.height > MOST_ROWS:
         raise InputError(f"the table has {frame.height:,} rows; at most {MOST_ROWS:,} can be reviewed here")
     write_table(frame, made, "parquet")
@@ -40,6 +42,11 @@ def read_file(tell: Tell, source: str, made: str, encoding: str) -> dict[str, An
 def preview(tell: Tell, table: str) -> dict[str, Any]:
     """What the page of the columns shows: some cells of each, and the roles as guessed."""
     return _preview(pl.read_parquet(table))
+
+
+def guess(tell: Tell, table: str, label: str) -> dict[str, Any] | None:
+    """The roles of the other columns if this one holds the labels."""
+    return _guessed(pl.read_parquet(table), {"label": label})
 
 
 def choose(tell: Tell, table: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
@@ -67,22 +74,35 @@ def export(tell: Tell, table: str, made: str, label: str, corrections: str, raw:
 
 
 JOBS: dict[str, Callable[..., Any]] = {
-    "read_file": read_file, "preview": preview, "choose": choose, "fit": fit, "export": export,
+    "read_file": read_file, "preview": preview, "guess": guess, "choose": choose, "fit": fit, "export": export,
 }  # fmt: skip
 
 
 def _preview(frame: pl.DataFrame) -> dict[str, Any]:
-    from .fitting import choose_roles
-
-    try:
-        guessed: dict[str, Any] | None = choose_roles(frame, {})[0]._asdict()
-    except InputError:
-        guessed = None
+    guessed = _guessed(frame, {})
+    if guessed is None:  # nothing is named like a label: the last column that could be one is a start
+        likely = next((name for name in reversed(frame.columns) if may_be_labels(frame[name])), None)
+        guessed = None if likely is None else _guessed(frame, {"label": likely})
     samples = {
         name: [cell[:_LONGEST_SAMPLE] for cell in as_text(frame[name].drop_nulls().head(20 * _SAMPLES)).drop_nulls()]
         for name in frame.columns
     }
-    return {"guessed": guessed, "samples": {name: cells[:_SAMPLES] for name, cells in samples.items()}}
+    rows = [[None if cell is None else cell[:_LONGEST_CELL] for cell in row] for row in _first_rows(frame)]
+    return {"guessed": guessed, "samples": {name: cells[:_SAMPLES] for name, cells in samples.items()}, "rows": rows}
+
+
+def _guessed(frame: pl.DataFrame, chosen: Mapping[str, Any]) -> dict[str, Any] | None:
+    from .fitting import choose_roles
+
+    try:
+        return choose_roles(frame, chosen)[0]._asdict()
+    except InputError:
+        return None
+
+
+def _first_rows(frame: pl.DataFrame) -> list[tuple[str | None, ...]]:
+    head = frame.head(_PREVIEW_ROWS)
+    return list(zip(*(as_text(head[name]).to_list() for name in head.columns), strict=True))
 
 
 def main(job: str, most_memory: int) -> dict[str, Any]:

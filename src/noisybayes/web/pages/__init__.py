@@ -1,8 +1,8 @@
 """The pages: forms that are sent and answered by another page; they work without JavaScript too."""
 
-from . import chat, handover, imports, leads, people, review, tables
+from . import chat, handover, imports, leads, lists, people, review, tables
 from .page import error_page
 
-ROUTERS = tuple(module.router for module in (tables, imports, review, chat, handover, leads, people))
+ROUTERS = tuple(module.router for module in (tables, imports, review, lists, chat, handover, leads, people))
 
 __all__ = ["ROUTERS", "error_page"]

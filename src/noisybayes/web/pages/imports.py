@@ -37,7 +37,7 @@ def _import_page(request: Request, desk: Desk, error: str | None) -> Response:
 
 @router.post("/import", dependencies=checked)
 def import_file(
-    request: Request, desk: TheDesk, file: Annotated[UploadFile, File()], encoding: Annotated[str, Form()] = "utf-8"
+    request: Request, desk: TheDesk, file: Annotated[UploadFile, File()], encoding: Annotated[str, Form()] = ""
 ) -> Response:
     try:
         table_id = desk.import_file(file.filename or "table", file.file.read(), encoding)
@@ -47,8 +47,15 @@ def import_file(
 
 
 @router.get("/t/{table_id}/columns")
-def columns_form(request: Request, desk: TheDesk, table_id: int) -> Response:
-    return _columns_page(request, desk, table_id, None, None)
+def columns_form(request: Request, desk: TheDesk, table_id: int, label: str = "") -> Response:
+    """With a `label`, the other columns are guessed again."""
+    table = desk.store.table(table_id)
+    if label not in table.columns:
+        return _columns_page(request, desk, table_id, None, None)
+    guessed = desk.guess_columns(table_id, label)
+    kinds = _guessed(guessed, table._replace(roles=None))
+    error = None if guessed else f"the column {label!r} cannot be the label; choose another one"
+    return _columns_page(request, desk, table_id, kinds, error)
 
 
 @router.post("/t/{table_id}/columns", dependencies=checked)
@@ -89,8 +96,9 @@ def _columns_page(
     samples = preview["samples"]
     status = 200 if error is None else 422
     return render(
-        request, "columns.html", status, table=table, kinds=kinds, samples=samples, offered=KINDS, error=error
-    )
+        request, "columns.html", status, table=table, kinds=kinds, samples=samples, offered=KINDS, error=error,
+        rows=preview.get("rows") or [], label=next((name for name, kind in kinds.items() if kind == "label"), ""),
+    )  # fmt: skip
 
 
 def _guessed(guessed: dict[str, Any] | None, table: TableInfo) -> dict[str, str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request
 from starlette.responses import Response
 
+from ...report.ordering import natural_order
 from ..api import TheDesk, account_of
-from ..desk import Filter
+from ..desk import Desk, Filter
 from ..roles import may
 from ..store import Conflict, NotFound
 from .page import Reviewer, checked, go, render
@@ -32,6 +33,7 @@ def review(
     skip: int = 0,
     row: int | None = None,
     done: int | None = None,
+    undone: int | None = None,
 ) -> Response:
     """One row at a time: `row` if named, else the first of the queue after those skipped."""
     found = desk.overview(table_id)
@@ -47,9 +49,12 @@ def review(
         request, "review.html", table=found.table, finding=current,
         verdict=None if current is None else desk.store.verdict(table_id, current.position),
         upcoming=[each for each in queue if current is None or each.position != current.position][:UPCOMING],
-        which=which, skip=max(skip, 0), left=left, labels=found.table.labels, keys=KEYS, progress=found.progress,
+        which=which, skip=max(skip, 0), left=left, labels=natural_order(found.table.labels), keys=KEYS,
+        progress=found.progress,
         heat_map=heat_map(found.fit.overview, table_id), fit=found.fit,
         done=None if done is None else desk.store.verdict(table_id, done),
+        undone=next((one for one in desk.store.log(table_id) if one.id == undone and one.undone), None),
+        contradictions=_to_look_at_again(desk, table_id, found.fit.overview),
     )  # fmt: skip
 
 
@@ -66,6 +71,7 @@ def decide(
     suggested: Annotated[str, Form()] = "",
     all: Annotated[str, Form()] = "",
     skip: Annotated[int, Form()] = 0,
+    back: Annotated[str, Form()] = "",
 ) -> Response:
     try:
         desk.decide(table_id, position, reviewer, label, seen)
@@ -75,6 +81,8 @@ def decide(
         return render(
             request, "conflict.html", 409, table=table, finding=finding, current=conflict.current, label=label
         )
+    if back == "check":
+        return go(f"/t/{table_id}/check")
     return go(f"/t/{table_id}/review", given=given, suggested=suggested, all=all, skip=skip or None, done=position)
 
 
@@ -87,5 +95,15 @@ def undo(desk: TheDesk, reviewer: Reviewer, table_id: int) -> Response:
     try:
         desk.store.finding(table_id, verdict.position)
     except NotFound:  # a refit has dropped the row from the queue
-        return go(f"/t/{table_id}/review")
-    return go(f"/t/{table_id}/review", row=str(verdict.position))
+        return go(f"/t/{table_id}/review", undone=str(verdict.id))
+    return go(f"/t/{table_id}/review", row=str(verdict.position), undone=str(verdict.id))
+
+
+def _to_look_at_again(desk: Desk, table_id: int, summary: dict[str, Any]) -> list[dict[str, Any]]:
+    """Verdicts that the fit contradicts, unless they were changed since."""
+    verdicts = desk.store.verdicts(table_id)
+    return [
+        one
+        for one in summary.get("contradictions") or []
+        if (verdict := verdicts.get(one["row"] - 1)) is not None and verdict.label == one["given"]
+    ]

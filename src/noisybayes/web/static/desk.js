@@ -31,6 +31,34 @@ for (const form of document.querySelectorAll("form[method=post]")) {
 // (a fragment in the address would do this too, but take the focus from the field)
 document.getElementById("last")?.scrollIntoView({ block: "nearest" });
 
+// what is typed finds a label: the first whose name begins so, else that holds it; Enter applies it
+for (const form of document.querySelectorAll("form.search")) {
+  const field = form.querySelector("input[list]");
+  const labels = [...document.querySelectorAll(`#${field.getAttribute("list")} option`)].map((option) => option.value);
+  const shown = form.querySelector(".match");
+  const match = () => {
+    const typed = field.value.trim().toLowerCase();
+    if (!typed) return "";
+    return labels.find((label) => label.toLowerCase() === typed) ?? labels.find((label) => label.toLowerCase().startsWith(typed))
+      ?? labels.find((label) => label.toLowerCase().includes(typed)) ?? "";
+  };
+  field.addEventListener("input", () => { shown.textContent = field.value ? match() || "no such label" : ""; });
+  field.addEventListener("keydown", (event) => { if (event.key === "Escape") field.blur(); });
+  form.addEventListener("submit", (event) => {
+    if (match()) field.value = match();
+    else event.preventDefault();
+  }, true);
+}
+
+for (const select of document.querySelectorAll("select[data-submit]")) {
+  select.addEventListener("change", () => select.form.submit());
+}
+
+const all = document.getElementById("all");
+all?.addEventListener("change", () => {
+  for (const box of document.querySelectorAll("#rows input[name=position]")) box.checked = all.checked;
+});
+
 const fit = document.getElementById("fit");
 if (fit) watch(fit);
 

@@ -1,0 +1,44 @@
+"""Rows checked at random on the desk: which ones count, and what they tell."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from noisybayes.data.roles import find_roles
+from noisybayes.web.fitting import checked_rows, random_rows
+
+from .desk_at_work import JSON, add_table, form, messages, wait
+
+
+def test_only_the_first_rows_without_a_gap_are_random():
+    assert checked_rows([7, 3, 9, 1], {7, 3, 1, 100}) == [7, 3]
+    assert checked_rows([7, 3], {3}) == []
+
+
+def test_the_sample_is_the_same_in_every_fit_and_has_labels():
+    frame = pl.DataFrame({"text": ["a b c"] * 40, "label": (["x", "y", None, "x"] * 10)})
+    roles, _ = find_roles(frame, label="label", text=["text"])
+    drawn = random_rows(frame, roles)
+    assert drawn == random_rows(frame, roles)
+    assert sorted(drawn) == [row for row in range(40) if row % 4 != 2]
+
+
+def test_checked_rows_are_the_headline(client):
+    content, true = messages()
+    table = add_table(client, content)
+    sample = client.get(f"/api/tables/{table}/overview").json()["sample"]
+    assert len(set(sample)) == 200
+    for position in sample[:60]:
+        page = client.get(f"/t/{table}/check").text
+        assert f'data-position="{position}"' in page
+        assert "suggested" not in page.partition('<section class="finding')[2]  # nothing that could sway
+        fields = form(client, f"/t/{table}/check", position=position, seen=0, label=true[position], back="check")
+        answer = client.post(f"/t/{table}/verdict", data=fields)
+        assert answer.headers["location"] == f"/t/{table}/check"
+    client.post(f"/api/tables/{table}/fit", headers=JSON)
+    wait(client, table)
+    rate = client.get(f"/api/tables/{table}/overview").json()["noise_rate"]
+    assert rate["n_checked"] == 60
+    assert rate["low"] <= 24 / 240 <= rate["high"]
+    for page in (f"/t/{table}", f"/t/{table}/check"):
+        assert "by 60 rows checked at random" in client.get(page).text
