@@ -10,7 +10,7 @@ help:
 	@echo "make test    run all tests"
 	@echo "make check   lint, types, import rules, docs"
 	@echo "make docs    build the site into site/"
-	@echo "make bench   measure speed and recovery anew, and remake the docs pages from the results"
+	@echo "make bench   measure speed and recovery again, and regenerate the docs pages from the results"
 	@echo "make quality compare with the peers on the same wrong labels (hours; continues where it stopped)"
 	@echo "make reproduce  repeat the paper's experiments (hours; continues where it stopped)"
 	@echo "make format  format the code"

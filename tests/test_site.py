@@ -49,6 +49,15 @@ def test_the_picture_of_the_architecture_is_drawn_from_the_import_rules():
     assert names == {path.parent.name for path in package.glob("*/__init__.py")}
 
 
+def test_the_comparison_in_the_readme_is_made_from_the_stored_results():
+    """If this fails after a benchmark: python tools/peers_picture.py"""
+    peers = tool("peers_picture")
+    found = peers.comparisons()
+    assert peers.PICTURE.read_text(encoding="utf-8") == peers.render(found)
+    assert peers.sentences(found) in peers.README.read_text(encoding="utf-8")
+    assert {each.dataset for each in found} > set(peers.PEOPLE)
+
+
 @pytest.mark.parametrize(
     ("page", "target", "on_site"),
     [

@@ -17,4 +17,4 @@ fi
 cd "$work"
 venv/bin/noisybayes audit "$root/examples/dealership.csv" --label label --text message --out audit
 test -s audit/report.html
-"${pip[@]}" list | grep -iE '^(numpy|scipy|scikit-learn|pandas|polars|noisybayes) '
+venv/bin/python -m pip --disable-pip-version-check list | grep -iE "^(numpy|scipy|scikit-learn|pandas|polars|click|noisybayes) "

@@ -25,7 +25,7 @@ DEFAULT_FOLDER = "bench-data"
 @click.option("--seeds", type=click.IntRange(min=1), default=5, show_default=True, help="Repetitions of each.")
 @click.option("--first-seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the first one.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Runs side by side; one for each core if left out.")
-@click.option("--fresh", is_flag=True, help="Measure the chosen ones anew, also where rows are stored.")
+@click.option("--fresh", is_flag=True, help="Measure the chosen ones again, also where rows are stored.")
 @click.option(
     "--plugins",
     type=click.Path(exists=True, file_okay=False, path_type=Path),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.option("--datasets", default="all", show_default=True, help="Names, with commas between.")
 @click.option("--methods", default="all", show_default=True, help="Names, with commas between.")
 @click.option("--seeds", type=click.IntRange(min=1), default=10, show_default=True, help="Repetitions of each.")
-@click.option("--fresh", is_flag=True, help="Measure the chosen ones anew, also where rows are stored.")
+@click.option("--fresh", is_flag=True, help="Measure the chosen ones again, also where rows are stored.")
 @root_option
 def review(datasets: str, methods: str, seeds: int, fresh: bool, root: Path) -> None:
     """Review tables whose true labels are known, and count the wrong labels that are found on the way.
