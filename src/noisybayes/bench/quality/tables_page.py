@@ -51,7 +51,7 @@ def section(rows: list[Row]) -> str:
     ]
     lines.append(["**mean of all**", "", *_figures(list(found.values()))])
     seeds = len({row["seed"] for row in rows})
-    repeat = f"{seeds} seeds. Repeat with `{_COMMAND} --seeds {seeds} --fresh`."
+    repeat = f"{seeds} seed{'s' if seeds > 1 else ''}. Repeat with `{_COMMAND} --seeds {seeds} --fresh`."
     return f"{TEXT}\n{table(header, lines)}\n\n{_verdict(list(found.values()))} {repeat}\n"
 
 
