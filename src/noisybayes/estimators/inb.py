@@ -73,7 +73,8 @@ class BernoulliINB(BaseINB, BernoulliModel):
     ----------
     alpha : "auto" (default) or number
         "auto" shrinks each probability towards its feature's overall mean, as strongly as the marginal likelihood of
-        the data asks for. A number is the pseudo-count of scikit-learn's BernoulliNB; 0 is maximum likelihood.
+        the data asks for. A number is the pseudo-count of scikit-learn's BernoulliNB; 0 is maximum likelihood, in which
+        a class is impossible for a row with a value that the class never has (the fewest such values win if all are).
         Under "crossfit", "auto" begins with the one of four strengths under which the scores explain the labels best.
     binarize : float or None, default 0.0
         Values above it count as 1, as in scikit-learn; None demands a matrix of zeros and ones.

@@ -1,4 +1,8 @@
-"""Binary features: P(x_j = 1 | k) = p[k, j], with a Beta prior on each p[k, j]."""
+"""Binary features: P(x_j = 1 | k) = p[k, j], with a Beta prior on each p[k, j].
+
+Without a prior (alpha = 0) a probability may be zero, and zero means zero: no number of other features outweighs a
+value that a class never has. Where every class is impossible for a row, the one with the fewest such values wins.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +21,12 @@ from .base import Family, best_strength, linear_score, linear_terms, some_column
 
 # That a column is zero is evidence too; beyond so many columns of sparse rows the absent ones would hide the present.
 _MOST_COLUMNS_TO_SHOW_ABSENCE = 200
-# Stands for zero: keeps every logarithm finite, and is far below one part in the rows of any data set.
-_TINY = 1e-10
+# Stands for log 0. Its exponential is 0, and the other features of a row do not add up to as much: it is as good as minus
+# infinity, but the impossible values of a row can still be counted.
+_LOG_ZERO = -1e5
+# If all rows of a class have a feature, the weight of the class and that of its ones still differ by rounding, because
+# they are summed in different orders.
+_ROUNDING = 1e-12
 
 
 class BetaPrior(NamedTuple):
@@ -59,7 +67,7 @@ class Bernoulli(Family):
         return transposed_product(X, resp).T
 
     def fixed_prior(self, alpha: float, stats: Array, weight: Array) -> BetaPrior:
-        return BetaPrior(np.asarray(max(alpha, _TINY)), np.asarray(max(alpha, _TINY)))
+        return BetaPrior(np.asarray(float(alpha)), np.asarray(float(alpha)))
 
     def pooled_prior(self, stats: Array, weight: Array, strength: float | None = None) -> BetaPrior:
         # half a pseudo-row keeps columns that are constant away from 0 and 1
@@ -75,16 +83,20 @@ class Bernoulli(Family):
         weight = weight[:, None]
         # the sums of rounded numbers may stray beyond their bounds
         ones = np.clip(stats, 0.0, weight)
-        log_total = np.log(weight + prior.ones + prior.zeros)
-        log_p = np.log(ones + prior.ones) - log_total
-        return BernoulliParams(log_p, np.log(weight - ones + prior.zeros) - log_total)
+        zeros = weight - ones
+        if not np.all(prior.zeros):
+            zeros = np.where(zeros <= _ROUNDING * weight, 0.0, zeros)
+        total = weight + prior.ones + prior.zeros
+        return BernoulliParams(_log_share(ones + prior.ones, total), _log_share(zeros + prior.zeros, total))
 
     def log_prior(self, params: BernoulliParams, prior: BetaPrior) -> Array:
         return np.asarray((params.log_p * prior.ones + params.log_q * prior.zeros).sum(axis=1))
 
     def scorer(self, params: BernoulliParams, dtype: np.dtype[Any]) -> Callable[[Any], Array]:
-        weights = np.ascontiguousarray((params.log_p - params.log_q).T, dtype=dtype)
-        return partial(linear_score, weights=weights, offset=params.log_q.sum(axis=1).astype(dtype))
+        never, always = (log <= _LOG_ZERO for log in params)
+        if never.any() or always.any():
+            return _possible_scorer(params, never, always, dtype)
+        return _linear_scorer(*params, dtype)
 
     def terms(self, params: BernoulliParams, X: Any, component: Array, other: Array) -> Any:
         if sparse.issparse(X) and X.shape[1] > _MOST_COLUMNS_TO_SHOW_ABSENCE:
@@ -99,6 +111,35 @@ class Bernoulli(Family):
     ) -> Array:
         p = np.exp(params.log_p)
         return (rng.random((len(component), p.shape[1])) < p[component]).astype(np.float64)
+
+
+def _log_share(part: Array, total: Array) -> Array:
+    """log(part / total); a half where a component has no rows."""
+    with np.errstate(divide="ignore", invalid="ignore"):  # zeros are replaced
+        log_share = np.maximum(np.log(part) - np.log(total), _LOG_ZERO)
+    return np.asarray(np.where(total > 0, log_share, np.log(0.5)))
+
+
+def _linear_scorer(log_p: Array, log_q: Array, dtype: np.dtype[Any]) -> Callable[[Any], Array]:
+    weights = np.ascontiguousarray((log_p - log_q).T, dtype=dtype)
+    return partial(linear_score, weights=weights, offset=log_q.sum(axis=1).astype(dtype))
+
+
+def _possible_scorer(
+    params: BernoulliParams, never: Array, always: Array, dtype: np.dtype[Any]
+) -> Callable[[Any], Array]:
+    """never, always : (C, d) where x_j is never 1, or always 1, in a component"""
+    log_p, log_q = np.where(never, 0.0, params.log_p), np.where(always, 0.0, params.log_q)
+    impossible = _linear_scorer(never.astype(np.float64), always.astype(np.float64), dtype)
+    return partial(_score_possible, possible=_linear_scorer(log_p, log_q, dtype), impossible=impossible)
+
+
+def _score_possible(X: Any, possible: Callable[[Any], Array], impossible: Callable[[Any], Array]) -> Array:
+    """Impossible values are counted apart: whole numbers are exact in any precision, sums of _LOG_ZERO are not."""
+    scores = impossible(X)
+    scores *= _LOG_ZERO
+    scores += possible(X)
+    return scores
 
 
 def _is_binary(values: Array) -> bool:
