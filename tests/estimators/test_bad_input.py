@@ -54,7 +54,11 @@ def changed(row, column, value):
         ({"alpha": -1}, (X, Y), "alpha must be 'auto' or a number of at least 0, got -1"),
         ({"alpha": "big"}, (X, Y), "alpha must be 'auto' or a number of at least 0, got 'big'"),
         ({"method": "magic"}, (X, Y), "method must be one of 'crossfit', 'em', got 'magic'"),
-        ({"start": "middle"}, (X, Y), "start must be one of 'labels', 'random', got 'middle'"),
+        (
+            {"start": "middle"},
+            (X, Y),
+            "start must be one of 'labels', 'random', 'paper', 'paper-near-half', got 'middle'",
+        ),
         ({"n_init": 0}, (X, Y), "n_init must be a whole number of at least 1, got 0"),
         ({"max_iter": 0.5}, (X, Y), "max_iter must be a whole number of at least 1, got 0.5"),
         ({"tol": "tight"}, (X, Y), "tol must be a number of at least 0, got 'tight'"),

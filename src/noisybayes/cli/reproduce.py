@@ -10,7 +10,7 @@ import click
 from .bench.options import root_option
 
 # the keys of noisybayes.bench.paper.EXPERIMENTS, whose import would take a second (a test keeps them equal)
-NAMES = ("table1", "table2", "roc", "impact", "newsgroups", "livestream")
+NAMES = ("table1", "table2", "starts", "roc", "impact", "newsgroups", "livestream")
 
 
 @click.command()
@@ -43,6 +43,7 @@ def reproduce(
 
     from .._extras import MissingExtraError
     from ..bench.paper import EXPERIMENTS
+    from ..bench.paper.facts import store_facts
     from ..bench.paper.page import write_page
     from ..bench.paper.runner import Job, load, pending, results_path, run, select_methods
     from ..bench.paper.runs import load_runs, remember
@@ -77,4 +78,5 @@ def reproduce(
     if json_file is not None:
         json_file.write_text(json.dumps(shown, indent=1), encoding="utf-8")
     if not quick:
+        store_facts(root, name, experiment.facts())
         console.print(f"wrote {write_page(root)}")

@@ -48,6 +48,7 @@ class LiveStreaming(NamedTuple):
     true: Array  # (n,) the experts' labels
     dialog: Array  # (n,) number of the dialog
     tokens: list[list[str]]  # the words of each message
+    said_to_agree: Array  # (n,) the authors' column Z: whether the two labels are the same, with one slip
 
 
 class NoisyAGNews(NamedTuple):
@@ -84,6 +85,7 @@ def live_streaming() -> LiveStreaming:
         frame["Ys"].to_numpy(),
         frame["对话编号"].to_numpy(),
         [_masked(ast.literal_eval(words)) for words in frame["分词结果"]],
+        frame["Z"].to_numpy() == 1,
     )
 
 

@@ -19,9 +19,11 @@ _SHARED = """
         Pseudo-counts of a Dirichlet prior on its columns.
     class_prior : (K,), optional
         The shares of the true classes if they are known.
-    start : "labels" (default) or "random"
+    start : "labels" (default), "random", "paper" or "paper-near-half"
         Begin EM at naive Bayes on the observed labels, or `n_init` times at random near the marginals (in one batch,
-        the best objective wins).
+        the best objective wins). "paper" is the paper's random start as printed, "paper-near-half" the same with
+        probabilities of features between 0.4 and 0.6; both are for binary features, `n_init` times too, and the classes
+        are not matched with the labels afterwards.
     n_init : int, default 10
     max_iter, tol : EM stops after `max_iter` iterations or when one gains less than `tol` per row.
         Under "crossfit" `start`, `n_init` and `max_iter` are those of the EM candidate, and `tol` has no effect.

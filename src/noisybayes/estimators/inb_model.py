@@ -143,7 +143,7 @@ class INBModel(LatentLabelModel):
         K = len(self.classes_)
         if self._by_em_alone(rows.n_rows, np.bincount(rows.observed, weights=rows.weight, minlength=K)[:K]):
             merged = self._merged(rows)
-            n_starts = self.n_init if self.start == "random" else 1
+            n_starts = settings.fit_settings(self).n_starts
             self._fit_em(Dataset.of(merged, self._engine(), n_starts * K), family, self._checkpoint(merged))
             return None
         return self._fit_robust(Dataset.of(rows, self._engine(), K), family, self._checkpoint(rows))

@@ -12,9 +12,10 @@ from ..dataset.tree import Array
 from ..engines import ENGINES
 from ..model.fit import Settings
 from ..model.mislabel import Fixed, Structure
+from ..model.start import PAPER_INTERVALS
 from ..model.structures import STRUCTURES
 
-STARTS = ("labels", "random")
+STARTS = ("labels", "random", *PAPER_INTERVALS)
 METHODS = ("crossfit", "em")
 
 

@@ -15,7 +15,7 @@ from ..dataset.tree import Array, summed, take_components, tree_map
 from .em import Model, Params, Run, Stats, expect, run_em
 from .families import Family
 from .mislabel import Structure, matching
-from .start import random_statistics, statistics_of_labels
+from .start import PAPER_INTERVALS, paper_params, random_statistics, statistics_of_labels
 
 # The first EM runs with one pseudo-row: classes mixed by wrong labels look alike, and a strength estimated from them
 # would pull them together for good.
@@ -29,6 +29,11 @@ class Settings:
     n_init: int = 1
     max_iter: int = 300
     tol: float = 1e-5
+
+    @property
+    def n_starts(self) -> int:
+        """How many fits run side by side."""
+        return 1 if self.start == "labels" else self.n_init
 
 
 @dataclass(frozen=True)
@@ -64,18 +69,28 @@ def fit(
 ) -> Fit:
     settings = problem.settings
     labels = statistics_of_labels(data, problem.family, problem.n_classes)
-    starts = labels if settings.start == "labels" else random_statistics(labels, settings.n_init, rng)
     model = first_model(problem, labels)
+    params = _start(model, labels, settings, rng)
+    del labels
     em = partial(_em, data, settings, report, checkpoint)
-    run = em(model, first_params(model, starts), settings.max_iter, "em")
-    del labels, starts
+    run = em(model, params, settings.max_iter, "em")
     run = run.restart(int(run.objective[-1].argmax()))
     strengths: list[tuple[int, Any]] = [(0, settings.alpha)]
     if settings.alpha == "auto":
         model, run, strengths = _tune(model, run, em, settings.max_iter)
-    if problem.structure.exchangeable and problem.class_prior is None and not data.has_verified:
+    # the paper has no such step: it trusts that classes stay what the matrix of its start names them
+    named = settings.start in PAPER_INTERVALS
+    if problem.structure.exchangeable and problem.class_prior is None and not data.has_verified and not named:
         run = _aligned(run)
     return Fit(model, run.params, run.stats, run.objective[:, 0], strengths, run.converged)
+
+
+def _start(model: Model, labels: Stats, settings: Settings, rng: np.random.Generator) -> Params:
+    if settings.start in PAPER_INTERVALS:
+        return paper_params(model, labels, settings.start, settings.n_init, rng)
+    return first_params(
+        model, labels if settings.start == "labels" else random_statistics(labels, settings.n_init, rng)
+    )
 
 
 def fit_without(data: Dataset, fitted: Fit, problem: Problem, left_out: Array) -> Params:

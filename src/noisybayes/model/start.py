@@ -1,4 +1,5 @@
-"""Where EM begins: naive Bayes on the observed labels, or random mixtures of those classes near the marginals."""
+"""Where EM begins: naive Bayes on the observed labels, random mixtures of those classes near the marginals, or the
+paper's random parameters."""
 
 from __future__ import annotations
 
@@ -8,13 +9,18 @@ from typing import Any
 import numpy as np
 
 from ..dataset import Dataset, Rows
-from ..dataset.tree import Array, tree_map
-from .em import Stats, statistics
+from ..dataset.tree import Array, take_components, tree_map
+from .em import Model, Params, Stats, statistics
 from .families import Family
+from .mislabel import Fixed
 
 # How far a random start strays from the marginals towards the observed classes. Far starts fail: hundreds of random
 # likelihood ratios would drown the labels.
 JITTER = 0.1
+# The paper begins at classes of equal size, "random" probabilities of the features, and a random matrix with a diagonal
+# above a half. Where the probabilities are drawn from it does not say: name of the start -> interval.
+PAPER_INTERVALS = {"paper": (0.0, 1.0), "paper-near-half": (0.4, 0.6)}
+_LEAST_DIAGONAL = 0.5
 
 
 def label_statistics(rows: Rows, family: Family, n_classes: int, dtype: np.dtype[Any]) -> Stats:
@@ -51,3 +57,29 @@ def random_statistics(labels: Stats, n_init: int, rng: np.random.Generator) -> S
     features = tree_map(mix, labels.features)
     joint = np.einsum("yl,lrk->ryk", labels.joint[0], soft)
     return Stats(joint, features, np.zeros(n_init))
+
+
+def paper_params(model: Model, labels: Stats, start: str, n_init: int, rng: np.random.Generator) -> Params:
+    """The paper's start, `n_init` times. What is known (class shares, the matrix) stays as it is known."""
+    weight = labels.class_weight[0]
+    K = len(weight)
+    # drawn in the order of the class sizes, so that the names of the classes do not matter
+    rank = np.argsort(np.argsort(weight, kind="stable"))
+    features = model.family.random_params(labels.features, n_init * K, *PAPER_INTERVALS[start], rng)
+    components = (np.arange(n_init)[:, None] * K + rank).reshape(-1)
+    if isinstance(model.structure, Fixed):
+        mislabel = np.broadcast_to(model.structure.start(K), (n_init, K, K))
+    else:
+        mislabel = np.stack([random_matrix(K, rng)[np.ix_(rank, rank)] for _ in range(n_init)])
+    prior = np.full(K, 1 / K) if model.class_prior is None else model.class_prior
+    return Params(np.broadcast_to(prior, (n_init, K)), mislabel, take_components(features, components))
+
+
+def random_matrix(n_classes: int, rng: np.random.Generator) -> Array:
+    """(K, K): the diagonal uniform above a half, the rest of a column shared out in proportion to uniform numbers."""
+    if n_classes == 1:
+        return np.ones((1, 1))
+    matrix = rng.uniform(size=(n_classes, n_classes))
+    np.fill_diagonal(matrix, 0.0)
+    right = rng.uniform(_LEAST_DIAGONAL, 1.0, n_classes)
+    return np.asarray(matrix / matrix.sum(axis=0) * (1.0 - right) + np.diag(right))

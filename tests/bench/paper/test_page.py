@@ -8,7 +8,9 @@ from xml.etree import ElementTree
 import pytest
 
 from noisybayes.bench.paper import EXPERIMENTS
-from noisybayes.bench.paper.methods import NEURAL
+from noisybayes.bench.paper.facts import load_facts, store_facts
+from noisybayes.bench.paper.livestream import CORRECT
+from noisybayes.bench.paper.methods import METHODS, NEURAL
 from noisybayes.bench.paper.page import render_figures, render_page, write_page
 from noisybayes.bench.paper.plots import Line, box_plot, line_plot
 from noisybayes.bench.paper.runner import Job, results_path, run_job
@@ -139,3 +141,41 @@ def test_a_picture_is_whole_and_brings_its_background(name):
 def test_what_lies_far_out_is_a_dot():
     assert PICTURES["boxes"].count("<circle") == 1
     assert "a &lt; b" in PICTURES["boxes"]
+
+
+# --- what is counted, and how readings were searched -----------------------------------------------------------------
+
+
+def test_facts_are_stored_by_experiment_and_shown(tmp_path):
+    store_facts(tmp_path, "livestream", {"rows": 10})
+    store_facts(tmp_path, "newsgroups", {"words": 3})
+    store_facts(tmp_path, "livestream", FACTS)
+    assert load_facts(tmp_path, "livestream") == FACTS
+    assert load_facts(tmp_path, "newsgroups") == {"words": 3}
+    shown = EXPERIMENTS["livestream"].facts_page(FACTS)
+    assert "276 of 1,416 rows are 0\n(19.49 %)" in shown
+    assert "differ in 275 rows (19.42 %)" in shown
+
+
+FACTS = {"rows": 1416, "zeros in Z": 276, "Y differs from Ys": 275, "rows where Z is wrong": 294}
+
+
+def test_the_search_tells_how_many_readings_were_compared(root):
+    page = render_page(root)
+    rows = _rows(root, "livestream")
+    searches = EXPERIMENTS["livestream"].searched(rows)
+    n_settings = len({row["setting"] for row in rows})
+    assert {search.tried for search in searches} == {3 * n_settings}
+    assert all(0 <= search.met <= search.tried for search in searches)
+    assert "## How we searched" in page
+
+
+def test_right_labels_may_mean_the_rows_whose_label_is_right():
+    reading = EXPERIMENTS["livestream"].settings(quick=True)[CORRECT]
+    data = EXPERIMENTS["livestream"].draw(reading, 0)
+    assert (data.y_test == data.true_test).all()
+    assert (data.y[data.right] == data.true[data.right]).all()
+    assert len(data.right) == (data.y == data.true).sum() < len(data.y)
+    kept = METHODS["nb-correct"](data, 0).proba
+    assert (kept == METHODS["nb"](data._replace(X=data.X[data.right], y=data.y[data.right]), 0).proba).all()
+    assert (kept != METHODS["nb-correct"](data._replace(right=None), 0).proba).any()

@@ -7,11 +7,13 @@ from .impact import IMPACT
 from .livestream import LIVESTREAM
 from .newsgroups import NEWSGROUPS
 from .roc import ROC
+from .starts import STARTS_EXPERIMENT
 from .tables import TABLE1, TABLE2
 
 EXPERIMENTS: dict[str, Experiment] = {
     "table1": TABLE1,
     "table2": TABLE2,
+    "starts": STARTS_EXPERIMENT,
     "roc": ROC,
     "impact": IMPACT,
     "newsgroups": NEWSGROUPS,

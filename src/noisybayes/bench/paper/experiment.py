@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..store import Row
 from .measures import measure
 from .methods import Draw, Result
+
+
+class Search(NamedTuple):
+    """How many ways to understand what the paper did were compared on a data set, and how many met its figure."""
+
+    data: str
+    varied: str
+    tried: int
+    figure: str  # of the paper, that they were compared with
+    met: int
 
 
 class Experiment(ABC):
@@ -39,6 +49,18 @@ class Experiment(ABC):
     def figures(self, rows: list[Row]) -> dict[str, str]:
         """Name of a file in docs/img -> SVG."""
         return {}
+
+    def facts(self) -> dict[str, Any]:
+        """What is counted in the data once and for all, without any fit: name -> value. Stored with the rows."""
+        return {}
+
+    def facts_page(self, facts: Mapping[str, Any]) -> str:
+        """What the section says of them."""
+        return ""
+
+    def searched(self, rows: list[Row]) -> list[Search]:
+        """How the reading of the paper was found that comes nearest to its figures."""
+        return []
 
     def findings(self, rows: list[Row]) -> list[str]:
         """What did not come out as in the paper, in sentences; whatever they claim is looked up in the rows."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.naive_bayes import BernoulliNB
 
 from ...estimators import BernoulliINB
+from ...model.mislabel import matching
 
 Array = NDArray[Any]
 
@@ -26,6 +27,7 @@ class Draw(NamedTuple):
     class_prior: Array | None = None
     feature_prob: Array | None = None  # (K, d)
     y_test: Array | None = None  # observed labels of the test rows
+    right: Array | None = None  # training rows that methods with right labels learn from; None: all
 
 
 class Result(NamedTuple):
@@ -58,6 +60,12 @@ def _of(model: Any, draw: Draw, labels: Array) -> Result:
     return Result(proba, prob if whole else None, _parameters(model, draw), prior if whole else None)
 
 
+def _of_right_labels(model: Any, draw: Draw) -> Result:
+    if draw.right is None:
+        return _of(model, draw, draw.true)
+    return _of(model, draw._replace(X=draw.X[draw.right]), draw.true[draw.right])
+
+
 def _parameters(model: Any, draw: Draw) -> int:
     if hasattr(model, "n_parameters_"):
         return int(model.n_parameters_)
@@ -71,7 +79,7 @@ def nb(draw: Draw, seed: int) -> Result:
 
 
 def nb_correct(draw: Draw, seed: int) -> Result:
-    return _of(BernoulliNB(), draw, draw.true)
+    return _of_right_labels(BernoulliNB(), draw)
 
 
 def _unsmoothed(equal_classes: bool, right: bool) -> Method:
@@ -81,10 +89,10 @@ def _unsmoothed(equal_classes: bool, right: bool) -> Method:
     """
 
     def method(draw: Draw, seed: int) -> Result:
-        labels = draw.true if right else draw.y
-        K = len(np.unique(labels))
+        K = len(np.unique((draw.true if draw.right is None else draw.true[draw.right]) if right else draw.y))
         shares = np.full(K, 1 / K) if equal_classes else None
-        return _of(BernoulliINB.paper(mislabel=np.eye(K), class_prior=shares, n_jobs=1), draw, labels)
+        model = BernoulliINB.paper(mislabel=np.eye(K), class_prior=shares, n_jobs=1)
+        return _of_right_labels(model, draw) if right else _of(model, draw, draw.y)
 
     return method
 
@@ -102,6 +110,22 @@ def nbt(draw: Draw, seed: int) -> Result:
 
 def inb_paper(draw: Draw, seed: int) -> Result:
     return _of(BernoulliINB.paper(n_jobs=1, max_iter=1_000), draw, draw.y)
+
+
+def _started(start: str, n_init: int, matched: bool = False) -> Method:
+    """The paper's estimator from another start. matched : its classes are named after the labels that they get most"""
+
+    def method(draw: Draw, seed: int) -> Result:
+        model = BernoulliINB.paper(start=start, n_init=n_init, n_jobs=1, max_iter=1_000, random_state=seed)
+        result = _of(model, draw, draw.y)
+        if matched:
+            order = matching(model.mislabel_matrix_)
+            result.proba[:, model.classes_] = result.proba[:, model.classes_[order]]
+            if result.feature_prob is not None and result.class_prior is not None:
+                result = result._replace(feature_prob=result.feature_prob[order], class_prior=result.class_prior[order])
+        return result
+
+    return method
 
 
 def inb(draw: Draw, seed: int) -> Result:
@@ -127,12 +151,31 @@ METHODS: dict[str, Method] = {
     "nb-equal-correct": _unsmoothed(equal_classes=True, right=True),
     "nbt": nbt,
     "inb-paper": inb_paper,
+    "inb-start-random": _started("random", 10),
+    "inb-start-paper": _started("paper", 1),
+    "inb-start-paper-10": _started("paper", 10),
+    "inb-start-paper-10-matched": _started("paper", 10, matched=True),
+    "inb-start-half": _started("paper-near-half", 1),
+    "inb-start-half-10": _started("paper-near-half", 10),
+    "inb-start-half-10-matched": _started("paper-near-half", 10, matched=True),
     "inb": inb,
     "nlnn": _neural("nlnn"),
     "nal": _neural("nal"),
     "nal-complex": _neural("nal-complex"),
 }
 NEURAL = ("nlnn", "nal", "nal-complex")
+_PRINTED, _NEAR_HALF = "probabilities uniform in (0, 1), as printed", "probabilities uniform in (0.4, 0.6)"
+#: Methods that differ in where EM begins: the start in words, how many there are, whether classes are matched after it.
+STARTS = {
+    "inb-start-paper": (_PRINTED, 1, "no"),
+    "inb-start-paper-10": (_PRINTED, 10, "no"),
+    "inb-start-paper-10-matched": (_PRINTED, 10, "yes"),
+    "inb-start-half": (_NEAR_HALF, 1, "no"),
+    "inb-start-half-10": (_NEAR_HALF, 10, "no"),
+    "inb-start-half-10-matched": (_NEAR_HALF, 10, "yes"),
+    "inb-start-random": ("near the marginals", 10, "yes"),
+    "inb-paper": ("naive Bayes on the labels", 1, "yes"),
+}
 #: What each is called in tables.
 TITLES = {
     "nb": "NB",
@@ -143,6 +186,13 @@ TITLES = {
     "nb-equal-correct": "NB, unsmoothed, equal classes, right labels",
     "nbt": "NB-T",
     "inb-paper": "INB (paper's)",
+    "inb-start-random": "INB (paper's), ten random starts near the marginals",
+    "inb-start-paper": "INB (paper's), printed start",
+    "inb-start-paper-10": "INB (paper's), ten printed starts",
+    "inb-start-paper-10-matched": "INB (paper's), ten printed starts, classes matched",
+    "inb-start-half": "INB (paper's), start near one half",
+    "inb-start-half-10": "INB (paper's), ten starts near one half",
+    "inb-start-half-10-matched": "INB (paper's), ten starts near one half, classes matched",
     "inb": "INB (ours)",
     "nlnn": "NLNN",
     "nal": "NAL",

@@ -50,6 +50,13 @@ class Family:
         """The parameters that maximise expected log-likelihood + log-prior; weight (C,) is the sum of resp."""
         raise NotImplementedError
 
+    def random_params(self, labels: Any, n_components: int, low: float, high: float, rng: np.random.Generator) -> Any:
+        """Parameters at random, as the paper begins: probabilities uniform between `low` and `high`.
+
+        labels : statistics of any components, for the number of columns
+        """
+        raise ValueError("the paper's random start is for binary features only; use start='labels' or start='random'")
+
     def log_prior(self, params: Any, prior: Any) -> Array:
         """(C,) log-density of the parameters, up to a constant that does not depend on them."""
         raise NotImplementedError

@@ -89,6 +89,12 @@ class Bernoulli(Family):
         total = weight + prior.ones + prior.zeros
         return BernoulliParams(_log_share(ones + prior.ones, total), _log_share(zeros + prior.zeros, total))
 
+    def random_params(
+        self, labels: Array, n_components: int, low: float, high: float, rng: np.random.Generator
+    ) -> BernoulliParams:
+        p = rng.uniform(low, high, (n_components, labels.shape[1]))
+        return BernoulliParams(np.log(p), np.log1p(-p))
+
     def log_prior(self, params: BernoulliParams, prior: BetaPrior) -> Array:
         return np.asarray((params.log_p * prior.ones + params.log_q * prior.zeros).sum(axis=1))
 
