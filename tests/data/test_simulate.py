@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from noisybayes import simulate
+from noisybayes.data.simulate import OFF_DIAGONAL
 
 
 def test_it_is_the_papers_generator():
@@ -32,12 +33,40 @@ def test_right_labels_only():
     np.testing.assert_array_equal(data.y, data.true)
 
 
-def test_the_sticks_are_broken_in_random_order():
-    """No class gets the larger share of the wrong labels by its number."""
-    matrices = [simulate(1, n_features=1, random_state=seed).mislabel_matrix for seed in range(2_000)]
+@pytest.mark.parametrize("rule", OFF_DIAGONAL)
+def test_no_class_is_favoured_by_its_number(rule):
+    """Sticks are broken in random order, for instance."""
+    made = (simulate(1, n_features=1, off_diagonal=rule, random_state=seed) for seed in range(2_000))
+    matrices = [data.mislabel_matrix for data in made]
+    np.testing.assert_allclose(np.sum(matrices, axis=1), 1.0)
     wrong = np.mean([(m - np.diag(np.diag(m))) for m in matrices], axis=0)
     off_diagonal = wrong[~np.eye(5, dtype=bool)]
     np.testing.assert_allclose(off_diagonal, 0.1, atol=0.01)
+
+
+def test_the_rules_differ_in_how_uneven_the_shares_are():
+    """Mean sum of squares of four shares: E[n] = 1/3 + E[n - 1] / 3 for sticks, 2 / (n + 1) for Dirichlet."""
+    rng = np.random.default_rng(0)
+    squares = {}
+    for rule, draw in OFF_DIAGONAL.items():
+        shares = np.array([draw(4, rng) for _ in range(20_000)])
+        np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+        assert (shares >= 0).all()
+        squares[rule] = (shares**2).sum(axis=1).mean()
+    assert squares["stick-breaking"] == pytest.approx(14 / 27, abs=0.005)
+    assert squares["dirichlet"] == pytest.approx(2 / 5, abs=0.005)
+    assert 1 / 4 < squares["uniform"] < 0.35
+
+
+def test_the_rule_changes_the_matrix_only():
+    one, other = (simulate(50, off_diagonal="uniform", diagonal=diagonal, random_state=1) for diagonal in HALVES)
+    np.testing.assert_array_equal(one.X, other.X)
+    np.testing.assert_array_equal(one.true, other.true)
+    with pytest.raises(ValueError, match="off_diagonal must be one of 'stick-breaking', 'dirichlet', 'uniform', got 1"):
+        simulate(off_diagonal=1)
+
+
+HALVES = ((0.5, 0.6), (0.9, 1.0))
 
 
 def test_a_seed_repeats_and_another_differs():

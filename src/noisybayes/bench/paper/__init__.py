@@ -5,6 +5,7 @@ from __future__ import annotations
 from .experiment import Experiment
 from .impact import IMPACT
 from .livestream import LIVESTREAM
+from .matrices import MATRICES
 from .newsgroups import NEWSGROUPS
 from .roc import ROC
 from .starts import STARTS_EXPERIMENT
@@ -13,6 +14,7 @@ from .tables import TABLE1, TABLE2
 EXPERIMENTS: dict[str, Experiment] = {
     "table1": TABLE1,
     "table2": TABLE2,
+    "matrices": MATRICES,
     "starts": STARTS_EXPERIMENT,
     "roc": ROC,
     "impact": IMPACT,

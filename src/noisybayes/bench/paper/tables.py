@@ -27,6 +27,7 @@ class Setting(NamedTuple):
     balanced: bool
     n_features: int = 500
     n_classes: int = 5
+    off_diagonal: str = "stick-breaking"
 
 
 class Table(Experiment):
@@ -47,7 +48,7 @@ class Table(Experiment):
         """80 % of the rows are for training, as in the paper."""
         data = simulate(
             setting.n, n_features=setting.n_features, n_classes=setting.n_classes, diagonal=setting.diagonal,
-            balanced=setting.balanced, random_state=seed,
+            balanced=setting.balanced, off_diagonal=setting.off_diagonal, random_state=seed,
         )  # fmt: skip
         cut = setting.n * 4 // 5
         return Draw(

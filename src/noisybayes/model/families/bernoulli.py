@@ -21,8 +21,8 @@ from .base import Family, best_strength, linear_score, linear_terms, some_column
 
 # That a column is zero is evidence too; beyond so many columns of sparse rows the absent ones would hide the present.
 _MOST_COLUMNS_TO_SHOW_ABSENCE = 200
-# Stands for log 0. Its exponential is 0, and the other features of a row do not add up to as much: it is as good as minus
-# infinity, but the impossible values of a row can still be counted.
+# Stands for log 0. Its exponential is 0, and the other features of a row do not add up to as much: it is as good as
+# minus infinity, but the impossible values of a row can still be counted.
 _LOG_ZERO = -1e5
 # If all rows of a class have a feature, the weight of the class and that of its ones still differ by rounding, because
 # they are summed in different orders.

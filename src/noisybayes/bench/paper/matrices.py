@@ -1,0 +1,153 @@
+"""How wrong labels are shared out among the other classes: three readings of the paper's simulation."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...data.simulate import OFF_DIAGONAL
+from ..store import Row, table
+from .compare import Mean, cell, mean_of, paired, repetitions
+from .experiment import Experiment, Search
+from .methods import Draw
+from .tables import INTERVALS, TABLE1, TABLE2, Setting, Table, paper_figures, setting_name
+
+WORDS = {"stick-breaking": "stick-breaking", "dirichlet": "Dirichlet", "uniform": "normalised uniforms"}
+_TABLES: dict[str, Table] = {"balanced": TABLE1, "unbalanced": TABLE2}
+#: What is compared: column of the paper's figures -> words.
+_FIGURES = {"acc_nb": "NB", "acc_inb": "INB (paper's)", "delta_acc": "ΔACC"}
+
+
+class Matrices(Experiment):
+    TITLE = "How wrong labels are shared out"
+    METHODS = ("nb", "nb-correct", "inb-paper")
+    REPS = 100
+
+    def settings(self, quick: bool = False) -> dict[str, Setting]:
+        if quick:
+            small = TABLE1.settings(quick)["200, [0.55, 0.65)"]
+            return {f"balanced, 200, [0.55, 0.65), {rule}": small._replace(off_diagonal=rule) for rule in OFF_DIAGONAL}
+        return {
+            f"{kind}, {setting_name(n, interval)}, {rule}": Setting(n, interval, kind == "balanced", off_diagonal=rule)
+            for kind, each in _TABLES.items()
+            for interval in INTERVALS[:-1]  # without wrong labels there is nothing to share out
+            for n in each.sizes
+            for rule in OFF_DIAGONAL
+        }
+
+    def draw(self, setting: Setting, seed: int, /) -> Draw:
+        return TABLE1.draw(setting, seed)
+
+    def page(self, rows: list[Row]) -> str:
+        return f"""## {self.TITLE}
+
+The paper: "the off-diagonal elements are then randomly sampled from [0, 1) such that" columns sum to 1. Tables 1 and 2
+take that as stick-breaking: in random order, each other class gets a uniform part of what is left. The others are
+Dirichlet, where all ways to share are equally likely, and normalised uniforms, where classes get parts in proportion to
+uniform numbers. Repetitions: {repetitions(rows)}.
+
+### Mean absolute difference from the paper, over all rows of both tables with wrong labels, points
+
+{_distances(rows)}
+
+{_nearest(rows)}
+
+### ΔACC, points
+
+{_rows_of(rows, "delta_acc")}
+
+### Accuracy of NB, %
+
+{_rows_of(rows, "acc_nb")}
+"""
+
+    def findings(self, rows: list[Row]) -> list[str]:
+        told = _nearest(rows)
+        return [f"Off-diagonal entries of the simulation: {told[0].lower()}{told[1:]}"] if told else []
+
+    def searched(self, rows: list[Row]) -> list[Search]:
+        found = _gaps(rows, "delta_acc")
+        if not found:
+            return []
+        full = [rule for rule, gaps in found.items() if max(map(abs, gaps.values())) <= 1]
+        n_rows = max(map(len, found.values()))
+        return [
+            Search(
+                "Simulation", "off-diagonal entries of the matrix", len(found), f"ΔACC of all {n_rows} rows", len(full)
+            )
+        ]
+
+
+def _place(setting: str) -> tuple[str, str]:
+    """Where the paper's figures of a setting stand."""
+    kind, _, rest = setting.partition(", ")
+    return kind, rest.rpartition(", ")[0]
+
+
+def _figure(rows: list[Row], setting: str, column: str) -> Mean:
+    if column == "delta_acc":
+        return paired(rows, setting, "nb", "nb-correct")
+    return mean_of(cell(rows, setting, "nb" if column == "acc_nb" else "inb-paper"), "accuracy", 100)
+
+
+def _by_rule(rows: list[Row], column: str) -> dict[str, dict[tuple[str, str], Mean]]:
+    """Rule -> row of the paper's tables -> our figure, where the paper has one."""
+    found: dict[str, dict[tuple[str, str], Mean]] = {}
+    for setting in dict.fromkeys(row["setting"] for row in rows):
+        mean, place = _figure(rows, setting, column), _place(setting)
+        if mean.n and place in paper_figures():
+            found.setdefault(setting.rpartition(", ")[2], {})[place] = mean
+    return {rule: found[rule] for rule in OFF_DIAGONAL if rule in found}
+
+
+def _gaps(rows: list[Row], column: str) -> dict[str, dict[tuple[str, str], float]]:
+    """The same less the paper's figures."""
+    return {
+        rule: {place: mean.value - float(paper_figures()[place][column]) for place, mean in mine.items()}
+        for rule, mine in _by_rule(rows, column).items()
+    }
+
+
+def _distances(rows: list[Row]) -> str:
+    gaps = {column: _gaps(rows, column) for column in _FIGURES}
+    lines = []
+    for rule in gaps["delta_acc"]:
+        mine = [list(gaps[column][rule].values()) if rule in gaps[column] else [] for column in _FIGURES]
+        shown = [f"{np.mean(np.abs(values)):.2f}" if values else "–" for values in mine]
+        within = sum(abs(gap) <= 1 for gap in mine[-1])
+        lines.append([WORDS[rule], *shown, f"{within} of {len(mine[-1])}"])
+    return table(["rule", *_FIGURES.values(), "ΔACC within a point"], lines)
+
+
+def _nearest(rows: list[Row]) -> str:
+    """Whether a rule fits every row, which is nearest in all, and the hardest rows of Table 1 as an example."""
+    found = _gaps(rows, "delta_acc")
+    if not found:
+        return ""
+    full = [WORDS[rule] for rule, gaps in found.items() if max(map(abs, gaps.values())) <= 1]
+    distance = {rule: float(np.mean(np.abs(list(gaps.values())))) for rule, gaps in found.items()}
+    best = min(distance, key=lambda rule: distance[rule])
+    examples = []
+    for n in (5_000, 1_000):
+        place = ("balanced", setting_name(n, INTERVALS[0]))
+        mine = [by_place[place] for by_place in _by_rule(rows, "delta_acc").values() if place in by_place]
+        if mine:
+            shown = " / ".join(f"{mean.value:.1f}" for mean in mine)
+            examples.append(f"{shown} at n = {n} (paper {paper_figures()[place]['delta_acc']})")
+    return (
+        f"{'Every row within a point: ' + ', '.join(full) if full else 'No rule has every row within a point'}. "
+        f"Nearest in all, by the mean absolute difference of ΔACC, is {WORDS[best]} ({distance[best]:.2f} points). "
+        f"ΔACC at [0.55, 0.65), {' / '.join(WORDS[rule] for rule in found)}: {'; '.join(examples)}."
+    )
+
+
+def _rows_of(rows: list[Row], column: str) -> str:
+    by_rule = _by_rule(rows, column)
+    places = dict.fromkeys(place for mine in by_rule.values() for place in mine)
+    lines = []
+    for place in places:
+        shown = [mine[place].shown() if place in mine else "–" for mine in by_rule.values()]
+        lines.append([*place, *shown, paper_figures()[place][column]])
+    return table(["classes", "n, interval", *(WORDS[rule] for rule in by_rule), "paper"], lines)
+
+
+MATRICES = Matrices()
