@@ -143,6 +143,41 @@ def test_what_lies_far_out_is_a_dot():
     assert "a &lt; b" in PICTURES["boxes"]
 
 
+# --- differences from the paper's tables -----------------------------------------------------------------------------
+
+
+def test_the_intervals_of_an_n_count_as_one_draw():
+    """Accuracies that are off by 1 and by 3 points in the two repetitions, in every interval."""
+    papers = paper_figures()
+    rows = [
+        {
+            "setting": name,
+            "rep": rep,
+            "method": "nb",
+            "accuracy": (float(papers["balanced", name]["acc_nb"]) + gap) / 100,
+        }
+        for name in TABLE1.settings()
+        for rep, gap in enumerate((1.0, 3.0))
+    ]
+    gaps = TABLE1.gaps(rows)
+    assert [(gap.n, gap.method, gap.intervals) for gap in gaps] == [(n, "nb", 5) for n in (500, 1_000, 5_000)]
+    for gap in gaps:
+        assert gap.mean == pytest.approx((2.0, 1.0, 2))
+        assert gap.spread == pytest.approx(2**0.5)
+    # a repetition that lacks an interval would count other intervals more
+    assert TABLE1.gaps(rows[:-1])[-1].mean.n == 1
+
+
+def test_simulations_have_differences_and_no_verdicts():
+    for name in ("table1", "table2", "roc"):
+        experiment = EXPERIMENTS[name]
+        setting = next(iter(experiment.settings()))
+        made = run_job(experiment, next(iter(experiment.settings(quick=True).values())), Job(setting, 0, ("nb", "nbt")))
+        page = experiment.page(made[1])
+        assert "difference" in page
+        assert not re.search(r"reproduced|higher|lower", page)
+
+
 # --- what is counted, and how readings were searched -----------------------------------------------------------------
 
 

@@ -16,8 +16,9 @@ HEAD = """# The paper, reproduced
 `noisybayes reproduce` from the rows in [results/paper/](../results/paper); no number on it was typed, except the
 paper's own. NB is naive Bayes on the labels as observed, NB-T has the parameters that made the data, *INB (paper's)* is
 `BernoulliINB.paper()`, *INB (ours)* is `BernoulliINB()` with its defaults. After ± stands the standard error of a mean.
-A figure counts as reproduced if it is within a point of the paper's, or within two standard errors of the difference;
-the paper prints no errors, so its own are taken to be as large as ours.
+On real data a figure counts as reproduced if it is within a point of the paper's, or within two standard errors of the
+difference; the paper prints no errors, so its own are taken to be as large as ours. In the simulation only differences
+are given: the repetitions of the paper share draws, and its errors cannot be known.
 """
 DISCUSSION = """## What came out as in the paper, and what did not
 

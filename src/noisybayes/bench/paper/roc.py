@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..store import Row, table
-from .compare import difference, mean_of, methods_in, repetitions, settings_in, verdict
+from .compare import difference, mean_of, methods_in, repetitions, settings_in
 from .experiment import Experiment
 from .measures import average_roc, measure
 from .methods import TITLES, Draw, Result
@@ -46,12 +46,12 @@ class Roc(Experiment):
             mine = [row for row in rows if row["method"] == method]
             mean = mean_of(mine, "auc", 100)
             figure = paper_figures().get(("balanced", setting), {}).get(f"auc_{PAPER_NAMES.get(method)}")
-            beside = ["–", "–", "–"]
+            beside = ["–", "–"]
             if figure:
-                beside = [figure, difference(mean, float(figure)), verdict(mean, float(figure))]
+                beside = [figure, difference(mean, float(figure))]
             at = mean_of(mine, _column(FALSE_RATES[8]), 100)
             lines.append([TITLES[method], mean.shown(), *beside, at.shown()])
-        header = ["method", "macro-AUC, %", "paper", "difference", "verdict", f"found at {_percent(8)} false alarms, %"]
+        header = ["method", "macro-AUC, %", "paper", "difference", f"found at {_percent(8)} false alarms, %"]
         return f"""## {self.TITLE}
 
 For every class the curve of that class against the others, averaged over the classes and over the repetitions
