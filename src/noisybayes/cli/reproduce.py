@@ -10,7 +10,7 @@ import click
 from .bench.options import root_option
 
 # the keys of noisybayes.bench.paper.EXPERIMENTS, whose import would take a second (a test keeps them equal)
-NAMES = ("table1", "table2", "matrices", "starts", "roc", "impact", "newsgroups", "livestream")
+NAMES = ("table1", "table2", "matrices", "starts", "roc", "impact", "newsgroups", "by-date", "livestream")
 
 
 @click.command()

@@ -8,7 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from noisybayes.bench.paper import EXPERIMENTS
-from noisybayes.bench.paper.methods import NEURAL, TITLES
+from noisybayes.bench.paper.methods import NEURAL
+from noisybayes.bench.paper.registry import TITLES
 from noisybayes.bench.store import read_rows
 from noisybayes.cli.app import app
 from noisybayes.cli.reproduce import NAMES

@@ -5,18 +5,24 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
+from scipy import sparse
 
-from noisybayes.bench.paper import EXPERIMENTS
+from noisybayes.bench.paper import EXPERIMENTS, news_ranking
+from noisybayes.bench.paper.by_date import KINDS, Setting
 from noisybayes.bench.paper.facts import load_facts, store_facts
 from noisybayes.bench.paper.livestream import CORRECT
 from noisybayes.bench.paper.methods import METHODS, NEURAL
+from noisybayes.bench.paper.news_ranking import PAPER_WORDS
 from noisybayes.bench.paper.page import render_figures, render_page, write_page
 from noisybayes.bench.paper.plots import Line, box_plot, line_plot
 from noisybayes.bench.paper.runner import Job, results_path, run_job
 from noisybayes.bench.paper.runs import load_runs, made_by, remember
 from noisybayes.bench.paper.tables import INTERVALS, TABLE1, TABLE2, paper_figures, setting_name
 from noisybayes.bench.store import write_rows
+
+SLOW = {*NEURAL, "inb", "text-cleanlab", "text-mislabel", *(name for name in METHODS if "-10" in name)}
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +32,7 @@ def root(tmp_path_factory):
     for name, experiment in EXPERIMENTS.items():
         rows = []
         for setting, value in experiment.settings(quick=True).items():
-            methods = tuple(m for m in experiment.methods(setting) if m not in {*NEURAL, "inb"})
+            methods = tuple(m for m in experiment.methods(setting) if m not in SLOW)
             for rep in range(2):
                 rows += run_job(experiment, value, Job(setting, rep, methods))[1]
         write_rows(results_path(folder, name), rows)
@@ -56,7 +62,7 @@ def test_an_experiment_without_rows_has_no_section(tmp_path):
 
 def test_no_section_fails_when_only_some_methods_were_run(root):
     for name, experiment in EXPERIMENTS.items():
-        rows = [row for row in _rows(root, name) if row["method"] == "inb-paper"]
+        rows = [row for row in _rows(root, name) if row["method"] in {"inb-paper", "text-inb"}]
         assert experiment.page(rows).startswith("## ")
         assert isinstance(experiment.findings(rows), list)
         assert isinstance(experiment.figures(rows), dict)
@@ -214,3 +220,34 @@ def test_right_labels_may_mean_the_rows_whose_label_is_right():
     kept = METHODS["nb-correct"](data, 0).proba
     assert (kept == METHODS["nb"](data._replace(X=data.X[data.right], y=data.y[data.right]), 0).proba).all()
     assert (kept != METHODS["nb-correct"](data._replace(right=None), 0).proba).any()
+
+
+def test_ranks_of_words_are_those_of_their_scores(monkeypatch):
+    """The ten words and two stop words; document i has the first i + 1 of the words, so that the first is in most."""
+    words = np.array(sorted([*PAPER_WORDS, "the", "of"]))
+    columns = np.searchsorted(words, PAPER_WORDS)
+    counts = np.zeros((20, len(words)))
+    for i in range(20):
+        counts[i, columns[: i % 10 + 1]] = 1
+    counts[:, np.searchsorted(words, ["of", "the"])] = 9
+    labels = np.arange(20) // 10
+    monkeypatch.setattr(news_ranking, "documents", lambda: (sparse.csr_matrix(counts), words, labels))
+    facts = news_ranking.ranks()
+    share = "greatest share of a group, stop words left out"
+    assert facts[f"{share}: windows"] == 1
+    assert facts[f"{share}: space"] == 10
+    assert facts["greatest share of a group: space"] == 12
+    assert facts["vocabulary"] == 12
+    assert facts["documents like 1111110111"] == 0
+    assert "Under the first rule they are the ten on top" in news_ranking.page(facts)
+    assert "Under no rule are all ten on top" in news_ranking.page({**facts, **{n: 11 for n in facts if ": w" in n}})
+
+
+def test_the_mistakes_by_date_are_drawn_and_the_split_is_not():
+    by_date = EXPERIMENTS["by-date"]
+    for kind in KINDS:
+        setting = Setting(kind, 20, quick=True)
+        one, other = (by_date.draw(setting, seed) for seed in (0, 1))
+        assert (one.true == other.true).all()
+        assert (one.y != other.y).any()
+        assert 0.1 < (one.y != one.true).mean() < 0.3

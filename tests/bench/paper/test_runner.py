@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from noisybayes.bench.paper import EXPERIMENTS, runner
-from noisybayes.bench.paper.methods import METHODS, NEURAL, TITLES
+from noisybayes.bench.paper.methods import NEURAL
+from noisybayes.bench.paper.registry import METHODS, TITLES
 from noisybayes.bench.paper.runner import load, pending, run_job, select_methods
 
 from .small import Tiny, rows_of, run_tiny
@@ -136,4 +137,4 @@ def test_every_setting_offers_methods_of_the_experiment(name, quick):
     experiment = EXPERIMENTS[name]
     for setting in experiment.settings(quick):
         assert set(experiment.methods(setting)) <= set(experiment.METHODS)
-        assert "nb" in experiment.methods(setting)
+        assert {"nb", "text-nb"} & set(experiment.methods(setting))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .by_date import BY_DATE
 from .experiment import Experiment
 from .impact import IMPACT
 from .livestream import LIVESTREAM
@@ -19,5 +20,6 @@ EXPERIMENTS: dict[str, Experiment] = {
     "roc": ROC,
     "impact": IMPACT,
     "newsgroups": NEWSGROUPS,
+    "by-date": BY_DATE,
     "livestream": LIVESTREAM,
 }

@@ -26,7 +26,7 @@ READINGS = {
 @cache
 def features(reading: str, quick: bool = False) -> tuple[Any, Array]:
     """CSR (n, words) of zeros and ones, and the group of each document. Loaded once in a process."""
-    counts, words, labels = _made() if quick else _documents()
+    counts, words, labels = made_documents() if quick else documents()
     scores = word_scores(counts, words, reading)
     limit = _QUICK_WORDS if quick else N_WORDS
     columns = np.sort(np.argsort(-scores, kind="stable")[:limit])
@@ -49,7 +49,7 @@ def word_scores(counts: Any, words: Array, reading: str) -> Array:
 
 
 @cache
-def _documents() -> tuple[Any, Array, Array]:
+def documents() -> tuple[Any, Array, Array]:
     """Counts of the words of the training part in all documents: 130,107 words, the paper's number."""
     vectorizer = CountVectorizer().fit(newsgroups("train").texts)
     data = newsgroups()
@@ -58,7 +58,7 @@ def _documents() -> tuple[Any, Array, Array]:
 
 
 @cache
-def _made() -> tuple[Any, Array, Array]:
+def made_documents() -> tuple[Any, Array, Array]:
     """A stand-in that needs no files: 4 groups, 400 short documents of 300 words."""
     rng = np.random.default_rng(0)
     labels = rng.integers(4, size=400)

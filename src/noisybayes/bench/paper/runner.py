@@ -10,9 +10,12 @@ from typing import Any, NamedTuple
 
 from joblib import Parallel, delayed
 
+from ..quality.methods import check_packages
 from ..store import Row, read_rows, write_rows
 from .experiment import Experiment
-from .methods import METHODS, NEURAL
+from .methods import NEURAL
+from .registry import METHODS
+from .text_methods import QUALITY_NAMES
 
 
 class Job(NamedTuple):
@@ -94,6 +97,7 @@ def check_methods(names: Sequence[str], experiment: Experiment) -> None:
     for name in names:
         if name not in experiment.METHODS:
             raise ValueError(f"there is no method {name!r} here; there are: {', '.join(experiment.METHODS)}")
+    check_packages(QUALITY_NAMES[name] for name in names if name in QUALITY_NAMES)
     if set(names) & set(NEURAL):
         from ..._extras import require
 

@@ -220,8 +220,8 @@ def _shared_draws(experiment: Table) -> str:
         return ""
     values = ", ".join(f"{next(iter(found))} at n = {n:,}" for n, found in by_n.items())
     return f"""The paper prints one NB-T value per n for all {len(INTERVALS)} intervals ({values}).
-So the intervals of an n share their draws, as ours do, and count as one; whether the {experiment.REPS} repetitions share
-a draw of the parameters as well, it does not say. If they do, its means stray from ours by more than our standard
+So the intervals of an n share their draws, as ours do, and count as one; whether the {experiment.REPS} repetitions
+share a draw of the parameters as well, it does not say. If they do, its means stray from ours by more than our standard
 errors. So differences stand here without a verdict: the mean over the intervals with our standard error, and the
 standard deviation of a single repetition, twice which a mean of the paper should hardly exceed."""
 
