@@ -115,7 +115,9 @@ class Learner:
         self.observed = integers(rows.observed)
         self.n_epochs = 0
         self._impossible = torch.from_numpy(~rows.possible)
-        self._centre = np.asarray(rows.X.mean(axis=0), dtype=np.float64)
+        self._centre = np.zeros(rows.X.shape[1])
+        if settings.centred:
+            self._centre = np.asarray(rows.X.mean(axis=0), dtype=np.float64)
         self.restart()
 
     def restart(self, keep: Array | None = None) -> None:

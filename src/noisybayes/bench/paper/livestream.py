@@ -56,7 +56,7 @@ class Data(NamedTuple):
 
 class Livestream(Experiment):
     TITLE = "Live Streaming Dialog Dataset"
-    METHODS = (*_BAYES, "inb", "nlnn", "nal")
+    METHODS = (*_BAYES, "inb", "nlnn", "nal", "nlnn-authors", "nal-authors")
     REPS = 100
 
     def settings(self, quick: bool = False) -> dict[str, Setting]:

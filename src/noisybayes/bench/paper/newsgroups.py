@@ -42,7 +42,7 @@ MAIN = Setting("sum", "uniform", 20)
 
 class Newsgroups(Experiment):
     TITLE = "20 Newsgroups"
-    METHODS = (*_BAYES, "inb-paper", "inb", "nlnn", "nal")
+    METHODS = (*_BAYES, "inb-paper", "inb", "nlnn", "nal", "nlnn-authors", "nal-authors")
     REPS = 10
 
     def settings(self, quick: bool = False) -> dict[str, Setting]:

@@ -19,7 +19,7 @@ PAIRS = {
     "unsmoothed, equal classes": ("nb-equal", "nb-equal-correct"),
 }
 #: As in the paper's figures, with both kinds of INB, and the neural methods if they were run.
-FIVE = ("nb", "inb-paper", "inb", "nlnn", "nal", "nb-correct")
+FIVE = ("nb", "inb-paper", "inb", "nlnn", "nal", "nlnn-authors", "nal-authors", "nb-correct")
 
 
 class Reading(NamedTuple):
