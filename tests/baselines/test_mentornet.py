@@ -47,6 +47,25 @@ def test_the_mentor_learns_that_labels_which_are_never_right_do_not_count():
     assert accuracy(model) > 0.8
 
 
+@needs_torch
+def test_as_published_rows_are_weighed_in_every_mini_batch():
+    model = quick("mentornet", as_published=True, noise_rate=0.25, max_epochs=20, patience=1).fit(X, Y)
+    assert model.n_epochs_ == 20
+    assert set(model.weights_) == {0.0, 1.0}
+    assert model.weights_[WRONG].mean() < model.weights_[~WRONG].mean() - 0.3
+    early = quick("mentornet", as_published=True, max_epochs=1).fit(X, Y)
+    assert (early.weights_ == 1).all()  # all rows count in the first fifth of the epochs
+
+
+@needs_torch
+def test_the_moving_quantile_forgets_slowly():
+    from noisybayes.baselines.mentor import MovingQuantile
+
+    quantile = MovingQuantile(0.5, decay=0.9)
+    assert quantile.of(np.array([1.0, 2.0, 3.0])) == 2.0
+    assert quantile.of(np.array([12.0])) == pytest.approx(0.9 * 2 + 0.1 * 12)
+
+
 def test_bad_arguments_are_named():
     for model, message in (
         (MentorNet(noise_rate=-1), "noise_rate must be a number from 0 to 0.95, got -1"),

@@ -85,3 +85,13 @@ def test_the_best_round_of_em_is_kept():
     assert len(history) == model.n_iter_ + 1
     assert history.max() >= history[-1]
     assert (np.diff(history)[:-1] >= model.tol).all()
+
+
+@needs_torch
+def test_nlnn_as_published_is_judged_by_the_rows_it_learns_from():
+    """Its likelihood of these rows grows from round to round, and features are not centred."""
+    model = quick("nlnn", as_published=True).fit(X, Y)
+    assert (model.network_.centre == 0).all()
+    assert model.objective_history_[-1] > model.objective_history_[0]
+    with pytest.raises(ValueError, match="as_published must be True or False, got 'yes'"):
+        quick("nal", as_published="yes").fit(X, Y)

@@ -16,8 +16,43 @@ LABELS = np.array([0, 0, 0, 1])
 
 
 def test_decoupling_learns_where_the_networks_differ():
-    for chosen in Decoupling()._choose((FIRST, SECOND), LABELS, epoch=0):
+    for chosen in Decoupling(warm_up=3)._choose((FIRST, SECOND), LABELS, epoch=3):
         assert chosen.tolist() == [False, True, True, False]
+
+
+def test_decoupling_learns_all_rows_until_it_is_warm():
+    for chosen in Decoupling(warm_up=3)._choose((FIRST, SECOND), LABELS, epoch=2):
+        assert chosen.all()
+
+
+@needs_torch
+def test_rows_of_disagreement_wait_for_a_whole_mini_batch(monkeypatch):
+    """After the warm-up no step is made on fewer rows than a mini-batch."""
+    from noisybayes.baselines import network
+
+    sizes, entropy = [], network.cross_entropy
+
+    def counted(of, rows, target, generator=None):
+        if generator is not None:
+            sizes.append(len(target))
+        return entropy(of, rows, target, generator)
+
+    monkeypatch.setattr(network, "cross_entropy", counted)
+    model = quick("decoupling", warm_up=2, batch_size=16, max_epochs=6).fit(X, Y)
+    n_warm = 2 * 2 * -(-len(X) * 9 // 10 // 16)  # epochs x networks x mini-batches
+    assert model.n_epochs_ > 2
+    assert all(size == 0 or 16 <= size < 32 for size in sizes[n_warm + 4 :])
+    assert 0 in sizes[n_warm + 4 :]
+    assert max(sizes[n_warm + 4 :]) >= 16
+
+
+@needs_torch
+def test_co_teaching_as_published_makes_all_epochs_and_the_first_network_predicts():
+    model = quick("co-teaching", as_published=True, noise_rate=0.3, max_epochs=8, patience=1).fit(X, Y)
+    assert model.n_epochs_ == 8
+    np.testing.assert_array_equal(model.predict_proba(X), model.network_.predict_proba(X))
+    assert (model.network_.centre == 0).all()
+    assert (quick("co-teaching", max_epochs=1).fit(X, Y).network_.centre == X.mean(axis=0)).all()
 
 
 def test_co_teaching_gives_each_network_the_small_losses_of_the_other():

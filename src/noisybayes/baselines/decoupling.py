@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .base import About
-from .settings import Array
+from .settings import Array, RandomState, whole_number
 from .two_networks import TwoNetworksClassifier
 
 
 class Decoupling(TwoNetworksClassifier):
-    """Two neural networks; of each mini-batch both learn the rows for which they predict different classes.
+    """Two neural networks; both learn the rows for which they predict different classes.
 
     "When to learn" is so taken apart from "how": once both know an easy class, a wrong label in it no longer moves
     them. What they disagree on is learned by its label as given, though, so that wrong labels near the borders of
@@ -18,6 +20,8 @@ class Decoupling(TwoNetworksClassifier):
 
     Parameters
     ----------
+    warm_up : int, default 10
+        Epochs in which both learn all rows, as the authors do before they let disagreement choose.
     hidden_layer_sizes, dropout, learning_rate, batch_size, max_epochs, patience, validation_fraction, random_state :
         as in PlainNetwork; early stopping looks at the mean loss of both networks
 
@@ -27,8 +31,12 @@ class Decoupling(TwoNetworksClassifier):
     n_iter_ : epochs;  n_epochs_ : the same
     network_, peer_ : the two networks; their mean predicts
 
+    Rows of disagreement are collected until there are `batch_size` of them, as the authors do: steps on the few rows of
+    one mini-batch would be mostly chance. Early stopping begins after the warm-up.
+
     Differences from the paper: early stopping by rows kept aside with their labels as given, the mean of both networks
-    as the prediction, and sizes are those of PlainNetwork.
+    as the prediction, and sizes are those of PlainNetwork. The length of the warm-up is not the authors' (5,000 steps,
+    on pictures); it was set before any result was seen.
     """
 
     about = About(
@@ -38,6 +46,42 @@ class Decoupling(TwoNetworksClassifier):
         networks=2,
     )
 
+    def __init__(
+        self,
+        *,
+        warm_up: int = 10,
+        hidden_layer_sizes: int | tuple[int, ...] = (100,),
+        dropout: float = 0.5,
+        learning_rate: float = 1e-3,
+        batch_size: int = 64,
+        max_epochs: int = 200,
+        patience: int = 10,
+        validation_fraction: float = 0.1,
+        random_state: RandomState = None,
+    ) -> None:
+        super().__init__(
+            hidden_layer_sizes=hidden_layer_sizes,
+            dropout=dropout,
+            learning_rate=learning_rate,
+            batch_size=batch_size,
+            max_epochs=max_epochs,
+            patience=patience,
+            validation_fraction=validation_fraction,
+            random_state=random_state,
+        )
+        self.warm_up = warm_up
+
+    def _check_own(self) -> None:
+        whole_number("warm_up", self.warm_up)
+
+    def _least_epochs(self) -> int:
+        return int(self.warm_up)
+
+    def _collected(self, epoch: int) -> bool:
+        return epoch >= self.warm_up
+
     def _choose(self, proba: tuple[Array, Array], labels: Array, epoch: int) -> tuple[Array, Array]:
+        if epoch < self.warm_up:
+            return np.ones(len(labels), dtype=bool), np.ones(len(labels), dtype=bool)
         differ = proba[0].argmax(axis=1) != proba[1].argmax(axis=1)
         return differ, differ

@@ -28,6 +28,24 @@ def notes(learner: Learner, noise_rate: float, epoch: int) -> Array:
     return np.column_stack([loss, above, share, np.eye(learner.n_classes)[rows.observed]])
 
 
+class MovingQuantile:
+    """A quantile of the losses of mini-batches, as a moving average."""
+
+    def __init__(self, share: float, decay: float = 0.95) -> None:
+        self.share, self.decay, self.value = share, decay, np.nan
+
+    def of(self, losses: Array) -> float:
+        now = float(np.quantile(losses, self.share))
+        self.value = now if np.isnan(self.value) else self.decay * self.value + (1.0 - self.decay) * now
+        return self.value
+
+
+def batch_notes(learner: Learner, index: Array, losses: Array, quantile: MovingQuantile, share: float) -> Array:
+    """As `notes`, of the rows of a mini-batch with their losses; share : epoch from 0 to 1"""
+    labels = np.eye(learner.n_classes)[learner.rows.observed[index]]
+    return np.column_stack([losses, losses - quantile.of(losses), np.full(len(losses), share), labels])
+
+
 def self_paced(noted: Array) -> Array:
     return np.asarray(noted[:, _ABOVE_QUANTILE] <= 0, dtype=np.float64)
 

@@ -1,4 +1,4 @@
-"""The naive Bayes filter (2014): rows whose label naive Bayes does not predict are dropped."""
+"""The naive Bayes filter (Farid and others, 2014): rows whose label naive Bayes does not predict are dropped."""
 
 from __future__ import annotations
 
@@ -32,10 +32,18 @@ class NaiveBayesFilter(FilterClassifier):
     estimator_ : the classifier that predicts
     n_parameters_ : fitted numbers of the filter and of the classifier
 
+    Source: D. M. Farid, L. Zhang, C. M. Rahman, M. A. Hossain and R. Strachan, Hybrid decision tree and naive Bayes
+    classifiers for multi-class classification tasks, Expert Systems with Applications 41 (2014), 1937-1946; there a
+    decision tree learns from the rows that are left.
+
     Differences from the paper: folds; a class that would lose all of its rows keeps them.
     """
 
-    about = About("2014", "drops the labels that naive Bayes does not predict", "nothing")
+    about = About(
+        "Farid, Zhang, Rahman, Hossain and Strachan, 2014",
+        "drops the labels that naive Bayes does not predict",
+        "nothing",
+    )
 
     def _check_own(self) -> None:
         super()._check_own()

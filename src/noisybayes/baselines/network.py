@@ -68,18 +68,18 @@ class Network:
         """log P(class | x) from the last hidden layer: (m, K)."""
         return torch.log_softmax(self.scores(hidden), dim=1)
 
-    def predict_proba(self, X: Any) -> Array:
-        """(n, K), rows sum to 1 in double precision."""
-        return self._predict(X, lambda hidden: torch.softmax(self.log_proba(hidden).double(), dim=1))
+    def predict_proba(self, X: Any, generator: torch.Generator | None = None) -> Array:
+        """(n, K), rows sum to 1 in double precision. With a generator, hidden units are dropped as in training."""
+        return self._predict(X, lambda hidden: torch.softmax(self.log_proba(hidden).double(), dim=1), generator)
 
     def predict_scores(self, X: Any) -> Array:
         """(n, K): the last layer before the softmax."""
         return self._predict(X, lambda hidden: self.scores(hidden).double())
 
-    def _predict(self, X: Any, answer: Callable[[Tensor], Tensor]) -> Array:
+    def _predict(self, X: Any, answer: Callable[[Tensor], Tensor], generator: torch.Generator | None = None) -> Array:
         with one_thread(), torch.no_grad():
-            starts = range(0, X.shape[0], _ROWS_AT_ONCE)
-            return np.concatenate([answer(self.hidden(X[start : start + _ROWS_AT_ONCE])).numpy() for start in starts])
+            parts = [X[start : start + _ROWS_AT_ONCE] for start in range(0, X.shape[0], _ROWS_AT_ONCE)]
+            return np.concatenate([answer(self.hidden(part, generator)).numpy() for part in parts])
 
 
 def _uniform(shape: tuple[int, ...], inputs: int, generator: torch.Generator) -> Tensor:
@@ -155,11 +155,12 @@ class Learner:
         judge: Loss,
         extra: Sequence[Tensor] = (),
         before_epoch: Callable[[], None] = lambda: None,
+        least_epochs: int = 0,
     ) -> int:
         """Adam on `loss` until `judge`, on the rows kept aside, has not fallen for `patience` epochs.
 
-        The network and the `extra` parameters stay as they were at the least `judge`. Returns the number of epochs.
-        No step is made where `loss` has no entries.
+        The network and the `extra` parameters stay as they were at the least `judge` from `least_epochs` on. Returns
+        the number of epochs. No step is made where `loss` has no entries.
         """
         parameters = [*self.network.parameters, *extra]
         optimiser = torch.optim.Adam(parameters, lr=self.settings.learning_rate)
@@ -175,7 +176,7 @@ class Learner:
             now = self._mean(judge)
             epoch, waited = epoch + 1, waited + 1
             self.n_epochs += 1
-            if now < best:
+            if now < best or epoch <= least_epochs:
                 best, kept, waited = now, _copies(parameters), 0
         with torch.no_grad():
             for parameter, value in zip(parameters, kept, strict=True):

@@ -1,4 +1,4 @@
-"""The SVM filter (2008): what a linear support vector machine misclassifies is dropped."""
+"""The SVM filter (the paper's `SVM_2008`): what a linear support vector machine misclassifies is dropped."""
 
 from __future__ import annotations
 
@@ -33,10 +33,17 @@ class SVMFilter(FilterClassifier):
     estimator_ : the classifier that predicts
     n_parameters_ : fitted numbers: of the classifier, and of the machine of one fold
 
-    Differences from the paper: folds; the machine is linear; a class that would lose all of its rows keeps them.
+    Source: a paper of 2008 that the paper of this package describes and cites as `SVM_2008`; its list of references is
+    not part of the published source, so that authors and title are not known to us.
+
+    Differences from the description: folds; the machine is linear; a class that would lose all of its rows keeps them.
     """
 
-    about = About("2008", "drops the labels that a linear support vector machine misclassifies", "nothing")
+    about = About(
+        "a paper of 2008 (`SVM_2008` in the source of the paper)",
+        "drops the labels that a linear support vector machine misclassifies",
+        "nothing",
+    )
 
     def _doubt(self, rows: Rows, fold: Array, seed: int) -> Verdict:
         # "auto": of two ways to state the problem the one with fewer unknowns. A finer tolerance takes twice as long

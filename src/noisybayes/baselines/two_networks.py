@@ -25,9 +25,21 @@ class TwoNetworksClassifier(NetworkClassifier):
         """
         raise NotImplementedError
 
+    def _collected(self, epoch: int) -> bool:
+        """Whether chosen rows wait until there are enough of them for a mini-batch."""
+        return False
+
+    def _in_training(self) -> bool:
+        """Whether rows are chosen by what the networks predict with units dropped."""
+        return False
+
     def _judged_share(self) -> float:
         """The share of the rows kept aside, those of small loss, that early stopping looks at."""
         return 1.0
+
+    def _least_epochs(self) -> int:
+        """Epochs before early stopping begins."""
+        return 0
 
     def _learn(self, learner: Learner) -> None:
         from .network import cross_entropy, dense, integers, joined, smallest
@@ -35,14 +47,24 @@ class TwoNetworksClassifier(NetworkClassifier):
         first, second = networks = learner.network, learner.another()
         rows, labels = learner.rows, learner.rows.labels
         target = integers(labels)
+        waiting = [np.empty(0, dtype=int), np.empty(0, dtype=int)]
+
+        def chosen_of(index: Array, generator: Any) -> list[Array]:
+            X = dense(rows.X[index])
+            units = generator if self._in_training() else None
+            proba = first.predict_proba(X, units), second.predict_proba(X, units)
+            known = rows.verified[index] >= 0
+            return [index[one | known] for one in self._choose(proba, labels[index], learner.n_epochs)]
 
         def loss(index: Array, generator: Any) -> Any:
-            X = dense(rows.X[index])
-            proba = first.predict_proba(X), second.predict_proba(X)
-            known = rows.verified[index] >= 0
-            chosen = [np.flatnonzero(one | known) for one in self._choose(proba, labels[index], learner.n_epochs)]
+            chosen = chosen_of(index, generator)
+            if self._collected(learner.n_epochs):
+                chosen = [np.concatenate(pair) for pair in zip(waiting, chosen, strict=True)]
+                size = learner.settings.batch_size
+                waiting[:] = [mine[:0] if len(mine) >= size else mine for mine in chosen]
+                chosen = [mine if len(mine) >= size else mine[:0] for mine in chosen]
             losses = [
-                cross_entropy(network, X[mine], target[index[mine]], generator)
+                cross_entropy(network, dense(rows.X[mine]), target[mine], generator)
                 for network, mine in zip(networks, chosen, strict=True)
             ]
             return joined(losses)
@@ -52,7 +74,7 @@ class TwoNetworksClassifier(NetworkClassifier):
             losses = sum(cross_entropy(network, X, target[index]) for network in networks)
             return smallest(losses, self._judged_share())
 
-        self.n_iter_ = learner.minimise(loss, judge, second.parameters)
+        self.n_iter_ = learner.minimise(loss, judge, second.parameters, least_epochs=self._least_epochs())
         self.n_parameters_ += second.n_parameters
         self.peer_ = second
 
