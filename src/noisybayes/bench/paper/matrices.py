@@ -45,7 +45,7 @@ take that as stick-breaking: in random order, each other class gets a uniform pa
 Dirichlet, where all ways to share are equally likely, and normalised uniforms, where classes get parts in proportion to
 uniform numbers. Repetitions: {repetitions(rows)}.
 
-### Mean absolute difference from the paper, over all rows of both tables with wrong labels, points
+### Mean absolute difference from the paper, over the rows below, points
 
 {_distances(rows)}
 
