@@ -30,7 +30,7 @@ UP_SECONDS = 120
 
 DESK = {
     "home": "/", "overview": "/t/1", "review": "/t/1/review", "import": "/import", "columns": "/t/1/columns",
-    "export": "/t/1/export", "api": "/api",
+    "check": "/t/1/check", "list": "/t/1/list", "export": "/t/1/export", "api": "/api",
 }  # fmt: skip
 TALL = {"overview": 1350, "chat": 1000}  # what matters stands below the usual height
 SAID = ["How much is a new Tarvo?", "Sport, please", "Call me at 555-0142"]
