@@ -2,8 +2,8 @@
 
 Every view gives scores (n, K), each row scored without its own fold. A view that explains far less of the labels than
 the best one is dropped; the others are calibrated together, with one temperature each, as blocks of columns are. Their
-likelihood alone should not decide how rows are judged, since a view may predict the mistakes themselves best: P(true) of
-a row is the mean of two readings (`TwoReadings`), of which only one takes the matrix at its word. That softens the
+likelihood alone should not decide how rows are judged, since a view may predict the mistakes themselves best: P(true)
+of a row is the mean of two readings (`TwoReadings`), of which only one takes the matrix at its word. That softens the
 danger and does not remove it.
 """
 
