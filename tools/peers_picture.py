@@ -22,6 +22,7 @@ PEOPLE = ("livestream", "noisy-ag-news")  # labels that people gave; in the othe
 EQUAL = 0.01  # smaller differences of average precision are not counted
 _PART = re.compile(r"(?<=<!-- peers: begin -->\n).*?(?=<!-- peers: end -->)", re.DOTALL)
 _LEFT, _RIGHT, _WIDTH, _ROW, _TOP = 210, 40, 820, 26, 62  # margins, width, height of a row, above the rows
+_TITLE = "Wrong labels found: average precision (mean over shares of wrong labels), 1 is perfect"
 
 
 class Comparison(NamedTuple):
@@ -74,7 +75,7 @@ def render(found: list[Comparison]) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" font-family="sans-serif" role="img">',
         "<title>Average precision of noisybayes and of cleanlab</title>",
         f'<rect width="{_WIDTH}" height="{height}" rx="8" fill="#ffffff"/>',
-        text(16, 24, "Wrong labels found: average precision (mean over shares of wrong labels), 1 is perfect", 'font-size="15" font-weight="bold"'),
+        text(16, 24, _TITLE, 'font-size="15" font-weight="bold"'),
         *dot(24, 42, "#3f51b5"), text(34, 46, "noisybayes, default settings"),
         *dot(254, 42, "#e65100"), text(264, 46, "cleanlab, best of its classifiers on each data set"),
     ]  # fmt: skip
