@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import csv
+import os
 import subprocess
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -71,9 +71,11 @@ def test_help_answers_at_once():
     command = [sys.executable, "-m", "noisybayes", "--help"]
     seconds = []
     for _ in range(3):
-        start = time.perf_counter()
+        start = os.times()
         result = subprocess.run(command, capture_output=True, text=True, check=True)
-        seconds.append(time.perf_counter() - start)
+        end = os.times()
+        # its own time, so that it does not matter what else the machine does
+        seconds.append(end.children_user + end.children_system - start.children_user - start.children_system)
     assert "Usage:" in result.stdout
     assert min(seconds) < 0.5
 
