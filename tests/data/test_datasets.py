@@ -16,9 +16,9 @@ from noisybayes.data import datasets
 from noisybayes.data.datasets import DatasetUnavailableError
 
 HEADER = [
-    "对话编号", "仅含车型信息", "是否问句", "非九大类问句_首句_车型", "分词结果", "Y", "Ys",
+    "对话编号", "仅含车型信息", "是否问句", "非九大类问句_首句_车型", "分词结果", "Y", "Ys", "Z",
 ]  # fmt: skip
-LINES = [[1, 0, 1, 0, "['你好', '13627972877']", 2, 1], [2, 1, 0, 1, "['A4L']", 3, 3]]
+LINES = [[1, 0, 1, 0, "['你好', '13627972877']", 2, 1, 0], [2, 1, 0, 1, "['A4L']", 3, 3, 1]]
 CSV = pd.DataFrame(LINES, columns=HEADER).to_csv(index=False).encode()
 
 

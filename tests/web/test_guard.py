@@ -155,8 +155,7 @@ def test_a_small_file_that_unpacks_to_a_large_one_is_refused():
 def test_other_encodings():
     content = "文本,label\n你好,a\n".encode("gb18030")
     assert read_upload("a.csv", content, 1_000_000_000, "gb18030").columns == ["文本", "label"]
-    with pytest.raises(InputError, match="try encoding gb18030|try --encoding gb18030"):
-        read_upload("a.csv", content, 1_000_000_000)
+    assert read_upload("a.csv", content, 1_000_000_000).columns == ["文本", "label"]  # detected
 
 
 @pytest.mark.parametrize("origin", ["http://[", "http://[::1", "//["])
