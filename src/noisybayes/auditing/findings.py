@@ -127,7 +127,6 @@ class Findings:
         return evidence(self.judged, rows, said.suggested, said.given, most)
 
 
-@one_blas_thread
 def examine(
     model: LatentLabelClassifier,
     X: Any,
@@ -160,6 +159,7 @@ def examine(
     return findings_of(model, judged, rule, level, draws, random_state, tell)
 
 
+@one_blas_thread
 def findings_of(
     model: LatentLabelModel,
     judged: Judged,
