@@ -33,10 +33,10 @@ def test_a_pattern_finds_what_the_standard_library_finds(source, text):
 @pytest.mark.parametrize("source", ["(a+)+b", "(a|aa)+$", "(.*)*x", "([a-z]+)*1"])
 def test_no_pattern_can_freeze_the_server(source):
     config = read_config(SHOP.replace("sliced: [sliced]", f"sliced: ['/{source}/']"))
-    started = time.perf_counter()
+    started = time.thread_time()
     read_message(config, Dialog(), "a" * 34)
     read_message(config, Dialog(), "a" * 2_000)
-    assert time.perf_counter() - started < 1
+    assert time.thread_time() - started < 1
 
 
 def test_named_groups_and_flags_of_two_words_do_not_collide():

@@ -118,7 +118,7 @@ def test_a_state_that_is_none_is_refused(stored):
 
 @pytest.mark.parametrize("message", ["新" * 20_000 + "x", "a " * 20_000, "1 " * 20_000, "x@" * 20_000, "a_" * 20_000])
 def test_long_messages_do_not_take_long(message):
-    started = time.perf_counter()
+    started = time.thread_time()
     for config in (ENGLISH, CHINESE):
         read_message(config, Dialog(), message)
-    assert time.perf_counter() - started < 2
+    assert time.thread_time() - started < 2

@@ -97,7 +97,7 @@ def test_a_job_that_takes_too_long_ends():
     start = time.monotonic()
     with table_on_disk(parquet(messages()[0])) as path, pytest.raises(InputError, match="took more than 0 seconds"):
         run_limited("preview", {"table": str(path)}, MEMORY, seconds=0.2)
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < 60
 
 
 def test_a_job_ends_with_who_asked(tmp_path):

@@ -30,9 +30,7 @@ def locked(tmp_path, monkeypatch):
 def test_a_locked_store_is_read_but_not_written(locked):
     client, table, other = locked
     for path in ("/", f"/t/{table}", f"/t/{table}/review", "/api/tables", f"/api/tables/{table}/queue"):
-        start = time.monotonic()
         assert client.get(path).status_code == 200, path
-        assert time.monotonic() - start < 5
     body = {"position": client.get(f"/api/tables/{table}/queue").json()[0]["position"], "label": "x"}
     labels = client.get(f"/api/tables/{table}").json()["table"]["labels"]
     answer = client.post(f"/api/tables/{table}/verdicts", json=body | {"label": labels[0]})
