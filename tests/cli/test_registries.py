@@ -55,7 +55,7 @@ def test_names_in_registries_reach_the_fit(counts, monkeypatch):
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        (["--mislabel", "banded"], "'banded' is not one of 'full', 'symmetric', 'uniform'"),
+        (["--mislabel", "banded"], "'banded' is not one of 'full', 'symmetric', 'uniform', 'ordinal'"),
         (["--engine", "spark"], "'spark' is not one of 'local', 'dask'"),
     ],
 )

@@ -10,6 +10,7 @@ from noisybayes.engines import ENGINES
 from noisybayes.model.families import Bernoulli, Gaussian, Mixed, Multinomial
 from noisybayes.model.fit import Problem, Settings, fit
 from noisybayes.model.mislabel import Fixed, Full, Symmetric, Uniform
+from noisybayes.model.ordinal import Ordinal
 
 from .toy import Poisson
 from .toy_structure import OwnRates
@@ -63,6 +64,8 @@ STRUCTURES = {
     "symmetric-dirichlet": Symmetric(1.0),
     "uniform": Uniform(),
     "uniform-dirichlet": Uniform(2.0),
+    "ordinal": Ordinal(ranks=(1, 0, 2)),
+    "ordinal-dirichlet": Ordinal(1.5),
     "given": Fixed(GIVEN),
     "toy": OwnRates(),
 }

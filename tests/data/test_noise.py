@@ -3,12 +3,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from noisybayes.data.noise import boundary_noise, majority_noise, pair_noise, structured_noise, uniform_noise
+from noisybayes.data.noise import (
+    boundary_noise,
+    majority_noise,
+    ordinal_noise,
+    pair_noise,
+    structured_noise,
+    uniform_noise,
+)
 
 RNG = np.random.default_rng(0)
 KINDS = {
     "uniform": uniform_noise,
     "pair": pair_noise,
+    "ordinal": lambda K, rate: ordinal_noise(K, rate, 0.7),
     "structured": lambda K, rate: structured_noise(K, rate, RNG),
 }
 
@@ -27,6 +35,11 @@ def test_columns_are_distributions_with_the_right_label_on_top(kind, n_classes, 
 def test_uniform_noise_is_even_and_pair_noise_goes_to_the_next_class():
     np.testing.assert_allclose(uniform_noise(3, 0.2), [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]])
     np.testing.assert_allclose(pair_noise(3, 0.2), [[0.8, 0, 0.2], [0.2, 0.8, 0], [0, 0.2, 0.8]])
+
+
+def test_ordinal_noise_falls_off_with_the_distance():
+    first = ordinal_noise(4, 0.2, np.log(2.0))[:, 0]
+    np.testing.assert_allclose(first, [0.8, 0.2 * 4 / 7, 0.2 * 2 / 7, 0.2 / 7])
 
 
 def test_structured_noise_has_a_few_favourites_and_differs_between_classes():

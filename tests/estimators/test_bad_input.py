@@ -64,7 +64,11 @@ def changed(row, column, value):
         ({"tol": "tight"}, (X, Y), "tol must be a number of at least 0, got 'tight'"),
         ({"compress": "yes"}, (X, Y), "compress must be True, False or 'auto', got 'yes'"),
         ({"engine": "steam"}, (X, Y), "engine must be one of 'local', 'dask' or a function"),
-        ({"mislabel": "diagonal"}, (X, Y), "mislabel must be one of 'full', 'symmetric', 'uniform' or a matrix"),
+        (
+            {"mislabel": "diagonal"},
+            (X, Y),
+            "mislabel must be one of 'full', 'symmetric', 'uniform', 'ordinal' or a matrix",
+        ),
         ({"mislabel": np.eye(3)}, (X, Y), r"mislabel has the shape \(3, 3\), but y has 2 classes: it must be \(2, 2\)"),
         (
             {"mislabel": [[0.9, 0.1], [0.2, 0.8]]},
@@ -129,7 +133,7 @@ def test_bad_blocks_are_named(blocks, message):
 
 @pytest.mark.filterwarnings("ignore")  # of data as small as this nothing can be told
 @pytest.mark.parametrize("start", ["labels", "random"])
-@pytest.mark.parametrize("mislabel", ["full", "symmetric", "uniform"])
+@pytest.mark.parametrize("mislabel", ["full", "symmetric", "uniform", "ordinal"])
 @pytest.mark.parametrize("alpha", [0.0, 1.0, "auto"])
 @pytest.mark.parametrize("make", ALL)
 @pytest.mark.parametrize(
@@ -173,7 +177,7 @@ def test_the_robust_fit_of_small_and_degenerate_data_gives_probabilities(make, c
 
 
 @pytest.mark.filterwarnings("ignore")  # four rows per class do not settle a thousand classes
-@pytest.mark.parametrize("mislabel", ["full", "symmetric", "uniform"])
+@pytest.mark.parametrize("mislabel", ["full", "symmetric", "uniform", "ordinal"])
 def test_a_thousand_classes(mislabel):
     rng = np.random.default_rng(0)
     true = np.repeat(np.arange(1_000), 4)

@@ -152,12 +152,13 @@ def test_the_best_restart_wins_and_seeds_repeat(easy):
     np.testing.assert_array_equal(many.mislabel_matrix_, again.mislabel_matrix_)
 
 
-@pytest.mark.parametrize("structure", ["full", "symmetric", "uniform"])
+@pytest.mark.parametrize("structure", ["full", "symmetric", "uniform", "ordinal"])
 def test_each_structure_recovers_its_own_kind(structure):
     matrix = {
         "full": np.array([[0.8, 0.3, 0.0], [0.2, 0.7, 0.1], [0.0, 0.0, 0.9]]),
         "symmetric": np.array([[0.7, 0.2, 0.1], [0.2, 0.8, 0.0], [0.1, 0.0, 0.9]]),
         "uniform": np.full((3, 3), 0.1) + 0.7 * np.eye(3),
+        "ordinal": np.array([[0.7, 0.1, 0.05], [0.24, 0.8, 0.2], [0.06, 0.1, 0.75]]),
     }[structure]
     rng = np.random.default_rng(0)
     true = rng.integers(3, size=4_000)

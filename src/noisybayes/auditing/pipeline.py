@@ -144,7 +144,7 @@ def audit(
     families : dict, optional
         Feature families by kind of column (text, categorical, binary, numeric): `{"numeric": "bernoulli"}`.
     mislabel : str, default "full"
-        Structure of the mislabeling matrix: "full", "symmetric" or "uniform".
+        Structure of the mislabeling matrix: "full", "symmetric", "uniform", or "ordinal" for labels on a scale.
     views : "auto" (default), or names of `noisybayes.views.VIEWS` and "naive-bayes"
         What scores the rows. By default naive Bayes, and of tables of numbers up to 20,000 rows also logistic
         regression, nearest neighbours and trees; `("naive-bayes",)` is naive Bayes alone.
@@ -290,19 +290,19 @@ def fit_features(features: Features, options: FitOptions, engine: Any, checkpoin
         features.recipe.blocks, options.seed, options.families, mislabel=options.mislabel, method=options.method,
         engine=engine, checkpoint=checkpoint,
     )  # fmt: skip
-    with _said_by_the_audit(), _refused_by_family(options.families):
+    with _said_by_the_audit(), _refused_by_model(options):
         data = model._fit_encoded(features.X, *features.labels)
     judged = judge_encoded(model, data, features.X, features.labels.observed, features.labels.verified)
     return Fitted(model, features.recipe, judged, features.notes)
 
 
 @contextmanager
-def _refused_by_family(families: Mapping[str, str]) -> Iterator[None]:
-    """What a family that was asked for says of values that it does not take."""
+def _refused_by_model(options: FitOptions) -> Iterator[None]:
+    """What a family or a structure that was asked for says of values and labels that it does not take."""
     try:
         yield
     except ValueError as error:
-        if not families:
+        if not options.families and options.mislabel == "full":
             raise
         raise InputError(str(error)) from error
 
@@ -313,7 +313,7 @@ def _fit_there(features: on_cluster.RemoteFeatures, options: FitOptions, engine:
         recipe.blocks, options.seed, options.families, mislabel=options.mislabel, method=options.method,
         engine=engine.map_sum, checkpoint=features.checkpoint,
     )  # fmt: skip
-    with _said_by_the_audit(), _refused_by_family(options.families):
+    with _said_by_the_audit(), _refused_by_model(options):
         judged = on_cluster.fit_remote(model, features)
     return Fitted(model, recipe, judged, features.ingested.notes)
 

@@ -33,6 +33,14 @@ def pair_noise(n_classes: int, rate: float) -> Array:
     return _identified((1.0 - rate) * np.eye(n_classes) + rate * np.roll(np.eye(n_classes), 1, axis=0), rate)
 
 
+def ordinal_noise(n_classes: int, rate: float, decay: float) -> Array:
+    """Classes on a scale: a wrong label `d` classes away is `exp(-decay)` times as frequent as one `d - 1` away."""
+    _check_arguments(n_classes, rate)
+    distance = np.abs(np.subtract.outer(np.arange(n_classes), np.arange(n_classes)))
+    spread = np.where(distance > 0, np.exp(-decay * distance), 0.0)
+    return _identified((1.0 - rate) * np.eye(n_classes) + rate * spread / spread.sum(axis=0), rate)
+
+
 def structured_noise(n_classes: int, rate: float, rng: np.random.Generator) -> Array:
     """Each class has a few favourite confusions; the classes' shares of wrong labels differ, their mean is `rate`."""
     _check_arguments(n_classes, rate)

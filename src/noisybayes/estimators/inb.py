@@ -12,7 +12,7 @@ _SHARED = """
         "crossfit" is robust: rows are scored without their own fold, scores are calibrated on the labels, labels that
         look wrong lose weight, and left-out labels decide how often (with EM as one more candidate, except for counts).
         "em" is the generative EM of the paper. One class, or fewer than 10 rows, are fitted by "em" in any case.
-    mislabel : "full" (default), "symmetric", "uniform" or a matrix (K, K)
+    mislabel : "full" (default), "symmetric", "uniform", "ordinal" or a matrix (K, K)
         What is assumed of the mislabeling matrix P(observed l | true k), rows observed, columns true: nothing, that
         confusions go both ways alike, that one rate holds for all, or that it is known.
     mislabel_prior : number or (K, K), optional

@@ -161,7 +161,7 @@ class INBModel(LatentLabelModel):
         K = len(self.classes_)
         return Problem(
             family,
-            settings.structure(self.mislabel, self.mislabel_prior, K),
+            settings.structure(self.mislabel, self.mislabel_prior, self.classes_),
             K,
             settings.class_prior(self.class_prior, K),
             settings.fit_settings(self),

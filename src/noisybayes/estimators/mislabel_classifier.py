@@ -97,7 +97,7 @@ class MislabelClassifier(LatentLabelClassifier):
                 "wrap it in sklearn.calibration.CalibratedClassifierCV"
             )
         rng = settings.generator(0 if self.random_state is None else self.random_state)
-        structure = settings.structure(self.mislabel, self.mislabel_prior, K)
+        structure = settings.structure(self.mislabel, self.mislabel_prior, self.classes_)
         source = ClassifierSource(estimator, K, rows.n_rows, int(rng.integers(2**31)))
         config = replace(DEFAULT, max_rounds=self.max_rounds)
         task = all_rows_decide(RobustProblem(source, structure, K, None, config, int(rng.integers(2**31))))

@@ -15,6 +15,7 @@ from ..model.families import Bernoulli, Family, Gaussian, Mixed, Multinomial
 from ..model.families.bernoulli import BernoulliParams, BetaPrior
 from ..model.families.gaussian import GaussianParams, GaussianPrior, GaussianStats
 from ..model.mislabel import Fixed
+from ..model.ordinal import Ordinal
 from ..model.structures import STRUCTURES
 from ..robust.recalibration import Recalibration
 from ..robust.score_models import BlockFamily
@@ -86,6 +87,8 @@ def _check_generative(model: Any, params: Any, stats: Any, K: int, d: int) -> No
     _check_block(model.family, params.features, stats.features, model.feature_prior, K, d)
     if not isinstance(model.structure, (*STRUCTURES.values(), Fixed)):
         raise ValueError("the structure of the mislabeling matrix is of an unknown kind")
+    if isinstance(model.structure, Ordinal) and sorted(model.structure.ranks or range(K)) != list(range(K)):
+        raise ValueError(f"the places of the classes on their scale are not 0 to {K - 1}")
     known: Any = model.structure
     known = known.matrix if isinstance(known, Fixed) else known.pseudo
     if np.shape(known) not in ((), (K, K)):

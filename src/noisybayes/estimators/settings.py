@@ -47,12 +47,13 @@ def whole_number(name: str, value: Any, least: int) -> None:
         raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
 
 
-def structure(mislabel: Any, mislabel_prior: Any, n_classes: int) -> Structure:
+def structure(mislabel: Any, mislabel_prior: Any, classes: Array) -> Structure:
+    n_classes = len(classes)
     if isinstance(mislabel, str):
         if mislabel not in STRUCTURES:
             names = ", ".join(map(repr, STRUCTURES))
             raise ValueError(f"mislabel must be one of {names} or a matrix of shape (K, K), got {mislabel!r}")
-        estimated: Structure = STRUCTURES[mislabel](_pseudo_counts(mislabel_prior, n_classes))
+        estimated: Structure = STRUCTURES[mislabel].for_classes(_pseudo_counts(mislabel_prior, n_classes), classes)
         return estimated
     if mislabel_prior is not None:
         raise ValueError("mislabel_prior has no use when mislabel is a given matrix; leave one of them out")

@@ -7,7 +7,7 @@ All functions carry a leading axis of restarts. `counts[..., l, k]` is the weigh
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -45,6 +45,11 @@ class Estimated:
     """A matrix learned from data. `pseudo` are the pseudo-counts of a Dirichlet prior: a number or (K, K)."""
 
     pseudo: Any = 0.0
+
+    @classmethod
+    def for_classes(cls, pseudo: Any, classes: Array) -> Self:
+        """The structure for classes of these names, in the order of their codes."""
+        return cls(pseudo)
 
     @property
     def exchangeable(self) -> bool:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from noisybayes.bench.quality import tables_page
-from noisybayes.bench.quality.datasets import GROUPS, NOT_IN_ALL
+from noisybayes.bench.quality import ordinal_page, tables_page
+from noisybayes.bench.quality.datasets import DATASETS, GROUPS, NOT_IN_ALL
 from noisybayes.bench.quality.datasets.tables import make
-from noisybayes.bench.quality.methods import OF_NUMBERS
+from noisybayes.bench.quality.methods import OF_NUMBERS, OF_SCALES
 
 
 def test_a_task_has_numbers_and_as_many_wrong_labels_as_its_name_says() -> None:
@@ -36,3 +36,22 @@ def test_the_section_compares_with_the_best_peer() -> None:
     assert "On 1 of 1 lines it is ahead" in section
     assert "+0.100 to `cleanlab-forest`" in section
     assert tables_page.section([]) == ""
+
+
+def test_labels_on_a_scale_are_made_wrong_towards_their_neighbours() -> None:
+    for noise in ("class", "scale"):
+        task = DATASETS[f"ordinal-{noise}-20"](0)
+        wrong = task.y != task.true
+        assert abs(np.mean(wrong) - 0.2) < 0.03
+        assert np.mean(np.abs(task.y - task.true)[wrong] == 1) > 0.5
+
+
+def test_the_section_of_scales_compares_with_the_best_peer() -> None:
+    ap = dict(zip(OF_SCALES, (0.5, 0.7, 0.6, 0.8, 0.5), strict=True))
+    rows = [
+        {"dataset": name, "seed": 0, "method": method, "average_precision": value, "error": ""}
+        for name in GROUPS["ordinal"] for method, value in ap.items()
+    ]  # fmt: skip
+    section = ordinal_page.section(rows)
+    assert "| class | 10 | 0.500 | 0.700 | 0.600 | 0.800 | 0.500 | -0.100 |" in section
+    assert ordinal_page.section([]) == ""

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..store import Row, table
+from . import ordinal_page, tables_page, unbalanced_page
 from . import rows as stored
-from . import tables_page, unbalanced_page
 from .methods import NEEDS_TRUTH, TOLD_RATES
 from .notes import METHOD_NOTES, dataset_note
 from .summary import DEFAULT, Comparison, Mean, compare, in_order, mean, names
@@ -92,16 +92,15 @@ def render_page(results: Path) -> str:
     rows = in_order(row for row in stored.load(results / RESULTS) if row["method"] not in TOLD_RATES)
     if not rows:
         return f"{HEAD}\n{NO_ROWS}"
-    unbalanced = [row for row in rows if row["dataset"] in unbalanced_page.DATASETS]
-    numbers = [row for row in rows if row["dataset"] in tables_page.DATASETS]
-    apart = unbalanced_page.DATASETS | tables_page.DATASETS
-    others = [row for row in rows if row["dataset"] not in apart]
+    pages = (unbalanced_page, tables_page, ordinal_page)
+    apart = [page.section([row for row in rows if row["dataset"] in page.DATASETS]) for page in pages]
+    others = [row for row in rows if not any(row["dataset"] in page.DATASETS for page in pages)]
     sections = [
         _dataset_section(name, [row for row in others if row["dataset"] == name]) for name in names(others, "dataset")
     ]
     parts = [
         HEAD, _machine_text(rows, others), _methods_text(rows), _measures_text(rows), *_overview(others),
-        unbalanced_page.section(unbalanced), tables_page.section(numbers), *sections,
+        *apart, *sections,
     ]  # fmt: skip
     return "\n".join(part for part in parts if part)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..store import Row
 from .datasets import DATASETS, GROUPS
-from .methods import METHODS, NEEDS_TRUTH, OF_NUMBERS, OURS, TOLD_RATES
+from .methods import APART, METHODS, NEEDS_TRUTH, OURS, TOLD_RATES
 from .tasks import Array
 
 DEFAULT = "inb"
@@ -38,7 +38,7 @@ def names(rows: Iterable[Row], column: str) -> list[str]:
 
 def in_order(rows: Iterable[Row]) -> list[Row]:
     """By data set and method as they are registered, others last: runs side by side are stored as they end."""
-    known = DATASETS, (*METHODS, *TOLD_RATES, *OF_NUMBERS)
+    known = DATASETS, (*METHODS, *TOLD_RATES, *APART)
     datasets, methods = ({name: place for place, name in enumerate(names)} for names in known)
     last = sum(map(len, known))
     return sorted(rows, key=lambda row: (datasets.get(row["dataset"], last), methods.get(row["method"], last)))

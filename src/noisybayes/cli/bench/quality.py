@@ -93,7 +93,7 @@ def quality(
 
 def _chosen(datasets: str, methods: str, plugins: Path | None) -> tuple[dict[str, Any], dict[str, Any]]:
     from ...bench.quality.datasets import DATASETS, GROUPS, NOT_IN_ALL
-    from ...bench.quality.methods import METHODS, OF_NUMBERS, TOLD_RATES
+    from ...bench.quality.methods import APART, METHODS, OF_NUMBERS, OF_SCALES, TOLD_RATES
     from ...bench.quality.plugins import datasets_in
     from ...bench.quality.selection import select
 
@@ -103,10 +103,12 @@ def _chosen(datasets: str, methods: str, plugins: Path | None) -> tuple[dict[str
     groups = {"all": tuple(name for name in offered if name not in NOT_IN_ALL), **GROUPS}
     if extra:
         groups["plugins"] = tuple(extra)
-    of_methods = {"all": tuple(METHODS), "rates": tuple(TOLD_RATES), "numbers": tuple(OF_NUMBERS)}
+    of_methods = {
+        "all": tuple(METHODS), "rates": tuple(TOLD_RATES), "numbers": tuple(OF_NUMBERS), "scales": tuple(OF_SCALES),
+    }  # fmt: skip
     return (
         select(datasets, offered, groups, "data set"),
-        select(methods, {**METHODS, **TOLD_RATES, **OF_NUMBERS}, of_methods, "method"),
+        select(methods, {**METHODS, **TOLD_RATES, **APART}, of_methods, "method"),
     )
 
 

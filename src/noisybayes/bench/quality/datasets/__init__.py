@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..tasks import MakeTask
-from . import imbalanced, livestream, many_classes, newsgroups, noisy_ag_news, simulation, tables, unbalanced
+from . import imbalanced, livestream, many_classes, newsgroups, noisy_ag_news, ordinal, simulation, tables, unbalanced
 
 DATASETS: dict[str, MakeTask] = {
     **simulation.datasets(),
@@ -14,6 +14,7 @@ DATASETS: dict[str, MakeTask] = {
     **many_classes.datasets(),
     **unbalanced.datasets(),
     **tables.datasets(),
+    **ordinal.datasets(),
 }
 #: Names that stand for several data sets.
 GROUPS: dict[str, tuple[str, ...]] = {
@@ -23,6 +24,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "made": ("imbalanced", "many-classes"),
     "unbalanced": tuple(unbalanced.datasets()),
     "tables": tuple(tables.datasets()),
+    "ordinal": tuple(ordinal.datasets()),
 }
 #: Not in the group "all": a few methods are compared on them, in sections of their own on the page.
-NOT_IN_ALL = (*GROUPS["unbalanced"], *GROUPS["tables"])
+NOT_IN_ALL = (*GROUPS["unbalanced"], *GROUPS["tables"], *GROUPS["ordinal"])

@@ -11,7 +11,10 @@ from ...._extras import require
 from . import audits, baselines, cleanlab, doubtlab, inb, mislabel, naive_bayes, plain_regression, self_training
 from .outcome import Method, Outcome
 
-__all__ = ["METHODS", "NEEDS_TRUTH", "OF_NUMBERS", "OURS", "TOLD_RATES", "Method", "Outcome", "check_packages"]
+__all__ = [
+    "APART", "METHODS", "NEEDS_TRUTH", "OF_NUMBERS", "OF_SCALES", "OURS", "TOLD_RATES", "Method", "Outcome",
+    "check_packages",
+]  # fmt: skip
 
 METHODS: dict[str, Method] = {
     "inb": inb.default,
@@ -47,6 +50,14 @@ OF_NUMBERS: dict[str, Method] = {
     "cleanlab-forest": cleanlab.with_forest,
     "cleanlab-boosting": cleanlab.with_boosting,
 }
+#: Nor are those for labels on a scale.
+OF_SCALES: dict[str, Method] = {
+    "audit": audits.by_views,
+    "audit-ordinal": audits.by_ordinal,
+    **{name: method for name, method in OF_NUMBERS.items() if name.startswith("cleanlab")},
+}
+#: Methods of single sections of the page, which are not in "all".
+APART: dict[str, Method] = {**OF_NUMBERS, **OF_SCALES}
 #: The only ones that are shown the true labels of the training rows.
 NEEDS_TRUTH = ("nb-clean", "lr-clean", *TOLD_RATES)
 #: The package and the extra of this project that a method needs.

@@ -1,4 +1,4 @@
-"""Ours: the audit of a table of numbers, by naive Bayes alone and by all views."""
+"""Ours: the audit of a table of numbers, by naive Bayes alone and by all views, and of labels on a scale."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ..tasks import Array, Task
 from .outcome import Outcome
 
 
-def by_views(task: Task, views: Any = "auto") -> Outcome:
-    found = audit(_frame(task.X, task.y), label="label", numeric=_columns(task.X), views=views, random_state=task.seed)
+def by_views(task: Task, **asked: Any) -> Outcome:
+    found = audit(_frame(task.X, task.y), label="label", numeric=_columns(task.X), random_state=task.seed, **asked)
     table = found.table
     flagged = table["suspect"].to_numpy()
     X_test = found.recipe.transform(_frame(task.X_test))  # type: ignore[union-attr]
@@ -29,7 +29,11 @@ def by_views(task: Task, views: Any = "auto") -> Outcome:
 
 
 def by_naive_bayes(task: Task) -> Outcome:
-    return by_views(task, ("naive-bayes",))
+    return by_views(task, views=("naive-bayes",))
+
+
+def by_ordinal(task: Task) -> Outcome:
+    return by_views(task, mislabel="ordinal")
 
 
 def _columns(X: Array) -> list[str]:

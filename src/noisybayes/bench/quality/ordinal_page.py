@@ -1,0 +1,46 @@
+"""The section of docs/quality.md on labels on a scale."""
+
+from __future__ import annotations
+
+from ..store import Row, table
+from .datasets import GROUPS
+from .datasets.ordinal import NOISES, RATES
+from .methods import OF_SCALES
+from .summary import mean
+
+DATASETS = frozenset(GROUPS["ordinal"])
+OURS = "audit-ordinal"
+PEERS = tuple(name for name in OF_SCALES if name.startswith("cleanlab"))
+AP = "average_precision"
+_COMMAND = "noisybayes bench quality --datasets ordinal --methods scales"
+
+TEXT = f"""## Labels on a scale
+
+Five classes of equal size on a hidden scale, such as one to five stars; 10 columns of numbers, 1,600 training rows.
+Labels are made wrong at {", ".join(map(str, RATES[:-1]))} and {RATES[-1]} %: by a matrix that prefers neighbours
+(`class`), or because labelers see the place on the scale with an error (`scale`). `audit` is `noisybayes.audit` as it
+comes, `audit-ordinal` is `audit(mislabel="ordinal")`; the peers are those of the tables of numbers. Average precision:
+"""
+
+
+def section(rows: list[Row]) -> str:
+    """`rows` of labels on a scale; nothing if ours has none."""
+    rows = [row for row in rows if row["method"] in OF_SCALES]
+    if not any(row["method"] == OURS for row in rows):
+        return ""
+    header = ["noise", "wrong, %", *(f"`{name}`" for name in OF_SCALES), f"`{OURS}` less best peer"]
+    lines = [
+        [noise, str(rate), *_figures([row for row in rows if row["dataset"] == f"ordinal-{noise}-{rate}"])]
+        for noise in NOISES
+        for rate in RATES
+    ]
+    lines.append(["**mean of all**", "", *_figures(rows)])
+    seeds = len({row["seed"] for row in rows})
+    repeat = f"{seeds} seed{'s' if seeds > 1 else ''}. Repeat with `{_COMMAND} --seeds {seeds} --fresh`."
+    return f"{TEXT}\n{table(header, lines)}\n\n{repeat}\n"
+
+
+def _figures(rows: list[Row]) -> list[str]:
+    by_method = {name: mean([row for row in rows if row["method"] == name], AP).value for name in OF_SCALES}
+    best = max(by_method[peer] for peer in PEERS)
+    return [*(f"{value:.3f}" for value in by_method.values()), f"{by_method[OURS] - best:+.3f}"]

@@ -1,0 +1,83 @@
+"""Labels on a scale, such as one to five stars: the farther a wrong label is from the true one, the rarer it is."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy.optimize import brentq
+
+from ..dataset.tree import Array
+from .mislabel import Estimated
+
+# Beyond this the second neighbour is as good as impossible: exp(-40) is below the rounding of 1.
+_STEEPEST = 40.0
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+@dataclass(frozen=True)
+class Ordinal(Estimated):
+    """Each class is labeled right at a rate of its own, and its wrong labels fall off with the distance on the scale by
+    one factor for all classes: mislabel[l, k] is proportional to exp(-decay |rank[l] - rank[k]|), decay >= 0.
+
+    `ranks` (K,) are the places of the classes on the scale; None: their own order.
+    """
+
+    ranks: Any = None
+
+    @classmethod
+    def for_classes(cls, pseudo: Any, classes: Array) -> Self:
+        return cls(pseudo, ranks_of(classes))
+
+    def estimate(self, counts: Array) -> Array:
+        counts = counts + self.pseudo
+        n_classes = counts.shape[-1]
+        ranks = np.arange(n_classes) if self.ranks is None else np.asarray(self.ranks)
+        own, total = np.einsum("...kk->...k", counts), counts.sum(axis=-2)
+        # a class that lost all its rows says nothing about its labels
+        right = np.where(total > 0, own / np.where(total > 0, total, 1.0), 1.0)
+        between = np.abs(ranks[:, None] - ranks)
+        matrix = np.empty_like(counts, dtype=np.float64)
+        for restart, one in enumerate(counts):
+            spread = np.exp(-_decay(one, between, ranks) * np.maximum(between - 1, 0)) * (between > 0)
+            wrong = (1.0 - right[restart]) / np.maximum(spread.sum(axis=0), 1e-300)
+            matrix[restart] = spread * wrong + np.diag(right[restart])
+        return matrix
+
+
+def _decay(counts: Array, between: Array, ranks: Array) -> float:
+    """The decay of greatest likelihood: the mean distance of wrong labels is what the counts say. It falls as the decay
+    grows, so that the root is the only one."""
+    n_classes = len(counts)
+    steps = np.arange(max(n_classes - 1, 0))  # beyond the nearest class
+    wrong = counts.sum(axis=0) - np.diag(counts)
+    farther = float((counts * np.maximum(between - 1, 0)).sum())
+
+    def excess(decay: float) -> float:
+        """Expected less observed steps beyond the nearest class."""
+        weight = np.exp(-decay * steps)
+        sums, moments = (np.concatenate([[0.0], np.cumsum(part)]) for part in (weight, weight * steps))
+        below, above = ranks, n_classes - 1 - ranks
+        mean = (moments[below] + moments[above]) / np.maximum(sums[below] + sums[above], 1e-300)
+        return float(wrong @ mean) - farther
+
+    if excess(0.0) <= 0.0:  # no preference for near classes, or no wrong label
+        return 0.0
+    return float(brentq(excess, 0.0, _STEEPEST, xtol=1e-14)) if excess(_STEEPEST) < 0.0 else _STEEPEST
+
+
+def ranks_of(classes: Array) -> tuple[int, ...]:
+    """(K,) places on the scale: of numbers by size, of names by the one number in each, as in "4 stars"."""
+    if np.asarray(classes).dtype.kind not in "iufb":
+        found = [_NUMBER.findall(str(name)) for name in classes.tolist()]
+        values = [float(numbers[0]) for numbers in found if len(numbers) == 1]
+        if len(values) < len(found) or len(set(values)) < len(found):
+            shown = ", ".join(repr(str(name)) for name in classes.tolist()[:5])
+            raise ValueError(
+                "the mislabeling structure 'ordinal' needs labels on a scale: numbers, or names with one number each, "
+                f"such as '1 low', '2 high'; the labels are {shown}{', ...' if len(found) > 5 else ''}"
+            )
+        classes = np.array(values)
+    return tuple(np.argsort(np.argsort(classes, kind="stable")).tolist())
