@@ -10,6 +10,7 @@ and parameters for every fold.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -31,6 +32,8 @@ from .one_step import Gradient, curvature, gradient, gradient_by_weights, step
 MANY_ROWS = 20_000
 # Rows of that sample.
 _FEW_ROWS = 10_000
+# Classes times draws that are learned at once: parameters of every fold take memory.
+_COMPONENTS_AT_ONCE = 32
 # A step goes no further, in logarithms: far from the fit its curvature says nothing.
 _FARTHEST = 1.5
 # Nats per row: the step starts at a maximum, or what it adds would be taken for spread.
@@ -47,6 +50,11 @@ class Bootstrapped(NamedTuple):
     def __call__(self, rows: Rows) -> Weighted:
         label, weight = self.weights(rows)
         return Weighted(label, weight * self.factors(rows))
+
+    def in_groups(self, size: int) -> Iterator[Bootstrapped]:
+        """The same draws, some at a time."""
+        for first in range(0, self.n_draws, size):
+            yield self._replace(seed=self.seed + first, n_draws=min(size, self.n_draws - first))
 
     def factors(self, rows: Rows) -> Array:
         """(n, R)"""
@@ -135,8 +143,13 @@ def _relearned(judged: Judged, rows: Rows, bootstrap: Bootstrapped) -> Array:
     assert judged.training is not None
     found = judged.training.found
     data = judged.data if judged.sample.is_all else judged.sample.dataset(found.problem.n_classes)
-    learned = found.problem.source.learn(data, bootstrap, found.choice.model, found.last.number > 0)
-    return np.asarray(learned.out_of_fold.scores(rows))
+
+    def scores(some: Bootstrapped) -> Array:
+        learned = found.problem.source.learn(data, some, found.choice.model, found.last.number > 0)
+        return np.asarray(learned.out_of_fold.scores(rows))
+
+    at_once = max(1, _COMPONENTS_AT_ONCE // found.problem.n_classes)
+    return np.concatenate([scores(some) for some in bootstrap.in_groups(at_once)], axis=2)
 
 
 def calibrations(judged: Judged, draws: Draws, pseudo_rows: float) -> tuple[Calibration, Calibration]:

@@ -54,18 +54,26 @@ def word_models(n_classes: int, smoothing: Sequence[float], offsets: tuple[Offse
 
 def word_weights(counts: Array, weight: Array, prior: None, *, complement: bool, alpha: float, n_classes: int) -> Array:
     """(C, d) weights of the words; components are replicates of the classes."""
-    counts = counts.reshape(-1, n_classes, counts.shape[1])
-    weights = counts.sum(axis=1, keepdims=True) - counts if complement else counts.copy()
+    weights = np.empty_like(counts)
+    # one replicate at a time: its arrays stay in the cache, and their memory is used again
+    for first in range(0, len(counts), n_classes):
+        own = slice(first, first + n_classes)
+        weights[own] = _class_weights(counts[own], complement, alpha)
+    return weights
+
+
+def _class_weights(counts: Array, complement: bool, alpha: float) -> Array:
+    weights = counts.sum(axis=0) - counts if complement else counts.copy()
     np.maximum(weights, 0.0, out=weights)
     weights += max(alpha, 1e-10)
-    totals = weights.sum(axis=2, keepdims=True)
+    totals = weights.sum(axis=1, keepdims=True)
     np.log(weights, out=weights)
     weights -= np.log(totals)
     if complement:
         np.negative(weights, out=weights)
-    weights -= weights.mean(axis=1, keepdims=True)
-    weights *= weights.shape[2] / np.maximum(np.abs(weights).sum(axis=2, keepdims=True), 1e-300)
-    return np.asarray(weights.reshape(-1, weights.shape[2]))
+    weights -= weights.mean(axis=0)
+    weights *= weights.shape[1] / np.maximum(np.abs(weights).sum(axis=1, keepdims=True), 1e-300)
+    return np.asarray(weights)
 
 
 def _no_prior(counts: Array, weight: Array, reweighted: bool) -> None:
