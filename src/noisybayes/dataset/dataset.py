@@ -10,8 +10,9 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from .._threads import in_threads
 from .folds import Folds, deal_folds, hashed, small_classes
-from .rows import Rows, joined, n_entries, score_dtype, split
+from .rows import Rows, joined, n_entries, score_dtype, split, split_in_folds, threads_for_copies
 from .stored import Stored, stored_parts
 from .tree import Array, Pieces, summed
 
@@ -140,24 +141,31 @@ class Dataset:
         if self.rows is None:
             parts: Sequence[Part] = [part.with_folds(folds) for part in self.parts]  # type: ignore[attr-defined]
             return replace(self, parts=parts, folds=folds)
-        return replace(self, parts=split(self.rows.in_folds(folds), n_classes), folds=folds)
+        return replace(self, parts=split_in_folds(self.rows, folds, n_classes), folds=folds)
 
     def sample(self, size: int, seed: int) -> Rows:
         """`size` rows chosen at random (all, if there are no more), in random order: any first rows of a sample
         are a sample too. A row is in or out by its number and the seed alone."""
         if self.rows is not None:
             key = hashed(seed ^ _SAMPLE, self.rows.number)
-            chosen = np.argsort(key, kind="stable")[:size]
-            return self._with_fold(self.rows.take(chosen))
+            return self._with_fold(self.rows.take(_lowest(key, size)))
         # enough rows are below the limit, all but surely: their number has a standard deviation below sqrt(size)
         share = (size + 6 * size**0.5 + 10) / self.n_rows
         limit = 2**64 - 1 if share >= 1 else int(2**64 * share)
         parts = self.map_sum(partial(_below, seed=seed ^ _SAMPLE, limit=limit)).items
         rows = joined(parts)
-        return rows.take(np.argsort(hashed(seed ^ _SAMPLE, rows.number), kind="stable")[:size])
+        return rows.take(_lowest(hashed(seed ^ _SAMPLE, rows.number), size))
 
     def _with_fold(self, rows: Rows) -> Rows:
         return rows if self.folds is None else rows._replace(fold=self.folds.of(rows.number))
+
+
+def _lowest(keys: Array, size: int) -> Array:
+    """Positions of the lowest keys, in their order; no two keys are equal."""
+    if size >= len(keys):
+        return np.argsort(keys)
+    lowest = np.argpartition(keys, size)[:size]
+    return np.asarray(lowest[np.argsort(keys[lowest])])
 
 
 def _together(parts: Sequence[Array | None]) -> Array | None:
@@ -168,9 +176,14 @@ def in_row_order(pieces: Sequence[tuple[Array, Sequence[Array]]], n_rows: int) -
     """Values of blocks, each with the numbers of its rows, put together."""
     first = pieces[0][1]
     whole = [np.empty((n_rows, *np.shape(value)[1:]), dtype=value.dtype) for value in first]
-    for number, values in pieces:
+
+    def put(piece: tuple[Array, Sequence[Array]]) -> None:
+        number, values = piece
         for array, value in zip(whole, values, strict=True):
             array[number] = value
+
+    for _ in in_threads(put, pieces, threads_for_copies(n_rows)):
+        pass
     return whole
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from .._threads import in_threads, n_cores
 from .csr import row_view
 from .folds import Folds
 from .tree import Array, tree_map
@@ -20,6 +21,8 @@ Design = Any
 _CHUNK_BYTES = 2 << 20
 # So should its entries, from the one product to the other; and long rows of few classes should be shared by the cores.
 _CHUNK_ENTRIES = 1 << 20
+# Fewer rows are copied before threads have started.
+_MANY_ROWS = 100_000
 
 
 class Rows(NamedTuple):
@@ -58,10 +61,14 @@ class Rows(NamedTuple):
 
     def in_folds(self, folds: Folds) -> Rows:
         """A copy in the order of the folds."""
+        rows, order = self.with_folds(folds)
+        return rows.take(order)
+
+    def with_folds(self, folds: Folds) -> tuple[Rows, Array]:
+        """These rows with their folds, and the order in which folds follow one another."""
         rows = self.numbered()
         fold = folds.of(rows.number)
-        order = np.argsort(fold, kind="stable")
-        return rows._replace(fold=fold).take(order)
+        return rows._replace(fold=fold), np.argsort(fold, kind="stable")
 
     def runs(self) -> Iterator[tuple[int, Rows]]:
         """Each fold that occurs, and its rows."""
@@ -113,7 +120,24 @@ def score_dtype(design: Design) -> np.dtype[Any]:
 
 
 def split(rows: Rows, n_components: int) -> list[Rows]:
-    """Cut rows into chunks (views). The cut depends on the data alone, so the number of threads changes no result."""
+    """Cut rows into chunks (views)."""
+    return [rows.view(start, stop) for start, stop in pairwise(_edges(rows, n_components))]
+
+
+def split_in_folds(rows: Rows, folds: Folds, n_components: int) -> list[Rows]:
+    """Chunks of a copy in the order of the folds."""
+    numbered, order = rows.with_folds(folds)
+    pieces = [order[start:stop] for start, stop in pairwise(_edges(rows, n_components))]
+    return list(in_threads(numbered.take, pieces, threads_for_copies(rows.n_rows)))
+
+
+def threads_for_copies(n_rows: int) -> int:
+    """Of an array in memory: one core alone does not fill the way to it."""
+    return n_cores() if n_rows >= _MANY_ROWS else 1
+
+
+def _edges(rows: Rows, n_components: int) -> Array:
+    """Where to cut. That depends on the data alone, so the number of threads changes no result."""
     size = _CHUNK_BYTES // (score_dtype(rows.X).itemsize * n_components)
     for leaf in leaves(rows.X):
         if sparse.issparse(leaf):
@@ -123,5 +147,4 @@ def split(rows: Rows, n_components: int) -> list[Rows]:
             size = max(size, int(leaf.shape[1] * rows_per_entry))
     size = max(size, 256)
     n_chunks = max(1, -(-rows.n_rows // size))
-    edges = np.linspace(0, rows.n_rows, n_chunks + 1).astype(int)
-    return [rows.view(start, stop) for start, stop in pairwise(edges)]
+    return np.linspace(0, rows.n_rows, n_chunks + 1).astype(int)
