@@ -86,6 +86,7 @@ class Draws(NamedTuple):
     block: Block  # the rows that the draws are of
     few: Block  # those that tell what a step changes: all of them, or a sample
     scores: Array  # (B, n_few, R + 1, K)
+    relearned: bool  # whether draws have scores of their own
     n_threads: int
 
     @property
@@ -94,6 +95,8 @@ class Draws(NamedTuple):
 
     def sums_at(self, start: Calibration) -> Gradient:
         """At one calibration for all draws."""
+        if not self.relearned:
+            return _by_weights(start, self.block)
         return self.sums(start.take(np.zeros(self.block.weight.shape[1], dtype=int)), start)
 
     def sums(self, calibration: Calibration, at: Calibration) -> Gradient:
@@ -101,9 +104,7 @@ class Draws(NamedTuple):
         moved = self._of_few(calibration)
         if self.few is self.block:
             return moved
-        before, before_few = (
-            gradient_by_weights(at, block.scores, block.labels, block.weight) for block in (self.block, self.few)
-        )
+        before, before_few = _by_weights(at, self.block), _by_weights(at, self.few)
         scale = len(self.block.weight) / len(self.few.weight)
         parts = zip(before, moved, before_few, strict=True)
         return Gradient(*(total + scale * (now - then) for total, now, then in parts))
@@ -116,6 +117,10 @@ class Draws(NamedTuple):
         _, n, R, K = self.scores.shape
         total: Gradient = reduce(add_into, in_threads(of_piece, pieces_of(n, R * K), self.n_threads))
         return total
+
+
+def _by_weights(calibration: Calibration, block: Block) -> Gradient:
+    return gradient_by_weights(calibration, block.scores, block.labels, block.weight)
 
 
 def can_relearn(judged: Judged) -> bool:
@@ -135,7 +140,7 @@ def draws_of(judged: Judged, rows: Rows, bootstrap: Bootstrapped, relearn: bool)
         B, n, _, K = few.scores.shape
         scores = np.broadcast_to(few.scores, (B, n, bootstrap.n_draws + 1, K))
     n_threads = 1 if judged.training is None else judged.training.found.problem.source.n_threads
-    return Draws(block, few, scores, n_threads)
+    return Draws(block, few, scores, relearn, n_threads)
 
 
 def _relearned(judged: Judged, rows: Rows, bootstrap: Bootstrapped) -> Array:
