@@ -36,6 +36,17 @@ class RandomChecks(NamedTuple):
     label: Array  # (m,) codes
 
 
+class Opinion(NamedTuple):
+    """A second opinion on the labels, as one more labeler."""
+
+    column: str
+    values: tuple[str, ...]  # what it says: the classes, then anything else
+    matrix: Array  # (L, K) P(opinion | true label)
+    error_rate: float  # of the rows that have an opinion
+    agreement: float  # share of the labels that it repeats
+    n_rows: int  # rows with an opinion
+
+
 class ModelScores(NamedTuple):
     """Scores of rows by a model as it is."""
 
@@ -63,6 +74,7 @@ class Judged:
     naive_bayes: Judged | None = None  # what it says alone, if other views have joined it
     views: tuple[str, ...] = ("naive-bayes",)  # that the scores come from
     doubts: tuple[str, ...] = ()  # sentences: reasons not to believe a view
+    opinion: Opinion | None = None  # a second opinion that has joined the labels
 
     @property
     def out_of_fold(self) -> bool:

@@ -35,6 +35,7 @@ from .judged import Judged, judge_encoded
 from .random_checks import random_checks
 from .result import Audit, Run
 from .rules import Rule
+from .second_opinion import check_opinion, join_opinion
 from .size import file_size_limit, parse_size
 from .table import Table
 from .view_options import AUTO, Views, check_views, chosen_views
@@ -96,6 +97,7 @@ def audit(
     id: str | None = None,
     verified: str | None = None,
     verified_random: Any = None,
+    second_opinion: str | None = None,
     missing_label: str | None = None,
     keep_variants: bool = False,
     precision: float | None = None,
@@ -130,6 +132,9 @@ def audit(
     verified_random : str or array-like of shape (n_samples,), optional
         True labels of rows that were drawn at random: a column, or the file that `Audit.save(sample=50)` wrote, filled
         in; with a classifier an array, None or nan where not known.
+    second_opinion : str, optional
+        A column of labels by somebody or something else (an old model, rules), empty where there is none: one more
+        labeler, with a mislabeling matrix of its own. It must not have been made from the labels.
     missing_label : str, optional
         What stands in the label column where there is no label (besides nothing).
     keep_variants : bool, default False
@@ -181,8 +186,10 @@ def audit(
                 "engine, scheduler, memory, families and mislabel are for tables; a fitted classifier is audited as it "
                 "was made: BernoulliINB(engine=...)"
             )
-        if views != AUTO or any(given is not None for given in (pred_probs, embeddings, estimator)):
-            raise ValueError("views are for tables; a fitted classifier is audited by its own scores")
+        if views != AUTO or any(given is not None for given in (pred_probs, embeddings, estimator, second_opinion)):
+            raise ValueError(
+                "views and second opinions are for tables; a fitted classifier is audited by its own scores"
+            )
         found = examine(
             data, X, y, new_rows=new_rows, verified_random=verified_random, precision=precision,
             budget=budget, level=level, random_state=random_state,
@@ -196,6 +203,7 @@ def audit(
     columns = {
         "label": label, "text": _names(text), "categorical": _names(categorical), "numeric": _names(numeric),
         "binary": _names(binary), "id": id, "verified": verified, "verified_random": verified_random,
+        "second_opinion": second_opinion,
     }  # fmt: skip
     started = time.perf_counter()
     in_batches = limit is not None or engine == "dask"
@@ -250,6 +258,7 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
     tell = progress or _silent
     check_model(options.families, options.mislabel)
     check_views(options)
+    check_opinion(table, options)
     with ExitStack() as stack:
         remote = on_cluster.runs_there(table, options)
         if remote:
@@ -282,7 +291,8 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
             tell("scoring by other views")
             joined = join_views(fitted.judged, features, views, given)
             fitted = fitted._replace(judged=joined.judged, notes=(*fitted.notes, *joined.notes))
-        yield fitted
+        judged, about = join_opinion(fitted.judged, table, options.missing_label)
+        yield fitted._replace(judged=judged, notes=(*fitted.notes, *about))
 
 
 def fit_features(features: Features, options: FitOptions, engine: Any, checkpoint: Path | None = None) -> Fitted:

@@ -79,6 +79,7 @@ def summarise(audit: Audit) -> Summary:
             for row, given, suggested, p_wrong in zip(*findings.contradicted, strict=True)
         ],
         "checks": _checks(audit),
+        "second_opinion": _opinion(audit),
         "suspects": describe(audit, rows.foremost(MOST_LISTED)),
     }
     return Summary(entries)
@@ -95,6 +96,24 @@ def _checks(audit: Audit) -> list[dict[str, Any]]:
         {"row": int(row) + 1, "true_label": str(label), "p": [round(float(p), 5) for p in true]}
         for row, label, true in zip(judged.checks.rows[order], labels, judged.unverified(rows), strict=True)
     ]
+
+
+def _opinion(audit: Audit) -> dict[str, Any] | None:
+    opinion = audit.findings.judged.opinion
+    if opinion is None:
+        return None
+    return {
+        "column": opinion.column,
+        "rows": opinion.n_rows,
+        "error_rate": opinion.error_rate,
+        "agreement": opinion.agreement,
+        "values": list(opinion.values),
+        "matrix": opinion.matrix.tolist(),
+        "text": (
+            f"Second opinion {opinion.column!r}: estimated to be wrong in {percent(opinion.error_rate)} of its "
+            f"{opinion.n_rows:,} rows; it repeats {percent(opinion.agreement)} of the labels."
+        ),
+    }
 
 
 def _about_the_rate(rate: NoiseRate) -> str:

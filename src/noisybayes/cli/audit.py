@@ -25,7 +25,17 @@ _SHOWN = 5
 
 _GROUPS = {
     "Input": ("input_format", "encoding", "sheet", "missing_label", "keep_variants"),
-    "Columns": ("label", "text", "categorical", "numeric", "binary", "id_column", "verified", "verified_random"),
+    "Columns": (
+        "label",
+        "text",
+        "categorical",
+        "numeric",
+        "binary",
+        "id_column",
+        "verified",
+        "verified_random",
+        "second_opinion",
+    ),
     "Suspects": ("precision", "budget", "level", "fail_above"),
     "Output": ("out", "table_format", "excel", "exports", "raw_cells", "sample", "as_json", "quiet"),
     "Text": ("ngrams", "min_df", "max_df", "max_words"),
@@ -57,6 +67,11 @@ _GROUPS = {
     "--verified-random",
     metavar="COLUMN|FILE",
     help="True labels of rows drawn at random: a column, or to_check.csv filled in. They tell how many are wrong.",
+)
+@click.option(
+    "--second-opinion",
+    metavar="COLUMN",
+    help="Labels of an old model, of rules or of other people, partly empty, not made from the labels.",
 )
 @click.option(
     "--views",

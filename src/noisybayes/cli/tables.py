@@ -150,7 +150,8 @@ def _say(note: str) -> None:
 def columns(options: dict[str, Any]) -> dict[str, Any]:
     """Names of columns by role."""
     names = {name: options[name] for name in ("label", "text", "categorical", "numeric", "binary", "verified")}
-    return {**names, "id": options["id_column"], "verified_random": options.get("verified_random")}
+    more = {name: options.get(name) for name in ("verified_random", "second_opinion")}
+    return {**names, "id": options["id_column"], **more}
 
 
 def families(options: dict[str, Any]) -> dict[str, str]:

@@ -24,6 +24,7 @@ def render_markdown(summary: Summary, n_pairs: int = PAIRS, n_suspects: int = SU
         _warnings(summary),
         _notes(summary),
         _pairs(summary, n_pairs),
+        code((summary.get("second_opinion") or {}).get("text", "")) if summary.get("second_opinion") else "",
         _suspects(summary, n_suspects),
         _repeat(summary),
     ]

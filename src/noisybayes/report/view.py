@@ -82,6 +82,16 @@ def _part(matrix: Sequence[Sequence[float]] | None, keep: Sequence[int]) -> list
     return None if matrix is None else [[matrix[i][j] for j in keep] for i in keep]
 
 
+def opinion(summary: Summary) -> dict[str, Any] | None:
+    """What is said of a second opinion, with its matrix if that is small enough to be read."""
+    found = summary.get("second_opinion")
+    if not found:
+        return None
+    small = max(len(found["values"]), summary["n_classes"]) <= MATRIX_LIMIT
+    lines = list(zip(map(str, found["values"]), found["matrix"], strict=True)) if small else []
+    return {"text": found["text"], "classes": list(map(str, summary["classes"])), "lines": lines}
+
+
 def by_class(summary: Summary) -> Markup:
     rows = sorted(summary["by_class"], key=lambda row: -row["wrong"]["estimate"])
     return Markup(charts.class_intervals(rows[:CLASS_LIMIT]))
@@ -143,6 +153,7 @@ def context(summary: Summary) -> dict[str, Any]:
     n_classes = len(summary["classes"])
     return {
         "cards": cards(summary),
+        "opinion": opinion(summary),
         "heat_map": Markup(charts.heat_map(classes, estimate, matrix["low"], matrix["high"])),
         "matrix_example": matrix_example(classes, estimate),
         "matrix_wide": len(classes) > WIDE,

@@ -1,0 +1,321 @@
+"""A second opinion: another column of labels, by an old model, by rules or by other people.
+
+It is one more labeler, with a mislabeling matrix of its own, not a feature: given the true label, what it says depends
+neither on the given label nor on the columns. So it is not weighed by how well it predicts the given labels, whose
+mistakes it may repeat; both matrices are fitted together, by EM over the true labels:
+
+    P(label l, opinion m | x) = sum_k P(true = k | x) mislabel[l, k] opinion[m, k]
+
+P(true | x) stays as the fit has it. An opinion may say other things than the labels do ("unknown", say), and may be
+missing. A row is judged by the matrix that was estimated without its fold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from scipy.special import chdtri
+
+from .._shares import percent
+from ..data.errors import InputError
+from ..data.roles import label_texts
+from ..dataset import Rows
+from ..dataset.tree import Array
+from ..robust.calibration import matrix_of
+from ..robust.recalibration import pin_verified, recalibration_of
+from ..robust.training_posterior import posterior_of_rows
+from .careful_fit import scores_of
+from .judged import Judged, Opinion
+from .table import Table
+
+if TYPE_CHECKING:
+    from .pipeline import FitOptions
+
+# Rows that draw each column of the opinion's matrix to what it says on the whole, as with the matrix of the labels.
+_PSEUDO_ROWS = 10.0
+# A bound on the rounds of EM, and the gain per row, in nats, below which it ends.
+_ROUNDS, _TOLERANCE = 500, 1e-7
+# An opinion that depends on the true label no more than chance allows, at this level, is left out.
+_CHANCE = 0.01
+# An opinion that agrees with this share of the labels may have been made from them, if the columns fail to predict this
+# many times as many labels as it contradicts.
+_TOO_GOOD, _TIMES_WORSE = 0.98, 4.0
+# More distinct values than these are no opinion on a few classes.
+_MOST_VALUES = 1_000
+
+
+class _Codes(NamedTuple):
+    values: tuple[str, ...]  # what is said: first the classes, then anything else
+    said: Array  # (n,) codes; L where nothing is
+
+
+def check_opinion(table: Table, options: FitOptions) -> None:
+    if table.roles.second_opinion is None:
+        return
+    if options.memory is not None or options.engine != "local":
+        raise InputError(
+            "a second opinion needs all rows in memory, on one machine; leave out --second-opinion, or audit without "
+            "--memory and --engine"
+        )
+    if options.method != "crossfit":
+        raise InputError(f"a second opinion goes with method 'crossfit' only, not with {options.method!r}")
+
+
+def join_opinion(judged: Judged, table: Table, missing_label: str | None) -> tuple[Judged, tuple[str, ...]]:
+    """What the fit says with the second opinion, and sentences about it."""
+    column = table.roles.second_opinion
+    if column is None:
+        return judged, ()
+    assert isinstance(table.source, pl.DataFrame)
+    opinion = _codes(label_texts(table.source[column], missing_label), judged.classes, column)
+    if judged.training is None:
+        return judged, ("the second opinion is left out: rows are too few for it",)
+    assert judged.observed is not None
+    agreement = _agreement(judged, opinion, column)
+    problem = _Problem.of(judged, opinion)
+    if not problem.beyond_chance():
+        return judged, (f"the second opinion {column!r} says nothing of the true labels, and was left out",)
+    found = problem.solved()
+    told = Opinion(
+        column, opinion.values, found.opinion, problem.error_rate(found), agreement,
+        int((opinion.said < len(opinion.values)).sum()),
+    )  # fmt: skip
+    note = f"second opinion: {column!r} (estimated to be wrong in {percent(told.error_rate)} of its rows)"
+    return _judged_with(judged, opinion, problem, found, told), (note,)
+
+
+def _codes(texts: pl.Series, classes: Array, column: str) -> _Codes:
+    names = [str(name) for name in classes.tolist()]
+    alike = {name.casefold(): name for name in reversed(names)}
+    said = [None if text is None else (text if text in names else alike.get(text.casefold(), text)) for text in texts]
+    others = sorted({text for text in said if text is not None} - set(names))
+    if not any(text is not None for text in said):
+        raise InputError(f"--second-opinion: the column {column!r} is empty in every row")
+    if len(others) > max(_MOST_VALUES, len(said) // 2) or (len(others) > 20 and 2 * len(others) > len(said)):
+        raise InputError(
+            f"--second-opinion: the column {column!r} has {len(others)} distinct values that are no labels, and looks "
+            "like a text or an identifier"
+        )
+    values = (*names, *others)
+    code_of = {name: code for code, name in enumerate(values)}
+    return _Codes(values, np.array([len(values) if text is None else code_of[text] for text in said]))
+
+
+def _agreement(judged: Judged, opinion: _Codes, column: str) -> float:
+    """Share of the labels that the opinion repeats; a copy of all of them is refused."""
+    assert judged.observed is not None
+    both = np.flatnonzero((judged.observed < len(judged.classes)) & (opinion.said < len(opinion.values)))
+    if not len(both):
+        raise InputError(f"--second-opinion: no row has both a label and an opinion in the column {column!r}")
+    agreement = float((judged.observed[both] == opinion.said[both]).mean())
+    if agreement == 1.0:
+        raise InputError(
+            f"--second-opinion: the column {column!r} repeats the label in every row; a copy is not an opinion of its "
+            "own, leave it out"
+        )
+    return agreement
+
+
+class _Matrices(NamedTuple):
+    mislabel: Array  # (K, K)
+    opinion: Array  # (L, K) P(opinion m | true k)
+    true: Array  # (n, K) P(true | x, label, opinion)
+
+
+@dataclass(frozen=True)
+class _Problem:
+    scores: Array  # (n, K) log P(true | x)
+    observed: Array
+    verified: Array | None
+    said: Array
+    n_values: int
+    fold: Array
+    start: Array  # (K, K)
+    structure: Any
+
+    @classmethod
+    def of(cls, judged: Judged, opinion: _Codes) -> _Problem:
+        assert judged.training is not None
+        assert judged.observed is not None
+        (scores,) = judged.data.collect(partial(_scores, fitted=judged.fitted))
+        assert judged.data.folds is not None
+        return cls(
+            scores, judged.observed, judged.verified, opinion.said, len(opinion.values),
+            judged.data.folds.of(np.arange(judged.n_rows)), judged.fitted.calibration.mislabel[0],
+            judged.training.found.problem.structure,
+        )  # fmt: skip
+
+    def beyond_chance(self) -> bool:
+        """Whether the opinion depends on the true label as it looks without it: a likelihood-ratio test."""
+        true, _ = self._expected(self.start, np.ones((self.n_values, len(self.start))))
+        counts = self._opinion_counts(true)
+        total = counts.sum()
+        expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / max(total, 1e-300)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gain = 2.0 * np.nansum(np.where(counts > 0, counts * np.log(counts / expected), 0.0))
+        freedom = (max(int((counts.sum(axis=1) > 0).sum()), 1) - 1) * (counts.shape[1] - 1)
+        return freedom > 0 and bool(gain > chdtri(freedom, _CHANCE))
+
+    def solved(self) -> _Matrices:
+        K = len(self.start)
+        mislabel, opinion, last = self.start, np.ones((self.n_values, K)), -np.inf
+        for _ in range(_ROUNDS):
+            true, height = self._expected(mislabel, opinion)
+            if height - last < _TOLERANCE and last > -np.inf:
+                break
+            last = height if (opinion < 1).any() else -np.inf  # the first round knows no opinion
+            mislabel = matrix_of(_sums(self.observed, true, K)[None], self.structure)[0]
+            opinion = _steadied(self._opinion_counts(true))
+        return _Matrices(mislabel, opinion, true)
+
+    def log_evidence(self, found: _Matrices) -> Array:
+        """(n, K) what the opinion adds to log P(true), by the matrix without the row's fold; 0 without an opinion."""
+        total, evidence = self._opinion_counts(found.true), np.zeros_like(self.scores)
+        for fold in np.unique(self.fold).tolist():
+            here = np.flatnonzero((self.fold == fold) & (self.said < self.n_values))
+            without = np.maximum(total - _sums(self.said[here], found.true[here], self.n_values), 0.0)
+            evidence[here] = np.log(_steadied(without))[self.said[here]]
+        return np.asarray(evidence - evidence.mean(axis=1, keepdims=True))
+
+    def error_rate(self, found: _Matrices) -> float:
+        """Share of the rows with an opinion where it is not the true label."""
+        there = np.flatnonzero(self.said < self.n_values)
+        is_label = self.said[there] < found.true.shape[1]
+        right = found.true[there[is_label], self.said[there[is_label]]]
+        return float(1.0 - right.sum() / len(there))
+
+    def predicted(self) -> float:
+        """Share of the labels that the columns predict."""
+        there = np.flatnonzero(self.observed < self.scores.shape[1])
+        return float((self.scores[there].argmax(axis=1) == self.observed[there]).mean())
+
+    def _opinion_counts(self, true: Array) -> Array:
+        return _sums(self.said, true, self.n_values)
+
+    def _expected(self, mislabel: Array, opinion: Array) -> tuple[Array, float]:
+        """P(true | everything), and the mean log-likelihood of labels and opinions."""
+        joint = self.scores - self.scores.max(axis=1, keepdims=True)
+        joint = joint - np.log(np.exp(joint).sum(axis=1, keepdims=True))
+        joint += np.log(np.vstack([mislabel, np.ones(len(mislabel))]) + 1e-300)[self.observed]
+        joint += np.log(np.vstack([opinion, np.ones(len(mislabel))]) + 1e-300)[self.said]
+        top = joint.max(axis=1, keepdims=True)
+        true = np.exp(joint - top)
+        total = true.sum(axis=1, keepdims=True)
+        return pin_verified(true / total, self.verified), float((np.log(total) + top).mean())
+
+
+def _sums(codes: Array, true: Array, n_codes: int) -> Array:
+    """(n_codes, K) P(true) of the rows with each code, added up; rows without one are left out."""
+    sums = np.zeros((n_codes + 1, true.shape[1]))
+    np.add.at(sums, codes, true)
+    return sums[:-1]
+
+
+def _steadied(counts: Array) -> Array:
+    """(L, K) P(opinion | true)"""
+    overall = counts.sum(axis=1, keepdims=True) + 1e-3
+    drawn = counts + _PSEUDO_ROWS * overall / overall.sum()
+    return np.asarray(drawn / drawn.sum(axis=0))
+
+
+def _scores(rows: Rows, fitted: Any) -> tuple[Array]:
+    return (scores_of(fitted, rows),)
+
+
+class WithEvidence(NamedTuple):
+    """Scores, and what the opinions add, as one more kind of score."""
+
+    scorer: Any
+    evidence: Array  # (n, K)
+
+    def scores(self, rows: Rows) -> Array:
+        inner = self.scorer.scores(rows)
+        added = self.evidence[rows.number][None, :, None].astype(inner.dtype)
+        return np.concatenate([inner, np.broadcast_to(added, (1, *inner.shape[1:]))])
+
+
+class Combined(NamedTuple):
+    """The sum of both."""
+
+    scorer: Any  # of one kind
+    evidence: Array
+
+    def scores(self, rows: Rows) -> Array:
+        inner = self.scorer.scores(rows)
+        return np.asarray(inner + self.evidence[rows.number][None, :, None].astype(inner.dtype))
+
+
+class LearnedWithOpinion(NamedTuple):
+    learned: Any
+    codes: _Codes
+    evidence: Array
+
+    @property
+    def out_of_fold(self) -> WithEvidence:
+        return WithEvidence(self.learned.out_of_fold, self.evidence)
+
+    @property
+    def shares(self) -> Array:
+        return np.asarray(self.learned.shares)
+
+    def terms(self, rows: Rows, component: Array, other: Array, temperature: Array) -> Any:
+        return self.learned.terms(rows, component, other, temperature[:-1])
+
+    def by_view(
+        self, rows: Rows, component: Array, other: Array, temperature: Array, names: Sequence[str]
+    ) -> list[list[tuple[str, float]]]:
+        found = self.learned.by_view(rows, component, other, temperature[:-1], names)
+        of_rows, at = self.evidence[rows.number], np.arange(rows.n_rows)
+        added = temperature[-1] * (of_rows[at, component] - of_rows[at, other])
+        said: list[list[tuple[str, float]]] = []
+        for one, code, weight in zip(found, self.codes.said[rows.number].tolist(), added.tolist(), strict=True):
+            spoken = code < len(self.codes.values)
+            said.append([*one, *([(f"second opinion: {self.codes.values[code]}", weight)] if spoken else [])])
+        return said
+
+
+@dataclass(frozen=True)
+class OpinionSource:
+    """Scores and opinions as a source of scores; they have learned already."""
+
+    learned: LearnedWithOpinion
+    additive = False
+    n_threads = 1
+
+    def learn(self, data: Any, weights: Any, model: Any, reweighted: bool, left_out: Any = None) -> LearnedWithOpinion:
+        return self.learned
+
+
+def _judged_with(judged: Judged, codes: _Codes, problem: _Problem, found: _Matrices, told: Opinion) -> Judged:
+    assert judged.training is not None
+    fit, evidence = judged.training.found, problem.log_evidence(found)
+    learned, old = LearnedWithOpinion(fit.last.learned, codes, evidence), fit.last.calibration
+    calibration = old._replace(
+        temperature=np.concatenate([old.temperature, np.ones((1, 1))], axis=1), mislabel=found.mislabel[None]
+    )
+    combined = Combined(judged.fitted.scorer, evidence)
+    last = fit.last._replace(learned=learned, calibration=calibration, combined=combined)
+    source = OpinionSource(learned)
+    fit = fit._replace(problem=replace(fit.problem, source=source, em=None), last=last)
+    fitted = type(judged.fitted)(*last.next_weights)
+    posterior = posterior_of_rows(judged.data, fitted, None, recalibration_of(judged.data, fitted))
+    return replace(
+        judged, fitted=fitted, posterior=posterior, training=judged.training._replace(found=fit, posterior=posterior),
+        naive_bayes=judged.naive_bayes or judged, opinion=told,
+        doubts=(*judged.doubts, *_doubts(told, problem.predicted())),
+    )  # fmt: skip
+
+
+def _doubts(told: Opinion, predicted: float) -> tuple[str, ...]:
+    if told.agreement < _TOO_GOOD or 1.0 - predicted < _TIMES_WORSE * (1.0 - told.agreement):
+        return ()
+    return (
+        f"The second opinion {told.column!r} repeats {percent(told.agreement)} of the labels: if it was made from "
+        "them, or they from it, it repeats their mistakes and hides them. Use an opinion that was formed "
+        "without the labels.",
+    )
