@@ -52,7 +52,7 @@ def test_a_perfect_opinion_finds_all_wrong_labels():
     told = result.summary()["second_opinion"]
     assert told["error_rate"] < 0.06
     assert np.diag(np.array(told["matrix"])).min() > 0.9
-    assert result.noise_rate == pytest.approx(WRONG.mean(), abs=0.03)
+    assert result.noise_rate == pytest.approx(WRONG.mean(), abs=0.05)
 
 
 def test_a_random_opinion_changes_nothing(alone):
