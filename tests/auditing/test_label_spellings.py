@@ -14,7 +14,7 @@ from noisybayes.auditing.features import encode_labels
 from noisybayes.cli.app import app
 from noisybayes.data.messages import write_messages
 from noisybayes.data.roles import Roles
-from noisybayes.web.fitting import choose_roles
+from noisybayes.web.column_roles import choose_roles
 
 ROLES = Roles("label", ("text",), (), (), (), None, None)
 NOTE = "labels that differ only in case, spaces, punctuation or Unicode form were taken as one, in"

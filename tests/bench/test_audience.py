@@ -5,6 +5,9 @@ from __future__ import annotations
 from noisybayes.bench import audience
 from noisybayes.bench.load import _dialogs
 
+from ..bot.shop import demo
+from .test_bench import RUNS
+
 
 def test_viewers_take_turns_and_keep_the_order_of_their_dialogs():
     plan = audience.messages([["a", "b"], ["c"]], viewers=2, n=8)
@@ -14,11 +17,13 @@ def test_viewers_take_turns_and_keep_the_order_of_their_dialogs():
     assert [each.number for each in plan] == list(range(8))
 
 
-def test_nothing_is_lost_or_doubled():
-    row = audience.one_run(_dialogs(), viewers=40, rate=20, seconds=5)
-    assert row["messages"] == 100
+def test_nothing_is_lost_or_doubled(tmp_path):
+    demo().save(tmp_path / "bot")
+    row = audience.one_run(_dialogs(), tmp_path / "bot", viewers=20, rate=20, seconds=3)
+    assert row["messages"] == 60
     kept = ("lost", "doubled", "leads_lost", "handovers_lost", "events_lost")
     assert {key: row[key] for key in kept} == dict.fromkeys(kept, 0)
     assert row["events_repeated"] <= 64  # what was on its way when the server was killed
     assert row["leads"] > 0
     assert "noisybayes bench audience" in audience.page([{"dialogs": "example", **row}])
+    assert set(row) == set(RUNS[audience])

@@ -16,16 +16,15 @@ from hypothesis import strategies as st
 from scipy.special import softmax
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from noisybayes.bot import Dialog, demo_bot, load_bot, train
+from noisybayes.bot import Dialog, load_bot, train
 from noisybayes.bot.config import read_config
 from noisybayes.bot.demo import DEMO_DIALOGS
 from noisybayes.bot.reading import read_message
 from noisybayes.data.errors import InputError
 
-from .shop import SHOP
+from .shop import SHOP, demo
 
 TALK = ["Hi!", "How much is a Tarvo?", "new", "Sport please", "any discount?", "call me: 555-0142", "thanks"]
-BOT = demo_bot()
 
 
 def talk(bot, messages):
@@ -37,7 +36,7 @@ def talk(bot, messages):
 
 
 def test_the_example_talks():
-    turns = talk(BOT, TALK)
+    turns = talk(demo(), TALK)
     assert [turn.category for turn in turns] == [
         "which_car", "new_or_used", "which_configuration", "total_cost", "discount", "contact_left", "ignore",
     ]  # fmt: skip
@@ -54,35 +53,35 @@ def test_the_example_talks():
 def test_one_message_is_scored_as_a_table_would_be(row, text):
     """The vocabulary and the weights are applied as scikit-learn applies them."""
     vectorizer = TfidfVectorizer(
-        analyzer="char", ngram_range=(1, 3), sublinear_tf=True, lowercase=False, vocabulary=BOT.words.grams
+        analyzer="char", ngram_range=(1, 3), sublinear_tf=True, lowercase=False, vocabulary=demo().words.grams
     )
-    vectorizer.idf_ = BOT.words.idf
+    vectorizer.idf_ = demo().words.idf
     design = np.hstack([np.array([row], dtype=float), vectorizer.transform([text]).toarray()])
-    expected = softmax(design @ BOT.words.weights + BOT.words.base, axis=1)[0]
-    np.testing.assert_allclose(BOT.words.posterior(tuple(row), text), expected, rtol=1e-9, atol=1e-12)
+    expected = softmax(design @ demo().words.weights + demo().words.base, axis=1)[0]
+    np.testing.assert_allclose(demo().words.posterior(tuple(row), text), expected, rtol=1e-9, atol=1e-12)
 
 
 def test_turns_tell_what_the_model_says():
     dialog = Dialog()
-    for message, turn in zip(TALK, talk(BOT, TALK), strict=True):
-        text = read_message(BOT.config, dialog, message).moment.text
-        posterior = BOT.words.posterior([name in turn.fired for name in BOT.config.features], text)
+    for message, turn in zip(TALK, talk(demo(), TALK), strict=True):
+        text = read_message(demo().config, dialog, message).moment.text
+        posterior = demo().words.posterior([name in turn.fired for name in demo().config.features], text)
         if turn.reply:  # chatter is passed over, whatever the model says
-            assert turn.category == BOT.model.classes_[posterior.argmax()]
+            assert turn.category == demo().model.classes_[posterior.argmax()]
         assert turn.confidence == pytest.approx(posterior.max())
-        assert turn.title == BOT.config.categories[turn.category].title
+        assert turn.title == demo().config.categories[turn.category].title
         dialog = turn.dialog
 
 
 def test_below_the_threshold_a_person_answers():
-    sure = replace(BOT.config, threshold=1.0)
-    turn = replace(BOT, config=sure).answer(Dialog(), "How much is a Tarvo?")
+    sure = replace(demo().config, threshold=1.0)
+    turn = replace(demo(), config=sure).answer(Dialog(), "How much is a Tarvo?")
     assert turn.handover
     assert turn.reason == "low confidence"
     assert turn.draft == "Do you mean a new or a second-hand Tarvo?"
-    assert turn.reply == BOT.config.handover
+    assert turn.reply == demo().config.handover
     assert turn.category == "new_or_used"
-    bold = replace(BOT, config=replace(BOT.config, threshold=0.0))
+    bold = replace(demo(), config=replace(demo().config, threshold=0.0))
     assert not bold.answer(Dialog(), "How much is a Tarvo?").handover
     assert bold.answer(Dialog(), "x").reason == "not understood"
 
@@ -104,17 +103,17 @@ def test_the_flow_chart_asks_for_what_is_missing():
 
 
 def test_a_saved_bot_is_the_same_bot(tmp_path):
-    BOT.save(tmp_path / "bot")
+    demo().save(tmp_path / "bot")
     assert {path.name for path in (tmp_path / "bot").iterdir()} == {
         "bot.yaml", "classifier.inb", "words.npz", "cars_en_catalogue.csv", "cars_en_store.csv",
     }  # fmt: skip
-    assert talk(load_bot(tmp_path / "bot"), TALK) == talk(BOT, TALK)
-    BOT.save(tmp_path / "bot")  # over an earlier bot
+    assert talk(load_bot(tmp_path / "bot"), TALK) == talk(demo(), TALK)
+    demo().save(tmp_path / "bot")  # over an earlier bot
 
 
 def test_replies_may_be_changed_after_training_but_not_features(tmp_path):
     folder = tmp_path / "bot"
-    BOT.save(folder)
+    demo().save(folder)
     text = (folder / "bot.yaml").read_text(encoding="utf-8")
     (folder / "bot.yaml").write_text(text.replace("Which car are you", "What car are you"), encoding="utf-8")
     assert talk(load_bot(folder), ["Hi!"])[0].reply == "What car are you interested in?"
@@ -131,9 +130,9 @@ def test_folders_that_hold_no_bot(tmp_path):
         load_bot(tmp_path)
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(InputError, match="holds other things than a bot"):
-        BOT.save(tmp_path)
+        demo().save(tmp_path)
     assert (tmp_path / "notes.txt").read_text() == "mine"
-    BOT.save(tmp_path / "bot")
+    demo().save(tmp_path / "bot")
     (tmp_path / "bot" / "classifier.inb").write_bytes(b"broken")
     with pytest.raises(InputError, match="not a complete noisybayes model"):
         load_bot(tmp_path / "bot")
@@ -143,7 +142,7 @@ def test_an_answer_takes_a_few_milliseconds():
     times = []
     for _ in range(200):
         started = time.thread_time()
-        BOT.answer(Dialog(), "Hello, how much would the new Tarvo Sport cost all in, with taxes?")
+        demo().answer(Dialog(), "Hello, how much would the new Tarvo Sport cost all in, with taxes?")
         times.append(time.thread_time() - started)
     assert np.median(times) < 5e-3
 

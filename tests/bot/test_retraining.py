@@ -8,14 +8,14 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from noisybayes.bot import demo_bot, load_bot, train
+from noisybayes.bot import load_bot, train
 from noisybayes.bot.config import read_config
 from noisybayes.bot.retraining import compare, switch_back, switch_on
 from noisybayes.cli.bot import bot as command
 from noisybayes.data.errors import InputError
 from noisybayes.web.store import Store
 
-from .shop import SHOP
+from .shop import SHOP, demo
 
 
 def table():
@@ -117,7 +117,7 @@ def test_what_is_missing_is_one_sentence(folder, tmp_path):
 
 
 def test_a_bot_with_a_catalogue_keeps_it(tmp_path):
-    bot = demo_bot()
+    bot = demo()
     bot.save(tmp_path / "cars")
     made = replace(load_bot(tmp_path / "cars").config, folder=tmp_path / "cars")
     assert set(made.catalogue) == {"cars_en_catalogue.csv", "cars_en_store.csv"}

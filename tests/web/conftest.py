@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from noisybayes.web import limited
 from noisybayes.web.store import Store
 
-from .desk_at_work import add_table, messages, open_client, open_store
+from .desk_at_work import add_fitted_table, open_client, open_store, run_here
 from .postgres import Cluster, running_cluster
 
 
@@ -36,7 +37,17 @@ def store(store_url: str) -> Iterator[Store]:
 
 
 @pytest.fixture
-def client(tmp_path: Path) -> Iterator[TestClient]:
+def jobs_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables are read and fitted in this process, where another would take seconds to start.
+
+    For tests of what comes of it. That the server does it in processes of their own, with bounded memory and time, is
+    what `test_limited.py`, `test_server.py` and `test_the_desk_on_either_database` are about.
+    """
+    monkeypatch.setattr(limited, "_run", run_here)
+
+
+@pytest.fixture
+def client(tmp_path: Path, jobs_here: None) -> Iterator[TestClient]:
     """A review desk without a bot, asked over HTTP without a socket."""
     store = open_store(tmp_path)
     with open_client(store) as client:
@@ -46,4 +57,4 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
 
 @pytest.fixture
 def table(client: TestClient) -> int:
-    return add_table(client, messages()[0])
+    return add_fitted_table(client.app.state.desk.store)

@@ -15,6 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from noisybayes.web.contact_key import VARIABLE, new_key
+
+from ..bot.shop import demo
+
 
 class Server:
     def __init__(self, process: subprocess.Popen[str], port: int) -> None:
@@ -44,23 +48,21 @@ class Server:
         raise AssertionError("the table was not fitted in time")
 
 
+def with_demo_bot(folder: Path) -> str:
+    """The option for the example bot, trained here: `--demo` would train it once more, and fit the example table."""
+    demo().save(folder / "bot")
+    return f"--bot={folder / 'bot'}"
+
+
 @contextmanager
 def serving(*options: str, folder: Path) -> Iterator[Server]:
     port = _free_port()
-    command = [
-        sys.executable,
-        "-m",
-        "noisybayes",
-        "serve",
-        "--port",
-        str(port),
-        "--requests-per-second",
-        "1000",
-        *options,
-    ]
+    rate = ("--requests-per-second", "1000")
+    command = [sys.executable, "-m", "noisybayes", "serve", "--port", str(port), *rate, *options]
     process = subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=os.environ.copy()
-    )
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        env={VARIABLE: new_key(), **os.environ},
+    )  # fmt: skip
     server = Server(process, port)
     try:
         _wait_until_up(server)

@@ -10,7 +10,7 @@ from noisybayes.web.roles import least_role
 from noisybayes.web.store.database import Database
 from noisybayes.web.store.kinds import now
 
-from .desk_at_work import JSON, add_table, form, messages, open_client, open_store
+from .desk_at_work import JSON, add_fitted_table, form, open_client, open_store
 
 TOKEN = "a long random text"
 
@@ -18,8 +18,7 @@ TOKEN = "a long random text"
 @pytest.fixture
 def desk(tmp_path):
     store = open_store(tmp_path)
-    with open_client(store) as client:
-        table = add_table(client, messages()[0])
+    table = add_fitted_table(store)
     tokens = {role: store.add_account(f"{role}-ann", role) for role in ("viewer", "reviewer", "admin")}
     with open_client(store, token=TOKEN) as client:
         yield client, table, tokens

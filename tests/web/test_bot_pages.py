@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ..browser import find_browser
-from .serving import Server, serving
+from .serving import Server, serving, with_demo_bot
 
 PHONE = "555-0142-777"
 
@@ -16,8 +16,8 @@ PHONE = "555-0142-777"
 @pytest.fixture(scope="module")
 def server(tmp_path_factory) -> Iterator[Server]:
     find_browser()
-    with serving("--demo", folder=tmp_path_factory.mktemp("bots")) as running:
-        running.wait_for_fit()
+    folder = tmp_path_factory.mktemp("bots")
+    with serving(with_demo_bot(folder), folder=folder) as running:
         yield running
 
 

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from ..browser import find_browser
-from .desk_at_work import messages
-from .serving import Server, serving
+from ..doc_blocks import ROOT
+from .desk_at_work import add_fitted_table, messages, open_store
+from .serving import Server, serving, with_demo_bot
 
 SCRIPT = "<script>document.title = 'owned'</script>"
 
@@ -18,8 +19,10 @@ SCRIPT = "<script>document.title = 'owned'</script>"
 @pytest.fixture(scope="module")
 def server(tmp_path_factory) -> Iterator[Server]:
     find_browser()
-    with serving("--demo", folder=tmp_path_factory.mktemp("demo")) as running:
-        running.wait_for_fit()
+    folder = tmp_path_factory.mktemp("desk")
+    with open_store(folder) as store:
+        add_fitted_table(store, (ROOT / "examples" / "dealership.csv").read_text(encoding="utf-8"))
+    with serving(f"--store={folder / 'desk.db'}", with_demo_bot(folder), folder=folder) as running:
         yield running
 
 

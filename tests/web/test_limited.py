@@ -15,7 +15,7 @@ import pytest
 from noisybayes.data.errors import InputError
 from noisybayes.web.limited import TOO_MUCH_MEMORY, run_limited, table_on_disk
 
-from .desk_at_work import messages, open_client, open_store, wait
+from .desk_at_work import add_table, messages, open_client, open_store, wait
 
 MEMORY = 200_000_000
 
@@ -117,21 +117,16 @@ def test_a_job_ends_with_who_asked(tmp_path):
     assert children() == before
 
 
-def test_exports_hold_no_formulas_unless_asked_for(tmp_path):
+def test_exports_hold_no_formulas_unless_asked_for(client):
     rows = messages()[0].replace("m1,", "=1+1,", 1).replace("m2,", "-5.5,", 1).replace("m3,", "@SUM(A1),", 1)
-    store = open_store(tmp_path)
-    with open_client(store) as client:
-        from .desk_at_work import add_table
-
-        table = add_table(client, rows)
-        row = client.get(f"/api/tables/{table}/queue").json()[0]
-        body = {"position": row["position"], "label": row["suggested"]}
-        client.post(f"/api/tables/{table}/verdicts", json=body, headers={"X-Reviewer": "=cmd|' /C calc'!A0"})
-        found = client.get(f"/api/tables/{table}/corrected.csv").text
-        raw = client.get(f"/api/tables/{table}/corrected.csv?raw=true").text
-        log = client.get(f"/api/tables/{table}/log.csv").text
-        raw_log = client.get(f"/t/{table}/log.csv?raw=1").text
-    store.close()
+    table = add_table(client, rows)
+    row = client.get(f"/api/tables/{table}/queue").json()[0]
+    body = {"position": row["position"], "label": row["suggested"]}
+    client.post(f"/api/tables/{table}/verdicts", json=body, headers={"X-Reviewer": "=cmd|' /C calc'!A0"})
+    found = client.get(f"/api/tables/{table}/corrected.csv").text
+    raw = client.get(f"/api/tables/{table}/corrected.csv?raw=true").text
+    log = client.get(f"/api/tables/{table}/log.csv").text
+    raw_log = client.get(f"/t/{table}/log.csv?raw=1").text
     assert [row["id"] for row in csv.DictReader(io.StringIO(found))][:3] == ["'=1+1", "-5.5", "'@SUM(A1)"]
     assert [row["id"] for row in csv.DictReader(io.StringIO(raw))][:3] == ["=1+1", "-5.5", "@SUM(A1)"]
     assert next(csv.DictReader(io.StringIO(log)))["reviewer"] == "'=cmd|' /C calc'!A0"

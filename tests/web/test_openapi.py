@@ -9,7 +9,9 @@ from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
-from .desk_at_work import JSON, add_table, messages, open_client, open_store
+from noisybayes.web import limited
+
+from .desk_at_work import JSON, add_fitted_table, messages, open_client, open_store, run_here
 
 HOST = {"Host": "127.0.0.1:8000"}
 MODES = {"as described": GenerationMode.POSITIVE, "otherwise": GenerationMode.NEGATIVE}
@@ -18,9 +20,15 @@ EXAMPLES = 10  # of each operation and mode
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(limited, "_run", run_here)
+        yield from desk(tmp_path_factory)
+
+
+def desk(tmp_path_factory):
     store = open_store(tmp_path_factory.mktemp("desk"))
+    add_fitted_table(store)
     with open_client(store, requests_per_second=1e9) as client:
-        add_table(client, messages()[0])
         yield client
     store.close()
 

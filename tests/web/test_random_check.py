@@ -5,9 +5,10 @@ from __future__ import annotations
 import polars as pl
 
 from noisybayes.data.roles import find_roles
-from noisybayes.web.fitting import checked_rows, random_rows
+from noisybayes.web.column_roles import checked_rows
+from noisybayes.web.fitting import random_rows
 
-from .desk_at_work import JSON, add_table, form, messages, wait
+from .desk_at_work import JSON, form, messages, wait
 
 
 def test_only_the_first_rows_without_a_gap_are_random():
@@ -23,9 +24,8 @@ def test_the_sample_is_the_same_in_every_fit_and_has_labels():
     assert sorted(drawn) == [row for row in range(40) if row % 4 != 2]
 
 
-def test_checked_rows_are_the_headline(client):
-    content, true = messages()
-    table = add_table(client, content)
+def test_checked_rows_are_the_headline(client, table):
+    true = messages()[1]
     sample = client.get(f"/api/tables/{table}/overview").json()["sample"]
     assert len(set(sample)) == 200
     for position in sample[:60]:

@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from noisybayes.bot import demo_bot
 from noisybayes.data.errors import InputError
 from noisybayes.web import public
 from noisybayes.web.app import create_app
@@ -17,9 +16,9 @@ from noisybayes.web.contact_key import ContactKey, key_from, masked, new_key
 from noisybayes.web.responder import Responder, Seat
 from noisybayes.web.settings import Settings
 
+from ..bot.shop import demo
 from .desk_at_work import JSON, form, open_store
 
-BOT = demo_bot()
 PHONE = "555-0142-777"
 
 
@@ -29,7 +28,9 @@ def asked(tmp_path):
     from starlette.testclient import TestClient
 
     store = open_store(tmp_path)
-    responder = Responder(store, {"shop": Seat(BOT), "garage": Seat(BOT, token="of the garage")}, ContactKey(new_key()))
+    responder = Responder(
+        store, {"shop": Seat(demo()), "garage": Seat(demo(), token="of the garage")}, ContactKey(new_key())
+    )
     app = create_app(store, Settings(requests_per_second=10_000.0), responder=responder)
     with TestClient(app, base_url="http://127.0.0.1:8000", follow_redirects=False) as client:
         yield client

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import socket
-import subprocess
-import sys
 import threading
 import time
 
 import pytest
+from click.testing import CliRunner
 
+from noisybayes.cli.app import app
+
+from .desk_at_work import add_fitted_table, open_store
 from .serving import serving
 
 
-def test_the_demo_is_fitted_and_chats(tmp_path):
+def test_the_demo_is_fitted_and_chats_and_leaves_nothing_behind(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     with serving("--demo", folder=tmp_path) as server:
         server.wait_for_fit()
         assert server.get("/api/tables/1/queue")
@@ -22,25 +24,25 @@ def test_the_demo_is_fitted_and_chats(tmp_path):
         turn = server.post(f"/api/chat/{dialog}", {"message": "Call me at 555-0128, how much is it?"})
         assert "555" not in turn["message"]
         assert 0 < turn["confidence"] <= 1
-    assert not list(tmp_path.iterdir()), "the demo leaves nothing behind"
-
-
-def test_the_store_of_the_demo_goes_with_it_when_it_is_terminated(tmp_path, monkeypatch):
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    with serving("--demo", folder=tmp_path) as server:
-        assert list(tmp_path.iterdir())
+        assert list(tmp_path.iterdir()), "the store of the demo"
         server.process.terminate()
         server.process.wait(30)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_killed_server_has_lost_no_verdict(tmp_path):
+@pytest.fixture
+def fitted(tmp_path):
+    """The option for a store with a fitted table."""
+    with open_store(tmp_path) as store:
+        add_fitted_table(store)
+        return f"--store={tmp_path / 'desk.db'}"
+
+
+def test_a_killed_server_has_lost_no_verdict(tmp_path, fitted):
     """Verdicts come in while the process is killed; every one that was acknowledged is there afterwards."""
-    store = f"--store={tmp_path / 'review.db'}"
     acknowledged = []
-    with serving("--demo", store, folder=tmp_path) as server:
-        server.wait_for_fit()
-        rows = server.get("/api/tables/1/queue?limit=300")
+    with serving(fitted, folder=tmp_path) as server:
+        rows = server.get("/api/tables/1/queue?limit=300&suspects_only=false")
 
         def review() -> None:
             for row in rows:
@@ -56,10 +58,9 @@ def test_a_killed_server_has_lost_no_verdict(tmp_path):
             reviewer.join(0.01)
         server.kill()
         reviewer.join(20)
-    with serving(store, folder=tmp_path) as server:
-        kept = [verdict["id"] for verdict in server.get("/api/tables/1/verdicts")]
-    assert 20 <= len(acknowledged) < 300
-    assert set(acknowledged) <= set(kept)
+    assert 20 <= len(acknowledged) < len(rows)
+    with open_store(tmp_path) as store:  # as the next server would
+        assert set(acknowledged) <= {verdict.id for verdict in store.log(1)}
 
 
 @pytest.mark.parametrize(
@@ -70,31 +71,28 @@ def test_a_killed_server_has_lost_no_verdict(tmp_path):
         (["--bot", "nowhere"], "nowhere"),
     ],
 )
-def test_what_cannot_be_served(tmp_path, options, told):
-    command = [sys.executable, "-m", "noisybayes", "serve", *options]
-    env = {name: value for name, value in os.environ.items() if name != "NOISYBAYES_TOKEN"}
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False, env=env)
-    assert (done.returncode, told in done.stderr) == (2, True), done.stderr
-    assert "Traceback" not in done.stderr
+def test_what_cannot_be_served(tmp_path, monkeypatch, options, told):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("NOISYBAYES_TOKEN", raising=False)
+    done = CliRunner().invoke(app, ["serve", *options])
+    assert (done.exit_code, told in done.stderr) == (2, True), done.stderr
 
 
-def test_a_port_that_is_taken(tmp_path):
+def test_a_port_that_is_taken(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
-        port = str(other.getsockname()[1])
-        command = [sys.executable, "-m", "noisybayes", "serve", "--port", port]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
-    assert (done.returncode, "choose another --port" in done.stderr) == (2, True), done.stderr
+        done = CliRunner().invoke(app, ["serve", "--port", str(other.getsockname()[1])])
+    assert (done.exit_code, "choose another --port" in done.stderr) == (2, True), done.stderr
 
 
-def test_stopping_does_not_wait_for_a_fit(tmp_path):
-    with serving("--demo", f"--store={tmp_path / 'x.db'}", folder=tmp_path) as server:
-        server.wait_for_fit()
+def test_stopping_does_not_wait_for_a_fit(tmp_path, fitted):
+    with serving(fitted, folder=tmp_path) as server:
         server.post("/api/tables/1/fit", {})
         server.process.terminate()
         assert server.process.wait(20) is not None
-    with serving(f"--store={tmp_path / 'x.db'}", folder=tmp_path) as server:
+    with serving(fitted, folder=tmp_path) as server:
         # the next server takes it over
         until = time.monotonic() + 60
         while server.get("/api/tables/1")["running"] is not None:

@@ -10,7 +10,7 @@ import pytest
 
 from noisybayes.web.store import Store, Unavailable, database
 
-from .desk_at_work import JSON, add_table, messages, open_client, open_store
+from .desk_at_work import JSON, add_fitted_table, open_client, open_store
 
 
 @pytest.fixture
@@ -18,8 +18,8 @@ def locked(tmp_path, monkeypatch):
     """A desk with a fitted table, whose store somebody else writes to."""
     monkeypatch.setattr(database, "_PATIENCE", 0.5)
     store = open_store(tmp_path)
+    table = add_fitted_table(store)
     with open_client(store) as client:
-        table = add_table(client, messages()[0])
         other = sqlite3.connect(next(tmp_path.glob("*.db")), isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         yield client, table, other

@@ -9,11 +9,13 @@ import time
 import polars as pl
 import pytest
 
-from noisybayes.web.fitting import choose_roles
+from noisybayes.web.column_roles import choose_roles
 from noisybayes.web.jobs import Jobs
 from noisybayes.web.store import Store, fits
 
 from .desk_at_work import messages
+
+pytestmark = pytest.mark.usefixtures("jobs_here")
 
 
 @pytest.fixture

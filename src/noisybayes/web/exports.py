@@ -17,7 +17,7 @@ from ..data.cells import as_text
 from ..data.read import write_table
 from ..data.spreadsheets import neutral_text
 from ..report.extra_columns import with_columns
-from .fitting import as_roles
+from .column_roles import as_roles
 from .limited import run_limited, table_on_disk
 from .store import Store, Verdict
 from .uploads import MOST_SECONDS

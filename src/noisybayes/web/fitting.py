@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,18 +15,12 @@ from ..auditing.summary import describe, summarise
 from ..auditing.table import Table
 from ..data.cells import as_text
 from ..data.column_names import new_names
-from ..data.errors import InputError
-from ..data.label_variants import label_variants
-from ..data.roles import Roles, find_roles, labels_of
+from ..data.roles import Roles, labels_of
 from ..report.marks import pieces
 from ..report.rows import OPEN_CELLS, rank_of, short_number
+from .column_roles import checked_rows
 from .store import Finding
 
-#: Stages of a fit, and the share of the time that has passed when each begins.
-STAGES = {
-    "reading": 0.0, "making features": 0.05, "fitting": 0.15, "judging the rows": 0.55, "finding intervals": 0.6,
-    "estimating the cost": 0.85, "writing": 0.95,
-}  # fmt: skip
 #: So many rows can be reviewed even where fewer look wrong.
 LEAST_QUEUE = 500
 TEXT_LIMIT = 5_000
@@ -43,21 +35,6 @@ Progress = Callable[[str], None]
 class Fit(NamedTuple):
     overview: dict[str, Any]
     findings: list[Finding]
-
-
-def as_roles(stored: dict[str, object] | None) -> Roles:
-    if stored is None:
-        raise InputError("the columns of this table were not chosen yet; choose them on the Import page")
-    # a store of an earlier version does not name them all
-    known = {name: stored[name] for name in Roles._fields if name in stored}
-    return Roles(**{name: tuple(value) if isinstance(value, list) else value for name, value in known.items()})  # type: ignore[arg-type]
-
-
-def choose_roles(frame: pl.DataFrame, chosen: Mapping[str, Any]) -> tuple[Roles, list[str]]:
-    """The roles of the columns, guessed where not chosen, and the labels that occur."""
-    roles, _ = find_roles(frame, **chosen)
-    counts = Counter(label for label in labels_of(frame, roles).tolist() if label is not None)
-    return roles, sorted(label_variants(counts).merged(counts))
 
 
 def fit_table(
@@ -77,11 +54,6 @@ def random_rows(frame: pl.DataFrame, roles: Roles, seed: int = 0) -> list[int]:
     """Positions of rows with a label in an order that is drawn at random, the same in every fit."""
     missing = np.array([label is None for label in labels_of(frame, roles).tolist()])
     return [int(position) for position in draw(missing.astype(int), 1, SAMPLE, seed)]
-
-
-def checked_rows(drawn: Sequence[int], verdicts: Collection[int]) -> list[int]:
-    """The first rows of the sample, as far as all of them have a verdict: nobody picked them, so they are random."""
-    return list(takewhile(lambda position: position in verdicts, drawn))
 
 
 def _with_verdicts(

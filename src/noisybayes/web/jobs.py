@@ -11,12 +11,17 @@ from threading import Event, Lock, Thread
 from typing import Any
 
 from ..data.errors import InputError
-from .fitting import STAGES, as_roles
+from .column_roles import as_roles
 from .limited import run_limited, table_on_disk
 from .settings import Settings
 from .store import Conflict, Finding, NotFound, Store, StoreError, Unavailable
 
 _log = logging.getLogger(__name__)
+#: Stages of a fit, and the share of the time that has passed when each begins.
+STAGES = {
+    "reading": 0.0, "making features": 0.05, "fitting": 0.15, "judging the rows": 0.55, "finding intervals": 0.6,
+    "estimating the cost": 0.85, "writing": 0.95,
+}  # fmt: skip
 _HEARTBEAT = 5.0  # seconds; a lease lasts several of them
 MOST_SECONDS = 6 * 3600.0  # of a fit
 _KEEP_TRYING = 600.0  # seconds that the result of a fit waits for a store that does not work

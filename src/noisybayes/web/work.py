@@ -21,6 +21,7 @@ from ..data.cells import as_text
 from ..data.errors import InputError
 from ..data.guess import may_be_labels
 from ..data.read import read_table, write_table
+from .column_roles import as_roles, choose_roles
 from .limited import TOO_MUCH_MEMORY
 
 MOST_ROWS = 1_000_000
@@ -50,15 +51,13 @@ def guess(tell: Tell, table: str, label: str) -> dict[str, Any] | None:
 
 
 def choose(tell: Tell, table: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
-    from .fitting import choose_roles
-
     roles, labels = choose_roles(pl.read_parquet(table), chosen)
     return {"roles": roles._asdict(), "labels": labels}
 
 
 def fit(tell: Tell, table: str, made: str, roles: dict[str, Any], name: str, verdicts: Mapping[str, str]) -> None:
     """The overview and the findings go to the file `made`."""
-    from .fitting import as_roles, fit_table
+    from .fitting import fit_table
 
     by_row = {int(position): label for position, label in verdicts.items()}
     found = fit_table(pl.read_parquet(table), as_roles(roles), name, by_row, tell)
@@ -92,8 +91,6 @@ def _preview(frame: pl.DataFrame) -> dict[str, Any]:
 
 
 def _guessed(frame: pl.DataFrame, chosen: Mapping[str, Any]) -> dict[str, Any] | None:
-    from .fitting import choose_roles
-
     try:
         return choose_roles(frame, chosen)[0]._asdict()
     except InputError:

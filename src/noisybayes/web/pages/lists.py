@@ -9,8 +9,8 @@ from starlette.responses import Response
 
 from ...report.ordering import natural_order
 from ..api import TheDesk
+from ..column_roles import checked_rows
 from ..desk import Desk, Filter
-from ..fitting import checked_rows
 from ..store import Conflict, Finding, NotFound
 from .page import Reviewer, checked, go, render
 

@@ -1,0 +1,34 @@
+"""What the columns of an imported table are, and which rows were checked at random: known without the model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from itertools import takewhile
+from typing import Any
+
+import polars as pl
+
+from ..data.errors import InputError
+from ..data.label_variants import label_variants
+from ..data.roles import Roles, find_roles, labels_of
+
+
+def as_roles(stored: dict[str, object] | None) -> Roles:
+    if stored is None:
+        raise InputError("the columns of this table were not chosen yet; choose them on the Import page")
+    # a store of an earlier version does not name them all
+    known = {name: stored[name] for name in Roles._fields if name in stored}
+    return Roles(**{name: tuple(value) if isinstance(value, list) else value for name, value in known.items()})  # type: ignore[arg-type]
+
+
+def choose_roles(frame: pl.DataFrame, chosen: Mapping[str, Any]) -> tuple[Roles, list[str]]:
+    """The roles of the columns, guessed where not chosen, and the labels that occur."""
+    roles, _ = find_roles(frame, **chosen)
+    counts = Counter(label for label in labels_of(frame, roles).tolist() if label is not None)
+    return roles, sorted(label_variants(counts).merged(counts))
+
+
+def checked_rows(drawn: Sequence[int], verdicts: Collection[int]) -> list[int]:
+    """The first rows of the sample, as far as all of them have a verdict: nobody picked them, so they are random."""
+    return list(takewhile(lambda position: position in verdicts, drawn))
