@@ -33,6 +33,8 @@ _PSEUDO_ROWS = 1.0
 _MOST_ROWS = 100_000
 # As many scores of all draws together as fit into some memory.
 _MOST_SCORES = 20_000_000
+# Fits are dear, and Student's t makes up for their number again.
+_DRAWS_ONE_BY_ONE = 8
 # Beyond this many classes, and for structures with constraints of their own, draws are fitted one by one.
 _MOST_CLASSES = 150
 # Nats per row: a draw starts at the fit and has little way to go.
@@ -68,7 +70,8 @@ class _Numbers(NamedTuple):
 def intervals(judged: Judged, level: float, draws: int | None, seed: int) -> Intervals:
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, got {level!r}")
-    draws = DRAWS if draws is None else draws
+    if draws is None:
+        draws = DRAWS if _in_one_step(judged) or judged.training is None else _DRAWS_ONE_BY_ONE
     if draws < 2:
         raise ValueError(f"draws must be at least 2, got {draws!r}")
     estimate = _numbers(judged.counts[None], matrix_of(judged.counts[None], _structure(judged)))

@@ -34,6 +34,9 @@ class Config:
         "likelihoods of rounds differ by hundredths of a nat per row; this many held-out rows tell them apart. What EM "
         "gains is less, and all rows are held out in turn where it is a candidate",
     )
+    components_at_once: int = constant(
+        200, "classes times held-out folds that are fitted at once: with hundreds of classes parameters fill the memory"
+    )
     rows_to_compare: int = constant(
         10_000, "score models are compared on this many rows: enough for hundredths of a nat"
     )

@@ -142,17 +142,28 @@ def held_out_likelihoods(
     near: Calibration | None,
 ) -> Array:
     """(stages, n) log-likelihood of held-out labels, times their weights, after 0, 1, ... rounds, and by EM: fits that
-    leave out one fold each, in one batch. near : a calibration of the same scores"""
+    leave out one fold each, as many at once as memory is good for. near : a calibration of the same scores"""
     assert data.folds is not None
     n_folds, config = data.folds.n_folds, problem.config
     needed = n_folds if by_em is not None else -(-config.held_out_rows * n_folds // data.n_rows)
     left_out = np.arange(min(n_folds, needed))
     drawn = sample.first(sample.n_rows)
-    likelihoods = [
-        _of_held_out(drawn, scores, calibration, left_out)
-        for scores, calibration in _stages(drawn, data, problem, choice, left_out, by_em, near)
+    at_once = max(1, config.components_at_once // problem.n_classes)
+    groups = [left_out[first : first + at_once] for first in range(0, len(left_out), at_once)]
+    found = [
+        [
+            _of_held_out(drawn, scores, calibration, group)
+            for scores, calibration in _stages(drawn, data, problem, choice, group, by_em, near)
+        ]
+        for group in groups
     ]
-    return np.array(likelihoods)
+    likelihood, weight = (np.concatenate(parts, axis=1) for parts in zip(*map(_stacked, found), strict=True))
+    return np.asarray(likelihood * weight / max(weight[0].mean(), 1e-300))
+
+
+def _stacked(stages: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
+    likelihood, weight = zip(*stages, strict=True)
+    return np.array(likelihood), np.array(weight)
 
 
 def _stages(
@@ -201,8 +212,8 @@ def base_of(offsets: Offsets, shares: Array, n_replicates: int) -> Array:
     return shares if offsets.from_shares else np.zeros_like(shares)
 
 
-def _of_held_out(drawn: Drawn, scores: Array, calibration: Calibration, left_out: Array) -> Array:
-    """Each replicate judges the labels of the fold that it did without."""
+def _of_held_out(drawn: Drawn, scores: Array, calibration: Calibration, left_out: Array) -> tuple[Array, Array]:
+    """Log-likelihoods of labels, and their weights: each replicate judges the fold that it did without."""
     labels, found = Labels.of(drawn.rows), []
     for r, fold in enumerate(left_out):
         held = np.flatnonzero(drawn.rows.fold == fold)
@@ -210,7 +221,7 @@ def _of_held_out(drawn: Drawn, scores: Array, calibration: Calibration, left_out
         likelihood = posterior(calibration.take([r]), scores[:, held, r : r + 1], here).log_likelihood[:, 0]
         found.append((likelihood, np.broadcast_to(here.weight[:, 0], likelihood.shape)))
     likelihood, weight = (np.concatenate(values) for values in zip(*found, strict=True))
-    return np.asarray(likelihood * weight / max(weight.mean(), 1e-300))
+    return likelihood, weight
 
 
 def _fewest_rounds(likelihoods: Array, problem: RobustProblem) -> int:
