@@ -36,6 +36,7 @@ from .random_checks import random_checks
 from .result import Audit, Run
 from .rules import Rule
 from .second_opinion import check_opinion, join_opinion
+from .sentence_vectors import with_sentence_vectors
 from .size import file_size_limit, parse_size
 from .table import Table
 from .view_options import AUTO, Views, check_views, chosen_views
@@ -63,6 +64,7 @@ class FitOptions:
     mislabel: str = "full"  # of `STRUCTURES`
     views: Views = (NAIVE_BAYES,)  # and of `VIEWS`, or "auto"
     given: GivenInputs = field(default_factory=GivenInputs)  # what the user brings along for views
+    embed: str | None = None  # folder or name of a model that makes vectors of texts, as more views
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,7 @@ def audit(
     views: Views = AUTO,
     pred_probs: Any = None,
     embeddings: Any = None,
+    embed: str | None = None,
     estimator: Any = None,
     memory: int | str | None = None,
     engine: Any = "local",
@@ -158,6 +161,8 @@ def audit(
         of the labels.
     embeddings : array-like of shape (n_samples, n_dimensions), file, or name of a column of lists; optional
         Vectors of the rows, such as sentence embeddings, as two more views (linear and neighbours).
+    embed : str, optional
+        A model of sentence-transformers, a folder or a name in the local cache, that makes such vectors of the texts.
     estimator : classifier of scikit-learn with predict_proba, optional
         Fitted without each fold in turn, to the texts if there is one column of text and no other, else to a data frame
         of the columns, as one more view.
@@ -186,7 +191,9 @@ def audit(
                 "engine, scheduler, memory, families and mislabel are for tables; a fitted classifier is audited as it "
                 "was made: BernoulliINB(engine=...)"
             )
-        if views != AUTO or any(given is not None for given in (pred_probs, embeddings, estimator, second_opinion)):
+        if views != AUTO or any(
+            given is not None for given in (pred_probs, embeddings, embed, estimator, second_opinion)
+        ):
             raise ValueError(
                 "views and second opinions are for tables; a fitted classifier is audited by its own scores"
             )
@@ -219,6 +226,7 @@ def audit(
         keep_variants=keep_variants,
         views=views,
         given=GivenInputs(pred_probs, embeddings, estimator),
+        embed=None if embed is None else str(embed),
     )
     # rows on disk are there as long as the audit is
     with errors_in_python_words(), ExitStack() as resources:
@@ -259,6 +267,7 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
     check_model(options.families, options.mislabel)
     check_views(options)
     check_opinion(table, options)
+    options = with_sentence_vectors(table, options, tell)
     with ExitStack() as stack:
         remote = on_cluster.runs_there(table, options)
         if remote:

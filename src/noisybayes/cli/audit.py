@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from ..auditing.result import Audit
 
 _STAGES = (
-    "reading", "making features", "fitting", "scoring by other views", "judging the rows", "finding intervals",
-    "estimating the cost", "writing",
+    "reading", "embedding texts", "making features", "fitting", "scoring by other views", "judging the rows",
+    "finding intervals", "estimating the cost", "writing",
 )  # fmt: skip
 _SHOWN = 5
 
@@ -40,7 +40,7 @@ _GROUPS = {
     "Output": ("out", "table_format", "excel", "exports", "raw_cells", "sample", "as_json", "quiet"),
     "Text": ("ngrams", "min_df", "max_df", "max_words"),
     "Size": ("memory", "resume", "engine", "scheduler"),
-    "Model": ("views", "pred_probs", "embeddings", "families", "mislabel", "seed"),
+    "Model": ("views", "pred_probs", "embeddings", "embed", "families", "mislabel", "seed"),
 }
 
 
@@ -89,6 +89,11 @@ _GROUPS = {
     "--embeddings",
     metavar="FILE|COLUMN",
     help="Vectors of the rows as more views: .npy, Parquet, or a column of lists.",
+)
+@click.option(
+    "--embed",
+    metavar="MODEL",
+    help="Make vectors of the texts with this model of sentence-transformers: a folder, or a name in the local cache.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for report, tables, JSON and model.")
 @click.option(

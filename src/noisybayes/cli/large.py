@@ -80,4 +80,4 @@ def _views(options: dict[str, Any]) -> dict[str, Any]:
 
     names = tuple(name for name in (part.strip() for part in options["views"].split(",")) if name)
     given = GivenInputs(options["pred_probs"], options["embeddings"])
-    return {"views": AUTO if names == (AUTO,) else names, "given": given}
+    return {"views": AUTO if names == (AUTO,) else names, "given": given, "embed": options["embed"]}

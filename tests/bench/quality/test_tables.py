@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from noisybayes.bench.quality import ordinal_page, tables_page
+from noisybayes.bench.quality import embedded_page, ordinal_page, tables_page
 from noisybayes.bench.quality.datasets import DATASETS, GROUPS, NOT_IN_ALL
+from noisybayes.bench.quality.datasets.embedded import EmbeddedTexts
 from noisybayes.bench.quality.datasets.tables import make
-from noisybayes.bench.quality.methods import OF_NUMBERS, OF_SCALES
+from noisybayes.bench.quality.methods import OF_NUMBERS, OF_SCALES, OF_VECTORS
+from noisybayes.bench.quality.tasks import Task
 
 
 def test_a_task_has_numbers_and_as_many_wrong_labels_as_its_name_says() -> None:
@@ -55,3 +57,28 @@ def test_the_section_of_scales_compares_with_the_best_peer() -> None:
     section = ordinal_page.section(rows)
     assert "| class | 10 | 0.500 | 0.700 | 0.600 | 0.800 | 0.500 | -0.100 |" in section
     assert ordinal_page.section([]) == ""
+
+
+def test_every_method_of_vectors_answers_for_texts_and_for_columns() -> None:
+    rng = np.random.default_rng(0)
+    true = rng.integers(2, size=120)
+    vectors = (rng.normal(size=(120, 4)) + 2 * true[:, None]).astype(np.float32)
+    texts = [f"{'cheap price' if code else 'dog cat'} {rng.integers(9)}" for code in true.tolist()]
+    y = np.where(rng.random(120) < 0.1, 1 - true, true)
+    for columns in (np.zeros((120, 0)), np.column_stack([true, rng.integers(2, size=120)])):
+        rows = EmbeddedTexts(texts, vectors, columns)
+        train, test = rows.take(np.arange(90)), rows.take(np.arange(90, 120))
+        for method in OF_VECTORS.values():
+            outcome = method(Task("made", "embedded", train, y[:90], None, test, None, 0))
+            assert outcome.p_wrong.shape == (90,)
+            assert np.mean(outcome.test_pred == true[90:]) > 0.9
+
+
+def test_the_section_of_vectors_has_a_line_for_each_data_set() -> None:
+    rows = [
+        {"dataset": "embedded-ag-news", "seed": 0, "method": method, "average_precision": 0.5, "test_accuracy": 0.8,
+         "error": ""}
+        for method in OF_VECTORS
+    ]  # fmt: skip
+    assert "| embedded-ag-news | 0.500 / 80.0 | 0.500 / 80.0 |" in embedded_page.section(rows)
+    assert embedded_page.section([]) == ""

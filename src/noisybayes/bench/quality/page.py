@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..store import Row, table
-from . import ordinal_page, tables_page, unbalanced_page
+from . import embedded_page, ordinal_page, tables_page, unbalanced_page
 from . import rows as stored
 from .methods import NEEDS_TRUTH, TOLD_RATES
 from .notes import METHOD_NOTES, dataset_note
@@ -92,7 +92,7 @@ def render_page(results: Path) -> str:
     rows = in_order(row for row in stored.load(results / RESULTS) if row["method"] not in TOLD_RATES)
     if not rows:
         return f"{HEAD}\n{NO_ROWS}"
-    pages = (unbalanced_page, tables_page, ordinal_page)
+    pages = (unbalanced_page, tables_page, ordinal_page, embedded_page)
     apart = [page.section([row for row in rows if row["dataset"] in page.DATASETS]) for page in pages]
     others = [row for row in rows if not any(row["dataset"] in page.DATASETS for page in pages)]
     sections = [

@@ -14,8 +14,9 @@ Array = NDArray[Any]
 
 class Task(NamedTuple):
     name: str
-    kind: Literal["text", "table", "numbers"]
-    X: Any  # (n, d) text: CSR counts of words; table: zeros and ones; numbers: columns of numbers
+    kind: Literal["text", "table", "numbers", "embedded"]
+    X: Any  # (n, d) text: CSR counts of words; table: zeros and ones; numbers: columns of numbers;
+    # embedded: texts, vectors and columns
     y: Array  # (n,) observed labels, 0..K-1
     true: Array | None  # (n,) true labels; None in the hands of a method
     X_test: Any

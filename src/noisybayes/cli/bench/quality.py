@@ -93,7 +93,7 @@ def quality(
 
 def _chosen(datasets: str, methods: str, plugins: Path | None) -> tuple[dict[str, Any], dict[str, Any]]:
     from ...bench.quality.datasets import DATASETS, GROUPS, NOT_IN_ALL
-    from ...bench.quality.methods import APART, METHODS, OF_NUMBERS, OF_SCALES, TOLD_RATES
+    from ...bench.quality.methods import APART, METHODS, OF_NUMBERS, OF_SCALES, OF_VECTORS, TOLD_RATES
     from ...bench.quality.plugins import datasets_in
     from ...bench.quality.selection import select
 
@@ -105,6 +105,7 @@ def _chosen(datasets: str, methods: str, plugins: Path | None) -> tuple[dict[str
         groups["plugins"] = tuple(extra)
     of_methods = {
         "all": tuple(METHODS), "rates": tuple(TOLD_RATES), "numbers": tuple(OF_NUMBERS), "scales": tuple(OF_SCALES),
+        "vectors": tuple(OF_VECTORS),
     }  # fmt: skip
     return (
         select(datasets, offered, groups, "data set"),

@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from ..tasks import MakeTask
-from . import imbalanced, livestream, many_classes, newsgroups, noisy_ag_news, ordinal, simulation, tables, unbalanced
+from . import (
+    embedded,
+    imbalanced,
+    livestream,
+    many_classes,
+    newsgroups,
+    noisy_ag_news,
+    ordinal,
+    simulation,
+    tables,
+    unbalanced,
+)
 
 DATASETS: dict[str, MakeTask] = {
     **simulation.datasets(),
@@ -15,6 +26,7 @@ DATASETS: dict[str, MakeTask] = {
     **unbalanced.datasets(),
     **tables.datasets(),
     **ordinal.datasets(),
+    **embedded.datasets(),
 }
 #: Names that stand for several data sets.
 GROUPS: dict[str, tuple[str, ...]] = {
@@ -25,6 +37,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "unbalanced": tuple(unbalanced.datasets()),
     "tables": tuple(tables.datasets()),
     "ordinal": tuple(ordinal.datasets()),
+    "embedded": tuple(embedded.datasets()),
 }
 #: Not in the group "all": a few methods are compared on them, in sections of their own on the page.
-NOT_IN_ALL = (*GROUPS["unbalanced"], *GROUPS["tables"], *GROUPS["ordinal"])
+NOT_IN_ALL = (*GROUPS["unbalanced"], *GROUPS["tables"], *GROUPS["ordinal"], *GROUPS["embedded"])

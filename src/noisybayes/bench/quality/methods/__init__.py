@@ -8,12 +8,23 @@ from collections.abc import Iterable
 import noisybayes
 
 from ...._extras import require
-from . import audits, baselines, cleanlab, doubtlab, inb, mislabel, naive_bayes, plain_regression, self_training
+from . import (
+    audits,
+    baselines,
+    cleanlab,
+    doubtlab,
+    embedded,
+    inb,
+    mislabel,
+    naive_bayes,
+    plain_regression,
+    self_training,
+)
 from .outcome import Method, Outcome
 
 __all__ = [
-    "APART", "METHODS", "NEEDS_TRUTH", "OF_NUMBERS", "OF_SCALES", "OURS", "TOLD_RATES", "Method", "Outcome",
-    "check_packages",
+    "APART", "METHODS", "NEEDS_TRUTH", "OF_NUMBERS", "OF_SCALES", "OF_VECTORS", "OURS", "TOLD_RATES", "Method",
+    "Outcome", "check_packages",
 ]  # fmt: skip
 
 METHODS: dict[str, Method] = {
@@ -56,8 +67,15 @@ OF_SCALES: dict[str, Method] = {
     "audit-ordinal": audits.by_ordinal,
     **{name: method for name, method in OF_NUMBERS.items() if name.startswith("cleanlab")},
 }
+#: Nor those for texts with vectors.
+OF_VECTORS: dict[str, Method] = {
+    "audit-words": embedded.by_words,
+    "audit-embeddings": embedded.by_words_and_vectors,
+    "mislabel-vectors": embedded.mechanism_on_vectors,
+    "cleanlab-vectors": embedded.cleanlab_on_vectors,
+}
 #: Methods of single sections of the page, which are not in "all".
-APART: dict[str, Method] = {**OF_NUMBERS, **OF_SCALES}
+APART: dict[str, Method] = {**OF_NUMBERS, **OF_SCALES, **OF_VECTORS}
 #: The only ones that are shown the true labels of the training rows.
 NEEDS_TRUTH = ("nb-clean", "lr-clean", *TOLD_RATES)
 #: The package and the extra of this project that a method needs.
@@ -65,7 +83,9 @@ _PACKAGES = {
     "cleanlab-lr": ("cleanlab", "bench"),
     "cleanlab-bernoulli": ("cleanlab", "bench"),
     "cleanlab-multinomial": ("cleanlab", "bench"),
-    **dict.fromkeys(("cleanlab-linear", "cleanlab-forest", "cleanlab-boosting"), ("cleanlab", "bench")),
+    **dict.fromkeys(
+        ("cleanlab-linear", "cleanlab-forest", "cleanlab-boosting", "cleanlab-vectors"), ("cleanlab", "bench")
+    ),
     "doubtlab": ("doubtlab", "bench"),
     **dict.fromkeys(baselines.need_torch(), ("torch", "neural")),
 }

@@ -21,9 +21,9 @@ def by_views(task: Task, **asked: Any) -> Outcome:
         p_wrong=table["p_wrong"].to_numpy(),
         flagged=flagged,
         review=flagged,
-        suggested=_codes(table["suggested"]),
+        suggested=codes(table["suggested"]),
         noise_rate=found.noise_rate,
-        test_pred=_codes(found.model.predict(X_test)),
+        test_pred=codes(found.model.predict(X_test)),
         calibrated=True,
     )
 
@@ -43,8 +43,13 @@ def _columns(X: Array) -> list[str]:
 
 def _frame(X: Array, y: Array | None = None) -> pl.DataFrame:
     frame = pl.DataFrame({f"x{j}": X[:, j] for j in range(X.shape[1])})
-    return frame if y is None else frame.with_columns(label=pl.Series([f"class {code:03d}" for code in y.tolist()]))
+    return frame if y is None else frame.with_columns(label=pl.Series(named(y)))
 
 
-def _codes(labels: Any) -> Array:
+def named(y: Array) -> list[str]:
+    """Labels whose order is that of their codes."""
+    return [f"class {code:03d}" for code in y.tolist()]
+
+
+def codes(labels: Any) -> Array:
     return np.array([int(str(label).removeprefix("class ")) for label in labels])

