@@ -28,7 +28,7 @@ def tool(name: str):
 def test_every_page_has_one_place_in_the_navigation():
     text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
     placed = re.findall(r"^      - .+: (\S+\.md)$", text, flags=re.MULTILINE)
-    there = {path.name for path in (ROOT / "docs").glob("*.md")}
+    there = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
     generated = set(re.findall(r'": "([\w-]+\.md)",$', (ROOT / "tools/site_hooks.py").read_text(), flags=re.MULTILINE))
     assert len(placed) == len(set(placed))
     assert set(placed) == there | generated | {"docstrings.md"}

@@ -2,6 +2,7 @@
 
 - Pages outside docs/ (`PAGES`) join the site, and links are rewritten to where their target is there. A link to a file
   that is not on the site, such as a test, becomes plain text.
+- Pages of the gallery offer the notebook of their example.
 - The page `docstrings.md` lists the public names for mkdocstrings.
 - Formulas become MathML, which browsers draw by themselves: no script is fetched.
 """
@@ -9,7 +10,9 @@
 from __future__ import annotations
 
 import html
+import json
 import re
+import sys
 from pathlib import Path, PurePosixPath
 from posixpath import normpath
 from typing import Any
@@ -18,6 +21,9 @@ from latex2mathml.converter import convert
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tools"))
+from to_notebook import notebook  # noqa: E402  the tool beside this one
+
 #: Pages outside docs/, with their names on the site.
 PAGES = {
     "README.md": "readme.md",
@@ -40,6 +46,9 @@ def on_files(files: Files, config: Any) -> Files:
     for source, site in PAGES.items():
         files.append(File.generated(config, site, content=(ROOT / source).read_text(encoding="utf-8")))
     files.append(File.generated(config, "docstrings.md", content=docstrings_page()))
+    for example in sorted((ROOT / "examples" / "gallery").glob("*.py")):
+        document = json.dumps(notebook(example.read_text(encoding="utf-8")), ensure_ascii=False)
+        files.append(File.generated(config, f"gallery/{example.stem}.ipynb", content=document))
     return files
 
 
@@ -53,6 +62,8 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         target, text = site_target(match["target"], source), _CODE_OR_LINK.sub(rewritten, match["text"])
         return text if target is None else f"[{text}]({target})"
 
+    if source.parent.name == "gallery" and source.stem != "index":
+        markdown += f"\n[Download it as a notebook]({source.stem}.ipynb)\n"
     return _CODE_OR_LINK.sub(rewritten, _BADGE.sub("", markdown))
 
 
@@ -62,6 +73,8 @@ def site_target(target: str, source: PurePosixPath) -> str | None:
         return target
     path, hash_, fragment = target.partition("#")
     at = normpath(source.parent / path)
+    if at.endswith(".ipynb"):  # made for the site
+        return target
     if at in PAGES:
         return PAGES[at] + hash_ + fragment
     if at.startswith("docs/") and (ROOT / at).is_file():

@@ -6,6 +6,7 @@ import csv
 import tempfile
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import noisybayes
@@ -29,3 +30,8 @@ in_memory = noisybayes.audit(folder / "rows.csv", label="label", text="text")
 on_disk = noisybayes.audit(folder / "rows.csv", label="label", text="text", memory="2GB")
 print(in_memory)
 print("the same noise rate:", bool(np.isclose(in_memory.noise_rate, on_disk.noise_rate)))
+
+# %%
+fig, ax = plt.subplots(figsize=(4, 3.2), layout="constrained")
+ax.plot(in_memory.table["p_wrong"], on_disk.table["p_wrong"], ".", alpha=0.3, rasterized=True)
+ax.set(xlabel="P(wrong), rows in memory", ylabel="P(wrong), rows on disk")

@@ -2,6 +2,7 @@
 # # Your own model: any scikit-learn classifier with predict_proba
 
 # %%
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
@@ -18,3 +19,9 @@ p_wrong = 1 - model.true_proba_[np.arange(len(y)), y]
 top = np.argsort(-p_wrong)[: int((y != true).sum())]
 print(f"of the {len(top)} most suspicious rows, {np.mean(y[top] != true[top]):.0%} are wrong")
 print(f"of all rows {np.mean(y != true):.0%}")
+
+# %%
+fig, ax = plt.subplots(figsize=(5, 4), layout="constrained")
+points = ax.scatter(X[:, 0], X[:, 1], c=p_wrong, cmap="coolwarm", s=14, vmin=0, vmax=1, rasterized=True)
+ax.set(title="the checkerboard, coloured by P(wrong)", xticks=[], yticks=[])
+fig.colorbar(points)
