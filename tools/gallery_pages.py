@@ -1,6 +1,6 @@
 """Run the examples of the gallery, and write a page with code, output and picture for each: docs/gallery/.
 
-    python tools/gallery_pages.py [EXAMPLE ...]
+python tools/gallery_pages.py [EXAMPLE ...]
 """
 
 from __future__ import annotations
