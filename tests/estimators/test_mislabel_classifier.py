@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from noisybayes import MislabelClassifier, simulate
+from noisybayes import MislabelClassifier, audit, simulate
+from noisybayes.data.errors import InputError
 
 RNG = np.random.default_rng(0)
 DATA = simulate(1_000, n_features=100, n_classes=3, diagonal=(0.75, 0.85), random_state=RNG)
@@ -84,3 +90,95 @@ def test_sparse_rows_names_verified_and_missing_labels():
 def test_bad_arguments_are_named(arguments, message):
     with pytest.raises(ValueError, match=message):
         MislabelClassifier(**arguments).fit(DATA.X[TRAIN], DATA.y[TRAIN])
+
+
+WORDS = np.array(["price cost cheap money discount", "dog cat horse puppy kitten"])
+
+
+def some_texts(n=120, seed=0):
+    rng = np.random.default_rng(seed)
+    true = rng.integers(2, size=n)
+    texts = [" ".join(rng.choice([*WORDS[k].split(), "the", "a", "very"], size=5)) for k in true.tolist()]
+    return texts, true, np.where(rng.random(n) < 0.15, 1 - true, true)
+
+
+def text_model():
+    return MislabelClassifier(make_pipeline(TfidfVectorizer(), LogisticRegression()), n_folds=3)
+
+
+@pytest.mark.parametrize("kind", [list, np.array, pd.Series, lambda texts: np.array(texts, dtype=object)])
+def test_texts_go_to_a_pipeline_as_they_are(kind):
+    texts, true, y = some_texts()
+    model = text_model().fit(kind(texts), y)
+    assert np.mean(model.predict(kind(texts)) == true) > 0.9
+    p_wrong = 1 - model.true_proba_[np.arange(len(y)), y]
+    assert average_precision_score(y != true, p_wrong) > 0.9
+    np.testing.assert_array_equal(model.true_proba_, text_model().fit(texts, y).true_proba_)
+
+
+def test_texts_are_what_their_features_are():
+    """The same vocabulary for all rows: then the pipeline sees what the matrix says."""
+    texts, _, y = some_texts()
+    X = CountVectorizer(vocabulary=sorted(set(" ".join(WORDS).split()))).fit_transform(texts)
+    pipeline = make_pipeline(CountVectorizer(vocabulary=sorted(set(" ".join(WORDS).split()))), LogisticRegression())
+    by_text = MislabelClassifier(pipeline, n_folds=3).fit(texts, y)
+    by_matrix = MislabelClassifier(LogisticRegression(), n_folds=3).fit(X, y)
+    np.testing.assert_allclose(by_text.true_proba_, by_matrix.true_proba_, atol=1e-6)
+
+
+def test_frames_keep_their_columns_and_audits_take_texts():
+    texts, true, y = some_texts()
+    frame = pd.DataFrame({"text": texts, "n": np.random.default_rng(1).normal(size=len(y)) + true})
+    columns = ColumnTransformer([("words", TfidfVectorizer(), "text"), ("n", "passthrough", ["n"])])
+    model = MislabelClassifier(make_pipeline(columns, LogisticRegression()), n_folds=3).fit(frame, y)
+    assert np.mean(model.predict(frame) == true) > 0.9
+    of_polars = MislabelClassifier(make_pipeline(columns, LogisticRegression()), n_folds=3).fit(
+        pl.from_pandas(frame), y
+    )
+    np.testing.assert_allclose(of_polars.true_proba_, model.true_proba_)
+    found = audit(text_model().fit(texts, y), texts, y)
+    assert average_precision_score(y != true, found.table["p_wrong"]) > 0.9
+    new, new_true, new_y = some_texts(seed=1)
+    other = audit(text_model().fit(texts, y), new, new_y, new_rows=True)
+    assert average_precision_score(new_y != new_true, other.table["p_wrong"]) > 0.9
+
+
+def test_weights_and_missing_labels_go_with_texts():
+    texts, true, y = some_texts()
+    weight = np.where(np.arange(len(y)) % 5 == 0, 0.0, 1.0)
+    model = (
+        text_model().set_params(missing_label=-1).fit(texts, np.where(np.arange(len(y)) % 7 == 0, -1, y), None, weight)
+    )
+    assert model.true_proba_.shape == (len(y), 2)
+    assert np.mean(model.predict(texts) == true) > 0.85
+
+
+def test_a_saved_model_answers_alike_without_pickle(tmp_path):
+    texts, _, y = some_texts()
+    model = text_model().fit(texts, np.array(["price", "animal"])[y])
+    model.save(tmp_path / "model.skops")
+    again = MislabelClassifier.load(tmp_path / "model.skops")
+    np.testing.assert_allclose(again.predict_proba(texts), model.predict_proba(texts), atol=1e-12)
+    np.testing.assert_array_equal(again.predict(texts), model.predict(texts))
+    y_again = np.array(["price", "animal"])[y]
+    np.testing.assert_allclose(again.predict_true_proba(texts, y_again), model.predict_true_proba(texts, y_again))
+    assert again.get_params()["n_folds"] == 3
+    (tmp_path / "model.skops").write_bytes(b"nothing")
+    with pytest.raises(InputError, match="is not a complete MislabelClassifier"):
+        MislabelClassifier.load(tmp_path / "model.skops")
+
+
+class Mine(LogisticRegression):
+    """A classifier that skops does not know."""
+
+
+def test_types_that_are_not_known_must_be_trusted_by_name(tmp_path):
+    model = MislabelClassifier(Mine(max_iter=1000), n_folds=3).fit(DATA.X[TRAIN], DATA.y[TRAIN])
+    path = tmp_path / "model.skops"
+    model.save(path)
+    with pytest.raises(InputError, match="holds types that may run code when they are read: .*Mine") as refused:
+        MislabelClassifier.load(path)
+    name = f"{Mine.__module__}.Mine"
+    assert name in str(refused.value)
+    again = MislabelClassifier.load(path, trusted=[name])
+    np.testing.assert_array_equal(again.predict(DATA.X[TEST]), model.predict(DATA.X[TEST]))

@@ -89,6 +89,8 @@ def _stacked(parts: Sequence[Any]) -> Any:
         return None
     if isinstance(parts[0], tuple):
         return tuple(_stacked(same) for same in zip(*parts, strict=True))
+    if hasattr(parts[0], "stacked"):  # rows that only a classifier understands
+        return parts[0].stacked(parts)
     return sparse.csr_array(sparse.vstack(parts, format="csr")) if sparse.issparse(parts[0]) else np.concatenate(parts)
 
 

@@ -15,6 +15,7 @@ from ..robust.calibration import centred
 from ..robust.config import Offsets
 from ..robust.label_weights import LabelWeights
 from ..robust.score_models import Score, ScoreModel
+from .any_rows import given_rows
 
 # A probability of zero would be final; forests and boosting give it lightly.
 _LEAST_PROBABILITY = 1e-4
@@ -59,7 +60,7 @@ class ClassifierSource:
 
     def __init__(self, estimator: Any, n_classes: int, n_rows: int, seed: int) -> None:
         self.estimator, self.n_classes, self.seed = estimator, n_classes, seed
-        self.weighs = has_fit_parameter(estimator, "sample_weight")
+        self.weight_name = _weight_name(estimator)
         # a standard normal prior on every offset
         offsets = Offsets(0.5 / n_rows, from_shares=False)
         model = ScoreModel(type(estimator).__name__, (Score(None, None, None),), None, (offsets,))
@@ -93,16 +94,26 @@ class ClassifierSource:
     def score(self, fitted: Any, X: Any) -> Array:
         """(n, K)"""
         proba = np.zeros((X.shape[0], self.n_classes))
-        proba[:, fitted.classes_] = fitted.predict_proba(X)
+        proba[:, fitted.classes_] = fitted.predict_proba(given_rows(X))
         return np.asarray(np.log(np.maximum(proba, _LEAST_PROBABILITY)))
 
     def _fit(self, X: Any, label: Array, weight: Array) -> Any:
         if (weight == 1.0).all():
-            return clone(self.estimator).fit(X, label)
-        if self.weighs:
+            return clone(self.estimator).fit(given_rows(X), label)
+        if self.weight_name is not None:
             used = np.flatnonzero(weight > 0)
-            return clone(self.estimator).fit(X[used], label[used], sample_weight=weight[used])
+            return clone(self.estimator).fit(given_rows(X[used]), label[used], **{self.weight_name: weight[used]})
         # each row as often as it counts, the fraction left to chance: no row that counts is lost
         copies = np.floor(weight + np.random.default_rng(self.seed).random(len(weight))).astype(int)
         drawn = np.repeat(np.arange(len(weight)), copies)
-        return clone(self.estimator).fit(X[drawn], label[drawn])
+        return clone(self.estimator).fit(given_rows(X[drawn]), label[drawn])
+
+
+def _weight_name(estimator: Any) -> str | None:
+    """What `fit` calls the weights of the rows: in a pipeline, those of its last step."""
+    if has_fit_parameter(estimator, "sample_weight"):
+        return "sample_weight"
+    steps = getattr(estimator, "steps", None)
+    if steps and has_fit_parameter(steps[-1][1], "sample_weight"):
+        return f"{steps[-1][0]}__sample_weight"
+    return None

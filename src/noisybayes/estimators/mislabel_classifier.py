@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.linear_model import LogisticRegression
+from sklearn.utils.validation import check_is_fitted
 
 from ..dataset import Dataset
 from ..dataset.tree import Array
@@ -17,8 +21,10 @@ from ..robust.fit import fit as robust_fit
 from ..robust.problem import RobustProblem
 from . import settings
 from .any_classifier import ClassifierSource
+from .any_rows import AnyRows, only_for_classifier
 from .classifier import LatentLabelClassifier, counted_rows
 from .labels import as_labels, find_classes
+from .skops_files import load_by_skops, save_by_skops
 from .threads import one_blas_thread
 
 
@@ -75,7 +81,10 @@ class MislabelClassifier(LatentLabelClassifier):
     def fit(
         self, X: Any, y: ArrayLike, verified: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Learn from features X (n, d) and observed labels y (n,); all arguments as in BernoulliINB.fit."""
+        """Learn from X and observed labels y (n,); all arguments as in BernoulliINB.fit.
+
+        X : features (n, d); or what the classifier takes: a list of texts, or a data frame with columns of text
+        """
         settings.whole_number("n_folds", self.n_folds, least=3)  # one is left out, and of the rest one again
         settings.whole_number("max_rounds", self.max_rounds, least=0)
         X = self._check_X(X, reset=True)
@@ -112,6 +121,28 @@ class MislabelClassifier(LatentLabelClassifier):
         self._fill_in(all_rows, counted)
         self._warn_of_classes()
         return self
+
+    def _check_X(self, X: Any, reset: bool = False) -> Any:
+        if not only_for_classifier(X, self.estimator):
+            return super()._check_X(X, reset)
+        if reset:
+            self.n_features_in_ = X.shape[1] if np.ndim(X) == 2 else 1
+        return AnyRows(X)
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model to one file without pickle, by skops, which knows the classifiers of scikit-learn and
+        others like them. `MislabelClassifier.load` reads it."""
+        check_is_fitted(self)
+        save_by_skops(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path, trusted: Sequence[str] = ()) -> MislabelClassifier:
+        """Read a model that `save` wrote.
+
+        trusted : types in the file that skops does not know, which may run code of theirs; a message names them
+        """
+        loaded: MislabelClassifier = load_by_skops(cls, path, trusted)
+        return loaded
 
     def _log_joint(self, design: Any) -> Array:
         scores = self._source.score(self.estimator_, design)

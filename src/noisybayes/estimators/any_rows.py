@@ -1,0 +1,65 @@
+"""Rows that only the classifier inside understands: texts, or data frames with columns of text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..dataset.tree import Array
+
+_NUMERIC = "biuf"
+
+
+class AnyRows:
+    """Some rows of a list, a one-dimensional array, a series or a data frame; as a design, they are cut and put
+    together by their numbers."""
+
+    dtype = np.dtype(np.float64)  # of the scores
+
+    def __init__(self, data: Any, numbers: Array | None = None) -> None:
+        self.data = data
+        self.numbers = np.arange(len(data)) if numbers is None else numbers
+        self.n_columns = data.shape[1] if np.ndim(data) == 2 else 1
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.numbers), self.n_columns
+
+    @property
+    def size(self) -> int:
+        return len(self.numbers) * self.n_columns
+
+    def __getitem__(self, index: Any) -> AnyRows:
+        return AnyRows(self.data, self.numbers[index])
+
+    @staticmethod
+    def stacked(parts: Sequence[AnyRows]) -> AnyRows:
+        return AnyRows(parts[0].data, np.concatenate([part.numbers for part in parts]))
+
+    def as_given(self) -> Any:
+        """These rows, in the type that the user gave."""
+        if hasattr(self.data, "iloc"):
+            return self.data.iloc[self.numbers]
+        if isinstance(self.data, list | tuple):
+            return [self.data[number] for number in self.numbers.tolist()]
+        return self.data[self.numbers]
+
+
+def only_for_classifier(X: Any, estimator: Any) -> bool:
+    """Whether X is texts, or a data frame that is not all numbers or goes into a pipeline, which may want its names."""
+    if hasattr(X, "columns") and hasattr(X, "dtypes") and np.ndim(X) == 2:
+        return hasattr(estimator, "steps") or not all(map(_is_numeric, X.dtypes))
+    if isinstance(X, list | tuple) or hasattr(X, "iloc") or isinstance(X, np.ndarray):
+        return np.ndim(X) == 1 and len(X) > 0 and all(isinstance(text, str) for text in X)
+    return False
+
+
+def _is_numeric(dtype: Any) -> bool:
+    """Of a column of pandas or polars."""
+    return bool(dtype.is_numeric()) if hasattr(dtype, "is_numeric") else getattr(dtype, "kind", "O") in _NUMERIC
+
+
+def given_rows(X: Any) -> Any:
+    return X.as_given() if isinstance(X, AnyRows) else X
