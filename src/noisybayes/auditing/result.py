@@ -43,24 +43,37 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """What was found out about the labels of a table. `audit` makes it.
+    """What an audit says about the labels of a table; `audit` returns it.
 
     Attributes
     ----------
-    table : data frame, one row per example: given, suggested, p_wrong (missing where there is no label), p_suggested,
-        corrected, suspect, verified; its index is that of the data frame that was audited
-    suspects : its suspect rows, most suspicious first, with the columns of labels and texts beside them
-    health : data frame, one row per label, the one with most wrong labels first
-    noise_rate, mislabel_matrix : estimated share of wrong labels; (K, K), [observed, true]
-    rate : estimate, low, high, level, n_checked, method of the share of wrong labels: an interval if rows were checked
-        at random, else (level is None) a range of what is plausible
-    intervals : level, method, and for mislabel_matrix, noise_rate, wrong_by_label their estimate, low and high, if
-        mistakes do not depend on the row
-    by_class, confused_pairs : data frames
-    impact : accuracy that the wrong labels cost, or None where it cannot be known (findings.impact_reason says why)
-    contradictions : checked rows whose label was kept although it is most probably wrong; look at them again
-    warnings : reasons not to believe all this
-    model : the fitted classifier
+    table : DataFrame
+        One row per example, with the index of the data frame that was audited: given, suggested, p_wrong (missing where
+        there is no label), p_suggested, corrected, suspect, verified.
+    suspects : DataFrame
+        The suspect rows, the most suspicious first, with the columns of labels and texts beside them.
+    health : DataFrame
+        One row per label, the one with the most wrong labels first.
+    noise_rate : float
+        Estimated share of wrong labels.
+    mislabel_matrix : ndarray of shape (n_classes, n_classes)
+        P(observed | true), as [observed, true].
+    rate : NoiseRate
+        The share of wrong labels with `low` and `high`: an interval if rows were checked at random, else (`level` is
+        None) a range of what is plausible.
+    intervals : Intervals
+        Estimate, low and high of `mislabel_matrix`, `noise_rate` and `wrong_by_label`, provided that mistakes do not
+        depend on the row.
+    by_class, confused_pairs : DataFrame
+        Rows per label and share of wrong ones; pairs of labels by how often one stands where the other should.
+    impact : Impact or None
+        Accuracy that the wrong labels cost; None where it cannot be known (`findings.impact_reason` says why).
+    contradictions : DataFrame
+        Checked rows whose label was kept although it is most probably wrong: worth a second look.
+    warnings : list of str
+        Reasons not to trust these numbers.
+    model : estimator
+        The fitted classifier.
     """
 
     findings: Findings

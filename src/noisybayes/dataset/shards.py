@@ -57,7 +57,13 @@ class Remote(NamedTuple):
 
 
 class Shards:
-    """Rows of a sparse matrix on disk. `Shards.write` makes them, `Shards(folder)` opens them, also at a URL."""
+    """Rows of a sparse matrix on disk, which estimators take in place of X. `Shards.write` makes them.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Where they were written; a URL that fsspec reads works too.
+    """
 
     def __init__(self, folder: str | Path) -> None:
         self.folder: Path | Remote = Remote(str(folder)) if "://" in str(folder) else Path(folder)
@@ -75,7 +81,23 @@ class Shards:
 
     @classmethod
     def write(cls, folder: str | Path, blocks: Iterable[Any], n_columns: int, dtype: Any = np.float64) -> Shards:
-        """Write CSR blocks, one by one, to a new folder."""
+        """Write CSR blocks, one by one, to a new folder.
+
+        Parameters
+        ----------
+        folder : str or Path
+            Made if it does not exist.
+        blocks : iterable of CSR arrays of shape (n_rows, n_columns)
+            Consumed one at a time.
+        n_columns : int
+            Columns of every block.
+        dtype : dtype, default float64
+            What values are stored as.
+
+        Returns
+        -------
+        Shards
+        """
         folder, dtype = Path(folder), np.dtype(dtype)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / MANIFEST).unlink(missing_ok=True)

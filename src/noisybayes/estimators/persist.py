@@ -82,9 +82,24 @@ def _archive(path: Path) -> zipfile.ZipFile:
 
 
 def load(path: str | Path, max_bytes: int = MOST_ARCHIVE_BYTES) -> Any:
-    """Read a model that `save` wrote; a file that is damaged, crafted or of another kind raises an InputError.
+    """Read a model that `save` wrote.
 
-    max_bytes : what the file may hold unpacked; a larger one is refused before it is read
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    max_bytes : int, default 1 GB
+        What the file may hold unpacked; a larger one is refused before it is read.
+
+    Returns
+    -------
+    estimator
+        Of the class that was saved.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged, crafted or of another kind.
     """
     path = Path(path)
     with path.open("rb"):  # a file that is missing or locked is not a damaged one

@@ -38,9 +38,20 @@ _MODELS_KEPT = 4  # of a process: a worker seldom scores by more
 
 
 def scorer(path: str | Path) -> Scorer:
-    """A function that scores rows by the model in a folder that `noisybayes fit` or `audit --out` wrote.
+    """A function that scores rows with a saved model.
 
-    It can be pickled: what travels is the path, and each process loads the model once.
+    It can be pickled: only the path travels, and each process loads the model once.
+
+    Parameters
+    ----------
+    path : str or Path
+        The folder that `noisybayes fit` or `noisybayes audit --out` wrote.
+
+    Returns
+    -------
+    Scorer
+        Adds `p_wrong`, `suggested_label`, `predicted_label` and `predicted_probability` to an iterable of Arrow record
+        batches, one batch, an Arrow table or a data frame.
     """
     found = Scorer(str(Path(path).absolute()))
     found.load()
