@@ -20,16 +20,17 @@ AVOID = {
     "honest likelihood": "held-out log-likelihood",
     "weighed scores": "combined scores",
     "is no size": "invalid size",
+    "is no number": "is not a number",
+    "it is no feature": "it is not a feature",
+    "is no category": "is not a category",
     "half a character": "contains an unpaired surrogate",
     "must stand in so many": "minimum number of",
     "so many words are kept": "maximum vocabulary size",
 }
 _AVOIDED = re.compile(rf"\b({'|'.join(AVOID)})\b", re.IGNORECASE)
-#: Made by `noisybayes bench` and `reproduce`, or not yet reworded.
-NOT_YET = {"desk.md", "methods.md", "quality.md", "reproduce.md", "review.md"}
 PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "Makefile")),
-    *(path for path in sorted((ROOT / "docs").glob("*.md")) if path.name not in NOT_YET),
+    *sorted((ROOT / "docs").rglob("*.md")),
     *sorted((ROOT / "examples").glob("*.md")),
 ]
 
@@ -41,6 +42,16 @@ def avoided(text: str) -> list[str]:
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_pages(page):
     assert avoided(" ".join(page.read_text(encoding="utf-8").split())) == []
+
+
+SOURCES = [path for kind in ("py", "html", "js") for path in sorted((ROOT / "src").rglob(f"*.{kind}"))]
+
+
+def test_sources():
+    """Messages, names and comments."""
+    found = {name_of(path): avoided(" ".join(path.read_text(encoding="utf-8").split())) for path in SOURCES}
+    assert {name: words for name, words in found.items() if words} == {}
+    assert len(found) > 100
 
 
 def help_texts(command: click.Command, path: str = "noisybayes"):

@@ -195,7 +195,7 @@ def test_a_bad_cell_is_named_by_its_row_in_the_whole_table(cluster, tmp_path, fo
     prices[333] = "dear"
     frame = full_table(400).with_columns(price=pl.Series(prices))
     write_parts(frame, tmp_path, 4, format)
-    with pytest.raises(InputError, match="row 334: 'dear' in the column 'price' is no number"):
+    with pytest.raises(InputError, match="row 334: 'dear' in the column 'price' is not a number"):
         audit(f"{tmp_path}/part-*.{format}", engine="dask", label="label", text="message", numeric="price")
 
 

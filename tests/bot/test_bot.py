@@ -156,8 +156,8 @@ def test_the_example_dialogs_are_those_that_the_script_writes(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"label": "prise"}, "row 1: the label 'prise' in the column 'label' is no category .*; did you mean 'price'"),
-        ({"position": "first"}, "row 1: the position 'first' in the column 'position' is no number"),
+        ({"label": "prise"}, "row 1: the label 'prise' in the column 'label' is not a category .*; did you mean"),
+        ({"position": "first"}, "row 1: the position 'first' in the column 'position' is not a number"),
         ({"dialog": None}, "row 1: the column 'dialog' is empty; every message belongs to a dialog"),
     ],
 )

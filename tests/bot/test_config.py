@@ -74,7 +74,7 @@ def test_the_shipped_configurations_have_the_papers_features_and_categories(name
         (
             "Noted: {bread}",
             "Noted: {car}",
-            "line 32, categories.which.reply: {car} is no slot; possible are bread, cut",
+            "line 32, categories.which.reply: {car} is not a slot; possible are bread, cut",
         ),
         (
             "{none: [asks_price, order]}",
@@ -88,7 +88,7 @@ def test_the_shipped_configurations_have_the_papers_features_and_categories(name
             "label: price",
             "line 33, categories.thanks: the label 'price' already means the category 'price'",
         ),
-        ("  order:", "  2nd:", "line 22, rules.2nd: '2nd' is no name"),
+        ("  order:", "  2nd:", "line 22, rules.2nd: '2nd' is not a valid name"),
         ("title: Bakery", "title: *name", "line 1: references (*name) are not allowed; write the value out"),
         ("title: Bakery", "title: [", "this is not valid YAML"),
         ("title: Bakery", "title: " + "[" * 40 + "]" * 40, "line 1: lists and mappings stand more than 30 deep"),

@@ -81,7 +81,7 @@ def test_a_cell_in_the_last_batch_that_is_no_number_leaves_nothing_half_written(
     for out in ((), ("--out", tmp_path / "out.csv")):
         result = run("predict", folder / "audit", tmp_path / f"rows.{suffix}", *out)
         assert (result.exit_code, result.stdout) == (2, "")
-        assert f"Error: row {N_ROWS - 4}: 'big' in the column 'size' is no number" in result.output
+        assert f"Error: row {N_ROWS - 4}: 'big' in the column 'size' is not a number" in result.output
     assert (tmp_path / "out.csv").read_text() == "before"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv", f"rows.{suffix}"]
 

@@ -41,7 +41,7 @@ def test_the_example():
         "label column: 'label' (has 11 distinct values)",
         "id column: 'id'",
         "text column: 'message'",
-        "ignored: 'true_label' (named like the true label, so it is no feature; --verified true_label uses it)",
+        "ignored: 'true_label' (named like the true label, so it is not a feature; --verified true_label uses it)",
     ]
 
 
@@ -89,7 +89,8 @@ def test_features_are_guessed_by_their_values(values, role, note):
             f"--categorical {name} uses it")
           for name in ("annotator", "annotator_id", "Annotated by", "completedBy", "labelled_by", "lead_time",
                        "timestamp", "created_at", "updatedAt", "_task_hash", "_session_id")],
-        *[(name, ["price", "stock"] * 30, f"named like the true label, so it is no feature; --verified {name} uses it")
+        *[(name, ["price", "stock"] * 30,
+           f"named like the true label, so it is not a feature; --verified {name} uses it")
           for name in ("true_label", "True Label", "trueLabel", "gt", "gold", "verified", "y_true", "Ground-Truth")],
     ],
 )  # fmt: skip

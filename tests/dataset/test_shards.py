@@ -63,8 +63,8 @@ def test_blocks_of_another_width(tmp_path):
     ("damage", "text"),
     [
         (lambda folder: (folder / MANIFEST).unlink(), "holds no finished shards"),
-        (lambda folder: (folder / MANIFEST).write_text("{"), "is damaged; write the shards anew"),
-        (lambda folder: (folder / "000000.csr").unlink(), "cannot be read any more (.*); write the shards anew"),
+        (lambda folder: (folder / MANIFEST).write_text("{"), "is damaged; write the shards again"),
+        (lambda folder: (folder / "000000.csr").unlink(), "cannot be read any more (.*); write the shards again"),
         (lambda folder: (folder / "000000.csr").write_bytes(b"short"), "is damaged: it has not the size"),
     ],
 )

@@ -67,7 +67,7 @@ def test_what_was_guessed_is_told():
         "numeric column: 'price'",
         "categorical column: 'paint' (3 distinct values)",
         "binary column: 'urgent'",
-        "ignored: 'true_label' (named like the true label, so it is no feature; verified=\"true_label\" uses it)",
+        "ignored: 'true_label' (named like the true label, so it is not a feature; verified=\"true_label\" uses it)",
     )
     named = audit(table(), label="label", text="message", id="id")
     assert named.run.notes == ()

@@ -223,7 +223,7 @@ def test_a_column_that_is_there_twice_is_named(score, rows):
 
 def test_a_cell_that_is_no_number_is_named_by_its_row_among_all_batches(score, rows):
     batches = rows.with_columns(size=pl.when(pl.int_range(pl.len()) == 500).then(pl.lit("big")).otherwise("size"))
-    with pytest.raises(InputError, match="^row 501: 'big' in the column 'size' is no number"):
+    with pytest.raises(InputError, match="^row 501: 'big' in the column 'size' is not a number"):
         list(score(batches.to_arrow().to_batches(max_chunksize=100)))
 
 

@@ -89,9 +89,10 @@ def test_types_of_parquet_columns():
 
 def test_values_that_cannot_be_read():
     assert refusal(lambda: dense(numeric=["1", "2", "three"])) == (
-        "row 3: 'three' in the column 'x' is no number; correct it, empty it, or read the column with --categorical x"
+        "row 3: 'three' in the column 'x' is not a number; correct it, empty it, or read the column with "
+        "--categorical x"
     )
-    assert refusal(lambda: dense(numeric=["1", "inf"])).startswith("row 2: 'inf' in the column 'x' is no number;")
+    assert refusal(lambda: dense(numeric=["1", "inf"])).startswith("row 2: 'inf' in the column 'x' is not a number;")
     assert refusal(lambda: dense(binary=["yes", "maybe"])) == (
         "row 2: 'maybe' in the column 'x' is neither yes nor no (1/0, true/false, yes/no); "
         "correct it, empty it, or read the column with --categorical x"
@@ -108,7 +109,7 @@ def test_a_row_that_cannot_be_read_is_counted_from_the_beginning_of_the_table():
     recipe, _ = Recipe.fit(pl.DataFrame({"x": ["0", "1", "5"]}), EMPTY._replace(numeric=("x",)))
     new = pl.DataFrame({"x": ["0", "big"]})
     assert refusal(lambda: recipe.transform(new, n_before=40)).startswith(
-        "row 42: 'big' in the column 'x' is no number"
+        "row 42: 'big' in the column 'x' is not a number"
     )
 
 

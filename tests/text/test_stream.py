@@ -201,7 +201,7 @@ def refusals(path, roles, folder, settings=None, rows=7):
 @pytest.mark.parametrize(
     ("column", "value", "role", "said"),
     [
-        ("price", "dear", "numeric", "row 34: 'dear' in the column 'price' is no number"),
+        ("price", "dear", "numeric", "row 34: 'dear' in the column 'price' is not a number"),
         ("urgent", "soon", "binary", "row 34: 'soon' in the column 'urgent' is neither yes nor no"),
         ("checked", "z", None, "row 34: the verified label 'z' in the column 'checked' is none of the labels"),
     ],

@@ -24,7 +24,7 @@ class MentorNet(NetworkClassifier):
     With `verified` rows the curriculum is learned from them (MentorNet DD). A first student learns all labels as given,
     and before each epoch the mentor notes of each verified row: the loss of its given label, how far that is from the
     (1 - noise_rate) quantile of all losses, the label, and the epoch. From these notes it learns whether the given
-    label is right. Then a new student learns; each row counts by what the mentor thinks of it, anew before each epoch,
+    label is right. Then a new student learns; each row counts by what the mentor thinks of it, again before each epoch,
     and a verified row counts in full, with its verified label.
 
     Without verified rows the curriculum is predefined (MentorNet PD, self-paced): a row counts if its loss is not above

@@ -21,7 +21,7 @@ class NLNN(NetworkClassifier):
     It assumes that the label depends on the true class only, not on the features:
     P(observed j | x) = sum_i channel[i, j] P(true i | x). The network is first trained on the labels as given, and the
     channel is the confusion of its predictions with those labels. Then, in rounds: P(true | x, observed) of each row
-    (E-step); the channel by counting those (M-step); the network anew, with those as soft targets (M-step).
+    (E-step); the channel by counting those (M-step); the network is refitted with those as soft targets (M-step).
 
     The network predicts rows that it has learned from, as in the paper. Where rows are few it knows their labels by
     heart, wrong ones too, and then the channel looks cleaner than it is.

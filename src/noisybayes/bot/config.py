@@ -267,7 +267,7 @@ def _reply(entry: Entry, slots: Iterable[str], empty: bool = False, fields: dict
     for placeholder in _PLACEHOLDER.findall(text):
         if placeholder not in slots:
             if fields is None:
-                entry.fail(f"{{{placeholder}}} is no slot; possible are {', '.join(slots)}")
+                entry.fail(f"{{{placeholder}}} is not a slot; possible are {', '.join(slots)}")
             fields.setdefault(placeholder, entry)
     return text
 

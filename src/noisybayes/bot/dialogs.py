@@ -83,7 +83,7 @@ def _positions(frame: pl.DataFrame, name: str) -> Array:
     wrong = parsed.bad | parsed.values.is_null()
     if wrong.any():
         row = int(wrong.arg_true()[0])
-        raise InputError(f"row {row + 1}: the position {frame[name][row]!r} in the column {name!r} is no number")
+        raise InputError(f"row {row + 1}: the position {frame[name][row]!r} in the column {name!r} is not a number")
     return parsed.values.to_numpy()
 
 
@@ -115,7 +115,7 @@ def _labels(frame: pl.DataFrame, name: str, config: Config, order: Array) -> Arr
         if label is not None and keys[label] is None:
             known = [category.label for category in config.categories.values()]
             raise InputError(
-                f"row {row}: the label {label!r} in the column {name!r} is no category of the configuration; "
+                f"row {row}: the label {label!r} in the column {name!r} is not a category of the configuration; "
                 f"{hint(label, known)}"
             )
     return np.array([None if cell is None else keys[cell] for cell in cells], dtype=object)[order]

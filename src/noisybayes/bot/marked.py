@@ -89,7 +89,7 @@ class Entry:
         items = self.items()
         for key, entry in items:
             if not _NAME.fullmatch(key):
-                entry.fail(f"{key!r} is no name; use letters, digits and _, a letter first")
+                entry.fail(f"{key!r} is not a valid name; use letters, digits and _, a letter first")
         return items
 
     def fields(self, required: Sequence[str], optional: Sequence[str] = ()) -> dict[str, Entry]:

@@ -36,9 +36,9 @@ class Guess(NamedTuple):
 
 
 def guess(column: pl.Series, answers: list[pl.Series]) -> Guess:
-    """`answers` are the columns of labels, as text: what says the same is no feature."""
+    """`answers` are the columns of labels, as text: what says the same is not a feature."""
     if is_truth_name(column.name):
-        return Guess(None, f"named like the true label, so it is no feature; --verified {column.name} uses it")
+        return Guess(None, f"named like the true label, so it is not a feature; --verified {column.name} uses it")
     if is_labeling_name(column.name):
         return Guess(None, f"about the labeling, not about the content; --categorical {column.name} uses it")
     if _is_odd(column.dtype):

@@ -1,5 +1,5 @@
 """Views of CSR arrays. scipy's own slices and transposes copy: its constructors take a short view of a long array for
-waste, and the copy would be made anew in every chunk of every iteration."""
+waste, and the copy would be made again in every chunk of every iteration."""
 
 from __future__ import annotations
 

@@ -70,9 +70,9 @@ class Shards:
         try:
             told = json.loads((self.folder / MANIFEST).read_bytes())
         except OSError:
-            raise ShardError(f"{self.folder} holds no finished shards; write them anew") from None
+            raise ShardError(f"{self.folder} holds no finished shards; write them again") from None
         except ValueError:
-            raise ShardError(f"{self.folder / MANIFEST} is damaged; write the shards anew") from None
+            raise ShardError(f"{self.folder / MANIFEST} is damaged; write the shards again") from None
         self.dtype = np.dtype(told["dtype"])
         self.blocks = [Block(*block) for block in told["blocks"]]
         self.edges = np.cumsum([0] + [block.n_rows for block in self.blocks])
@@ -121,10 +121,10 @@ class Shards:
         try:
             content = np.fromfile(path, np.uint8) if isinstance(path, Path) else bytearray(path.read_bytes())
         except OSError as error:
-            raise ShardError(f"{path} cannot be read any more ({error}); write the shards anew") from None
+            raise ShardError(f"{path} cannot be read any more ({error}); write the shards again") from None
         ends = np.cumsum([kind.itemsize * count for kind, count in kinds])
         if len(content) != ends[-1]:
-            raise ShardError(f"{path} is damaged: it has not the size it was written with; write the shards anew")
+            raise ShardError(f"{path} is damaged: it has not the size it was written with; write the shards again")
         values, starts, columns = (
             np.frombuffer(content, kind, count, end - kind.itemsize * count)
             for (kind, count), end in zip(kinds, ends, strict=True)

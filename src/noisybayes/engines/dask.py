@@ -37,7 +37,7 @@ MALLOC = {"MALLOC_MMAP_THRESHOLD_": 1 << 25, "MALLOC_TRIM_THRESHOLD_": 1 << 28}
 SECONDS_TO_CONNECT = 10
 #: For the first worker.
 SECONDS_TO_WAIT = 30
-#: A worker that is lost takes its rows along, and they are sent anew; so often in one pass.
+#: A worker that is lost takes its rows along, and they are sent again; this often in one pass.
 MOST_LOSSES = 5
 
 
@@ -92,7 +92,7 @@ def local_cluster(n_workers: int) -> LocalCluster:
 @contextmanager
 def _memory_kept() -> Iterator[None]:
     """Workers that are started here keep memory that they free. Dask has them give it back at once, but the arrays of a
-    pass are as large in the next, and to get memory anew took a fifth of the time."""
+    pass are as large in the next, and getting it again took a fifth of the time."""
     import distributed  # noqa: F401 (whose settings come with it)
     from dask import config
 

@@ -179,12 +179,12 @@ def truths(column: pl.Series, n_before: int = 0) -> pl.Series:
 
 
 def numbers(column: pl.Series, n_before: int = 0) -> pl.Series:
-    return _readable(column, as_numbers(column), "no number", n_before)
+    return _readable(column, as_numbers(column), "not a number", n_before)
 
 
 def _known(column: pl.Series) -> pl.Series:
     parsed = as_numbers(column)
-    return parsed.values.set(parsed.bad, 1.0)  # a yes / no that is no number is not missing
+    return parsed.values.set(parsed.bad, 1.0)  # a yes / no that is not a number is not missing
 
 
 def _readable(column: pl.Series, parsed: Parsed, what: str, n_before: int) -> pl.Series:

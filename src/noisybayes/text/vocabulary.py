@@ -24,7 +24,7 @@ _MILLION = 1 << 20
 
 @dataclass(frozen=True)
 class TextSettings:
-    min_df: int = 2  # a word must stand in so many texts (1 in a file of fewer than 50 rows)
+    min_df: int = 2  # minimum number of texts with a word (1 in a file of fewer than 50 rows)
     max_df: float = 0.5  # and in at most this share of them (from 100 rows on)
     max_words: int = 20_000  # those with the largest summed TF-IDF
     ngrams: int = 1  # 2: also pairs of neighbouring words

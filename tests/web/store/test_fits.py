@@ -82,7 +82,7 @@ def test_findings_of_a_new_fit_replace_the_old_ones_and_verdicts_stay(store: Sto
 def test_a_fit_that_breaks_while_it_is_stored_changes_nothing(store: Store, table_id: int) -> None:
     refit(store, table_id, [finding(0)])
     fit_id = store.start_fit(table_id)
-    with pytest.raises(ValueError, match="the finding at position 7 has a probability that is no number"):
+    with pytest.raises(ValueError, match="the finding at position 7 has a probability that is not a number"):
         store.finish_fit(fit_id, {}, [finding(7, p_wrong=float("nan"))])
     with pytest.raises(ValueError, match="there are two findings at position 5; give one per row"):
         store.finish_fit(fit_id, {}, [finding(5), finding(5)])

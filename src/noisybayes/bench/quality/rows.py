@@ -61,7 +61,7 @@ def append(path: Path, row: Row) -> None:
 
 
 def rewrite(path: Path, rows: Collection[Row]) -> None:
-    """Write the file anew with these rows."""
+    """Replace the file with these rows."""
     lines = [_line(COLUMNS), *(_line([row[column] for column in COLUMNS]) for row in rows)]
     with whole_file(path) as made:
         made.write_text("".join(lines), encoding="utf-8", newline="")

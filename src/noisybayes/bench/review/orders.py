@@ -28,7 +28,7 @@ def inb(kind: str, X: Any, y: Array, ask: Ask, seed: int) -> Iterator[Array]:
 
 
 def inb_refit(kind: str, X: Any, y: Array, ask: Ask, seed: int) -> Iterator[Array]:
-    """After each batch the model is fitted again with the verdicts as verified labels, and the rest ranked anew."""
+    """After each batch the model is fitted again with the verdicts as verified labels, and the rest ranked again."""
     n = len(y)
     verdicts = np.full(n, np.nan)
     for percent in range(0, 100, REFIT_PERCENT):

@@ -32,7 +32,7 @@ NO_ROWS = f"""There are no stored rows yet. Install the peer with `pip install '
 ORDER_NOTES = {
     OURS: "ours: by P(wrong) of one fit, `BernoulliINB` for a table, `MultinomialINB` on TF-IDF for texts, defaults",
     REFIT: f"ours, fitted again after each {REFIT_PERCENT} % of the rows: the verdicts so far are verified labels, the "
-    "rows that are left are ranked anew",
+    "rows that are left are ranked again",
     "cleanlab-nb": "cleanlab with `BernoulliNB` for a table, `MultinomialNB` on TF-IDF for texts, 5-fold: the rows "
     "that `find_label_issues` lists, in its order, then the others by label quality score",
     "cleanlab-lr": "the same with logistic regression",
@@ -51,7 +51,7 @@ NOTES = {
     ),
     "newsgroups-structured-20": (
         "20 Newsgroups, structured noise",
-        "Wrong labels made by a matrix in which every class is confused with a few others; each seed draws them anew.",
+        "Wrong labels made by a matrix in which every class is confused with a few others; each seed draws them again.",
     ),
 }
 

@@ -52,7 +52,7 @@ def load(root: Path, file: str = RESULTS) -> list[Row]:
 
 
 def pending(jobs: list[Job], root: Path, fresh: bool = False) -> list[Job]:
-    """The jobs without stored rows; all if they are to be measured anew."""
+    """The jobs without stored rows; all if they are to be measured again."""
     done = set() if fresh else {job_of(row) for row in load(root)}
     return [job for job in jobs if job not in done]
 

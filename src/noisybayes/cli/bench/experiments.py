@@ -21,7 +21,7 @@ NAMES = {
 
 
 def experiment(name: str, text: str) -> click.Command:
-    """The verb of an experiment: measure it anew, store its rows, remake docs/benchmarks.md."""
+    """The verb of an experiment: measure it again, store its rows, remake docs/benchmarks.md."""
 
     @click.command(name, help=f"{text} Stores the rows in results/ and remakes docs/benchmarks.md.")
     @click.option("--reps", type=click.IntRange(min=2), help="Repetitions; the experiment's own number if left out.")

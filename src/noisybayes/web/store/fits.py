@@ -140,7 +140,7 @@ def _ranked(findings: Iterable[Finding]) -> list[Finding]:
     known: dict[int, Finding] = {}
     for one in findings:
         if not (math.isfinite(one.p_wrong) and math.isfinite(one.p_suggested)):
-            raise ValueError(f"the finding at position {one.position} has a probability that is no number: {one!r}")
+            raise ValueError(f"the finding at position {one.position} has a probability that is not a number: {one!r}")
         if known.setdefault(one.position, one) is not one:
             raise ValueError(f"there are two findings at position {one.position}; give one per row")
     return sorted(known.values(), key=lambda one: (-one.p_wrong, one.position))
