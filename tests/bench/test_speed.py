@@ -230,17 +230,19 @@ def test_a_line_goes_through_what_was_measured():
 
 
 def test_the_plan_is_made_of_stored_rows_once_all_are_there(tmp_path):
-    paces = {f"workers_{w}_{key}": 4.0 / w for w in (1, 2) for key in ("first_s", "iteration_s", "peak_bytes")}
-    paces |= {"threads_first_s": 2.0, "threads_iteration_s": 2.0}
-    of_cluster = [{"n_rows": 10_000_000, "rep": 0, "shard_bytes": 10**9, **paces}]
-    stored = {"cluster": of_cluster, "files": FILES, "growth": GROWTH}
+    def of_cluster(n_rows, seconds):
+        peaks = {"disk_peak_bytes": 1, "driver_peak_bytes": 7 * 10**8, "worker_peak_bytes": 10**8 + 20 * n_rows}
+        times = {f"{way}_{kind}_s": seconds for way in ("disk", "dask") for kind in ("wall", "cpu")}
+        return {"n_rows": n_rows, "rep": 0, "flags_differ": 0, **times, **peaks}
+
+    stored = {"cluster_audit": [of_cluster(10**6, 30.0), of_cluster(10**7, 210.0)], "files": FILES}
     for name, rows in stored.items():
         assert "A plan for" not in render_page(tmp_path)
         write_rows(results_path(tmp_path, name), [{**row, "machine": "this"} for row in rows])
     page = render_page(tmp_path)
-    assert "| computing, each row and iteration | 400 ns |" in page
-    assert "| one iteration, computing | 12.50 s |" in page  # 400 ns x 1e9 rows / 32 workers
-    assert "| disk for the shards | 100.00 GB |" in page
-    assert "2.1 MB each" in page  # 13 x 20,000 x 8 bytes
-    assert "From 100 to 1,000 rows the time per word and class changed by a factor of 1.10" in page
+    assert "| CPU time of each message, all processes | 20.0 us |" in page
+    assert "| computing, reading and writing of each worker | 10.4 min |" in page  # 20 us x 1e9 rows / 32 workers
+    assert "| what does not grow with the messages | 10.00 s |" in page
+    assert "| memory of the driver | 700.0 MB |" in page
+    assert "| memory of a worker | 1.35 GB |" in page  # 0.1 GB and 40 bytes for each of 31,250,000 messages
     assert "comes to 11111.1 h" in page  # 40 s and 400 s at 1,000 and 10,000

@@ -6,16 +6,21 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...engines.dask import GROUPS
+from ...robust.config import DEFAULT
 from ..store import Row, table
-from . import cluster, files, growth
-from .clock import grouped, median, ratio, shown, shown_bytes
+from . import cluster_audit, files
+from .clock import grouped, median, shown, shown_bytes
 
 #: The works whose rows the plan is made from.
-NEEDS = ("cluster", "files", "growth")
+NEEDS = ("cluster_audit", "files")
 #: What is assumed; one worker for each of the sums that leave the workers, since more would have nothing to do.
-N_ROWS, ITERATIONS, WORKERS = 10**9, 50, GROUPS
+N_ROWS, WORKERS = 10**9, GROUPS
+#: Passes over the rows of an audit that reweights the labels once, as a counting engine sees them.
+PASSES = 11
+N_COLUMNS = 20_000  # words
 NETWORK = 125e6  # bytes per second: 1 Gbit/s
 _NUMBER = 8  # bytes
+_KINDS = 2  # of scores: multinomial and complement weights
 
 
 class Line(NamedTuple):
@@ -36,55 +41,47 @@ def line(points: dict[int, float]) -> Line:
     return Line(points[few] - slope * few, slope)
 
 
-def page(of_cluster: list[Row], of_files: list[Row], of_growth: list[Row]) -> str:
-    n_measured, largest = max(grouped(of_cluster, "n_rows").items())
+def page(of_cluster: list[Row], of_files: list[Row]) -> str:
     each = N_ROWS / WORKERS
-    row_s = median(largest, "workers_1_iteration_s") / n_measured
-    first_s = median(largest, "workers_1_first_s") / n_measured
-    wait = ratio(largest, "workers_2_iteration_s", "workers_1_iteration_s") * 2
-    message = _NUMBER * cluster.N_CLASSES * cluster.N_COLUMNS
-    traffic = message * 2 * WORKERS
-    iteration_s = row_s * each * wait + traffic / NETWORK
+    cpu, wall = _by_rows(of_cluster, "dask_cpu_s"), _by_rows(of_cluster, "dask_wall_s")
+    most = max(row["n_rows"] for row in of_cluster)
+    busy, fixed = cpu.slope * each, max(wall.start, 0.0)
+    one_fold = _NUMBER * files.N_CLASSES * N_COLUMNS
+    traffic = PASSES * WORKERS * (1 + _KINDS) * DEFAULT.n_folds * one_fold
+    driver = max(row["driver_peak_bytes"] for row in of_cluster)
+    worker = line({n // cluster_audit.WORKERS: value for n, value in _medians(of_cluster, "worker_peak_bytes").items()})
     lines = [
-        ["computing, each row and iteration", f"{1e9 * row_s:.0f} ns", "`cluster`, 1 worker"],
-        ["one iteration, computing", shown(row_s * each * wait), f"x rows of a worker x {wait:.2f}, see below"],
-        ["parameters out, sums back, for each worker", f"{shown_bytes(message)} each", "classes x columns x 8 bytes"],
-        ["network, one iteration", f"{shown_bytes(traffic)}, {shown(traffic / NETWORK)}", "as if all on one wire"],
-        ["first iteration, with reading of the shards", shown(first_s * each), "`cluster`, 1 worker"],
-        [f"**{ITERATIONS} iterations**", f"**{shown(first_s * each + (ITERATIONS - 1) * iteration_s)}**", "sum"],
-        ["memory of a worker", shown_bytes(_by_rows(of_cluster, "workers_1_peak_bytes").at(each)), "`cluster`, line"],
-        ["labels where the fit is started", shown_bytes(_NUMBER * N_ROWS), "8 bytes each, at least"],
-        ["disk for the shards", shown_bytes(largest[0]["shard_bytes"] / n_measured * N_ROWS), "`cluster`, each row"],
+        ["CPU time of each message, all processes", f"{1e6 * cpu.slope:.1f} us", "`cluster_audit`, line"],
+        ["computing, reading and writing of each worker", shown(busy), "x messages of a worker"],
+        ["what does not grow with the messages", shown(fixed), "`cluster_audit`, line at 0"],
+        [
+            f"network, {PASSES} passes",
+            f"{shown_bytes(traffic)}, {shown(traffic / NETWORK)}",
+            "parameters out, sums back; as if all on one wire",
+        ],
+        ["**the whole audit**", f"**{shown(busy + fixed + traffic / NETWORK)}**", "sum"],
+        ["memory of the driver", shown_bytes(driver), f"the most at any size up to {most:,}: nothing is kept per row"],
+        ["memory of a worker", shown_bytes(worker.at(each)), "`cluster_audit`, line over the messages of a worker"],
     ]
     return f"""## A plan for a billion messages
 
-Not measured, but computed from the rows above. Assumed: {N_ROWS:,} messages of {cluster.WORDS} words,
-{cluster.N_CLASSES} classes, {cluster.N_COLUMNS:,} columns; {WORKERS} workers of one core each, as many as there are
-groups of shards, with {each:,.0f} rows each; {ITERATIONS} iterations of EM; a network of {8 * NETWORK / 1e9:g} Gbit/s.
-The shards lie where every worker can read its own at the speed of the disk that was measured with.
+Not measured, but computed from the rows above. Assumed: {N_ROWS:,} messages of {files.WORDS} words in files that every
+worker can read, {files.N_CLASSES} classes, {N_COLUMNS:,} words; {WORKERS} workers of one core each with {each:,.0f}
+messages each; a network of {8 * NETWORK / 1e9:g} Gbit/s. Scores, sums and evidence stay with the workers: the driver
+gets statistics and the most suspicious rows.
 
 {table(["what", "cost", "from"], lines)}
-
-The sums meet in a tree: {(WORKERS - 1).bit_length()} levels for {WORKERS} workers. What workers wait for each other is
-taken from the step from one to two, on two cores that they shared with the scheduler: two took {wait:.2f} times half
-the time of one. {_straight(of_growth)}
 
 {_one_machine(of_files)}
 """
 
 
+def _medians(rows: Sequence[Row], key: str) -> dict[int, float]:
+    return {n_rows: median(mine, key) for n_rows, mine in grouped(rows, "n_rows").items()}
+
+
 def _by_rows(rows: Sequence[Row], key: str) -> Line:
-    return line({n_rows: median(mine, key) for n_rows, mine in grouped(rows, "n_rows").items()})
-
-
-def _straight(of_growth: list[Row]) -> str:
-    sizes = grouped([row for row in of_growth if row["what"] == "rows"], "size")
-    *_, fewer, most = sorted(sizes)
-    change = growth.each(sizes[most]) / growth.each(sizes[fewer])
-    return (
-        f"From {fewer:,} to {most:,} rows the time per word and class changed by a factor of {change:.2f} (`growth`); "
-        "beyond that it is taken for constant."
-    )
+    return line(_medians(rows, key))
 
 
 def _one_machine(of_files: list[Row]) -> str:
