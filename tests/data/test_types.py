@@ -84,8 +84,6 @@ def test_objects_are_written_as_text(tmp_path):
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ([DAY.date(), None], "dates"),
-        ([DAY, None], "dates and times"),
         ([DAY.time(), None], "times of day"),
         ([dt.timedelta(1), None], "durations"),
         ([[1], None], "lists"),

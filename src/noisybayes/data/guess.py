@@ -20,6 +20,10 @@ _CLOCK = r"\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?( ?[AaPp]\.?[Mm]\.?)?( ?(Z|UTC|[+-]\d
 _DAY = r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))"
 _DATE = f"^({_DAY}([T ,]+{_CLOCK})?|{_CLOCK})$"
 
+# Whose day, month and year nobody can mistake.
+_CLEAR_DATE = r"^\s*(\d{4}[-/.]|\d{1,2}\.\d{1,2}\.\d{4})"
+_DATES = "holds dates, which are no feature by themselves; --categorical {} uses year, month, weekday and hour"
+
 _MOST_CATEGORIES = 100
 _FEWEST_CODES = 5
 _MOSTLY = 0.5
@@ -41,6 +45,8 @@ def guess(column: pl.Series, answers: list[pl.Series]) -> Guess:
         return Guess(None, f"named like the true label, so it is not a feature; --verified {column.name} uses it")
     if is_labeling_name(column.name):
         return Guess(None, f"about the labeling, not about the content; --categorical {column.name} uses it")
+    if column.dtype in (pl.Date, pl.Datetime):
+        return Guess(None, _DATES.format(column.name))
     if _is_odd(column.dtype):
         return Guess(None, f"holds {_in_words(column.dtype)}, which are not used as a feature")
     text = as_text(column)
@@ -51,7 +57,8 @@ def guess(column: pl.Series, answers: list[pl.Series]) -> Guess:
     if n_distinct == 1 and len(values) == len(text):
         return Guess(None, "the same value in every row")
     if _are_dates(values):
-        return Guess(None, "holds dates, which are not used as a feature")
+        clear = bool(values.str.contains(_CLEAR_DATE).all())
+        return Guess(None, _DATES.format(column.name) if clear else "holds dates, which are not used as a feature")
     if _looks_like_id(column):
         return Guess("id", "looks like an identifier")
     for answer in answers:
@@ -121,7 +128,7 @@ def _is_odd(dtype: pl.DataType) -> bool:
 def _in_words(dtype: pl.DataType) -> str:
     """Never the name of the type: people may not know the library."""
     words = {
-        pl.Date: "dates", pl.Datetime: "dates and times", pl.Time: "times of day", pl.Duration: "durations",
+        pl.Time: "times of day", pl.Duration: "durations",
         pl.List: "lists", pl.Array: "lists", pl.Struct: "records", pl.Binary: "bytes",
     }  # fmt: skip
     return words.get(type(dtype), "objects")

@@ -13,6 +13,7 @@ from scipy import sparse
 from ..data.cells import Parsed, as_numbers, as_text, as_truths
 from ..data.errors import InputError
 from .counts import Array
+from .dates import PARTS, date_parts
 
 _MOST_VALUES = 100
 _MISSING_SHARE = 0.01
@@ -59,9 +60,13 @@ class Categorical:
 
     @classmethod
     def learn(cls, column: str, counts: pl.DataFrame) -> list[Categorical]:
-        """From a table of each `value` and its `count`."""
+        """From a table of each `value` and its `count`. Dates are taken apart."""
         if counts.height < 2:
             return []
+        return DatePart.all_of(column, counts) or cls._of(column, counts)
+
+    @classmethod
+    def _of(cls, column: str, counts: pl.DataFrame) -> list[Categorical]:
         values = counts.sort("count", "value", descending=[True, False])["value"].head(_MOST_VALUES)
         kept = set(values) | ({_OTHER} if counts.height > _MOST_VALUES else set())
         return [cls(column, tuple(sorted(kept)))]
@@ -88,6 +93,34 @@ class Categorical:
         starts = np.concatenate([[0], np.cumsum(known)]).astype(np.int32)
         ones = np.ones(starts[-1])
         return sparse.csr_array((ones, codes[known], starts), shape=(len(codes), len(self.values)))
+
+
+@dataclass(frozen=True)
+class DatePart(Categorical):
+    """The same of the year, month, weekday or hour of a column of dates."""
+
+    part: str
+
+    @classmethod
+    def all_of(cls, column: str, counts: pl.DataFrame) -> list[Categorical]:
+        """Those that differ between rows; none if there is a value that is no date."""
+        values = counts["value"]
+        found = date_parts(values)
+        if not (found["year"].is_not_null() | (values == _EMPTY)).all() or not found["year"].is_not_null().any():
+            return []
+        parts: list[Categorical] = []
+        for part in PARTS:
+            distinct = found[part].fill_null(_EMPTY).unique().sort().to_list()
+            if 1 < len(distinct) <= _MOST_VALUES:
+                parts.append(cls(column, tuple(distinct), part))
+        return parts
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(f"{self.part} of {self.column}={value}" for value in self.values)
+
+    def codes(self, cells: pl.Series) -> Array:
+        return super().codes(date_parts(cells)[self.part].fill_null(_EMPTY))
 
 
 @dataclass(frozen=True)

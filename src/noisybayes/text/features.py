@@ -15,7 +15,8 @@ from ..data.cells import as_text
 from ..data.errors import InputError
 from ..data.roles import Roles
 from ..data.untrusted import is_finite, is_text, listed, only_keys
-from .columns import Binary, Categorical, Missing, Numeric
+from .columns import Binary, Categorical, DatePart, Missing, Numeric
+from .dates import PARTS
 from .vocabulary import TextFeatures, TextSettings
 
 # Weights of words need no sixteen digits; where rows are many, half the memory also makes a fit a quarter faster.
@@ -180,6 +181,12 @@ def _fill(stored: dict[str, Any]) -> float:
     return float(stored["fill"])
 
 
+def _date_part(column: str, stored: dict[str, Any]) -> DatePart:
+    if stored.get("part") not in PARTS:
+        raise ValueError(f"{str(stored.get('part'))[:40]!r} is no part of the dates in {column!r}")
+    return DatePart(column, _categories(column, stored).values, str(stored["part"]))
+
+
 def _categories(column: str, stored: dict[str, Any]) -> Categorical:
     values = listed(stored.get("values"), f"the values of {column!r}", is_text)
     if len(values) < 1 or len(set(values)) < len(values):
@@ -190,6 +197,7 @@ def _categories(column: str, stored: dict[str, Any]) -> Categorical:
 _STORED: dict[str, Callable[[str, dict[str, Any]], Part]] = {
     "text": lambda column, stored: Text(column, TextFeatures.from_dict(stored["words"])),
     "categorical": _categories,
+    "datepart": _date_part,
     "missing": lambda column, stored: Missing(column),
     "binary": lambda column, stored: Binary(column, _fill(stored)),
     "numeric": lambda column, stored: Numeric(column, _fill(stored)),

