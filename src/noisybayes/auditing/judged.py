@@ -47,6 +47,18 @@ class Opinion(NamedTuple):
     n_rows: int  # rows with an opinion
 
 
+class Labelers(NamedTuple):
+    """Who gave the labels, and how often each is wrong."""
+
+    column: str
+    names: tuple[str, ...]
+    n_rows: Array  # (G,) with a label
+    error_rate: Array  # (G,)
+    counts: Array  # (G, K, K) expected rows by label and true label
+    matrices: Array  # (G, K, K) P(label | true label)
+    differ: bool  # beyond chance; if not, `matrices` are all alike
+
+
 class ModelScores(NamedTuple):
     """Scores of rows by a model as it is."""
 
@@ -75,6 +87,7 @@ class Judged:
     views: tuple[str, ...] = ("naive-bayes",)  # that the scores come from
     doubts: tuple[str, ...] = ()  # sentences: reasons not to believe a view
     opinion: Opinion | None = None  # a second opinion that has joined the labels
+    labelers: Labelers | None = None  # who gave the labels, if that is known
 
     @property
     def out_of_fold(self) -> bool:

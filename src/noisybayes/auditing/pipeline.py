@@ -32,6 +32,7 @@ from .findings import LEVEL, examine, findings_of
 from .given_inputs import GivenInputs
 from .joined_views import join_views
 from .judged import Judged, judge_encoded
+from .labelers import check_labelers, join_labelers
 from .random_checks import random_checks
 from .result import Audit, Run
 from .rules import Rule
@@ -100,6 +101,7 @@ def audit(
     verified: str | None = None,
     verified_random: Any = None,
     second_opinion: str | None = None,
+    labeler: str | None = None,
     missing_label: str | None = None,
     keep_variants: bool = False,
     precision: float | None = None,
@@ -138,6 +140,8 @@ def audit(
     second_opinion : str, optional
         A column of labels by somebody or something else (an old model, rules), empty where there is none: one more
         labeler, with a mislabeling matrix of its own. It must not have been made from the labels.
+    labeler : str, optional
+        The column that tells who labeled a row: each labeler gets a mislabeling matrix, drawn towards that of all.
     missing_label : str, optional
         What stands in the label column where there is no label (besides nothing).
     keep_variants : bool, default False
@@ -192,10 +196,10 @@ def audit(
                 "was made: BernoulliINB(engine=...)"
             )
         if views != AUTO or any(
-            given is not None for given in (pred_probs, embeddings, embed, estimator, second_opinion)
+            given is not None for given in (pred_probs, embeddings, embed, estimator, second_opinion, labeler)
         ):
             raise ValueError(
-                "views and second opinions are for tables; a fitted classifier is audited by its own scores"
+                "views, labelers and second opinions are for tables; a fitted classifier is audited by its own scores"
             )
         found = examine(
             data, X, y, new_rows=new_rows, verified_random=verified_random, precision=precision,
@@ -210,7 +214,7 @@ def audit(
     columns = {
         "label": label, "text": _names(text), "categorical": _names(categorical), "numeric": _names(numeric),
         "binary": _names(binary), "id": id, "verified": verified, "verified_random": verified_random,
-        "second_opinion": second_opinion,
+        "second_opinion": second_opinion, "labeler": labeler,
     }  # fmt: skip
     started = time.perf_counter()
     in_batches = limit is not None or engine == "dask"
@@ -267,6 +271,7 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
     check_model(options.families, options.mislabel)
     check_views(options)
     check_opinion(table, options)
+    check_labelers(table, options)
     options = with_sentence_vectors(table, options, tell)
     with ExitStack() as stack:
         remote = on_cluster.runs_there(table, options)
@@ -300,8 +305,9 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
             tell("scoring by other views")
             joined = join_views(fitted.judged, features, views, given)
             fitted = fitted._replace(judged=joined.judged, notes=(*fitted.notes, *joined.notes))
-        judged, about = join_opinion(fitted.judged, table, options.missing_label)
-        yield fitted._replace(judged=judged, notes=(*fitted.notes, *about))
+        judged, of_labelers = join_labelers(fitted.judged, table)
+        judged, about = join_opinion(judged, table, options.missing_label)
+        yield fitted._replace(judged=judged, notes=(*fitted.notes, *of_labelers, *about))
 
 
 def fit_features(features: Features, options: FitOptions, engine: Any, checkpoint: Path | None = None) -> Fitted:

@@ -54,6 +54,8 @@ class Audit:
         The suspect rows, the most suspicious first, with the columns of labels and texts beside them.
     health : DataFrame
         One row per label, the one with the most wrong labels first.
+    labelers : DataFrame or None
+        One row per labeler, the one with the highest error rate first; None if `labeler` was not named.
     noise_rate : float
         Estimated share of wrong labels.
     mislabel_matrix : ndarray of shape (n_classes, n_classes)
@@ -120,6 +122,13 @@ class Audit:
 
         health: pd.DataFrame = self._once("health", health_frame)
         return health
+
+    @property
+    def labelers(self) -> pd.DataFrame | None:
+        from .row_frames import labelers_frame
+
+        labelers: pd.DataFrame | None = self._once("labelers", labelers_frame)
+        return labelers
 
     @property
     def noise_rate(self) -> float:

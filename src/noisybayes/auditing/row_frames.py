@@ -37,6 +37,27 @@ def health_frame(audit: Audit) -> pd.DataFrame:
     return pd.DataFrame(table[columns]).sort_values("wrong", ascending=False, kind="stable")
 
 
+def labelers_frame(audit: Audit) -> pd.DataFrame | None:
+    """By labeler: labeled rows, the estimated share of wrong labels, and the pair that is confused most. The worst
+    first; None if nobody said who labeled."""
+    import pandas as pd
+
+    found = audit.summary()["labelers"]
+    if found is None:
+        return None
+    rows = [
+        {
+            "labeler": one["labeler"],
+            "rows": one["rows"],
+            "error_rate": one["error_rate"],
+            "given": (one["confuses"] or {}).get("given"),
+            "should_be": (one["confuses"] or {}).get("true"),
+        }
+        for one in found
+    ]
+    return pd.DataFrame(rows).set_index("labeler")
+
+
 def positions_of(rows: Any, index: Any) -> Array:
     """Where rows of the index stand; without an index they are positions already."""
     rows = list(rows)

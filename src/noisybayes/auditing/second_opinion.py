@@ -12,7 +12,6 @@ missing. A row is judged by the matrix that was estimated without its fold.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,10 +26,10 @@ from ..data.roles import label_texts
 from ..dataset import Rows
 from ..dataset.tree import Array
 from ..robust.calibration import matrix_of
-from ..robust.recalibration import pin_verified, recalibration_of
-from ..robust.training_posterior import posterior_of_rows
+from ..robust.recalibration import pin_verified
 from .careful_fit import scores_of
 from .judged import Judged, Opinion
+from .row_evidence import RowEvidence, judged_with
 from .table import Table
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ def join_opinion(judged: Judged, table: Table, missing_label: str | None) -> tup
         int((opinion.said < len(opinion.values)).sum()),
     )  # fmt: skip
     note = f"second opinion: {column!r} (estimated to be wrong in {percent(told.error_rate)} of its rows)"
-    return _judged_with(judged, opinion, problem, found, told), (note,)
+    return _joined(judged, opinion, problem, found, told), (note,)
 
 
 def _codes(texts: pl.Series, classes: Array, column: str) -> _Codes:
@@ -227,88 +226,10 @@ def _scores(rows: Rows, fitted: Any) -> tuple[Array]:
     return (scores_of(fitted, rows),)
 
 
-class WithEvidence(NamedTuple):
-    """Scores, and what the opinions add, as one more kind of score."""
-
-    scorer: Any
-    evidence: Array  # (n, K)
-
-    def scores(self, rows: Rows) -> Array:
-        inner = self.scorer.scores(rows)
-        added = self.evidence[rows.number][None, :, None].astype(inner.dtype)
-        return np.concatenate([inner, np.broadcast_to(added, (1, *inner.shape[1:]))])
-
-
-class Combined(NamedTuple):
-    """The sum of both."""
-
-    scorer: Any  # of one kind
-    evidence: Array
-
-    def scores(self, rows: Rows) -> Array:
-        inner = self.scorer.scores(rows)
-        return np.asarray(inner + self.evidence[rows.number][None, :, None].astype(inner.dtype))
-
-
-class LearnedWithOpinion(NamedTuple):
-    learned: Any
-    codes: _Codes
-    evidence: Array
-
-    @property
-    def out_of_fold(self) -> WithEvidence:
-        return WithEvidence(self.learned.out_of_fold, self.evidence)
-
-    @property
-    def shares(self) -> Array:
-        return np.asarray(self.learned.shares)
-
-    def terms(self, rows: Rows, component: Array, other: Array, temperature: Array) -> Any:
-        return self.learned.terms(rows, component, other, temperature[:-1])
-
-    def by_view(
-        self, rows: Rows, component: Array, other: Array, temperature: Array, names: Sequence[str]
-    ) -> list[list[tuple[str, float]]]:
-        found = self.learned.by_view(rows, component, other, temperature[:-1], names)
-        of_rows, at = self.evidence[rows.number], np.arange(rows.n_rows)
-        added = temperature[-1] * (of_rows[at, component] - of_rows[at, other])
-        said: list[list[tuple[str, float]]] = []
-        for one, code, weight in zip(found, self.codes.said[rows.number].tolist(), added.tolist(), strict=True):
-            spoken = code < len(self.codes.values)
-            said.append([*one, *([(f"second opinion: {self.codes.values[code]}", weight)] if spoken else [])])
-        return said
-
-
-@dataclass(frozen=True)
-class OpinionSource:
-    """Scores and opinions as a source of scores; they have learned already."""
-
-    learned: LearnedWithOpinion
-    additive = False
-    n_threads = 1
-
-    def learn(self, data: Any, weights: Any, model: Any, reweighted: bool, left_out: Any = None) -> LearnedWithOpinion:
-        return self.learned
-
-
-def _judged_with(judged: Judged, codes: _Codes, problem: _Problem, found: _Matrices, told: Opinion) -> Judged:
-    assert judged.training is not None
-    fit, evidence = judged.training.found, problem.log_evidence(found)
-    learned, old = LearnedWithOpinion(fit.last.learned, codes, evidence), fit.last.calibration
-    calibration = old._replace(
-        temperature=np.concatenate([old.temperature, np.ones((1, 1))], axis=1), mislabel=found.mislabel[None]
-    )
-    combined = Combined(judged.fitted.scorer, evidence)
-    last = fit.last._replace(learned=learned, calibration=calibration, combined=combined)
-    source = OpinionSource(learned)
-    fit = fit._replace(problem=replace(fit.problem, source=source, em=None), last=last)
-    fitted = type(judged.fitted)(*last.next_weights)
-    posterior = posterior_of_rows(judged.data, fitted, None, recalibration_of(judged.data, fitted))
-    return replace(
-        judged, fitted=fitted, posterior=posterior, training=judged.training._replace(found=fit, posterior=posterior),
-        naive_bayes=judged.naive_bayes or judged, opinion=told,
-        doubts=(*judged.doubts, *_doubts(told, problem.predicted())),
-    )  # fmt: skip
+def _joined(judged: Judged, codes: _Codes, problem: _Problem, found: _Matrices, told: Opinion) -> Judged:
+    words = tuple(f"second opinion: {value}" for value in codes.values)
+    joined = judged_with(judged, RowEvidence(problem.log_evidence(found), codes.said, words), found.mislabel)
+    return replace(joined, opinion=told, doubts=(*joined.doubts, *_doubts(told, problem.predicted())))
 
 
 def _doubts(told: Opinion, predicted: float) -> tuple[str, ...]:

@@ -30,6 +30,10 @@ _LEAST_POINTS = 0.05
 _EVIDENCE = 12
 
 
+# Expected rows of a pair of labels that a labeler is said to confuse.
+_LEAST_CONFUSED = 1.0
+
+
 class Summary(dict[str, Any]):
     """A plain dict that does not print all of its suspects."""
 
@@ -80,6 +84,7 @@ def summarise(audit: Audit) -> Summary:
         ],
         "checks": _checks(audit),
         "second_opinion": _opinion(audit),
+        "labelers": _labelers(audit),
         "suspects": describe(audit, rows.foremost(MOST_LISTED)),
     }
     return Summary(entries)
@@ -114,6 +119,28 @@ def _opinion(audit: Audit) -> dict[str, Any] | None:
             f"{opinion.n_rows:,} rows; it repeats {percent(opinion.agreement)} of the labels."
         ),
     }
+
+
+def _labelers(audit: Audit) -> list[dict[str, Any]] | None:
+    """The one with the highest error rate first."""
+    found = audit.findings.judged.labelers
+    if found is None:
+        return None
+    names = [str(name) for name in audit.findings.classes.tolist()]
+    rows = []
+    for g in np.argsort(-found.error_rate, kind="stable").tolist():
+        wrong = found.counts[g] * (1.0 - np.eye(len(names)))
+        label, true = np.unravel_index(wrong.argmax(), wrong.shape)
+        pair = {"given": names[label], "true": names[true], "rows": round(float(wrong.max()), 1)}
+        rows.append(
+            {
+                "labeler": found.names[g],
+                "rows": int(found.n_rows[g]),
+                "error_rate": float(found.error_rate[g]),
+                "confuses": pair if wrong.max() >= _LEAST_CONFUSED else None,
+            }
+        )
+    return rows
 
 
 def _about_the_rate(rate: NoiseRate) -> str:

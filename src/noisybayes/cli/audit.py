@@ -35,6 +35,7 @@ _GROUPS = {
         "verified",
         "verified_random",
         "second_opinion",
+        "labeler",
     ),
     "Suspects": ("precision", "budget", "level", "fail_above"),
     "Output": ("out", "table_format", "excel", "exports", "raw_cells", "sample", "as_json", "quiet"),
@@ -73,6 +74,7 @@ _GROUPS = {
     metavar="COLUMN",
     help="Labels of an old model, of rules or of other people, partly empty, not made from the labels.",
 )
+@click.option("--labeler", metavar="COLUMN", help="Who labeled each row: the report shows how often each is wrong.")
 @click.option(
     "--views",
     default="auto",

@@ -150,7 +150,7 @@ def _say(note: str) -> None:
 def columns(options: dict[str, Any]) -> dict[str, Any]:
     """Names of columns by role."""
     names = {name: options[name] for name in ("label", "text", "categorical", "numeric", "binary", "verified")}
-    more = {name: options.get(name) for name in ("verified_random", "second_opinion")}
+    more = {name: options.get(name) for name in ("verified_random", "second_opinion", "labeler")}
     return {**names, "id": options["id_column"], **more}
 
 

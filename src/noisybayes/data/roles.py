@@ -32,6 +32,7 @@ class Roles(NamedTuple):
     verified: str | None
     verified_random: str | None = None  # like `verified`, of rows that were drawn at random
     second_opinion: str | None = None  # labels of somebody or something else
+    labeler: str | None = None  # who gave the label
 
 
 def find_roles(
@@ -46,12 +47,13 @@ def find_roles(
     verified: str | None = None,
     verified_random: str | None = None,
     second_opinion: str | None = None,
+    labeler: str | None = None,
 ) -> tuple[Roles, list[str]]:
     """The role of each column, and one sentence per guess. Features are guessed only if none is given."""
     features = {"text": text, "categorical": categorical, "numeric": numeric, "binary": binary}
     named = (
         ("label", label), ("id", id), ("verified", verified), ("verified-random", verified_random),
-        ("second-opinion", second_opinion),
+        ("second-opinion", second_opinion), ("labeler", labeler),
     )  # fmt: skip
     single = {role: [name] for role, name in named if name is not None}
     taken = _checked(frame, single | {role: list(names) for role, names in features.items()})
@@ -70,7 +72,8 @@ def find_roles(
         id = _guess_features(frame, label, rest, id, found, notes)
     roles = {role: tuple(names) for role, names in found.items()}
     words, categories, numbers, answers = (roles[role] for role in ("text", "categorical", "numeric", "binary"))
-    return Roles(label, words, categories, numbers, answers, id, verified, verified_random, second_opinion), notes
+    others = (verified, verified_random, second_opinion, labeler)
+    return Roles(label, words, categories, numbers, answers, id, *others), notes
 
 
 def labels_of(frame: pl.DataFrame, roles: Roles, missing_label: str | None = None) -> Array:

@@ -10,6 +10,7 @@ from .words import NO_SUSPECTS, Summary, caveat, clip, cost_sentence, count, hea
 
 PAIRS = 8
 SUSPECTS = 10
+LABELERS = 10
 TEXT_LIMIT = 120
 
 
@@ -25,6 +26,7 @@ def render_markdown(summary: Summary, n_pairs: int = PAIRS, n_suspects: int = SU
         _notes(summary),
         _pairs(summary, n_pairs),
         code((summary.get("second_opinion") or {}).get("text", "")) if summary.get("second_opinion") else "",
+        _labelers(summary),
         _suspects(summary, n_suspects),
         _repeat(summary),
     ]
@@ -64,6 +66,21 @@ def _pairs(summary: Summary, limit: int) -> str:
         return ""
     lines = [[_cell(p["given"]), _cell(p["true"]), f"{p['rows']:,.1f}", count(p["suspects"])] for p in pairs]
     return "## Most confused\n\n" + _table(["given", "truly", "rows, expected", "listed"], lines)
+
+
+def _labelers(summary: Summary) -> str:
+    found = summary.get("labelers") or []
+    if not found:
+        return ""
+    lines = [
+        [_cell(one["labeler"]), count(one["rows"]), percent(one["error_rate"]), _confuses(one["confuses"])]
+        for one in found[:LABELERS]
+    ]
+    return "## Labelers\n\n" + _table(["labeler", "rows", "wrong, estimated", "most often"], lines)
+
+
+def _confuses(pair: Mapping[str, Any] | None) -> str:
+    return "" if pair is None else f"{_cell(pair['given'])} instead of {_cell(pair['true'])}"
 
 
 def _suspects(summary: Summary, limit: int) -> str:

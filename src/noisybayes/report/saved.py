@@ -82,9 +82,9 @@ def _classifier(path: Path) -> Any:
 
 def _roles(stored: Any) -> Roles:
     if isinstance(stored, dict):
-        stored = {"second_opinion": None, **stored}  # models saved before there were second opinions
+        stored = {"second_opinion": None, "labeler": None, **stored}  # models saved before there were any
     only_keys(stored, "roles", Roles._fields)
-    names = ("label", "id", "verified", "verified_random", "second_opinion")
+    names = ("label", "id", "verified", "verified_random", "second_opinion", "labeler")
     for name in names:
         if not (is_text(stored[name]) or (stored[name] is None and name != "label")):
             raise ValueError(f"the role {name} names no column")

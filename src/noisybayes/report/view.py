@@ -26,6 +26,7 @@ from .words import (
     review_steps,
 )  # fmt: skip
 
+LABELER_LIMIT = 50
 MATRIX_LIMIT = 24
 CLASS_LIMIT = 40
 PAIR_LIMIT = 15
@@ -92,6 +93,12 @@ def opinion(summary: Summary) -> dict[str, Any] | None:
     return {"text": found["text"], "classes": list(map(str, summary["classes"])), "lines": lines}
 
 
+def labelers(summary: Summary) -> dict[str, Any] | None:
+    """The labelers with the highest error rates."""
+    found = summary.get("labelers")
+    return {"lines": found[:LABELER_LIMIT], "n": len(found)} if found else None
+
+
 def by_class(summary: Summary) -> Markup:
     rows = sorted(summary["by_class"], key=lambda row: -row["wrong"]["estimate"])
     return Markup(charts.class_intervals(rows[:CLASS_LIMIT]))
@@ -154,6 +161,7 @@ def context(summary: Summary) -> dict[str, Any]:
     return {
         "cards": cards(summary),
         "opinion": opinion(summary),
+        "labelers": labelers(summary),
         "heat_map": Markup(charts.heat_map(classes, estimate, matrix["low"], matrix["high"])),
         "matrix_example": matrix_example(classes, estimate),
         "matrix_wide": len(classes) > WIDE,

@@ -1,0 +1,103 @@
+"""Evidence on the true label of single rows from neither the columns nor the label alone: who gave the label, or what
+somebody else said. It joins the scores as one more kind, with temperature 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..dataset import Rows
+from ..dataset.tree import Array
+from ..robust.recalibration import recalibration_of
+from ..robust.training_posterior import posterior_of_rows
+from .judged import Judged
+
+
+class RowEvidence(NamedTuple):
+    added: Array  # (n, K) to log P(true), with mean 0 over the classes
+    code: Array  # (n,) which of `words` says so; len(words) where nothing does
+    words: tuple[str, ...]
+
+
+class WithEvidence(NamedTuple):
+    """Scores, and what the evidence adds, as one more kind of score."""
+
+    scorer: Any
+    added: Array  # (n, K)
+
+    def scores(self, rows: Rows) -> Array:
+        inner = self.scorer.scores(rows)
+        added = self.added[rows.number][None, :, None].astype(inner.dtype)
+        return np.concatenate([inner, np.broadcast_to(added, (1, *inner.shape[1:]))])
+
+
+class Combined(NamedTuple):
+    """The sum of both."""
+
+    scorer: Any  # of one kind
+    added: Array
+
+    def scores(self, rows: Rows) -> Array:
+        inner = self.scorer.scores(rows)
+        return np.asarray(inner + self.added[rows.number][None, :, None].astype(inner.dtype))
+
+
+class LearnedWithEvidence(NamedTuple):
+    learned: Any
+    evidence: RowEvidence
+
+    @property
+    def out_of_fold(self) -> WithEvidence:
+        return WithEvidence(self.learned.out_of_fold, self.evidence.added)
+
+    @property
+    def shares(self) -> Array:
+        return np.asarray(self.learned.shares)
+
+    def terms(self, rows: Rows, component: Array, other: Array, temperature: Array) -> Any:
+        return self.learned.terms(rows, component, other, temperature[:-1])
+
+    def by_view(
+        self, rows: Rows, component: Array, other: Array, temperature: Array, names: Sequence[str]
+    ) -> list[list[tuple[str, float]]]:
+        found = self.learned.by_view(rows, component, other, temperature[:-1], names)
+        of_rows, at, words = self.evidence.added[rows.number], np.arange(rows.n_rows), self.evidence.words
+        added = temperature[-1] * (of_rows[at, component] - of_rows[at, other])
+        said: list[list[tuple[str, float]]] = []
+        for one, code, weight in zip(found, self.evidence.code[rows.number].tolist(), added.tolist(), strict=True):
+            said.append([*one, *([(words[code], weight)] if code < len(words) else [])])
+        return said
+
+
+@dataclass(frozen=True)
+class EvidenceSource:
+    """Scores and evidence as a source of scores; they have learned already."""
+
+    learned: LearnedWithEvidence
+    additive = False
+    n_threads = 1
+
+    def learn(self, data: Any, weights: Any, model: Any, reweighted: bool, left_out: Any = None) -> LearnedWithEvidence:
+        return self.learned
+
+
+def judged_with(judged: Judged, evidence: RowEvidence, mislabel: Array) -> Judged:
+    """What the fit says of its rows once the evidence has joined. mislabel : (K, K) as it is then"""
+    assert judged.training is not None
+    fit = judged.training.found
+    learned, old = LearnedWithEvidence(fit.last.learned, evidence), fit.last.calibration
+    calibration = old._replace(
+        temperature=np.concatenate([old.temperature, np.ones((1, 1))], axis=1), mislabel=mislabel[None]
+    )
+    combined = Combined(judged.fitted.scorer, evidence.added)
+    last = fit.last._replace(learned=learned, calibration=calibration, combined=combined)
+    fit = fit._replace(problem=replace(fit.problem, source=EvidenceSource(learned), em=None), last=last)
+    fitted = type(judged.fitted)(*last.next_weights)
+    posterior = posterior_of_rows(judged.data, fitted, None, recalibration_of(judged.data, fitted))
+    return replace(
+        judged, fitted=fitted, posterior=posterior, training=judged.training._replace(found=fit, posterior=posterior),
+        naive_bayes=judged.naive_bayes or judged,
+    )  # fmt: skip
