@@ -9,6 +9,7 @@ from noisybayes.bench.quality.datasets import DATASETS, GROUPS, NOT_IN_ALL
 from noisybayes.bench.quality.datasets.embedded import EmbeddedTexts
 from noisybayes.bench.quality.datasets.tables import make
 from noisybayes.bench.quality.methods import OF_NUMBERS, OF_SCALES, OF_VECTORS
+from noisybayes.bench.quality.summary import seeds_text
 from noisybayes.bench.quality.tasks import Task
 
 
@@ -38,6 +39,13 @@ def test_the_section_compares_with_the_best_peer() -> None:
     assert "On 1 of 1 lines it is ahead" in section
     assert "+0.100 to `cleanlab-forest`" in section
     assert tables_page.section([]) == ""
+
+
+def test_seeds_are_counted_by_data_set() -> None:
+    rows = [{"dataset": "a", "seed": 0}, {"dataset": "a", "seed": 1}, {"dataset": "b", "seed": 0}]
+    assert seeds_text(rows) == "1 to 2 seeds"
+    assert seeds_text(rows[:2]) == "2 seeds"
+    assert seeds_text(rows[2:]) == "1 seed"
 
 
 def test_labels_on_a_scale_are_made_wrong_towards_their_neighbours() -> None:

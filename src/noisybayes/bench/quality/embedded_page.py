@@ -8,7 +8,7 @@ from ..store import Row, table
 from .datasets import GROUPS
 from .datasets.embedded import NEWS_ROWS, NEWS_TEST_ROWS, NEWSGROUPS_ROWS
 from .methods import OF_VECTORS
-from .summary import mean, names
+from .summary import mean, names, seeds_text
 
 DATASETS = frozenset(GROUPS["embedded"])
 OURS = "audit-embeddings"
@@ -39,7 +39,7 @@ def section(rows: list[Row]) -> str:
         mine = [row for row in rows if row["dataset"] == dataset]
         lines.append([dataset, *(_figures([row for row in mine if row["method"] == name]) for name in OF_VECTORS)])
     seeds = len({row["seed"] for row in rows})
-    repeat = f"{seeds} seed{'s' if seeds > 1 else ''}. Repeat with `{_COMMAND} --seeds {seeds} --fresh`."
+    repeat = f"{seeds_text(rows)}. Repeat with `{_COMMAND} --seeds {seeds} --fresh`."
     return f"{TEXT}\n{table(header, lines)}\n\n{repeat}\n"
 
 

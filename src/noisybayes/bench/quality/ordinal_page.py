@@ -6,7 +6,7 @@ from ..store import Row, table
 from .datasets import GROUPS
 from .datasets.ordinal import NOISES, RATES
 from .methods import OF_SCALES
-from .summary import mean
+from .summary import mean, seeds_text
 
 DATASETS = frozenset(GROUPS["ordinal"])
 OURS = "audit-ordinal"
@@ -36,7 +36,7 @@ def section(rows: list[Row]) -> str:
     ]
     lines.append(["**mean of all**", "", *_figures(rows)])
     seeds = len({row["seed"] for row in rows})
-    repeat = f"{seeds} seed{'s' if seeds > 1 else ''}. Repeat with `{_COMMAND} --seeds {seeds} --fresh`."
+    repeat = f"{seeds_text(rows)}. Repeat with `{_COMMAND} --seeds {seeds} --fresh`."
     return f"{TEXT}\n{table(header, lines)}\n\n{repeat}\n"
 
 

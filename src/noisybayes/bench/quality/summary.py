@@ -90,3 +90,13 @@ def _verdict(gain: Array) -> str:
     if abs(gain.mean()) <= 2 * error or gain.mean() == 0:
         return "level"
     return "better" if gain.mean() > 0 else "worse"
+
+
+def seeds_text(rows: Iterable[Row]) -> str:
+    """With how many seeds the data sets were run: "5 seeds", or "1 to 2 seeds" where that differs."""
+    by_dataset: dict[str, set[int]] = {}
+    for row in rows:
+        by_dataset.setdefault(str(row["dataset"]), set()).add(int(row["seed"]))
+    counts = sorted({len(seeds) for seeds in by_dataset.values()})
+    shown = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0])
+    return f"{shown} seed{'s' if counts[-1] > 1 else ''}"

@@ -8,7 +8,7 @@ from ..store import Row, table
 from .datasets import GROUPS
 from .datasets.tables import NOISES, RATES, SOURCES
 from .methods import OF_NUMBERS
-from .summary import mean
+from .summary import mean, seeds_text
 
 DATASETS = frozenset(GROUPS["tables"])
 OURS = "audit"
@@ -51,7 +51,7 @@ def section(rows: list[Row]) -> str:
     ]
     lines.append(["**mean of all**", "", *_figures(list(found.values()))])
     seeds = len({row["seed"] for row in rows})
-    repeat = f"{seeds} seed{'s' if seeds > 1 else ''}. Repeat with `{_COMMAND} --seeds {seeds} --fresh`."
+    repeat = f"{seeds_text(rows)}. Repeat with `{_COMMAND} --seeds {seeds} --fresh`."
     return f"{TEXT}\n{table(header, lines)}\n\n{_verdict(list(found.values()))} {repeat}\n"
 
 
