@@ -39,6 +39,11 @@ METHOD_NOTES = {
     "cleanlab-linear": "cleanlab with logistic regression on standardised columns, 5-fold",
     "cleanlab-forest": "cleanlab with `RandomForestClassifier`, 5-fold",
     "cleanlab-boosting": "cleanlab with `HistGradientBoostingClassifier`, 5-fold",
+    "audit-ordinal": '`noisybayes.audit(mislabel="ordinal")` of labels on a scale',
+    "audit-words": "`noisybayes.audit` of texts without their vectors",
+    "audit-embeddings": "the same with the vectors, `embeddings=`",
+    "mislabel-vectors": "`MislabelClassifier` around logistic regression on the vectors",
+    "cleanlab-vectors": "cleanlab with logistic regression on the vectors, 5-fold",
 }
 
 #: By the beginning of the name; the first that fits.
@@ -57,6 +62,8 @@ DATASET_NOTES = {
     "imbalanced": "Made texts: six classes from 50 % down to 2 % of the rows, structured noise.",
     "unbalanced": "Texts of two or three classes, thinned to unequal shares; the name has the texts, the number of "
     "classes, the share of the largest, the kind of noise and its percentage.",
+    "ordinal": "Labels on a scale of five; the name has the kind of noise and its percentage.",
+    "embedded": "Texts with sentence embeddings.",
     "table": "A table of numbers; the name has the kind of noise and its percentage.",
     "many-classes": "Made short texts: 120 classes of about 50 rows, structured noise.",
 }
