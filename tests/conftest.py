@@ -12,6 +12,20 @@ from .browser import ARGUMENTS, find_browser
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 
+#: Files that take longest, each on one worker of `make test`: begun last, they would leave the others idle.
+FIRST = (
+    "tests/test_docs.py", "tests/bench/test_audience.py", "tests/bench/test_speed.py", "tests/web/test_browser.py",
+    "tests/bench/quality/test_methods.py", "tests/bench/quality/test_side_by_side.py", "tests/auditing/test_cluster.py",
+    "tests/estimators/test_sklearn.py", "tests/estimators/test_bad_input.py", "tests/cli/test_cluster.py",
+    "tests/web/test_server.py", "tests/test_crashes.py", "tests/report/test_scoring_spark.py",
+)  # fmt: skip
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    rank = {name: place for place, name in enumerate(FIRST)}
+    items.sort(key=lambda item: rank.get(item.nodeid.partition("::")[0], len(rank)))
+
+
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
     """A real browser; not for longer than a module, since others may need an event loop of their own."""

@@ -51,14 +51,13 @@ def test_killed_at_a_file_operation(name, tmp_path):
     whole = without_times(content(tmp_path / "first" / "out"))
     n_operations = len(report.read_bytes())
     assert n_operations > 5
+    (tmp_path / "again").mkdir()  # each run finds what the killed ones before it left
     for kill_at in points(n_operations, most=4):
-        folder = tmp_path / f"at{kill_at}"
-        folder.mkdir()
-        assert run(SCRIPTS[name], kill_at, folder) == -signal.SIGKILL
-        assert without_times(content(folder / "out")) in (None, whole)
-        assert run(SCRIPTS[name], -1, folder) == 0
-        assert without_times(content(folder / "out")) == whole
-        assert [path.name for path in folder.iterdir()] == ["out"], kill_at
+        assert run(SCRIPTS[name], kill_at, tmp_path / "again") == -signal.SIGKILL
+        assert without_times(content(tmp_path / "again" / "out")) in (None, whole), kill_at
+    assert run(SCRIPTS[name], -1, tmp_path / "again") == 0
+    assert without_times(content(tmp_path / "again" / "out")) == whole
+    assert [path.name for path in (tmp_path / "again").iterdir()] == ["out"]
 
 
 def killed(work, kill_at):

@@ -49,11 +49,16 @@ def rounded(value):
     return json.loads(json.dumps(value), parse_float=lambda number: round(float(number), 7))
 
 
-@pytest.mark.parametrize("method", ["crossfit", "em"])
-def test_the_model_of_a_cluster_is_the_model_of_this_process(tmp_path, method):
+@pytest.fixture(scope="module")
+def on_cluster():
+    """Options for two real worker processes."""
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
-        on_cluster = ("--engine", "dask", "--scheduler", cluster.scheduler_address)
-        there = fit("--out", tmp_path / "there", *on_cluster, method=method)
+        yield "--engine", "dask", "--scheduler", cluster.scheduler_address
+
+
+@pytest.mark.parametrize("method", ["crossfit", "em"])
+def test_the_model_of_a_cluster_is_the_model_of_this_process(tmp_path, on_cluster, method):
+    there = fit("--out", tmp_path / "there", *on_cluster, method=method)
     here = fit("--out", tmp_path / "here", method=method)
     assert (there.exit_code, here.exit_code) == (0, 0), there.output
     models = [load_model(tmp_path / name).model for name in ("there", "here")]
@@ -71,7 +76,8 @@ def test_the_model_of_a_cluster_is_the_model_of_this_process(tmp_path, method):
         (["--engine", "dask", "--resume"], "there is nothing to resume"),
     ],
 )
-def test_a_cluster_that_cannot_be_used(tmp_path, options, told):
+def test_a_cluster_that_cannot_be_used(tmp_path, monkeypatch, options, told):
+    monkeypatch.setattr("noisybayes.engines.dask.SECONDS_TO_CONNECT", 1)
     result = fit("--out", tmp_path / "x", *options)
     assert (result.exit_code, told in result.output) == (2, True), result.output
     assert not (tmp_path / "x").exists()
@@ -101,10 +107,9 @@ def cluster_of_processes(folder):
             process.wait()
 
 
-def test_the_audit_of_a_cluster_is_the_audit_of_this_process(tmp_path):
+def test_the_audit_of_a_cluster_is_the_audit_of_this_process(tmp_path, on_cluster):
     assert audit("--out", tmp_path / "here").exit_code == 0
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
-        there = audit("--out", tmp_path / "there", "--engine", "dask", "--scheduler", cluster.scheduler_address)
+    there = audit("--out", tmp_path / "there", *on_cluster)
     assert there.exit_code == 0, there.output
     assert rounded(summary(tmp_path / "there")) == rounded(summary(tmp_path / "here"))
     assert (tmp_path / "there" / "suspects.csv").read_text() == (tmp_path / "here" / "suspects.csv").read_text()

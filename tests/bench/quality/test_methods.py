@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import cache
 
 import numpy as np
 import pytest
@@ -34,11 +35,15 @@ def shown(task, method):
     return task.without_truth()._replace(true=task.true if method in NEEDS_TRUTH else None)
 
 
+@cache
+def answer(method, kind):
+    return METHODS[method](shown(TASKS[kind], method))
+
+
 @pytest.mark.parametrize(("method", "kind"), CASES)
 @pytest.mark.filterwarnings("ignore")  # some methods do not converge on so few rows
 def test_an_answer_is_sound_and_repeats(method, kind):
-    task = TASKS[kind]
-    outcome = METHODS[method](shown(task, method))
+    task, outcome = TASKS[kind], answer(method, kind)
     n = len(task.y)
     assert outcome.p_wrong.shape == outcome.suggested.shape == (n,)
     assert np.isfinite(outcome.p_wrong).all()
@@ -66,8 +71,7 @@ def test_an_answer_is_sound_and_repeats(method, kind):
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore:When X and pred_probs")
 def test_suspects_are_more_often_wrong_than_chance(method):
-    task = TASKS["text"]
-    outcome = METHODS[method](shown(task, method))
+    task, outcome = TASKS["text"], answer(method, "text")
     wrong = task.y != task.true
     assert outcome.p_wrong[wrong].mean() > outcome.p_wrong[~wrong].mean()
 
