@@ -150,8 +150,7 @@ def test_small_and_degenerate_data_give_probabilities(make, case, alpha, mislabe
     }[case]
     labels = np.where(labels == "a", 1, 2) if mislabel == "ordinal" else labels  # which needs a scale
     for given in (rows, sparse.csr_array(rows), rows.astype(np.float32), rows.astype(bool), rows.astype(np.int8)):
-        settings = {"alpha": alpha, "mislabel": mislabel, "start": start, "max_iter": 50, "random_state": 0}
-        model = make(method="em", **settings).fit(given, labels)
+        model = make(method="em", alpha=alpha, mislabel=mislabel, start=start, random_state=0).fit(given, labels)
         for proba in (model.predict_proba(given), model.predict_true_proba(given, labels)):
             assert np.isfinite(proba).all()
             np.testing.assert_allclose(proba.sum(axis=1), 1.0, rtol=1e-5)

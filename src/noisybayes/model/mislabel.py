@@ -135,6 +135,8 @@ def _symmetric_maximum(counts: Array) -> Array:
     own = np.diag(counts) + 1e-12
     pair = counts + counts.T
     np.fill_diagonal(pair, 0.0)
+    if len(counts) == 2:  # one number is free
+        return constant_rate(2, own.sum() / (own.sum() + pair[0, 1]))
 
     def dual(m: Array) -> float:
         return float(m.sum() - (own * np.log(m)).sum() - 0.5 * xlogy(pair, m[:, None] + m).sum())
