@@ -79,7 +79,7 @@ def test_the_cost_is_near_the_truth_or_not_told(name):
         found = audit(BernoulliINB().fit(X, y), X, y)
         assert (found.impact is None) == bool(found.findings.impact_reason)
         if found.impact is None:
-            assert "cannot be told: the columns are too weak" in found.to_markdown()
+            assert "cannot be estimated: the columns are too weak" in found.to_markdown()
             continue
         truth = naive.mean() - ideal.mean()
         told.append(abs(found.impact.delta - truth))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from noisybayes.report.marks import pieces, spans
+from noisybayes.report.marks import LEAD, excerpt, length_of, pieces, spans
 
 
 def words(*features, column="message", kind="text"):
@@ -51,3 +51,28 @@ def test_long_texts_are_cut_around_the_first_mark():
     assert late[0] == late[-1] == "…"
     assert ["rebate", 0] in late
     assert sum(len(piece) if isinstance(piece, str) else len(piece[0]) for piece in late) == 102
+
+
+def test_an_excerpt_has_the_beginning_and_the_strongest_evidence():
+    filler = "nothing to see here " * 60
+    text = f"Dear team, {filler}the rebate {filler}a coupon {filler}end"
+    whole = pieces(text, "message", words("coupon", "rebate"), limit=10_000)
+    short = excerpt(whole, limit=600)
+    assert short[0].startswith("Dear team,")
+    assert [piece for piece in short if not isinstance(piece, str)] == [["rebate", 1], ["coupon", 0]]
+    assert length_of(short) <= 600
+    assert sum(piece == "…" for piece in short) == 3  # between the parts, and at the end
+    few = excerpt(whole, limit=2 * LEAD + 2 * LEAD + 10)
+    assert [piece for piece in few if not isinstance(piece, str)] == [["coupon", 0]]
+
+
+def test_an_excerpt_of_a_short_text_is_the_text():
+    for text in ("", "a short one", "x" * 600):
+        whole = pieces(text, "message", words("short"), limit=10_000)
+        assert excerpt(whole, limit=600) == whole
+
+
+def test_an_excerpt_without_evidence_is_the_beginning():
+    short = excerpt(["word " * 400], limit=100)
+    assert short[1:] == ["…"]
+    assert ("word " * 400).startswith(short[0])

@@ -30,8 +30,8 @@ def test_only_rows_checked_at_random_make_it_unnecessary():
 def test_the_headline_is_as_sure_as_the_number():
     rate = {"estimate": 0.2, "low": 0.1, "high": 0.3, "level": 0.9, "n_checked": 60}
     assert headline(summary(noise_rate=rate)) == (
-        "About 200 of 1,000 labels (20.0 %, between 10.0 and 30.0 %) are wrong, by 60 rows checked at random; 10 rows "
-        "are listed below."
+        "About 200 of 1,000 labels (20.0 %, between 10.0 and 30.0 %) are wrong, based on 60 rows checked at random; "
+        "10 rows are listed below."
     )
     assert headline(summary(noise_rate={**rate, "level": None, "n_checked": 0})) == (
         "Between 10.0 and 30.0 % of 1,000 labels may be wrong, about 200 (20.0 %) if mistakes do not depend on the "

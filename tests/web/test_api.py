@@ -101,6 +101,63 @@ def test_the_corrected_table_has_verdicts_before_suggestions(client, table):
     ]
 
 
+def test_unsure_rows_are_not_verified_and_those_of_no_class_are_not_learned_from(client, table):
+    unsure, none, kept = queue(client, table)[:3]
+    path, who = f"/api/tables/{table}/verdicts", {"X-Reviewer": "ada"}
+    for row, action, note in ((unsure, "unsure", "  ask Bob "), (none, "no_class", "=1+1")):
+        body = {"position": row["position"], "action": action, "note": note}
+        assert client.post(path, json=body, headers=who).json()["label"] is None
+    decide(client, table, kept["position"], kept["given"])
+    asked = {row["position"] for row in queue(client, table)}
+    assert not asked & {unsure["position"], none["position"]}
+    client.post(f"/api/tables/{table}/fit", headers=JSON)
+    wait(client, table)
+    overview = client.get(f"/api/tables/{table}/overview").json()
+    assert (overview["n_labeled"], overview["n_verified"]) == (239, 1)
+    assert not {unsure["position"], none["position"]} & {row["position"] for row in queue(client, table)}
+    for row in (unsure, none):  # can still be looked at, and changed
+        again = client.get(f"/api/tables/{table}/rows/{row['position']}").json()
+        assert again["row"]["given"] == row["given"]
+    corrected = rows_of(client.get(f"/api/tables/{table}/corrected.csv").text)
+    told = [[corrected[row["position"]][name] for name in ("corrected_label", "corrected_by", "note")]
+            for row in (unsure, none, kept)]  # fmt: skip
+    assert told == [[unsure["given"], "unsure", "ask Bob"], ["", "no_class", "'=1+1"], [kept["given"], "reviewed", ""]]
+    log = rows_of(client.get(f"/api/tables/{table}/log.csv").text)
+    assert [(row["action"], row["label"], row["note"]) for row in log][:2] == [
+        ("unsure", "", "ask Bob"), ("no_class", "", "'=1+1"),
+    ]  # fmt: skip
+    undone = [client.post(f"/api/tables/{table}/undo", headers={**who, **JSON}).json()["action"] for _ in range(2)]
+    assert undone == ["keep", "no_class"]
+
+
+def test_the_list_is_searched_filtered_and_accepted(client, table):
+    found = queue(client, table)
+    pieces = found[0]["shown"]["cells"][0]["pieces"]
+    word = next(piece[0] for piece in pieces if not isinstance(piece, str))
+    chosen = queue(client, table, query=f"{word.upper()} {found[0]['given']}", min_p_wrong=0.5)
+    assert found[0] in chosen
+    assert len(chosen) < len(found)
+    assert all(row["p_wrong"] >= 0.5 and word in str(row["shown"]) for row in chosen)
+    assert queue(client, table, query="no such word") == []
+    decide(client, table, chosen[0]["position"], chosen[0]["given"], reviewer="bob")
+    positions = [row["position"] for row in chosen]
+    accepted = client.post(f"/api/tables/{table}/accept", json={"positions": positions}, headers={"X-Reviewer": "ada"})
+    assert accepted.status_code == 201
+    assert [one["position"] for one in accepted.json()] == positions[1:]
+    assert {one["action"] for one in accepted.json()} == {"accept"}
+
+
+def test_rows_to_check_at_random(client, table):
+    sample = client.get(f"/api/tables/{table}/overview").json()["sample"]
+    path = f"/api/tables/{table}/random-check"
+    first = client.get(path).json()
+    assert (first["n_checked"], first["goal"], first["row"]["position"]) == (0, 50, sample[0])
+    decide(client, table, sample[0], first["row"]["given"])
+    client.post(f"/api/tables/{table}/verdicts", json={"position": sample[1], "action": "unsure"})
+    after = client.get(path).json()
+    assert (after["n_checked"], after["n_not_counted"], after["row"]["position"]) == (1, 1, sample[2])
+
+
 def test_progress_and_precision(client, table):
     for i, row in enumerate(queue(client, table)[:4]):
         decide(client, table, row["position"], row["given"] if i == 0 else row["suggested"])
@@ -115,8 +172,11 @@ def test_progress_and_precision(client, table):
         (lambda c, t: c.get("/api/tables/99"), 404, "99"),
         (lambda c, t: c.get("/api/tables/99/queue"), 404, "99"),
         (lambda c, t: c.get(f"/api/tables/{t}/rows/9999"), 404, "10000"),
-        (lambda c, t: decide(c, t, 0, "no such label"), 422, "none of the labels"),
+        (lambda c, t: decide(c, t, 0, "no such label"), 422, "not a label of this table"),
+        (lambda c, t: decide(c, t, 0, None), 422, "either a label or an action"),
         (lambda c, t: decide(c, t, -1, "price"), 422, "position"),
+        (lambda c, t: c.post(f"/api/tables/{t}/accept", json={"positions": [9999]}), 404, "10000"),
+        (lambda c, t: c.get("/api/tables/99/random-check"), 404, "99"),
         (lambda c, t: c.put(f"/api/tables/{t}/columns", json={"label": "lable"}), 422, "did you mean 'label'"),
         (
             lambda c, t: c.post("/api/tables?name=a.csv", content=b"", headers={"Content-Type": "text/csv"}),
@@ -124,7 +184,7 @@ def test_progress_and_precision(client, table):
             "empty",
         ),
         (lambda c, t: c.get("/api/chat/none"), 404, "none"),
-        (lambda c, t: c.post("/api/chat", headers=JSON), 422, "no bot"),
+        (lambda c, t: c.post("/api/chat", headers=JSON), 422, "without a bot"),
     ],
 )
 def test_errors_say_what_is_wrong(client, table, ask, status, told):

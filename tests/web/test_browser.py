@@ -111,6 +111,30 @@ def test_another_label_is_chosen_by_keyboard(page, server):
     assert verdict["label"] == "trade_in"
 
 
+def test_unsure_none_of_the_classes_and_a_note(page, server):
+    page.goto("/t/1/review")
+    page.wait_for_load_state()
+    page.keyboard.press("n")
+    page.keyboard.type("ask Bob")
+    page.keyboard.press("Enter")  # leaves the field
+    unsure = press(page, "q")
+    assert "unsure" in page.inner_text(".flash")
+    assert "ask Bob" in page.inner_text("#unsure")
+    none = shown_row(page)
+    page.get_by_role("button", name="None of the classes").click()  # as on a phone
+    page.wait_for_function("row => document.querySelector('#finding')?.dataset.position !== row", arg=none)
+    press(page, "u")
+    assert page.inner_text(".flash") == f"Undone: row {int(none) + 1} was none of the classes."
+    page.fill("#note", "sold by phone")
+    page.fill("#other", "trade_in")
+    page.press("#other", "Enter")
+    page.wait_for_function("row => document.querySelector('#finding')?.dataset.position !== row", arg=none)
+    given = {row: server.get(f"/api/tables/1/rows/{row}")["verdict"] for row in (unsure, none)}
+    assert [(one["action"], one["label"], one["note"]) for one in given.values()] == [
+        ("unsure", None, "ask Bob"), (given[none]["action"], "trade_in", "sold by phone"),
+    ]  # fmt: skip
+
+
 def test_a_click_on_a_cell_of_the_matrix_shows_its_rows(page):
     page.goto("/t/1")
     cell = page.locator("#confused svg a").filter(has_text="given availability").filter(has_text="truly configuration")
@@ -193,7 +217,7 @@ def test_a_wide_table_takes_three_clicks(page, tmp_path):
     page.get_by_role("link", name="Review", exact=True).last.click()
     finding = page.locator("#finding")
     assert 1 <= finding.locator(".cell:visible").count() <= 6
-    finding.get_by_text("All columns").click()
+    finding.get_by_text("All 30 columns").click()
     assert finding.locator(".cell:visible").count() == 30
     assert page.locator("text=Another label").count() == 0  # there are only two
     page.goto(page.url.replace("/review", "/columns"))
@@ -236,12 +260,12 @@ def test_thirty_suspects_of_eleven_classes_by_keyboard(page, server, tmp_path):
         assert server.get(f"/api/tables/{table}/rows/{row}")["verdict"]["label"] == label
     assert "30 rows reviewed" in page.inner_text(".reviewed")
     press(page, "u")
-    assert page.inner_text(".flash").startswith("Took back: row ")
+    assert page.inner_text(".flash").startswith("Undone: row ")
     page.goto(f"/t/{table}/list?least=0.5")
     boxes = page.locator("#rows input[name=position]").count()
     assert boxes > 0
     page.check("#all")
-    page.click("text=Accept the suggestions of the checked rows")
+    page.click("text=Accept the suggestions for the selected rows")
     page.wait_for_url("**accepted=*")
     assert page.inner_text(".flash") == f"{boxes} suggestion{'s' if boxes > 1 else ''} accepted."
     assert len([one for one in server.get(f"/api/tables/{table}/verdicts") if not one["undone"]]) == 29 + boxes

@@ -173,7 +173,7 @@ def test_even_a_failure_has_the_headers(client, monkeypatch):
     monkeypatch.setattr("noisybayes.web.store.Store.tables", fail)
     answer = client.get("/api/tables")
     assert answer.status_code == 500
-    assert answer.json() == {"detail": "something went wrong that should not; the server's log has the details"}
+    assert answer.json() == {"detail": "an unexpected error occurred; see the server's log for details"}
     assert "default-src 'none'" in answer.headers["content-security-policy"]
 
 

@@ -46,7 +46,7 @@ def test_from_a_file_to_the_review(client):
     assert f"Row {int(position) + 1} is now" in client.get(done.headers["location"]).text
     back = post(client, f"/t/{table_id}/undo", "/")
     assert f"row={position}&" in back.headers["location"]
-    assert f"Took back: row {int(position) + 1} was" in client.get(back.headers["location"]).text
+    assert f"Undone: row {int(position) + 1} was" in client.get(back.headers["location"]).text
     assert f'data-position="{position}"' in client.get(back.headers["location"]).text
     assert post(client, f"/t/{table_id}/refit", "/", back="review").status_code == 303
     wait(client, table_id)
@@ -137,4 +137,4 @@ def test_every_key_is_named_on_its_button(client, table):
     page = client.get(f"/t/{table}/review").text
     keys = re.findall(r'data-key="(\w)"', page)
     assert len(keys) == len(set(keys))
-    assert {"a", "k", "s", "u", "r", "w"} <= set(keys)
+    assert {"a", "k", "q", "x", "s", "u", "r", "w"} <= set(keys)

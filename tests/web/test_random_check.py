@@ -12,8 +12,10 @@ from .desk_at_work import JSON, form, messages, wait
 
 
 def test_only_the_first_rows_without_a_gap_are_random():
-    assert checked_rows([7, 3, 9, 1], {7, 3, 1, 100}) == [7, 3]
-    assert checked_rows([7, 3], {3}) == []
+    verdicts = {7: "a", 3: "b", 1: "a", 100: "a"}
+    assert checked_rows([7, 3, 9, 1], verdicts) == [7, 3]
+    assert checked_rows([7, 3], {3: "a"}) == []
+    assert checked_rows([7, 3, 9, 1], {**verdicts, 7: None}) == [3]  # nobody could tell: not counted
 
 
 def test_the_sample_is_the_same_in_every_fit_and_has_labels():
@@ -41,4 +43,4 @@ def test_checked_rows_are_the_headline(client, table):
     assert rate["n_checked"] == 60
     assert rate["low"] <= 24 / 240 <= rate["high"]
     for page in (f"/t/{table}", f"/t/{table}/check"):
-        assert "by 60 rows checked at random" in client.get(page).text
+        assert "based on 60 rows checked at random" in client.get(page).text

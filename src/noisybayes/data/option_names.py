@@ -10,7 +10,7 @@ from .errors import InputError
 
 _FLAGS = ("keep-variants", "resume", "raw-cells")
 _VALUE = r"""("[^"]*"|'[^']*'|[^\s;,()]+)"""
-_KINDS = {"categorical": "category", "numeric": "number", "binary": "yes or no", "id": "name of the row"}
+_KINDS = {"categorical": "category", "numeric": "number", "binary": "yes or no", "id": "row ID"}
 
 
 def in_python_words(message: str) -> str:

@@ -14,11 +14,14 @@ Span = tuple[int, int, int]
 
 TEXT_LIMIT = 400
 LEAD = 60
+EXCERPT = 600  # characters of a long text that are shown at first
 # Scripts written without spaces between words (and Hangul, whose particles stick to the word):
 # a word boundary means nothing there, so a feature is looked for as it stands.
 _UNSPACED = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
 )
+# A window in a text begins and ends with a whole word, if that is no longer than this.
+_LONGEST_WORD = 20
 _WORD = re.compile(r"\w+")
 
 
@@ -63,6 +66,60 @@ def _window(text: str, found: Sequence[Span], limit: int) -> tuple[int, int]:
     if found and found[0][1] > limit:
         start = min(max(found[0][0] - LEAD, 0), len(text) - limit)
     return start, start + limit
+
+
+def excerpt(parts: Sequence[Piece], limit: int = EXCERPT) -> list[Piece]:
+    """Of a long text its beginning and the surroundings of the strongest evidence; a short one as it is."""
+    text, found = _joined(parts)
+    if len(text) <= limit:
+        return list(parts)
+    beginning = (0, limit if not found else 2 * LEAD)
+    windows = [beginning]
+    for first, last, _ in sorted(found, key=lambda span: (span[2], span[0])):
+        more = _merged([*windows, (max(first - LEAD, 0), min(last + LEAD, len(text)))])
+        if sum(end - start for start, end in more) <= limit:
+            windows = more
+    shown: list[Piece] = []
+    for start, end in ((_word_start(text, start), _word_end(text, end)) for start, end in windows):
+        shown += _cut(text, found, start, end)[1 if shown else 0 :]  # one ellipsis between two windows
+    return shown
+
+
+def length_of(parts: Sequence[Piece]) -> int:
+    """Characters."""
+    return sum(len(part if isinstance(part, str) else part[0]) for part in parts)
+
+
+def _joined(parts: Sequence[Piece]) -> tuple[str, list[Span]]:
+    """The text of some pieces, and where the marks are in it."""
+    text, found = "", []
+    for part in parts:
+        words = part if isinstance(part, str) else part[0]
+        if not isinstance(part, str):
+            found.append((len(text), len(text) + len(words), part[1]))
+        text += words
+    return text, found
+
+
+def _merged(windows: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(windows):
+        if merged and start <= merged[-1][1] + LEAD:  # what lies between is shorter than a line
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _word_start(text: str, start: int) -> int:
+    """The start of the next word, if there is one near by."""
+    space = text.find(" ", start, start + _LONGEST_WORD) if start else -1
+    return start if space < 0 else space + 1
+
+
+def _word_end(text: str, end: int) -> int:
+    space = text.rfind(" ", end - _LONGEST_WORD, end) if end < len(text) else -1
+    return end if space < 0 else space
 
 
 def _cut(text: str, found: Sequence[Span], start: int, end: int) -> list[Piece]:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .marks import Piece, pieces
+from .marks import Piece, length_of, pieces
 from .words import Summary, clip
 
 EVIDENCE_LIMIT = 10
@@ -87,7 +87,7 @@ class Table:
     @staticmethod
     def length(cell: Sequence[Any]) -> int:
         """Characters of a packed cell."""
-        return sum(len(piece if isinstance(piece, str) else piece[0]) for piece in cell[1:])
+        return length_of(cell[1:])
 
     def fit(self, room: int) -> list[str]:
         """The most suspicious rows, as JSON: at most `MOST_ROWS`, and as many as fit into `room` bytes."""
@@ -113,8 +113,7 @@ def _rank(cell: Sequence[Any]) -> tuple[int, int]:
 def rank_of(cell: Sequence[Piece]) -> tuple[int, int]:
     """Texts, then other cells by the position of their evidence; cells that say nothing last."""
     marked = [piece[1] for piece in cell if not isinstance(piece, str)]
-    length = sum(len(piece if isinstance(piece, str) else piece[0]) for piece in cell)
-    return (0 if length > LONG_CELL else 1 if marked else 2), min(marked, default=0)
+    return (0 if length_of(cell) > LONG_CELL else 1 if marked else 2), min(marked, default=0)
 
 
 def _n_open(cells: Sequence[Sequence[Any]]) -> int:

@@ -80,7 +80,7 @@ def wrong_labels(summary: Summary) -> str:
     interval = f", between {100 * low:.1f} and {100 * high:.1f} %" if has_interval(rate) else ""
     number = f"About {count(rate['estimate'] * labeled)} of {labels} ({percent(rate['estimate'])}{interval})"
     if rate.get("n_checked"):
-        return f"{number} are wrong, by {plural(rate['n_checked'], 'row')} checked at random"
+        return f"{number} are wrong, based on {plural(rate['n_checked'], 'row')} checked at random"
     return f"{number} look wrong"
 
 
@@ -109,7 +109,7 @@ def caveat(summary: Summary) -> str:
     )
     return (
         "How many labels are wrong depends on whether people slipped more often on unclear rows, which labels and "
-        f"features alone cannot tell: {longer}check 50 rows drawn at random to know{how}."
+        f"features alone cannot tell: {longer}check 50 rows drawn at random to find out{how}."
         + (narrow if summary["n_labeled"] > MANY_ROWS else "")
     )
 
@@ -119,7 +119,7 @@ def cost_sentence(summary: Summary) -> str:
     if summary.get("impact"):
         return str(summary["impact"].get("text") or "")
     reason = summary.get("impact_reason")
-    return f"What the wrong labels cost in accuracy cannot be told: {reason}." if reason else ""
+    return f"What the wrong labels cost in accuracy cannot be estimated: {reason}." if reason else ""
 
 
 def cost_in_points(delta: Mapping[str, Any]) -> tuple[str, str]:

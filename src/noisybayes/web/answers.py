@@ -15,6 +15,8 @@ from ..data.errors import InputError
 from ..data.option_names import in_field_words
 from . import pages
 from .api import api
+from .bot_api import bot_api
+from .review_api import review_api
 from .store import Busy, Conflict, NotFound, StoreError, Unavailable
 
 #: The first that fits decides.
@@ -48,7 +50,7 @@ async def _http_error(request: Request, error: Exception) -> Response:
 
 def _allowed(request: Request) -> list[str]:
     """The methods of all routes of a path; the router itself names those of the first one only."""
-    routes = [route for router in (api, *pages.ROUTERS) for route in router.routes]
+    routes = [route for router in (api, review_api, bot_api, *pages.ROUTERS) for route in router.routes]
     fitting = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
     return sorted({method for route in fitting for method in getattr(route, "methods", None) or ()})
 

@@ -1,4 +1,4 @@
-"""The JSON API: everything that the pages do."""
+"""The JSON API of tables and chats, and what the other parts of the API share."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from fastapi import APIRouter, Depends, Header, HTTPException, Query, Request, R
 from fastapi import Path as PathOf
 from pydantic import BaseModel, ConfigDict, Field
 
-from .desk import Desk, Filter
+from .desk import Desk
 from .exports import CSV, corrected_response, log_csv
 from .guard import REVIEWER
-from .roles import may
 from .store import Account
 
 
@@ -31,13 +30,13 @@ _PROBLEMS = {
     401: "A token is needed.",
     403: "Not allowed, or the request came from a page of another site.",
     404: "There is no such table, row or dialog.",
-    408: "The request came too slowly.",
-    409: "Somebody was faster, or the table is being fitted already.",
+    408: "The request took too long to arrive.",
+    409: "Somebody else acted first, or the table is being fitted already.",
     413: "The request is too large.",
-    421: "The server was asked by another name than its own.",
-    422: "The input is bad.",
+    421: "The host name of the request is not one of this server.",
+    422: "Invalid input.",
     429: "Too many requests.",
-    503: "The store does not work now; Retry-After says when to ask again.",
+    503: "The store is temporarily unavailable; Retry-After says when to try again.",
 }
 api = APIRouter(prefix="/api", responses=_problems(400, 401, 403, 404, 408, 409, 413, 421, 422, 429, 503))
 
@@ -93,30 +92,6 @@ class Fit(Shown):
     finished: datetime | None
 
 
-class Row(Shown):
-    position: int = Field(description="Counted from 0.")
-    row_id: str | None
-    given: str | None
-    suggested: str
-    p_wrong: float
-    p_suggested: float
-    suspect: bool
-    shown: dict[str, Any] = Field(description="Its cells, cut into plain and marked pieces, and the evidence.")
-
-
-class Verdict(Shown):
-    id: int
-    position: int
-    reviewer: str
-    action: str
-    label: str
-    given: str | None
-    suggested: str
-    p_wrong: float
-    created: datetime
-    undone: datetime | None
-
-
 class Progress(Shown):
     n_findings: int
     n_suspects: int
@@ -125,6 +100,8 @@ class Progress(Shown):
     n_accepted: int
     n_kept: int
     n_other: int
+    n_unsure: int
+    n_no_class: int
     precision: float | None
 
 
@@ -137,11 +114,6 @@ class State(Shown):
     progress: Progress
 
 
-class Reviewed(BaseModel):
-    row: Row
-    verdict: Verdict | None
-
-
 class Columns(BaseModel):
     """What the columns are; what is left out is guessed."""
 
@@ -152,14 +124,6 @@ class Columns(BaseModel):
     binary: list[str] = []
     id: str | None = None
     verified: str | None = None
-
-
-class Decision(BaseModel):
-    position: int = Field(ge=0, le=2**31 - 1)
-    label: str = Field(max_length=10_000)
-    seen: int = Field(
-        0, ge=0, le=2**31 - 1, description="The id of the verdict that was in force when you looked; 0: there was none."
-    )
 
 
 class Turn(Shown):
@@ -251,54 +215,6 @@ def overview(desk: TheDesk, table_id: Number) -> dict[str, Any]:
     if fit is None or fit.overview is None:
         raise NotFound("this table has not been fitted yet")
     return fit.overview
-
-
-@api.get("/tables/{table_id}/queue", response_model=list[Row])
-def queue(
-    desk: TheDesk,
-    reviewer: Reviewer,
-    table_id: Number,
-    given: str | None = None,
-    suggested: str | None = None,
-    suspects_only: bool = True,
-    limit: Annotated[int, Query(ge=1, le=1_000)] = 20,
-    offset: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
-) -> Any:
-    """The rows to review, most suspicious first, without those that somebody else is looking at."""
-    desk.store.table(table_id)
-    return desk.queue(table_id, Filter(given, suggested, suspects_only), reviewer, limit, offset)
-
-
-@api.get("/tables/{table_id}/rows/{position}")
-def row(desk: TheDesk, table_id: Number, position: Number) -> Reviewed:
-    """One row of the queue, and the verdict on it."""
-    found, verdict = desk.store.finding(table_id, position), desk.store.verdict(table_id, position)
-    return Reviewed(row=Row.model_validate(found), verdict=None if verdict is None else Verdict.model_validate(verdict))
-
-
-@api.post("/tables/{table_id}/verdicts", status_code=201, response_model=Verdict)
-def decide(desk: TheDesk, reviewer: Reviewer, table_id: Number, decision: Decision) -> Any:
-    """Give the true label of a row. 409 if somebody else gave a verdict since `seen`."""
-    return desk.decide(table_id, decision.position, reviewer, decision.label, decision.seen)
-
-
-@api.get("/tables/{table_id}/verdicts", response_model=list[Verdict])
-def verdicts(desk: TheDesk, table_id: Number) -> Any:
-    """All verdicts, oldest first; those taken back have `undone`."""
-    desk.store.table(table_id)
-    return desk.store.log(table_id)
-
-
-@api.post("/tables/{table_id}/undo", response_model=Verdict | None)
-def undo(
-    request: Request, desk: TheDesk, reviewer: Reviewer, table_id: Number,
-    of: Annotated[str | None, Query(max_length=60, description="Another reviewer; for admins.")] = None,
-) -> Any:  # fmt: skip
-    """Take back the last verdict of this reviewer, or for an admin that of another."""
-    if of not in (None, reviewer) and not may(account_of(request), "admin"):
-        raise HTTPException(403, f"only an admin can take back verdicts of {of}")
-    desk.store.table(table_id)
-    return desk.store.undo(table_id, of or reviewer)
 
 
 @api.get("/tables/{table_id}/corrected.csv", response_class=Response)

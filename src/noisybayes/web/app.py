@@ -20,6 +20,7 @@ from .contact_key import key_from
 from .desk import Desk
 from .guard import Guard
 from .responder import Responder, Seat
+from .review_api import review_api
 from .settings import Settings
 from .store import Store
 
@@ -51,9 +52,7 @@ def create_app(
         description="Review of suspect labels, and the bot's chats.",
     )  # fmt: skip
     app.state.desk = desk
-    app.include_router(api)
-    app.include_router(bot_api)
-    for router in pages.ROUTERS:
+    for router in (api, review_api, bot_api, *pages.ROUTERS):
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=str(files("noisybayes.web") / "static")), name="static")
     app.add_middleware(Guard, settings=settings, store=store)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -16,7 +16,7 @@ from ..data.roles import Roles, find_roles, labels_of
 
 def as_roles(stored: dict[str, object] | None) -> Roles:
     if stored is None:
-        raise InputError("the columns of this table were not chosen yet; choose them on the Import page")
+        raise InputError("the columns of this table have not been chosen yet; choose them on the Columns page")
     # a store of an earlier version does not name them all
     known = {name: stored[name] for name in Roles._fields if name in stored}
     return Roles(**{name: tuple(value) if isinstance(value, list) else value for name, value in known.items()})  # type: ignore[arg-type]
@@ -29,6 +29,9 @@ def choose_roles(frame: pl.DataFrame, chosen: Mapping[str, Any]) -> tuple[Roles,
     return roles, sorted(label_variants(counts).merged(counts))
 
 
-def checked_rows(drawn: Sequence[int], verdicts: Collection[int]) -> list[int]:
-    """The first rows of the sample, as far as all of them have a verdict: nobody picked them, so they are random."""
-    return list(takewhile(lambda position: position in verdicts, drawn))
+def checked_rows(drawn: Sequence[int], verdicts: Mapping[int, str | None]) -> list[int]:
+    """The first rows of the sample, as far as all of them have a verdict: nobody picked them, so they are random.
+
+    Those whose verdict names no label are passed over.
+    """
+    return [row for row in takewhile(lambda row: row in verdicts, drawn) if verdicts[row] is not None]

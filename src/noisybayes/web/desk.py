@@ -12,20 +12,13 @@ from ..data.errors import InputError
 from .jobs import Jobs
 from .limited import run_limited, table_on_disk
 from .responder import Responder
+from .reviewing import Reviewing
 from .settings import Settings
-from .store import ChatTurn, DialogInfo, Finding, FitInfo, ReviewProgress, Store, TableInfo, Verdict
+from .store import ChatTurn, DialogInfo, FitInfo, ReviewProgress, Store, TableInfo
 from .uploads import MOST_SECONDS, read_upload
 
 LONGEST_NAME = 100
 _HEALTH_LASTS = 1.0  # seconds
-
-
-class Filter(NamedTuple):
-    """Which rows of the queue: those of one cell of the mislabeling matrix, and whether suspects alone."""
-
-    given: str | None = None
-    suggested: str | None = None
-    suspects_only: bool = True
 
 
 class Overview(NamedTuple):
@@ -35,7 +28,7 @@ class Overview(NamedTuple):
     progress: ReviewProgress
 
 
-class Desk:
+class Desk(Reviewing):
     def __init__(self, store: Store, settings: Settings, responder: Responder | None = None) -> None:
         self.store, self.settings = store, settings
         self.responder = responder or Responder(store, {}, None)
@@ -81,7 +74,9 @@ class Desk:
             and table.roles["label"] != found["roles"]["label"]
             and self.store.verdicts(table_id)
         ):
-            raise InputError("rows of this table have been reviewed by its labels; import it again to choose others")
+            raise InputError(
+                "rows of this table have been reviewed with these labels; import it again to choose another label"
+            )
         self.store.set_roles(table_id, found["roles"], found["labels"])
         self.jobs.start(table_id)
 
@@ -91,17 +86,6 @@ class Desk:
             store.table(table_id), store.latest_fit(table_id), store.running_fit(table_id),
             store.review_progress(table_id),
         )  # fmt: skip
-
-    # review
-
-    def queue(self, table_id: int, which: Filter, reviewer: str, limit: int, offset: int = 0) -> list[Finding]:
-        return self.store.queue(table_id, reviewer=reviewer, limit=limit, offset=offset, **which._asdict())
-
-    def decide(self, table_id: int, position: int, reviewer: str, label: str, seen: int) -> Verdict:
-        labels = self.store.table(table_id).labels
-        if label not in labels:
-            raise InputError(f"{label!r} is none of the labels of this table: {', '.join(map(repr, labels[:12]))}")
-        return self.store.give_verdict(table_id, position, reviewer=reviewer, label=label, seen=seen)
 
     # chat
 
@@ -139,6 +123,6 @@ class Desk:
     def _bot(self) -> tuple[str, Bot]:
         if self.responder.first is None or self.bot is None:
             raise InputError(
-                "no bot was given to this server: train one with 'noisybayes bot train' and start with --bot FOLDER"
+                "this server was started without a bot: train one with 'noisybayes bot train', start with --bot FOLDER"
             )
         return self.responder.first, self.bot

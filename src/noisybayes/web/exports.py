@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 from starlette.responses import Response, StreamingResponse
@@ -29,35 +29,53 @@ CSV = "text/csv; charset=utf-8"
 _PIECE = 1 << 16
 LOG_COLUMNS = (
     "verdict", "row", "reviewer", "action", "given", "suggested", "p_wrong", "label", "created", "undone",
+    "note",
 )  # fmt: skip
 
 
-def corrections(store: Store, table_id: int) -> list[tuple[int, str, str, float | None]]:
-    """Position, label to use, whose it is and P(wrong), of the rows of which there is something to say.
+class Correction(NamedTuple):
+    """What there is to say about a row."""
 
-    The label is the reviewer's, else the suggested one of a suspect; empty: as given.
-    """
-    said: dict[int, tuple[str, str, float | None]] = {}
+    position: int
+    label: str | None  # the one to use; None: none of the classes
+    by: str  # whose it is: reviewed, suggested, given; unsure and no_class are verdicts without a label
+    p_wrong: float | None
+    note: str = ""
+
+
+_AS_GIVEN = ("given", "unsure")
+
+
+def corrections(store: Store, table_id: int) -> list[Correction]:
+    """The label of a row is the reviewer's, else the suggested one of a suspect, else as given."""
+    said: dict[int, Correction] = {}
     for finding in store.findings(table_id):
-        label, source = (finding.suggested, "suggested") if finding.suspect else ("", "given")
-        said[finding.position] = (label, source, finding.p_wrong)
+        label, by = (finding.suggested, "suggested") if finding.suspect else (None, "given")
+        said[finding.position] = Correction(finding.position, label, by, finding.p_wrong)
     for position, verdict in store.verdicts(table_id).items():
-        said[position] = (verdict.label, "reviewed", said[position][2] if position in said else None)
-    return [(position, *what) for position, what in said.items()]
+        by = verdict.action if verdict.label is None else "reviewed"
+        p_wrong = said[position].p_wrong if position in said else None
+        said[position] = Correction(position, verdict.label, by, p_wrong, verdict.note)
+    return list(said.values())
 
 
-def write_corrected(
-    frame: pl.DataFrame, label: str, said: list[tuple[int, str, str, float | None]], made: Path, raw: bool
-) -> None:
+def write_corrected(frame: pl.DataFrame, label: str, said: Iterable[Correction], made: Path, raw: bool) -> None:
     """The table as it came, and beside it the label to use. Unless `raw`, spreadsheets find no formulas in it."""
     labels = as_text(frame[label]).to_list()
     source = ["given"] * frame.height
     p_wrong: list[float | None] = [None] * frame.height
-    for position, corrected, by, probability in said:
-        source[position], p_wrong[position] = by, probability
-        if by != "given":
-            labels[position] = corrected
-    frame = with_columns(frame, {"corrected_label": labels, "corrected_by": source, "p_wrong": p_wrong})
+    notes: list[str | None] = [None] * frame.height
+    for one in said:
+        source[one.position], p_wrong[one.position], notes[one.position] = one.by, one.p_wrong, one.note or None
+        if one.by not in _AS_GIVEN:
+            labels[one.position] = one.label
+    added: dict[str, Any] = {
+        "corrected_label": labels,
+        "corrected_by": source,
+        "p_wrong": p_wrong,
+        "note": pl.Series(notes, dtype=pl.String),
+    }
+    frame = with_columns(frame, added)
     write_table(frame, made, "csv", neutral=not raw)
 
 
@@ -105,4 +123,5 @@ def _log_row(verdict: Verdict) -> tuple[Any, ...]:
     return (
         verdict.id, verdict.position + 1, verdict.reviewer, verdict.action, verdict.given, verdict.suggested,
         verdict.p_wrong, verdict.label, verdict.created.isoformat(timespec="seconds"), undone,
+        verdict.note,
     )  # fmt: skip

@@ -24,7 +24,8 @@ from .store import Finding
 #: So many rows can be reviewed even where fewer look wrong.
 LEAST_QUEUE = 500
 TEXT_LIMIT = 5_000
-CELLS_SHOWN = 60
+#: Of a wider table, those that speak first.
+CELLS_SHOWN = 200
 #: Rows that can be checked at random.
 SAMPLE = 200
 _VERDICT, _CHECKED = "verdict", "checked_at_random"
@@ -38,22 +39,44 @@ class Fit(NamedTuple):
 
 
 def fit_table(
-    frame: pl.DataFrame, roles: Roles, name: str, verdicts: Mapping[int, str], progress: Progress, seed: int = 0
+    frame: pl.DataFrame,
+    roles: Roles,
+    name: str,
+    verdicts: Mapping[int, str | None],
+    no_class: Collection[int],
+    progress: Progress,
+    seed: int = 0,
 ) -> Fit:
-    """Verdicts (label by row) count as verified labels, before those of the table's own column."""
+    """Fit with the verdicts.
+
+    verdicts : label by row; counts as verified, before the table's own column. None: the reviewer named no label.
+    no_class : rows that belong to none of the classes; their labels count as missing
+    """
     drawn = random_rows(frame, roles, seed)
-    table = Table(*_with_verdicts(frame, roles, verdicts, checked_rows(drawn, verdicts)), name)
+    checked = checked_rows(drawn, verdicts)
+    known = {position: label for position, label in verdicts.items() if label is not None}
+    frame = _without_labels(frame, roles, no_class)
+    table = Table(*_with_verdicts(frame, roles, known, checked), name)
     found = audit_table(table, FitOptions(seed=seed), AuditOptions(), progress)
     progress("writing")
     overview = summarise(found)
     del overview["suspects"]
-    return Fit({**overview, "sample": drawn}, _findings(found, drawn))
+    return Fit({**overview, "sample": drawn}, _findings(found, [row for row in drawn if row not in set(no_class)]))
 
 
 def random_rows(frame: pl.DataFrame, roles: Roles, seed: int = 0) -> list[int]:
     """Positions of rows with a label in an order that is drawn at random, the same in every fit."""
     missing = np.array([label is None for label in labels_of(frame, roles).tolist()])
     return [int(position) for position in draw(missing.astype(int), 1, SAMPLE, seed)]
+
+
+def _without_labels(frame: pl.DataFrame, roles: Roles, rows: Collection[int]) -> pl.DataFrame:
+    """The labels of these rows are missing."""
+    if not rows:
+        return frame
+    chosen = pl.int_range(pl.len()).is_in(list(rows))
+    names = [name for name in (roles.label, roles.verified, roles.verified_random) if name is not None]
+    return frame.with_columns(pl.when(chosen).then(None).otherwise(pl.col(name)).alias(name) for name in names)
 
 
 def _with_verdicts(
@@ -103,10 +126,11 @@ def _finding(row: Mapping[str, Any], suspect: bool) -> Finding:
         for column, value in row["cells"].items()
         if value is not None
     ]
-    is_wide = len(cells) > OPEN_CELLS
+    n_cells, is_wide = len(cells), len(cells) > OPEN_CELLS
     cells = sorted(cells, key=cell_rank)[:CELLS_SHOWN] if is_wide else cells
     shown = {
         "cells": cells,
+        "n_columns": n_cells,
         "n_open": min(max(sum(cell_rank(cell)[0] < 2 for cell in cells), 1), OPEN_CELLS) if is_wide else len(cells),
         "evidence": [{"feature": item["feature"], "weight": item["weight"]} for item in evidence],
         **{name: row[name] for name in ("rest", "label_weight", "log_odds")},

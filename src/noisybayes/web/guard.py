@@ -61,7 +61,7 @@ class Guard:
             _log.exception("%s %s failed", scope["method"], path)
             if answer.begun:
                 raise
-            failed = _says(500, "something went wrong that should not; the server's log has the details")
+            failed = _says(500, "an unexpected error occurred; see the server's log for details")
             await failed(scope, receive, answer.send)
 
     async def _refused(self, scope: Scope, headers: Headers) -> Response | None:

@@ -6,7 +6,8 @@ import json
 import logging
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from threading import Event, Lock, Thread
 from typing import Any
 
@@ -14,7 +15,7 @@ from ..data.errors import InputError
 from .column_roles import as_roles
 from .limited import run_limited, table_on_disk
 from .settings import Settings
-from .store import Conflict, Finding, NotFound, Store, StoreError, Unavailable
+from .store import Conflict, Finding, NotFound, Store, StoreError, Unavailable, Verdict
 
 _log = logging.getLogger(__name__)
 #: Stages of a fit, and the share of the time that has passed when each begins.
@@ -94,9 +95,14 @@ class Jobs:
             tell("reading")
             table = store.table(table_id)
             as_roles(table.roles)
-            verdicts = {str(position): verdict.label for position, verdict in store.verdicts(table_id).items()}
-            described = {"roles": table.roles, "name": table.name, "verdicts": verdicts}
+            verdicts = store.verdicts(table_id)
+            described = {
+                "roles": table.roles, "name": table.name,
+                "verdicts": {str(position): verdict.label for position, verdict in verdicts.items()},
+                "no_class": [position for position, verdict in verdicts.items() if verdict.action == "no_class"],
+            }  # fmt: skip
             overview, findings = self._fit(store.content(table_id), described, tell)
+            findings += _kept_findings(store, table_id, verdicts.values(), findings)
             _patiently(lambda: store.finish_fit(fit_id, overview, findings, self.owner))
         except InputError as error:
             message = str(error)
@@ -104,7 +110,7 @@ class Jobs:
             raise
         except Exception:
             _log.exception("the fit of table %d failed", table_id)
-            message = "something went wrong that should not; the server's log has the details"
+            message = "an unexpected error occurred; see the server's log for details"
         else:
             return
         _patiently(lambda: store.fail_fit(fit_id, message, self.owner))
@@ -118,6 +124,19 @@ class Jobs:
             run_limited("fit", arguments, self._settings.most_memory, MOST_SECONDS, tell)
             result = json.loads(made.read_bytes())
         return result["overview"], [Finding(**one) for one in result["findings"]]
+
+
+def _kept_findings(
+    store: Store, table_id: int, verdicts: Iterable[Verdict], findings: Iterable[Finding]
+) -> list[Finding]:
+    """What earlier fits said about rows whose verdict names no label: they can be looked at again."""
+    known = {one.position for one in findings}
+    kept = []
+    for verdict in verdicts:
+        if verdict.label is None and verdict.position not in known:
+            with suppress(NotFound):
+                kept.append(store.finding(table_id, verdict.position)._replace(suspect=False))
+    return kept
 
 
 def _patiently(write: Callable[[], None]) -> None:

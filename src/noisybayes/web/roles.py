@@ -8,7 +8,9 @@ from .store import ROLES, Account
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 _OF_EVERYBODY = re.compile(r"/(login|logout|reviewer)")
-_OF_REVIEWERS = re.compile(r"/api/tables/\d+/(verdicts|undo|fit)|/t/\d+/(verdict|undo|refit|fit)|(/api)?/chat(/[^/]*)?")
+_OF_REVIEWERS = re.compile(
+    r"/api/tables/\d+/(verdicts|accept|undo|fit)|/t/\d+/(verdict|accept|undo|refit|fit)|(/api)?/chat(/[^/]*)?"
+)
 
 
 def least_role(method: str, path: str) -> str:

@@ -11,7 +11,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -55,21 +55,25 @@ def choose(tell: Tell, table: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
     return {"roles": roles._asdict(), "labels": labels}
 
 
-def fit(tell: Tell, table: str, made: str, roles: dict[str, Any], name: str, verdicts: Mapping[str, str]) -> None:
+def fit(
+    tell: Tell, table: str, made: str, roles: dict[str, Any], name: str, verdicts: Mapping[str, str | None],
+    no_class: Collection[int] = (),
+) -> None:  # fmt: skip
     """The overview and the findings go to the file `made`."""
     from .fitting import fit_table
 
     by_row = {int(position): label for position, label in verdicts.items()}
-    found = fit_table(pl.read_parquet(table), as_roles(roles), name, by_row, tell)
+    found = fit_table(pl.read_parquet(table), as_roles(roles), name, by_row, no_class, tell)
     result = {"overview": found.overview, "findings": [one._asdict() for one in found.findings]}
     Path(made).write_text(json.dumps(result), encoding="utf-8")
 
 
 def export(tell: Tell, table: str, made: str, label: str, corrections: str, raw: bool) -> None:
     """CSV, with the corrected labels beside the cells as they came; `corrections` is a file."""
-    from .exports import write_corrected
+    from .exports import Correction, write_corrected
 
-    write_corrected(pl.read_parquet(table), label, json.loads(Path(corrections).read_bytes()), Path(made), raw)
+    said = [Correction(*one) for one in json.loads(Path(corrections).read_bytes())]
+    write_corrected(pl.read_parquet(table), label, said, Path(made), raw)
 
 
 JOBS: dict[str, Callable[..., Any]] = {

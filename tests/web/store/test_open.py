@@ -54,6 +54,21 @@ def test_what_was_stored_is_there_after_opening_again(store_url: str) -> None:
         assert store.verdicts(table_id)[0].id == verdict_id
 
 
+def test_a_store_of_the_version_before_keeps_its_verdicts(store_url: str) -> None:
+    """Without the last step's columns, as the version before left it."""
+    with Store.open(store_url) as store:
+        table_id = fitted_table(store, [finding(0), finding(1)])
+        before = give(store, table_id, 0)
+        with store._database.write() as connection:
+            connection.execute(text("ALTER TABLE verdict DROP COLUMN note"))
+            connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '0010'"))
+    with Store.open(store_url) as store:
+        kept = store.verdicts(table_id)[0]
+        assert (kept.id, kept.action, kept.label, kept.note) == (before, "accept", "b", "")
+        store.give_verdict(table_id, 1, reviewer="ann", no_label="unsure", seen=0, note="later")
+        assert store.log(table_id)[1].note == "later"
+
+
 def test_a_store_of_a_newer_version_is_refused(store_url: str) -> None:
     with Store.open(store_url) as store, store._database.write() as connection:
         connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '9999'"))
@@ -135,7 +150,7 @@ def test_the_folder_of_a_file_is_made(tmp_path: Path) -> None:
     [
         (
             "reviews.db",
-            "'reviews.db' is no URL of a database; give one like sqlite:///reviews.db or postgresql://user:",
+            "'reviews.db' is not a database URL; give one like sqlite:///reviews.db or postgresql://user:",
         ),
         ("mysql://host/db", "a store cannot be kept in 'mysql'; give a URL like sqlite:///reviews.db"),
         ("sqlite://", "'sqlite://' names no file; give a URL like sqlite:///reviews.db"),
@@ -154,7 +169,7 @@ def test_files_that_are_no_store(tmp_path: Path) -> None:
         Store.open(f"sqlite:///{tmp_path}/text.db")
     with pytest.raises(StoreError, match="does not work: unable to open database file"):
         Store.open(f"sqlite:///{tmp_path}")
-    with pytest.raises(StoreError, match="the folder of the store .* cannot be made"):
+    with pytest.raises(StoreError, match="the folder of the store .* cannot be created"):
         Store.open(f"sqlite:///{tmp_path}/text.db/s.db")
 
 

@@ -108,7 +108,7 @@ def test_a_row_whose_replaced_verdict_is_taken_back_waits_again(store: Store) ->
 def test_progress(store: Store) -> None:
     table_id = fitted_table(store, [finding(i, suspect=i < 5) for i in range(8)])
     empty = store.review_progress(table_id)
-    assert empty == (8, 5, 0, 0, 0, 0, 0, None, 0)
+    assert empty == (8, 5, 0, 0, 0, 0, 0, 0, 0, None, 0)
     for position, label in enumerate(["b", "b", "c", "a"]):
         give(store, table_id, position, label)
     give(store, table_id, 6, "b")
@@ -117,9 +117,37 @@ def test_progress(store: Store) -> None:
     progress = store.review_progress(table_id)
     assert progress._asdict() == {
         "n_findings": 8, "n_suspects": 5, "n_reviewed": 5, "n_reviewed_suspects": 4, "n_accepted": 3, "n_kept": 1,
-        "n_other": 1, "precision": 0.75, "n_precision": 4,
+        "n_other": 1, "n_unsure": 0, "n_no_class": 0, "precision": 0.75, "n_precision": 4,
     }  # fmt: skip
     assert store.queue_length(table_id) == progress.n_suspects - progress.n_reviewed_suspects
+
+
+def test_verdicts_without_a_label(store: Store) -> None:
+    table_id = fitted_table(store, [finding(i) for i in range(4)])
+    unsure = store.give_verdict(table_id, 0, reviewer="ann", no_label="unsure", seen=0, note="ask \0 Bob")
+    none = store.give_verdict(table_id, 1, reviewer="ann", no_label="no_class", seen=0)
+    give(store, table_id, 2, "a")
+    assert (unsure.action, unsure.label, unsure.note) == ("unsure", None, "ask \ufffd Bob")
+    assert (none.action, none.label, none.note) == ("no_class", None, "")
+    assert store.verdict(table_id, 0) == unsure
+    assert [row.position for row in store.queue(table_id, reviewer="bob")] == [3]
+    progress = store.review_progress(table_id)
+    assert (progress.n_reviewed, progress.n_unsure, progress.n_no_class, progress.n_kept) == (3, 1, 1, 1)
+    assert (progress.precision, progress.n_precision) == (0.5, 2)  # the row of no class was wrong; unsure tells nothing
+    with pytest.raises(Conflict, match="ann was unsure about row 1 in between"):
+        give(store, table_id, 0, "a")
+    with pytest.raises(Conflict, match="ann found that no class fits row 2 in between"):
+        give(store, table_id, 1, "a")
+    give(store, table_id, 0, "b", seen=unsure.id)
+    assert [one.action for one in store.log(table_id)] == ["unsure", "no_class", "keep", "accept"]
+
+
+def test_a_verdict_has_a_label_or_a_reason_why_not(store: Store) -> None:
+    table_id = fitted_table(store, [finding(0)])
+    for said in ({}, {"label": "a", "no_label": "unsure"}):
+        with pytest.raises(ValueError, match="either a label or a reason"):
+            store.give_verdict(table_id, 0, reviewer="ann", seen=0, **said)  # type: ignore[arg-type]
+    assert store.log(table_id) == []
 
 
 def test_precision_is_of_the_suspects_of_their_time(store: Store) -> None:

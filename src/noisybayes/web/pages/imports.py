@@ -17,7 +17,7 @@ from .page import checked, go, render
 
 KINDS = {
     "label": "label", "text": "text", "categorical": "category", "numeric": "number", "binary": "yes or no",
-    "id": "name of the row", "verified": "verified label", "": "ignore",
+    "id": "row ID", "verified": "verified label", "": "ignore",
 }  # fmt: skip
 SEVERAL = ("text", "categorical", "numeric", "binary")
 ENCODINGS = ("utf-8", "gb18030", "big5", "shift_jis", "latin-1", "cp1252", "utf-16")

@@ -15,6 +15,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from ..._version import __version__
 from ...report import words
 from ...report.html import environment
+from ...report.marks import excerpt, length_of
 from ..api import account_of, desk_of
 from ..desk import Desk
 from ..guard import CSRF, REVIEWER, new_csrf
@@ -25,7 +26,9 @@ YEAR = 365 * 24 * 3600
 
 @cache
 def templates() -> Environment:
-    return environment("noisybayes.web")
+    made = environment("noisybayes.web")
+    made.filters |= {"excerpt": excerpt, "length_of": length_of}
+    return made
 
 
 def render(request: Request, name: str, status: int = 200, **context: Any) -> HTMLResponse:
@@ -62,7 +65,7 @@ def set_cookie(request: Request, response: Response, name: str, value: str, max_
 
 
 def error_page(request: Request, status: int, detail: str) -> Response:
-    titles = {404: "Page not found", 409: "Not now", 413: "Too large", 503: "Not available now"}
+    titles = {404: "Page not found", 409: "Not possible right now", 413: "Too large", 503: "Temporarily unavailable"}
     title = titles.get(status, "That did not work")
     return render(request, "error.html", status, title=title, detail=detail)
 
@@ -71,7 +74,7 @@ def check_csrf(request: Request, csrf_token: Annotated[str, Form()] = "") -> Non
     """A form counts only if it was made for this browser."""
     expected = request.cookies.get(CSRF, "")
     if not expected or not hmac.compare_digest(expected.encode(), csrf_token.encode()):
-        raise HTTPException(403, "this form is too old or was not made by this server; go back, reload and try again")
+        raise HTTPException(403, "this form has expired or is not from this server; go back, reload and try again")
 
 
 def reviewer_of(request: Request) -> str:

@@ -26,9 +26,9 @@ def report_style() -> Response:
 @router.post("/reviewer", dependencies=checked)
 def rename_reviewer(request: Request, name: Annotated[str, Form(min_length=1, max_length=60)]) -> Response:
     if account_of(request).name:
-        raise InputError("your name is that of your account")
+        raise InputError("your name is that of your account and cannot be changed here")
     if not name.strip().isprintable() or not name.strip().isascii():
-        raise InputError("a reviewer's name is kept in a cookie: use plain letters, digits and signs")
+        raise InputError("a reviewer's name is kept in a cookie: use ASCII letters, digits and punctuation")
     response = go("/")
     set_cookie(request, response, REVIEWER, name.strip())
     return response
@@ -55,7 +55,7 @@ def login(request: Request, desk: TheDesk, token: Annotated[str, Form()]) -> Res
         page.headers["Retry-After"] = str(wait)
         return page
     if expected is None or account is None:
-        return render(request, "login.html", 403, error="This is neither the server's token nor that of an account.")
+        return render(request, "login.html", 403, error="This token belongs neither to the server nor to an account.")
     desk.store.login_succeeded(client)
     response = go("/")
     key = desk.store.start_session(account.name, proof_of(expected))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Form, Request
 from starlette.responses import Response
 
 from ...report.ordering import natural_order
 from ..api import TheDesk, account_of
-from ..desk import Desk, Filter
+from ..desk import Desk
+from ..reviewing import Answer, Filter
 from ..roles import may
-from ..store import Conflict, NotFound
+from ..store import Conflict, NoLabel, NotFound
 from .page import Reviewer, checked, go, render
 from .tables import heat_map
 
@@ -54,7 +55,7 @@ def review(
         heat_map=heat_map(found.fit.overview, table_id), fit=found.fit,
         done=None if done is None else desk.store.verdict(table_id, done),
         undone=next((one for one in desk.store.log(table_id) if one.id == undone and one.undone), None),
-        contradictions=_to_look_at_again(desk, table_id, found.fit.overview),
+        unsure=desk.to_come_back_to(table_id), contradictions=_to_look_at_again(desk, table_id, found.fit.overview),
     )  # fmt: skip
 
 
@@ -66,30 +67,34 @@ def decide(
     table_id: int,
     position: Annotated[int, Form()],
     seen: Annotated[int, Form()],
-    label: Annotated[str, Form()],
+    label: Annotated[str, Form()] = "",
+    action: Annotated[NoLabel | Literal[""], Form()] = "",
+    note: Annotated[str, Form()] = "",
     given: Annotated[str, Form()] = "",
     suggested: Annotated[str, Form()] = "",
     all: Annotated[str, Form()] = "",
     skip: Annotated[int, Form()] = 0,
     back: Annotated[str, Form()] = "",
 ) -> Response:
+    answer = Answer(label or None, action or None, note)
     try:
-        desk.decide(table_id, position, reviewer, label, seen)
+        desk.decide(table_id, position, reviewer, answer, seen)
     except Conflict as conflict:
         finding = desk.store.finding(table_id, position)
         table = desk.store.table(table_id)
-        return render(
-            request, "conflict.html", 409, table=table, finding=finding, current=conflict.current, label=label
-        )
+        mine = {"label": answer.label, "action": action, "note": note}
+        return render(request, "conflict.html", 409, table=table, finding=finding, current=conflict.current, mine=mine)
     if back == "check":
         return go(f"/t/{table_id}/check")
     return go(f"/t/{table_id}/review", given=given, suggested=suggested, all=all, skip=skip or None, done=position)
 
 
 @router.post("/t/{table_id}/undo", dependencies=checked)
-def undo(desk: TheDesk, reviewer: Reviewer, table_id: int) -> Response:
+def undo(desk: TheDesk, reviewer: Reviewer, table_id: int, back: Annotated[str, Form()] = "") -> Response:
     desk.store.table(table_id)
     verdict = desk.store.undo(table_id, reviewer)
+    if back == "check":
+        return go(f"/t/{table_id}/check")
     if verdict is None:
         return go(f"/t/{table_id}/review")
     try:

@@ -42,12 +42,23 @@ for (const form of document.querySelectorAll("form.search")) {
     return labels.find((label) => label.toLowerCase() === typed) ?? labels.find((label) => label.toLowerCase().startsWith(typed))
       ?? labels.find((label) => label.toLowerCase().includes(typed)) ?? "";
   };
-  field.addEventListener("input", () => { shown.textContent = field.value ? match() || "no such label" : ""; });
+  field.addEventListener("input", () => { shown.textContent = field.value ? match() || "no matching label" : ""; });
   field.addEventListener("keydown", (event) => { if (event.key === "Escape") field.blur(); });
   form.addEventListener("submit", (event) => {
     if (match()) field.value = match();
     else event.preventDefault();
   }, true);
+}
+
+// the note belongs to every form that gives a verdict; Enter leaves the field, so that keys work again
+const note = document.getElementById("note");
+note?.addEventListener("keydown", (event) => {
+  if ((event.key !== "Enter" || event.shiftKey) && event.key !== "Escape") return;
+  event.preventDefault();
+  note.blur();
+});
+for (const form of document.querySelectorAll("form.search")) {
+  form.addEventListener("submit", () => { form.elements.note.value = note.value; });
 }
 
 for (const select of document.querySelectorAll("select[data-submit]")) {
@@ -71,7 +82,7 @@ async function watch(fit) {
     try {
       state = await (await fetch(`/api/tables/${fit.dataset.table}`)).json();
     } catch {
-      stage.textContent = "The server does not answer";
+      stage.textContent = "The server is not responding";
       continue;
     }
     if (state.running && state.running.id === Number(fit.dataset.fit)) {
@@ -88,7 +99,7 @@ async function watch(fit) {
     stage.textContent = failed ? "The fit failed." : "";
     const link = document.getElementById("fit-done");
     link.href = location.pathname;
-    link.textContent = failed ? "Look again" : "The fit is done: show the new order";
+    link.textContent = failed ? "Reload the page" : "The fit is done: show the updated queue";
     link.hidden = false;
     return;
   }

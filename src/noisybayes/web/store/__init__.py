@@ -8,7 +8,7 @@ they become U+FFFD.
 from .accounts import ROLES, SESSION_LASTS, Account
 from .errors import Busy, Conflict, NotFound, StoreError, Unavailable
 from .store import Store
-from .values import ChatTurn, DialogInfo, Finding, FitInfo, ReviewProgress, TableInfo, Verdict
+from .values import ChatTurn, DialogInfo, Finding, FitInfo, NoLabel, ReviewProgress, TableInfo, Verdict
 
 __all__ = [
     "ROLES",
@@ -20,6 +20,7 @@ __all__ = [
     "DialogInfo",
     "Finding",
     "FitInfo",
+    "NoLabel",
     "NotFound",
     "ReviewProgress",
     "Store",

@@ -100,7 +100,7 @@ class Database:
             self._turn.release()
 
     def _too_busy(self) -> Unavailable:
-        return Unavailable(f"the store {self.name} has too much to do; try again later")
+        return Unavailable(f"the store {self.name} is busy; try again later")
 
     def _check_file(self) -> None:
         """A file of SQLite that was removed or replaced would go on taking rows that nobody finds again."""
@@ -146,7 +146,7 @@ def _known(text: str) -> URL:
     try:
         url = make_url(text)
     except ArgumentError:
-        raise StoreError(f"{text!r} is no URL of a database; give one like {examples}") from None
+        raise StoreError(f"{text!r} is not a database URL; give one like {examples}") from None
     backend = url.get_backend_name()
     if backend in ("postgresql", "postgres"):
         return url.set(drivername="postgresql+psycopg")
@@ -170,7 +170,7 @@ def _sqlite(url: URL) -> Engine:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError(f"the folder of the store {path} cannot be made: {error.strerror}") from error
+        raise StoreError(f"the folder of the store {path} cannot be created: {error.strerror}") from error
     engine = create_engine(
         url,
         pool_size=_CONNECTIONS,

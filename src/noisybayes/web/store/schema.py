@@ -117,13 +117,14 @@ verdict = Table(
     Column("position", Integer, nullable=False),
     Column("reviewer", Words, nullable=False),
     Column("action", Words, nullable=False),
-    Column("label", Words, nullable=False),
+    Column("label", Words, nullable=False),  # empty where the action names none
     Column("given", Words),
     Column("suggested", Words, nullable=False),
     Column("p_wrong", Double, nullable=False),
     Column("suspect", Boolean, nullable=False),
     Column("created", Moment, nullable=False),
     Column("undone", Moment),
+    Column("note", Words, nullable=False, server_default=""),
     sqlite_autoincrement=True,
 )
 Index(

@@ -5,7 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
-Action = Literal["accept", "keep", "other"]
+#: Verdicts that name no label: the reviewer cannot tell, or none of the classes is right.
+NoLabel = Literal["unsure", "no_class"]
+Action = Literal["accept", "keep", "other"] | NoLabel
 FitState = Literal["running", "done", "failed"]
 
 
@@ -52,13 +54,14 @@ class Verdict(NamedTuple):
     position: int
     reviewer: str
     action: Action
-    label: str
+    label: str | None  # None: the reviewer is unsure, or none of the classes is right
     given: str | None
     suggested: str
     p_wrong: float
     suspect: bool
     created: datetime
     undone: datetime | None  # taken back, or replaced by another verdict; None: in force
+    note: str = ""
 
 
 class ReviewProgress(NamedTuple):
@@ -69,8 +72,10 @@ class ReviewProgress(NamedTuple):
     n_accepted: int
     n_kept: int
     n_other: int
+    n_unsure: int
+    n_no_class: int
     precision: float | None  # share of wrong labels among the rows that were suspects when they got their verdict
-    n_precision: int  # how many verdicts that share is of
+    n_precision: int  # how many verdicts that share is of; unsure ones do not count
 
 
 class ChatTurn(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from sqlalchemy import ColumnElement, Connection, Row, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
@@ -13,7 +13,7 @@ from .kinds import clean_text, now
 from .part import Part, check_name
 from .schema import finding, verdict
 from .tables import need_table
-from .values import Action, Finding, ReviewProgress, Verdict
+from .values import Action, Finding, NoLabel, ReviewProgress, Verdict
 
 
 class Verdicts(Part):
@@ -22,12 +22,24 @@ class Verdicts(Part):
         with self._database.read() as connection:
             return _in_force(connection, table_id, position)
 
-    def give_verdict(self, table_id: int, position: int, *, reviewer: str, label: str, seen: int) -> Verdict:
-        """Say that `label` is right. `seen` is the verdict that the reviewer knew to be in force, 0 if none.
+    def give_verdict(
+        self,
+        table_id: int,
+        position: int,
+        *,
+        reviewer: str,
+        label: str | None = None,
+        no_label: NoLabel | None = None,
+        seen: int,
+        note: str = "",
+    ) -> Verdict:
+        """Say that `label` is right, or why there is none. `seen` : the verdict known to be in force, 0 if none.
 
         If another one is in force by now: Conflict. The one that is seen is replaced, and counts as undone.
         """
         check_name("reviewer", reviewer)
+        if (label is None) == (no_label is None):
+            raise ValueError("a verdict has either a label or a reason why there is none")
         try:
             with self._database.write() as connection:
                 found = need_finding(connection, table_id, position)
@@ -38,7 +50,9 @@ class Verdicts(Part):
                 moment = now()
                 if current and not _mark_undone(connection, current.id, moment):
                     raise _Overtaken
-                return _add(connection, table_id, found, reviewer, label, moment)
+                action = no_label or _action(found, clean_text(label or ""))
+                values = {"reviewer": reviewer, "action": action, "label": label or "", "note": note, "created": moment}
+                return _add(connection, table_id, found, values)
         except (IntegrityError, _Overtaken):
             with self._database.read() as connection:
                 need_table(connection, table_id)  # it may have been removed in between
@@ -75,7 +89,7 @@ class Verdicts(Part):
             n_reviewed_suspects = count(connection, of_table, finding.c.suspect, has_verdict())
             counts = {(row[0], row[1]): row[2] for row in connection.execute(of_verdicts.group_by(*groups))}
         by_action = {action: counts.get((action, True), 0) + counts.get((action, False), 0) for action in _ACTIONS}
-        judged = sum(counts.get((action, True), 0) for action in _ACTIONS)
+        judged = sum(counts.get((action, True), 0) for action in _ACTIONS if action != "unsure")
         wrong = judged - counts.get(("keep", True), 0)
         return ReviewProgress(
             n_findings=n_findings,
@@ -85,6 +99,8 @@ class Verdicts(Part):
             n_accepted=by_action["accept"],
             n_kept=by_action["keep"],
             n_other=by_action["other"],
+            n_unsure=by_action["unsure"],
+            n_no_class=by_action["no_class"],
             precision=wrong / judged if judged else None,
             n_precision=judged,
         )
@@ -94,7 +110,7 @@ class Verdicts(Part):
             return [_verdict(row) for row in connection.execute(select(verdict).where(*wanted).order_by(verdict.c.id))]
 
 
-_ACTIONS: tuple[Action, ...] = ("accept", "keep", "other")
+_ACTIONS: tuple[Action, ...] = ("accept", "keep", "other", "unsure", "no_class")
 
 
 class _Overtaken(Exception):
@@ -113,22 +129,16 @@ def _mark_undone(connection: Connection, verdict_id: int, moment: Any) -> bool:
     return bool(connection.execute(change).rowcount)
 
 
-def _add(connection: Connection, table_id: int, found: Finding, reviewer: str, label: str, moment: Any) -> Verdict:
-    label = clean_text(label)
-    values = {
+def _add(connection: Connection, table_id: int, found: Finding, said: dict[str, Any]) -> Verdict:
+    seen = {
         "table_id": table_id,
         "position": found.position,
-        "reviewer": clean_text(reviewer),
-        "action": _action(found, label),
-        "label": label,
         "given": found.given,
         "suggested": found.suggested,
         "p_wrong": found.p_wrong,
         "suspect": found.suspect,
-        "created": moment,
     }
-    made: int = connection.execute(insert(verdict).values(values).returning(verdict.c.id)).scalar_one()
-    return Verdict(id=made, undone=None, **values)
+    return _verdict(connection.execute(insert(verdict).values(seen | said).returning(verdict)).one())
 
 
 def _action(found: Finding, label: str) -> Action:
@@ -141,7 +151,9 @@ def _conflict(position: int, current: Verdict | None) -> Conflict:
     row = f"row {position + 1}"
     if current is None:
         return Conflict(f"the verdict on {row} that you saw was taken back in between; look at it again")
-    return Conflict(f"{current.reviewer} gave {row} the label {current.label!r} in between; look at it again", current)
+    said = {"unsure": f"was unsure about {row}", "no_class": f"found that no class fits {row}"}
+    did = said.get(current.action, f"gave {row} the label {current.label!r}")
+    return Conflict(f"{current.reviewer} {did} in between; look at it again", current)
 
 
 def _verdict(row: Row[Any]) -> Verdict:
@@ -151,11 +163,12 @@ def _verdict(row: Row[Any]) -> Verdict:
         position=row.position,
         reviewer=row.reviewer,
         action=row.action,
-        label=row.label,
+        label=None if row.action in get_args(NoLabel) else row.label,
         given=row.given,
         suggested=row.suggested,
         p_wrong=row.p_wrong,
         suspect=row.suspect,
         created=row.created,
         undone=row.undone,
+        note=row.note,
     )

@@ -1,0 +1,149 @@
+"""The JSON API of the review: the queue, verdicts, rows drawn at random."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, HTTPException, Query, Request
+from pydantic import BaseModel, Field
+
+from .api import Number, Reviewer, Shown, TheDesk, account_of, api
+from .reviewing import LONGEST_NOTE, Answer, Filter
+from .roles import may
+from .store import NoLabel, NotFound
+
+review_api = APIRouter(prefix="/api/tables/{table_id}", responses=api.responses)
+_MOST_AT_ONCE = 1_000
+
+
+#: Of a row, in a body.
+Position = Annotated[int, Field(ge=0, le=2**31 - 1)]
+
+
+class Row(Shown):
+    position: int = Field(description="Counted from 0.")
+    row_id: str | None
+    given: str | None
+    suggested: str
+    p_wrong: float
+    p_suggested: float
+    suspect: bool
+    shown: dict[str, Any] = Field(description="Its cells, cut into plain and marked pieces, and the evidence.")
+
+
+class Verdict(Shown):
+    id: int
+    position: int
+    reviewer: str
+    action: str = Field(description="accept, keep, other, unsure or no_class.")
+    label: str | None = Field(description="None if the action is unsure or no_class.")
+    given: str | None
+    suggested: str
+    p_wrong: float
+    created: datetime
+    undone: datetime | None
+    note: str
+
+
+class Reviewed(BaseModel):
+    row: Row
+    verdict: Verdict | None
+
+
+class Decision(BaseModel):
+    """Either a label or an action."""
+
+    position: Position
+    label: str | None = Field(None, max_length=10_000, description="The true label.")
+    action: NoLabel | None = Field(
+        None, description="Instead of a label: the reviewer is unsure, or none of the classes is right."
+    )
+    note: str = Field("", max_length=LONGEST_NOTE)
+    seen: int = Field(
+        0, ge=0, le=2**31 - 1, description="The id of the verdict that was in force when you looked; 0: there was none."
+    )
+
+
+@review_api.get("/queue", response_model=list[Row])
+def queue(
+    desk: TheDesk,
+    reviewer: Reviewer,
+    table_id: Number,
+    given: str | None = None,
+    suggested: str | None = None,
+    suspects_only: bool = True,
+    query: Annotated[str, Query(max_length=1_000, description="Words that the row holds, or its id.")] = "",
+    min_p_wrong: Annotated[float, Query(ge=0, le=1)] = 0.0,
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 20,
+    offset: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
+) -> Any:
+    """The rows to review, most suspicious first, without those that somebody else is looking at."""
+    desk.store.table(table_id)
+    which = Filter(given, suggested, suspects_only)
+    if query or min_p_wrong:
+        return desk.search(table_id, which, reviewer, query, min_p_wrong)[offset : offset + limit]
+    return desk.queue(table_id, which, reviewer, limit, offset)
+
+
+@review_api.get("/rows/{position}")
+def row(desk: TheDesk, table_id: Number, position: Number) -> Reviewed:
+    """One row of the queue, and the verdict on it."""
+    found, verdict = desk.store.finding(table_id, position), desk.store.verdict(table_id, position)
+    return Reviewed(row=Row.model_validate(found), verdict=None if verdict is None else Verdict.model_validate(verdict))
+
+
+@review_api.post("/verdicts", status_code=201, response_model=Verdict)
+def decide(desk: TheDesk, reviewer: Reviewer, table_id: Number, decision: Decision) -> Any:
+    """Give the true label of a row, or say why there is none. 409 if somebody else gave a verdict since `seen`."""
+    answer = Answer(decision.label, decision.action, decision.note)
+    return desk.decide(table_id, decision.position, reviewer, answer, decision.seen)
+
+
+class Acceptance(BaseModel):
+    positions: list[Position] = Field(min_length=1, max_length=_MOST_AT_ONCE)
+
+
+@review_api.post("/accept", status_code=201, response_model=list[Verdict])
+def accept(desk: TheDesk, reviewer: Reviewer, table_id: Number, acceptance: Acceptance) -> Any:
+    """Accept the suggestions for some rows. Rows with a verdict by now are left alone; the new verdicts come back."""
+    desk.store.table(table_id)
+    return desk.accept(table_id, acceptance.positions, reviewer)
+
+
+class Check(Shown):
+    """How far the random check is, and the next row to check."""
+
+    n_checked: int
+    n_not_counted: int = Field(description="Checked, but unsure or in none of the classes.")
+    goal: int
+    row: Row | None
+
+
+@review_api.get("/random-check", response_model=Check)
+def random_check(desk: TheDesk, table_id: Number) -> Any:
+    """The next row of a sample drawn at random; its verdict is given like any other."""
+    desk.store.table(table_id)
+    found = desk.random_check(table_id)
+    if found is None:
+        raise NotFound("this table has not been fitted yet")
+    return found
+
+
+@review_api.get("/verdicts", response_model=list[Verdict])
+def verdicts(desk: TheDesk, table_id: Number) -> Any:
+    """All verdicts, oldest first; those taken back have `undone`."""
+    desk.store.table(table_id)
+    return desk.store.log(table_id)
+
+
+@review_api.post("/undo", response_model=Verdict | None)
+def undo(
+    request: Request, desk: TheDesk, reviewer: Reviewer, table_id: Number,
+    of: Annotated[str | None, Query(max_length=60, description="Another reviewer; for admins.")] = None,
+) -> Any:  # fmt: skip
+    """Take back the last verdict of this reviewer, or for an admin that of another."""
+    if of not in (None, reviewer) and not may(account_of(request), "admin"):
+        raise HTTPException(403, f"only an admin can take back verdicts of {of}")
+    desk.store.table(table_id)
+    return desk.store.undo(table_id, of or reviewer)

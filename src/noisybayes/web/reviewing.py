@@ -1,0 +1,119 @@
+"""Verdicts: row by row, on rows drawn at random, and on many rows of a list at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from ..data.errors import InputError
+from .column_roles import checked_rows
+from .store import Conflict, Finding, NoLabel, NotFound, Store, Verdict
+
+#: Rows to check at random that are asked for first.
+GOAL = 50
+LONGEST_NOTE = 2_000
+_MOST_SEARCHED = 5_000
+
+
+class Filter(NamedTuple):
+    """Which rows of the queue: those of one cell of the mislabeling matrix, and whether suspects alone."""
+
+    given: str | None = None
+    suggested: str | None = None
+    suspects_only: bool = True
+
+
+class Answer(NamedTuple):
+    """What a reviewer says about a row: its label, or why there is none."""
+
+    label: str | None = None
+    no_label: NoLabel | None = None
+    note: str = ""
+
+
+class RandomCheck(NamedTuple):
+    """How far the check of rows drawn at random is."""
+
+    n_checked: int
+    n_not_counted: int  # unsure, or in none of the classes
+    goal: int
+    row: Finding | None  # the next one to check
+
+
+class Reviewing:
+    store: Store
+
+    def queue(self, table_id: int, which: Filter, reviewer: str, limit: int, offset: int = 0) -> list[Finding]:
+        return self.store.queue(table_id, reviewer=reviewer, limit=limit, offset=offset, **which._asdict())
+
+    def search(
+        self, table_id: int, which: Filter, reviewer: str, query: str = "", min_p_wrong: float = 0.0
+    ) -> list[Finding]:
+        """Rows of the queue that hold all words of the query: in their cells, labels, number or identifier."""
+        words = query.casefold().split()
+        rows = self.queue(table_id, which, reviewer, _MOST_SEARCHED)
+        return [row for row in rows if row.p_wrong >= min_p_wrong and _holds(row, words)]
+
+    def decide(self, table_id: int, position: int, reviewer: str, answer: Answer, seen: int) -> Verdict:
+        labels = self.store.table(table_id).labels
+        if (answer.label is None) == (answer.no_label is None):
+            raise InputError("give either a label or an action without one: unsure or no_class")
+        if answer.label is not None and answer.label not in labels:
+            raise InputError(
+                f"{answer.label!r} is not a label of this table; possible are {', '.join(map(repr, labels[:12]))}"
+            )
+        if len(answer.note) > LONGEST_NOTE:
+            raise InputError(f"the note has {len(answer.note):,} characters; at most {LONGEST_NOTE:,} are kept")
+        said = answer._replace(note=answer.note.strip())._asdict()
+        return self.store.give_verdict(table_id, position, reviewer=reviewer, seen=seen, **said)
+
+    def accept(self, table_id: int, positions: Iterable[int], reviewer: str) -> list[Verdict]:
+        """Accept the suggestions for some rows; those with a verdict by now are left alone."""
+        made = []
+        for position in dict.fromkeys(positions):
+            suggested = self.store.finding(table_id, position).suggested
+            try:
+                made.append(self.decide(table_id, position, reviewer, Answer(suggested), 0))
+            except Conflict:
+                continue
+        return made
+
+    def random_check(self, table_id: int) -> RandomCheck | None:
+        """None before the first fit is done."""
+        fit, verdicts = self.store.latest_fit(table_id), self.store.verdicts(table_id)
+        if fit is None or fit.overview is None:
+            return None
+        sample: list[int] = fit.overview.get("sample") or []
+        labels = {position: verdict.label for position, verdict in verdicts.items()}
+        n_checked = len(checked_rows(sample, labels))
+        goal = next((size for size in (GOAL, 2 * GOAL) if n_checked < size <= len(sample)), len(sample))
+        left = [position for position in sample if position not in verdicts]
+        unclear = sum(position in labels and labels[position] is None for position in sample)
+        return RandomCheck(n_checked, unclear, goal, self._first(table_id, left))
+
+    def to_come_back_to(self, table_id: int) -> list[Verdict]:
+        """Verdicts of reviewers who were unsure, oldest first."""
+        return [verdict for verdict in self.store.verdicts(table_id).values() if verdict.action == "unsure"]
+
+    def _first(self, table_id: int, positions: list[int]) -> Finding | None:
+        for position in positions:
+            try:
+                return self.store.finding(table_id, position)
+            except NotFound:  # a fit of an earlier version has no such rows
+                continue
+        return None
+
+
+def content_of(row: Finding) -> str:
+    """All cells in one line."""
+    cells: list[dict[str, Any]] = row.shown["cells"]
+    return " · ".join(
+        "".join(piece if isinstance(piece, str) else piece[0] for piece in cell["pieces"]) for cell in cells
+    )
+
+
+def _holds(row: Finding, words: list[str]) -> bool:
+    if not words:
+        return True
+    searched = f"{row.position + 1} {row.row_id} {row.given} {row.suggested} {content_of(row)}".casefold()
+    return all(word in searched for word in words)
