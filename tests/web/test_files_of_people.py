@@ -1,0 +1,59 @@
+"""Files as people have them: audited in Python and from the command line, and imported in a browser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from click.testing import CliRunner
+
+from noisybayes import audit
+from noisybayes.cli.app import app
+
+from ..browser import find_browser
+from ..data.make_files import FOLDER, ROWS
+from ..data.test_files_of_people import GUESSES
+from .serving import Server, serving
+
+
+@pytest.mark.parametrize("name", GUESSES)
+def test_audited_in_python_and_from_the_command_line(name, tmp_path):
+    found = audit(FOLDER / name)
+    assert found.roles == GUESSES[name]
+    assert found.summary()["n_labeled"] == len(ROWS)
+    done = CliRunner().invoke(app, ["audit", str(FOLDER / name), "--out", str(tmp_path / "audit")])
+    assert done.exit_code == 0, done.output
+    told = json.loads((tmp_path / "audit" / "audit.json").read_text(encoding="utf-8"))
+    assert (told["run"]["columns"]["label"], told["n_classes"]) == (GUESSES[name].label, 3)
+    assert told["noise_rate"] == found.summary()["noise_rate"]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory) -> Iterator[Server]:
+    find_browser()
+    with serving(folder=tmp_path_factory.mktemp("desk")) as running:
+        yield running
+
+
+def kinds_of(name: str) -> dict[str, str]:
+    """What the page of the columns must show, by column; the others are ignored."""
+    roles = GUESSES[name]._asdict().items()
+    return {column: kind for kind, names in roles for column in ([names] if isinstance(names, str) else names or ())}
+
+
+def test_imported_in_a_browser(chromium, server):
+    page = chromium.new_page(base_url=server.url)
+    page.set_default_timeout(60_000)
+    for name in GUESSES:
+        page.goto("/import")
+        page.set_input_files("input[type=file]", FOLDER / name)
+        page.click("text=Upload")
+        page.wait_for_url("**/columns")
+        shown = page.locator("form.block tbody tr").evaluate_all(
+            "rows => rows.map(row => [row.querySelector('label').textContent, row.querySelector('select').value])"
+        )
+        assert {column: kind for column, kind in shown if kind} == kinds_of(name), name
+    page.click("text=Find the wrong labels")  # of the last one
+    page.wait_for_selector("text=labels", timeout=90_000)
+    page.close()
