@@ -55,5 +55,5 @@ def test_imported_in_a_browser(chromium, server):
         )
         assert {column: kind for column, kind in shown if kind} == kinds_of(name), name
     page.click("text=Find the wrong labels")  # of the last one
-    page.wait_for_selector("text=labels", timeout=90_000)
+    page.wait_for_selector("#confused", timeout=90_000)
     page.close()
