@@ -14,20 +14,23 @@ from noisybayes.auditing.rules import ranking, review_curve, suspects
 
 SOME = settings(max_examples=25, deadline=None)
 PROBABILITY = st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0, 1))
-#: P(wrong), whether another label is more probable, whether the row may be a suspect
+#: P(wrong), whether another label is probable enough, whether the row may be a suspect
 ROWS = st.lists(st.tuples(PROBABILITY, st.booleans(), st.booleans()), min_size=1, max_size=60)
 
 
 def columns(rows):
-    p_wrong, disputed, eligible = zip(*rows, strict=True)
-    return np.array(p_wrong), np.array(disputed), np.array(eligible)
+    """P(wrong), how many rows that may be suspects have another probable label, and which may be suspects."""
+    p_wrong, disputed, eligible = map(np.array, zip(*rows, strict=True))
+    return p_wrong, int((disputed & eligible).sum()), eligible
 
 
 @SOME
 @given(ROWS)
-def test_by_default_the_posterior_decides(rows):
+def test_by_default_as_many_as_are_disputed_from_the_top_of_the_ranking(rows):
     p_wrong, disputed, eligible = columns(rows)
-    np.testing.assert_array_equal(suspects(Rule(), p_wrong, disputed, eligible), disputed & eligible)
+    chosen = suspects(Rule(), p_wrong, disputed, eligible)
+    candidates = ranking(p_wrong, eligible & (p_wrong > 0))
+    np.testing.assert_array_equal(np.flatnonzero(chosen), np.sort(candidates[:disputed]))
 
 
 @SOME
@@ -103,7 +106,8 @@ def test_ties_are_in_the_order_of_the_rows():
         (
             Rule(),
             "posterior",
-            "a row is a suspect if another label has a mean probability above 40 %, with and without its given label",
+            "the rows with the highest P(wrong), as many as there are rows where another label has a mean probability "
+            "above 40 %, with and without the given label",
         ),
         (Rule(0.8), "precision", "the longest list of which at least 80 % are expected to be wrong"),
         (Rule(budget=1_500), "budget", "the 1,500 rows whose labels are most probably wrong"),

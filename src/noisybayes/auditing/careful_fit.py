@@ -20,8 +20,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
-from scipy.optimize import minimize
 
 from ..dataset import Rows
 from ..dataset.tree import Array
@@ -29,49 +27,18 @@ from ..model.mislabel import constant_rate
 from ..robust.calibration import Labels
 from ..robust.label_weights import Reweighted
 from .judged import Judged
+from .pair_scores import TINY, LabelProblem, PairScores
 
 # Enough rows for the numbers of one pair of classes; more rows would only take longer.
 _MOST_ROWS = 5_000
 # Beyond this many classes pairs have too few rows to tell what their scores are worth, and D stays zero.
 _MOST_CLASSES = 40
-# Standard deviation of what the scores of a pair may be worth more or less than those of the others.
-_SPREAD = 0.3
-# Nats per row and square of an offset: hardly any, since offsets must say what scores get wrong.
-_MOST_PENALTY = 0.001
 # Labels are mostly right: the matrix starts there.
 _START_DIAGONAL = 0.95
 # Nats per row by which the start from the fit must end higher.
 _MUST_GAIN = 0.0075
 # Nats of total gain over "all right" at which the matrix counts for half.
 _HALF = 3.0
-# A bound on the steps of the solver.
-_STEPS = 60
-# Keeps a label that no class allows from becoming nan.
-_TINY = 1e-300
-
-
-class PairScores(NamedTuple):
-    """What the scores are worth, and how labels go wrong."""
-
-    factor: float
-    pairs: Array  # (K, K) symmetric
-    offset: Array  # (K,)
-    matrix: Array  # (K, K): [observed, true]
-
-    def prior(self, scores: Array) -> Array:
-        """(n, K) P(true | x)"""
-        return _softmax(self.logits(scores))
-
-    def logits(self, scores: Array) -> Array:
-        scaled = self.factor * scores
-        return np.asarray(scaled + scaled @ self.pairs + self.offset)
-
-    def true(self, scores: Array, observed: Array) -> Array:
-        """(n, K) P(true | x, label); of rows without a label, P(true | x)."""
-        prior = self.prior(scores)
-        table = np.vstack([self.matrix, np.ones(len(self.matrix))])
-        joint = prior * table[observed] + _TINY
-        return np.asarray(joint / joint.sum(axis=1, keepdims=True))
 
 
 class CarefulFit(NamedTuple):
@@ -92,14 +59,19 @@ class Sums(NamedTuple):
     surprise: float  # mean of `surprise_of`
 
 
-def careful_fit(judged: Judged) -> CarefulFit:
+def label_problem(judged: Judged) -> LabelProblem:
+    """The labels of some rows, and their scores by the fit."""
     rows = judged.some_rows(_MOST_ROWS)
     rows = rows.take(np.flatnonzero(rows.observed < len(judged.classes)))
-    labels = Labels.of(rows)
-    problem = _Problem(scores_of(judged.fitted, rows), rows.observed, labels.weight[:, 0], _pseudo(judged))
+    return LabelProblem(scores_of(judged.fitted, rows), rows.observed, Labels.of(rows).weight[:, 0], _pseudo(judged))
+
+
+def careful_fit(judged: Judged, problem: LabelProblem | None = None) -> CarefulFit:
+    """problem : `label_problem` of the rows, if somebody has it already"""
+    problem = problem or label_problem(judged)
     K = len(judged.classes)
     start = PairScores(1.0, np.zeros((K, K)), np.zeros(K), np.eye(K))
-    plain, height = problem.fit(start, with_pairs=False, with_matrix=False)
+    plain, height = problem.plain
     by_pair, higher = problem.fit(plain, True, False) if K <= _MOST_CLASSES else (plain, -np.inf)
     has_pairs = higher - height > K * (K + 1) / 2
     all_right, least = (by_pair, higher) if has_pairs else (plain, height)
@@ -111,7 +83,7 @@ def careful_fit(judged: Judged) -> CarefulFit:
             careful, reached = from_fit, top
     else:
         careful, reached = from_fit, top
-    gain = (reached - least) * judged.n_labeled / max(len(rows.observed), 1)
+    gain = (reached - least) * judged.n_labeled / max(len(problem.observed), 1)
     share = 1.0 / (1.0 + np.exp(np.clip(_HALF - gain, -500, 500)))
     matrix = share * careful.matrix + (1.0 - share) * np.eye(K)
     return CarefulFit(all_right, careful._replace(matrix=matrix))
@@ -119,7 +91,7 @@ def careful_fit(judged: Judged) -> CarefulFit:
 
 def sums_of(judged: Judged, careful: CarefulFit) -> Sums:
     *totals, n, weight = judged.data.map_sum(partial(_sums, fitted=judged.fitted, careful=careful))
-    unexplained, wrong = (float(total / max(weight, _TINY)) for total in totals[:2])
+    unexplained, wrong = (float(total / max(weight, TINY)) for total in totals[:2])
     return Sums(unexplained, wrong, float(totals[2] / max(n, 1)))
 
 
@@ -148,73 +120,3 @@ def scores_of(fitted: Reweighted, rows: Rows) -> Array:
 
 def _pseudo(judged: Judged) -> float:
     return 1.0 if judged.training is None else judged.training.found.problem.config.pseudo_rows
-
-
-class _Problem:
-    """The penalised likelihood of some labels, and where it is highest."""
-
-    def __init__(self, scores: Array, observed: Array, weight: Array, pseudo_rows: float) -> None:
-        self.by_class, self.observed, self.weight = np.ascontiguousarray(scores.T), observed, weight
-        n, K = scores.shape
-        self.is_label = sparse.csr_array((np.ones(n), (observed, np.arange(n))), shape=(K, n))
-        self.total, self.K = float(weight.sum()), scores.shape[1]
-        self.upper = np.triu_indices(self.K)
-        spread = np.where(self.upper[0] == self.upper[1], np.sqrt(2.0), 1.0) * _SPREAD
-        self.precision = 1.0 / spread**2
-        self.pseudo_rows = pseudo_rows
-
-    def fit(self, start: PairScores, with_pairs: bool, with_matrix: bool) -> tuple[PairScores, float]:
-        """Where the search from `start` ends, and how high."""
-        K = self.K
-        rate = float(np.trace(start.matrix)) / K
-        pseudo = self.pseudo_rows * constant_rate(K, min(max(rate, 0.5), 0.99))
-        first = [np.log(start.factor), *start.offset]
-        first += list(start.pairs[self.upper]) if with_pairs else []
-        first += list(np.log(np.maximum(start.matrix, 1e-4)).ravel()) if with_matrix else []
-
-        def unpacked(numbers: Array) -> PairScores:
-            pairs = np.zeros((K, K))
-            rest = numbers[K + 1 :]
-            if with_pairs:
-                pairs[self.upper] = rest[: len(self.precision)]
-                pairs = pairs + pairs.T - np.diag(np.diag(pairs))
-                rest = rest[len(self.precision) :]
-            matrix = _softmax(rest.reshape(K, K).T).T if with_matrix else start.matrix
-            return PairScores(float(np.exp(np.clip(numbers[0], -8, 4))), pairs, numbers[1 : K + 1], matrix)
-
-        def loss(numbers: Array) -> tuple[float, Array]:
-            return self._loss(unpacked(numbers), pseudo, with_pairs, with_matrix)
-
-        end = minimize(loss, np.array(first), jac=True, method="L-BFGS-B", options={"maxiter": _STEPS, "maxcor": 20})
-        found = unpacked(end.x)
-        return found, -float(end.fun) * self.total
-
-    def _loss(self, now: PairScores, pseudo: Array, with_pairs: bool, with_matrix: bool) -> tuple[float, Array]:
-        """Minus the objective per row, and its gradient. Arrays are (K, n): sums over classes are fast that way."""
-        scaled = now.factor * self.by_class
-        logits = scaled + now.pairs @ scaled if with_pairs else scaled
-        prior = np.exp(logits + now.offset[:, None] - (logits + now.offset[:, None]).max(axis=0))
-        prior /= prior.sum(axis=0)
-        joint = prior * now.matrix.T[:, self.observed]
-        told = joint.sum(axis=0) + _TINY
-        posterior = joint / told * self.weight
-        gap = posterior - prior * self.weight
-        value = self.weight @ np.log(told) - _MOST_PENALTY * self.total * (now.offset**2).sum()
-        slope = [np.array([(gap * logits).sum()]), gap.sum(axis=1) - 2 * _MOST_PENALTY * self.total * now.offset]
-        if with_pairs:
-            pairs = now.pairs[self.upper]
-            both = scaled @ gap.T
-            both = both + both.T - np.diag(np.diag(both))
-            value -= 0.5 * (self.precision * pairs**2).sum()
-            slope.append(both[self.upper] - self.precision * pairs)
-        if with_matrix:
-            counts = self.is_label @ posterior.T + pseudo
-            value += (pseudo * np.log(now.matrix + _TINY)).sum()
-            slope.append((counts - now.matrix * counts.sum(axis=0)).ravel())
-        return -float(value) / self.total, -np.concatenate(slope) / self.total
-
-
-def _softmax(logits: Array) -> Array:
-    """Over the last axis."""
-    raised = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    return np.asarray(raised / raised.sum(axis=-1, keepdims=True))

@@ -1,8 +1,9 @@
 """Two lists with two rules: rows to look at, and labels to change unseen.
 
-A suspect is worth a look: some other label has a mean probability above SUSPECT, with and without the given label. The
-given label itself is evidence where mistakes follow the class, and none where people slip on unclear rows; the mean
-does well on both (chosen on audits of texts and tables with known mistakes of both kinds).
+Suspects are worth a look: the rows with the highest P(wrong), as many as there are rows where some other label has a
+mean probability above SUSPECT, with and without the given label. The given label itself is evidence where mistakes
+follow the class, and none where people slip on unclear rows; the mean counts well on both (chosen on audits of texts
+and tables with known mistakes of both kinds), and P(wrong) ranks better.
 
 A correction must not do harm: the label is changed only where another one is probable even if labels are all right, and
 by the careful reading; and only if the careful reading doubts enough labels to tell mistakes from unclear rows at all.
@@ -59,6 +60,9 @@ def _of_rows(
     n, K = true.shape
     every, there = np.arange(n), np.flatnonzero(rows.observed < K)
     both = 0.5 * (found.prior[:, 0] + true)
+    if fitted.hedge is not None:
+        share = fitted.hedge.share
+        both = share * both + (1.0 - share) * fitted.hedge.all_right(found.prior[:, 0])
     both[there, rows.observed[there]] = 0.0
     label = true.argmax(axis=1)
     label[there] = rows.observed[there]

@@ -11,10 +11,11 @@ import numpy as np
 from ..dataset.tree import Array
 from ..estimators.latent import LatentLabelModel
 from ..estimators.threads import one_blas_thread
-from .careful_fit import careful_fit, sums_of
+from .careful_fit import careful_fit, label_problem, sums_of
 from .contradictions import Contradictions, contradictions
 from .corrections import corrector, warnings_of_corrections
 from .evidence import Evidence, evidence
+from .hedging import hedged
 from .impact import Impact, impact
 from .intervals import Intervals, intervals, without_least
 from .judged import Judged, judge, with_checks
@@ -175,13 +176,15 @@ def findings_of(
     tell("estimating the cost")
     # the cost is that of naive Bayes, whoever else judges the labels
     cost, reason = impact(judged.naive_bayes or judged, found.mislabel_matrix, level, int(rng.integers(2**31)))
-    careful = careful_fit(judged)
+    problem = label_problem(judged)
+    careful = careful_fit(judged, problem)
     sums = sums_of(judged, careful)
     if sums.wrong < LEAST_TOLD:
         found = without_least(found)
-    correct = corrector(judged, careful, sums)
+    told = hedged(judged, problem)
+    correct = corrector(told, careful, sums)
     kind = RemoteRows if judged.data.is_remote else RowTable
-    rows: RowTable | RemoteRows = kind.of(judged, rule, correct)
+    rows: RowTable | RemoteRows = kind.of(told, rule, correct)
     doubtful = contradictions(judged)
     rate = noise_rate(judged, float(found.noise_rate.estimate), sums, level)
     doubts = warnings_of_corrections(judged, careful, sums, float(found.noise_rate.estimate), rows.n_changed)

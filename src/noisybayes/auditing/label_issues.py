@@ -82,7 +82,7 @@ def _judge(labels: ArrayLike, pred_probs: ArrayLike) -> _Judged:
     some = np.argsort(hashed(0, np.arange(n)), kind="stable")[:_MOST_ROWS]
     target = Target(scores[:, some], given.take(some), Full(0.0), np.array([0.5 / n]), DEFAULT)
     calibration = fit_calibration(target, np.zeros((1, K)))
-    true = TwoReadings(None, calibration).said(posterior(calibration, scores, given))
+    true = TwoReadings(None, calibration).said(posterior(calibration, scores, given), codes)
     at = np.arange(n)
     p_wrong = np.clip(1.0 - true[at, codes], 0.0, 1.0)
     true[at, codes] = -1.0

@@ -19,7 +19,7 @@ from ..dataset import Dataset
 from ..dataset.tree import Array, Pieces, summed
 from .judged import Judged
 from .partition_rows import PartitionRows
-from .row_results import Chosen, Correct, Foremost, RowJudge, RowResults
+from .row_results import SUSPECT, Chosen, Correct, Foremost, RowJudge, RowResults
 from .row_table import Said
 from .rules import ReviewCurve, Rule, review_points
 
@@ -50,6 +50,7 @@ class _Totals(NamedTuple):
     doubtful: Array  # eligible, and P(wrong) above 0
     wrong: Array  # expected number of wrong labels among the eligible
     changed: Array  # eligible, and corrected
+    disputed: Array  # eligible, and another label is probable enough
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,12 +71,12 @@ class RemoteRows:
         totals = over_rows(_count)
         points = review_points(int(totals.eligible))
         asked = [Rank(int(rank)) for rank in points]
-        rows: list[Rank | Mean] = [*asked, *_query(rule, int(totals.doubtful))]
+        rows: list[Rank | Mean] = [*asked, *_query(rule, totals)]
         found = select(lambda level, ranges: over_rows(partial(_ranges, level=level, ranges=ranges)), rows)
         sums = np.array([cut.sum for cut in found[: len(points)] if cut is not None])
         wrong = max(float(totals.wrong), 1e-300)
         review = ReviewCurve(points, sums / np.maximum(points, 1), sums / wrong)
-        chosen = _chosen(over_rows, rule, found[len(points) :], int(totals.doubtful))
+        chosen = _chosen(over_rows, found[len(points) :])
         listed = over_rows(partial(_listed, chosen=chosen, n_classes=len(judged.classes)))
         by = listed[0].astype(int)
         n_changed = int(totals.changed)
@@ -157,7 +158,8 @@ def _pass(data: Dataset, judge: RowJudge, fn: Callable[[RowResults], Any]) -> An
 def _count(found: RowResults) -> _Totals:
     p_wrong = found.p_wrong[found.eligible]
     changed = (found.eligible & (found.corrected != found.observed)).sum()
-    counts = (found.verified.sum(), len(p_wrong), (p_wrong > 0).sum(), p_wrong.sum(), changed)
+    disputed = (found.eligible & (found.suspicion > SUSPECT)).sum()
+    counts = (found.verified.sum(), len(p_wrong), (p_wrong > 0).sum(), p_wrong.sum(), changed, disputed)
     return _Totals(*(np.asarray(count, dtype=np.float64) for count in counts))
 
 
@@ -166,17 +168,14 @@ def _ranges(found: RowResults, level: int, ranges: Array) -> Array:
     return range_sums(keys_of(p_wrong), p_wrong, level, ranges)
 
 
-def _query(rule: Rule, n_doubtful: int) -> list[Rank | Mean]:
+def _query(rule: Rule, totals: _Totals) -> list[Rank | Mean]:
     if rule.precision is not None:
         return [Mean(rule.precision)]
-    if rule.budget is not None:
-        return [Rank(min(int(rule.budget), n_doubtful))] if min(rule.budget, n_doubtful) else []
-    return []
+    size = min(int(totals.disputed if rule.budget is None else rule.budget), int(totals.doubtful))
+    return [Rank(size)] if size else []
 
 
-def _chosen(over_rows: Callable[..., Any], rule: Rule, found: Sequence[Cut | None], n_doubtful: int) -> Chosen:
-    if rule.name == "posterior":
-        return Chosen()
+def _chosen(over_rows: Callable[..., Any], found: Sequence[Cut | None]) -> Chosen:
     if not found:
         return Chosen(2.0)  # nobody
     (cut,) = found

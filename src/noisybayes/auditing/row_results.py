@@ -16,7 +16,7 @@ from ..robust.training_posterior import row_posteriors
 
 #: Suspects that are listed with their reasons, most suspicious first.
 MOST_LISTED = 10_000
-#: Rows with more suspicion than this are worth a look.
+#: As many rows are worth a look as have more suspicion than this.
 SUSPECT = 0.4
 
 
@@ -52,7 +52,7 @@ class RowJudge:
 
     def unverified(self, rows: Rows) -> Array:
         """The same, as if none of them were verified."""
-        alone = self.fitted.said(self.fitted.unverified(rows))
+        alone = self.fitted.said(self.fitted.unverified(rows), rows.observed)
         return adjust(alone, rows.observed, self.recalibration)
 
     def __call__(self, rows: Rows) -> RowResults:
@@ -70,14 +70,12 @@ class RowJudge:
 
 
 class Chosen(NamedTuple):
-    """Which rows are suspects: those whose suspicion is above SUSPECT, or those down to a row of the ranking."""
+    """Which rows are suspects: those down to a row of the ranking."""
 
-    p_wrong: float | None = None  # of the last row in the ranking
+    p_wrong: float  # of the last row in the ranking
     last: int = -1  # number of the last row among those with the same P(wrong)
 
     def __call__(self, found: RowResults) -> Array:
-        if self.p_wrong is None:
-            return np.asarray(found.eligible & (found.suspicion > SUSPECT))
         same = (found.p_wrong == self.p_wrong) & (found.number <= self.last)
         return np.asarray(found.eligible & (found.p_wrong > 0) & ((found.p_wrong > self.p_wrong) | same))
 

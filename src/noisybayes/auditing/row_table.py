@@ -47,7 +47,8 @@ class RowTable:
         verified = np.zeros(n, dtype=bool) if judged.verified is None else judged.verified >= 0
         eligible = (observed < K) & ~verified
         suspicion, corrected = judged.data.collect(correct)
-        chosen = suspects(rule, p_wrong, suspicion > SUSPECT, eligible)
+        disputed = int((eligible & (suspicion > SUSPECT)).sum())
+        chosen = suspects(rule, p_wrong, disputed, eligible)
         n_changed = int((eligible & (corrected != observed)).sum())
         return cls(
             judged.classes,

@@ -11,8 +11,8 @@ from ..dataset.tree import Array
 
 
 class Rule(NamedTuple):
-    """By default the probability of another label, with and without the given one, decides; else the expected precision
-    of the list, or how many rows can be looked at."""
+    """Suspects are the rows with the highest P(wrong). How many: as many as have another probable label; or by the
+    expected precision of the list; or as many as can be looked at."""
 
     precision: float | None = None
     budget: int | None = None
@@ -27,7 +27,10 @@ class Rule(NamedTuple):
             return f"the longest list of which at least {whole_percent(self.precision)} are expected to be wrong"
         if self.budget is not None:
             return f"the {self.budget:,} rows whose labels are most probably wrong"
-        return "a row is a suspect if another label has a mean probability above 40 %, with and without its given label"
+        return (
+            "the rows with the highest P(wrong), as many as there are rows where another label has a mean probability "
+            "above 40 %, with and without the given label"
+        )
 
     def check(self) -> None:
         if self.precision is not None and self.budget is not None:
@@ -44,11 +47,9 @@ def ranking(p_wrong: Array, eligible: Array) -> Array:
     return np.asarray(rows[np.argsort(-p_wrong[rows], kind="stable")])
 
 
-def suspects(rule: Rule, p_wrong: Array, disputed: Array, eligible: Array) -> Array:
-    """(n,) bool. `disputed`: another label is probable enough; `eligible`: labeled and not verified."""
+def suspects(rule: Rule, p_wrong: Array, disputed: int, eligible: Array) -> Array:
+    """(n,) bool. disputed : eligible rows where another label is probable enough; eligible : labeled, not verified"""
     rule.check()
-    if rule.name == "posterior":
-        return np.asarray(disputed & eligible)
     order = ranking(p_wrong, eligible)
     order = order[p_wrong[order] > 0]
     if rule.precision is not None:
@@ -56,7 +57,7 @@ def suspects(rule: Rule, p_wrong: Array, disputed: Array, eligible: Array) -> Ar
         # expected precision never rises along the ranking, so that the count of those above is the length of the list
         order = order[: int((expected >= rule.precision).sum())]
     else:
-        order = order[: int(rule.budget or 0)]
+        order = order[: disputed if rule.budget is None else int(rule.budget)]
     chosen = np.zeros(len(p_wrong), dtype=bool)
     chosen[order] = True
     return chosen

@@ -12,6 +12,7 @@ from ..dataset.tree import Array
 from ..model import em
 from ..model import fit as em_fit
 from .calibration import Calibration, Labels, Posterior, posterior
+from .hedge import Hedge
 
 
 class Weighted(NamedTuple):
@@ -41,6 +42,7 @@ class Reweighted(NamedTuple):
 
     scorer: Any  # .scores(rows): (B, n, R, K)
     calibration: Calibration
+    hedge: Hedge | None = None  # of an audit, if nothing shows that mistakes follow the class
 
     def __call__(self, rows: Rows) -> Weighted:
         true = posterior(self.calibration, self.scorer.scores(rows), Labels.of(rows)).true
@@ -50,9 +52,10 @@ class Reweighted(NamedTuple):
         """What the rows would be said to be if none of them were verified."""
         return posterior(self.calibration, self.scorer.scores(rows), Labels.of(rows)._replace(verified=None))
 
-    def said(self, found: Posterior) -> Array:
+    def said(self, found: Posterior, observed: Array) -> Array:
         """(n, K) P(true | x, label) as an audit tells it."""
-        return np.asarray(found.true[:, 0])
+        true = np.asarray(found.true[:, 0])
+        return true if self.hedge is None else self.hedge(true, found.prior[:, 0], observed)
 
 
 class TwoReadings(Reweighted):
@@ -62,7 +65,7 @@ class TwoReadings(Reweighted):
     unclear rows, a wrong label says no more than the row does: P(true | x). Both count the same.
     """
 
-    def said(self, found: Posterior) -> Array:
+    def said(self, found: Posterior, observed: Array) -> Array:
         return np.asarray(0.5 * (found.true[:, 0] + found.prior[:, 0]))
 
 

@@ -87,7 +87,7 @@ def _verified_rows(rows: Rows, fitted: Reweighted) -> Pieces:
     if not some.n_rows:
         none = np.zeros(0)
         return Pieces([(none, none, none)])
-    true = fitted.said(fitted.unverified(some))
+    true = fitted.said(fitted.unverified(some), some.observed)
     p_wrong = 1.0 - true[np.arange(len(true)), some.observed]
     return Pieces([(p_wrong, (some.observed != some.verified).astype(float), Labels.of(some).weight[:, 0])])
 

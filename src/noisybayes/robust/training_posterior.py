@@ -88,7 +88,7 @@ def _of_block(
     rows: Rows, fitted: Reweighted, as_given: Reweighted | None, recalibration: Recalibration, keep: Any, of_rows: bool
 ) -> _Sums:
     labels, found = Labels.of(rows), fitted.unverified(rows)
-    alone, prior = fitted.said(found), found.prior[:, 0]
+    alone, prior = fitted.said(found, rows.observed), found.prior[:, 0]
     true = pin_verified(adjust(alone, rows.observed, recalibration), rows.verified)
     if as_given is not None:
         prior = as_given.calibration.log_joint(as_given.scorer.scores(rows))[:, 0]

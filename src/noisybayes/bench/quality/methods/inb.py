@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ....auditing.hedging import hedged
+from ....auditing.judged import judge
 from ....estimators import BernoulliINB, MultinomialINB
 from ..tasks import Array, Task
 from .outcome import Features, Outcome, binary, n_parameters, of_given, tfidf
@@ -40,7 +42,9 @@ def outcome(model: Any, features: Features, y: Array) -> Outcome:
     posterior = getattr(model, "true_proba_", None)
     if posterior is None:
         posterior = model.predict_true_proba(features.train, y)
-    p_wrong = 1.0 - of_given(posterior, model.classes_, y)
+    by_matrix = 1.0 - of_given(posterior, model.classes_, y)
+    # as an audit tells it
+    p_wrong = hedged(judge(model, features.train, y)).p_wrong if hasattr(model, "true_proba_") else by_matrix
     suggested = model.classes_[posterior.argmax(axis=1)]
     flagged = suggested != y
     return Outcome(
@@ -48,7 +52,7 @@ def outcome(model: Any, features: Features, y: Array) -> Outcome:
         flagged=flagged,
         review=_work_list(model, p_wrong, flagged),
         suggested=suggested,
-        noise_rate=float(p_wrong.mean()),
+        noise_rate=float(by_matrix.mean()),
         test_pred=model.predict(features.test),
         calibrated=True,
         n_parameters=n_parameters(model),

@@ -1,0 +1,82 @@
+"""Whether the mislabeling matrix has earned its place: do the labels show that mistakes follow the class?
+
+The matrix explains labels that the features do not. So does "all labels are right, and scores are worth less than the
+fit took them for". The two are compared by the log-likelihood of the labels, out of fold, less one nat for each number
+of the matrix (Akaike's criterion); or, of a matrix with one rate for all labels, less one. The weight of the matrix is
+
+    share = 1 / (1 + exp(-evidence)),   evidence = its lead in nats
+
+Where that is not 1, `Hedge` says what is told instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from ..dataset.tree import Array
+from ..model.mislabel import Fixed
+from ..robust.hedge import Hedge
+from ..robust.recalibration import recalibration_of
+from ..robust.training_posterior import posterior_of_rows
+from .careful_fit import label_problem
+from .judged import Judged
+from .pair_scores import TINY, LabelProblem, PairScores
+
+# A matrix with more weight than this (a lead of about three nats) counts fully.
+_CERTAIN = 0.95
+
+
+def hedged(judged: Judged, problem: LabelProblem | None = None) -> Judged:
+    """The same rows, with P(wrong) told as far as the labels show that mistakes follow the class.
+
+    problem : `label_problem` of the rows, if somebody has it already
+    """
+    if not _can_tell(judged):
+        return judged
+    problem = problem or label_problem(judged)
+    share = matrix_share(judged, problem)
+    if share > _CERTAIN:
+        return judged
+    plain, _ = problem.plain
+    fitted = judged.fitted._replace(hedge=Hedge(share, plain.factor, plain.offset))
+    recalibration = recalibration_of(judged.data, fitted)
+    told = posterior_of_rows(judged.data, fitted, None, recalibration)
+    # what is said of classes (matrix, rates) stays that of the matrix
+    posterior = judged.posterior._replace(rows=told.rows, recalibration=recalibration)
+    return replace(judged, fitted=fitted, posterior=posterior)
+
+
+def _can_tell(judged: Judged) -> bool:
+    """Scores must be out of fold, the matrix estimated; other views have readings of their own."""
+    if judged.training is None or judged.naive_bayes is not None or len(judged.classes) < 2 or not judged.n_labeled:
+        return False
+    return not isinstance(judged.training.found.problem.structure, Fixed)
+
+
+def matrix_share(judged: Judged, problem: LabelProblem) -> float:
+    """Weight of the matrix against "all labels are right", from 0 to 1."""
+    K = len(judged.classes)
+    scale = judged.n_labeled / max(len(problem.observed), 1)
+    as_fitted = PairScores(1.0, np.zeros((K, K)), np.zeros(K), judged.fitted.calibration.mislabel[0])
+    prior = as_fitted.prior(problem.by_class.T)
+    all_right = problem.weight @ np.log(_of_labels(problem, problem.plain[0].prior(problem.by_class.T)))
+    by_matrix = problem.weight @ np.log((prior * as_fitted.matrix[problem.observed]).sum(axis=1) + TINY)
+    of_one_rate = _one_rate(problem.weight, _of_labels(problem, prior), K)
+    evidence = max(scale * (by_matrix - all_right) - K * (K - 1), scale * (of_one_rate - all_right) - 1.0)
+    return float(1.0 / (1.0 + np.exp(np.clip(-evidence, -500.0, 500.0))))
+
+
+def _of_labels(problem: LabelProblem, prior: Array) -> Array:
+    return np.asarray(prior[np.arange(len(prior)), problem.observed] + TINY)
+
+
+def _one_rate(weight: Array, own: Array, n_classes: int) -> float:
+    """The highest log-likelihood of one rate of mistakes, the same for all labels. own : (n,) P(label | x)"""
+
+    def loss(rate: float) -> float:
+        return -float(weight @ np.log((1.0 - rate) * own + rate / (n_classes - 1) * (1.0 - own) + TINY))
+
+    return -float(minimize_scalar(loss, bounds=(0.0, 1.0 - 1.0 / n_classes), method="bounded").fun)

@@ -1,0 +1,122 @@
+"""What scores are worth for pairs of classes, and the penalised likelihood of labels that it maximises."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import minimize
+
+from ..dataset.tree import Array
+from ..model.mislabel import constant_rate
+
+# Standard deviation of what the scores of a pair may be worth more or less than those of the others.
+_SPREAD = 0.3
+# Nats per row and square of an offset: hardly any, since offsets must say what scores get wrong.
+_MOST_PENALTY = 0.001
+# A bound on the steps of the solver.
+_STEPS = 60
+#: Keeps a label that no class allows from becoming nan.
+TINY = 1e-300
+
+
+class PairScores(NamedTuple):
+    """What the scores are worth, and how labels go wrong."""
+
+    factor: float
+    pairs: Array  # (K, K) symmetric
+    offset: Array  # (K,)
+    matrix: Array  # (K, K): [observed, true]
+
+    def prior(self, scores: Array) -> Array:
+        """(n, K) P(true | x)"""
+        return _softmax(self.logits(scores))
+
+    def logits(self, scores: Array) -> Array:
+        scaled = self.factor * scores
+        return np.asarray(scaled + scaled @ self.pairs + self.offset)
+
+    def true(self, scores: Array, observed: Array) -> Array:
+        """(n, K) P(true | x, label); of rows without a label, P(true | x)."""
+        prior = self.prior(scores)
+        table = np.vstack([self.matrix, np.ones(len(self.matrix))])
+        joint = prior * table[observed] + TINY
+        return np.asarray(joint / joint.sum(axis=1, keepdims=True))
+
+
+class LabelProblem:
+    """The penalised likelihood of some labels, and where it is highest."""
+
+    def __init__(self, scores: Array, observed: Array, weight: Array, pseudo_rows: float) -> None:
+        self.by_class, self.observed, self.weight = np.ascontiguousarray(scores.T), observed, weight
+        n, K = scores.shape
+        self.is_label = sparse.csr_array((np.ones(n), (observed, np.arange(n))), shape=(K, n))
+        self.total, self.K = float(weight.sum()), scores.shape[1]
+        self.upper = np.triu_indices(self.K)
+        spread = np.where(self.upper[0] == self.upper[1], np.sqrt(2.0), 1.0) * _SPREAD
+        self.precision = 1.0 / spread**2
+        self.pseudo_rows = pseudo_rows
+
+    @cached_property
+    def plain(self) -> tuple[PairScores, float]:
+        """Labels are all right, and the scores of all pairs are worth the same; and how high that is."""
+        K = self.K
+        return self.fit(PairScores(1.0, np.zeros((K, K)), np.zeros(K), np.eye(K)), with_pairs=False, with_matrix=False)
+
+    def fit(self, start: PairScores, with_pairs: bool, with_matrix: bool) -> tuple[PairScores, float]:
+        """Where the search from `start` ends, and how high."""
+        K = self.K
+        rate = float(np.trace(start.matrix)) / K
+        pseudo = self.pseudo_rows * constant_rate(K, min(max(rate, 0.5), 0.99))
+        first = [np.log(start.factor), *start.offset]
+        first += list(start.pairs[self.upper]) if with_pairs else []
+        first += list(np.log(np.maximum(start.matrix, 1e-4)).ravel()) if with_matrix else []
+
+        def unpacked(numbers: Array) -> PairScores:
+            pairs = np.zeros((K, K))
+            rest = numbers[K + 1 :]
+            if with_pairs:
+                pairs[self.upper] = rest[: len(self.precision)]
+                pairs = pairs + pairs.T - np.diag(np.diag(pairs))
+                rest = rest[len(self.precision) :]
+            matrix = _softmax(rest.reshape(K, K).T).T if with_matrix else start.matrix
+            return PairScores(float(np.exp(np.clip(numbers[0], -8, 4))), pairs, numbers[1 : K + 1], matrix)
+
+        def loss(numbers: Array) -> tuple[float, Array]:
+            return self._loss(unpacked(numbers), pseudo, with_pairs, with_matrix)
+
+        end = minimize(loss, np.array(first), jac=True, method="L-BFGS-B", options={"maxiter": _STEPS, "maxcor": 20})
+        found = unpacked(end.x)
+        return found, -float(end.fun) * self.total
+
+    def _loss(self, now: PairScores, pseudo: Array, with_pairs: bool, with_matrix: bool) -> tuple[float, Array]:
+        """Minus the objective per row, and its gradient. Arrays are (K, n): sums over classes are fast that way."""
+        scaled = now.factor * self.by_class
+        logits = scaled + now.pairs @ scaled if with_pairs else scaled
+        prior = np.exp(logits + now.offset[:, None] - (logits + now.offset[:, None]).max(axis=0))
+        prior /= prior.sum(axis=0)
+        joint = prior * now.matrix.T[:, self.observed]
+        told = joint.sum(axis=0) + TINY
+        posterior = joint / told * self.weight
+        gap = posterior - prior * self.weight
+        value = self.weight @ np.log(told) - _MOST_PENALTY * self.total * (now.offset**2).sum()
+        slope = [np.array([(gap * logits).sum()]), gap.sum(axis=1) - 2 * _MOST_PENALTY * self.total * now.offset]
+        if with_pairs:
+            pairs = now.pairs[self.upper]
+            both = scaled @ gap.T
+            both = both + both.T - np.diag(np.diag(both))
+            value -= 0.5 * (self.precision * pairs**2).sum()
+            slope.append(both[self.upper] - self.precision * pairs)
+        if with_matrix:
+            counts = self.is_label @ posterior.T + pseudo
+            value += (pseudo * np.log(now.matrix + TINY)).sum()
+            slope.append((counts - now.matrix * counts.sum(axis=0)).ravel())
+        return -float(value) / self.total, -np.concatenate(slope) / self.total
+
+
+def _softmax(logits: Array) -> Array:
+    """Over the last axis."""
+    raised = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return np.asarray(raised / raised.sum(axis=-1, keepdims=True))

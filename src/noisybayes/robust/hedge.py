@@ -1,0 +1,40 @@
+"""What to say of a label if nothing shows that mistakes follow the class.
+
+Then the mislabeling matrix explains the labels no better than the assumption that all of them are right, and P(wrong)
+by the matrix ranks rows by chance, or worse. Two readings are left, and the labels cannot tell which one holds: all
+labels are right, or mistakes sit on unclear rows, so that a label is wrong with the probability of the other classes
+given the row. Both count the same: P(wrong) is half of 1 - P(label | x). It never passes one half, since the given
+label is still the most probable one; it says which rows to look at first.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..dataset.tree import Array
+
+
+class Hedge(NamedTuple):
+    share: float  # how far the matrix has earned its place, from 0 to 1
+    factor: float  # what scores are worth if all labels are right
+    offset: Array  # (K,) of the classes, likewise
+
+    def all_right(self, prior: Array) -> Array:
+        """(n, K) P(class | x) if all labels are right, from P(true | x) of the fit."""
+        logits = self.factor * np.log(np.maximum(prior, np.finfo(prior.dtype).tiny)) + self.offset
+        raised = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return np.asarray(raised / raised.sum(axis=1, keepdims=True), dtype=prior.dtype)
+
+    def __call__(self, true: Array, prior: Array, observed: Array) -> Array:
+        """(n, K) P(true | x, label) as it is told; of rows without a label, as it was.
+
+        true, prior : (n, K) P(true | x, label) and P(true | x) of the fit
+        """
+        there = np.flatnonzero(observed < true.shape[1])
+        either = 0.5 * self.all_right(prior[there])
+        either[np.arange(len(there)), observed[there]] += 0.5
+        told = true.copy()
+        told[there] = self.share * true[there] + (1.0 - self.share) * either
+        return told

@@ -1,0 +1,72 @@
+"""P(wrong) is that of the matrix as far as the labels show that mistakes follow the class."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from sklearn.metrics import average_precision_score
+from sklearn.naive_bayes import BernoulliNB
+
+from noisybayes import BernoulliINB, simulate
+from noisybayes.auditing.careful_fit import label_problem
+from noisybayes.auditing.hedging import hedged, matrix_share
+from noisybayes.auditing.judged import judge
+from noisybayes.data.noise import boundary_noise
+from noisybayes.robust.hedge import Hedge
+
+
+def posteriors(n=200, K=3, seed=0):
+    rng = np.random.default_rng(seed)
+    prior, true = rng.dirichlet(np.full(K, 0.5), n), rng.dirichlet(np.full(K, 0.5), n)
+    return true, prior, rng.integers(K + 1, size=n)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_what_is_told_lies_between_the_matrix_and_the_mean_of_right_and_unclear(share):
+    true, prior, observed = posteriors()
+    hedge = Hedge(share, 0.7, np.array([0.1, 0.0, -0.1]))
+    told, there = hedge(true, prior, observed), np.flatnonzero(observed < 3)
+    np.testing.assert_allclose(told.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(told[observed == 3], true[observed == 3])
+    label = observed[there]
+    unclear = 1.0 - hedge.all_right(prior)[there, label]
+    by_matrix = 1.0 - true[there, label]
+    np.testing.assert_allclose(1.0 - told[there, label], share * by_matrix + (1 - share) * 0.5 * unclear)
+
+
+def test_probabilities_of_the_fit_count_as_they_are_without_factor_and_offset():
+    _, prior, _ = posteriors()
+    np.testing.assert_allclose(Hedge(0.0, 1.0, np.zeros(3)).all_right(prior), prior)
+
+
+@cache
+def judged(kind):
+    made = simulate(900, n_features=150, n_classes=2, diagonal=(0.8, 0.85), random_state=1)
+    y = made.y
+    if kind == "boundary":
+        proba = BernoulliNB().fit(made.X, made.true).predict_proba(made.X)
+        y = boundary_noise(made.true, proba, 0.15, np.random.default_rng(0))
+    elif kind == "clean":
+        y = made.true
+    return judge(BernoulliINB(random_state=0).fit(made.X, y), made.X, y), y != made.true
+
+
+@pytest.mark.parametrize(("kind", "earned"), [("class", True), ("boundary", False), ("clean", False)])
+def test_the_matrix_counts_where_mistakes_follow_the_class(kind, earned):
+    found, _ = judged(kind)
+    share = matrix_share(found, label_problem(found))
+    assert (share > 0.95) == earned
+    if earned:
+        assert hedged(found) is found
+    else:
+        told = hedged(found).p_wrong
+        assert share < 0.5
+        assert told.max() <= 0.5 + 0.5 * share
+
+
+def test_mistakes_on_unclear_rows_are_ranked_no_worse():
+    found, wrong = judged("boundary")
+    by_matrix, told = (average_precision_score(wrong, each.p_wrong) for each in (found, hedged(found)))
+    assert told >= by_matrix
