@@ -14,7 +14,7 @@ from scipy.special import ndtri
 
 from noisybayes import BernoulliINB, audit, simulate
 from noisybayes.auditing.noise_rate import from_checks
-from noisybayes.auditing.random_checks import draw
+from noisybayes.auditing.random_checks import chances, draw
 from noisybayes.cli.app import app
 from noisybayes.data.errors import InputError
 
@@ -147,7 +147,8 @@ def test_from_the_sample_file_to_the_number(tmp_path):
     assert first.exit_code == 0, first.output
     assert "--verified-random" in first.output
     sample = pl.read_csv(out / "to_check.csv")
-    assert sample.columns[:3] == ["row", "given", "true_label"]
+    assert sample.columns[:4] == ["row", "given", "true_label", "weight"]
+    assert 0 < sample["weight"].min() < sample["weight"].max() <= 2
     assert sample.height == 40
     assert sample["given"].to_list() == frame["label"][sample["row"].to_numpy() - 1].tolist()
     sample.with_columns(true_label=pl.Series(true[sample["row"].to_numpy() - 1].tolist())).write_csv(
@@ -169,6 +170,10 @@ def test_from_the_sample_file_to_the_number(tmp_path):
         (lambda s: s.with_columns(row=pl.lit(9_999)), "there is no row 9999 in a table of 600 rows"),
         (lambda s: s.with_columns(given=pl.lit("x")), "is this the sample of another table?"),
         (lambda s: s.with_columns(true_label=pl.lit("house")), "the true label 'house' in"),
+        (
+            lambda s: s.with_columns(true_label=pl.lit("a"), weight=pl.lit(0.0)),
+            "the weight of row 1 is 0.0, which is not a number above 0; restore what sample= wrote",
+        ),
     ],
 )
 def test_a_sample_that_does_not_fit_is_refused(tmp_path, change, message):
@@ -190,3 +195,46 @@ def test_other_refusals(tmp_path):
     with pytest.raises(InputError, match="row 1 was checked twice with two results: 'a' in the column 'checked'"):
         audit(twice, **columns(frame), verified="checked", verified_random="spot")
     assert "--sample writes files, so it needs a folder" in run(tmp_path / "x.csv", "--sample", 5).output
+
+
+@pytest.mark.parametrize("kind", ["good", "useless", "reversed"])
+def test_unequal_chances_leave_the_rate_unbiased_and_the_interval_right(kind):
+    rng = np.random.default_rng(3)
+    wrong, surprise = population(kind, rng)
+    chance = chances(surprise)
+    assert chance.mean() == pytest.approx(1.0)
+    assert chance.min() >= 0.5
+    none_missing = np.zeros(N, dtype=int)
+    covered, errors, plain = [], [], []
+    for seed in range(300):
+        rows = draw(none_missing, 1, 60, seed, chance)
+        rate, low, high = from_checks(
+            wrong[rows].astype(float), surprise[rows], surprise.mean(), N, 0.9, 1.0 / chance[rows]
+        )
+        assert low <= rate <= high
+        covered.append(low <= wrong.mean() <= high)
+        errors.append(rate - wrong.mean())
+        same = draw(none_missing, 1, 60, seed)
+        plain.append(from_checks(wrong[same].astype(float), surprise[same], surprise.mean(), N, 0.9)[0] - wrong.mean())
+    assert np.mean(covered) > 0.85
+    assert abs(np.mean(errors)) < 0.015
+    if kind == "good":
+        assert np.std(errors) < np.std(plain)
+
+
+def test_weights_that_are_the_same_change_nothing_and_counting_by_them_is_what_they_are_for():
+    rng = np.random.default_rng(0)
+    wrong, surprise = (rng.random(40) < 0.3).astype(float), rng.random(40)
+    plain = from_checks(wrong, surprise, 0.5, 1_000, 0.9)
+    np.testing.assert_allclose(from_checks(wrong, surprise, 0.5, 1_000, 0.9, np.full(40, 3.0)), plain)
+    # a surprise that says nothing: the share by weight
+    weight = rng.uniform(0.5, 2.0, 40)
+    rate, _, _ = from_checks(wrong, np.full(40, 0.2), 0.2, 1_000, 0.9, weight)
+    assert rate == pytest.approx(weight @ wrong / weight.sum())
+
+
+def test_a_weighted_sample_grows_and_a_sample_of_equal_chances_is_the_one_of_old():
+    observed = np.zeros(2_000, dtype=int)
+    chance = chances(np.random.default_rng(0).beta(0.3, 1.2, 2_000))
+    assert draw(observed, 1, 100, 0, chance)[:50].tolist() == draw(observed, 1, 50, 0, chance).tolist()
+    assert draw(observed, 1, 50, 0, np.ones(2_000)).tolist() == draw(observed, 1, 50, 0).tolist()

@@ -34,6 +34,7 @@ class RandomChecks(NamedTuple):
 
     rows: Array  # (m,) positions, all with a label
     label: Array  # (m,) codes
+    weight: Array | None = None  # (m,) one over the chance to be drawn, up to a factor; None: all the same
 
 
 class Opinion(NamedTuple):

@@ -11,7 +11,8 @@ rows:
     rate = mean w + slope (F - mean f)
 
 The interval is Wilson's, for as many rows as would have the variance of the residuals (leave-one-out). Where f does not
-help, or mistakes are few, it is that of plain counting.
+help, or mistakes are few, it is that of plain counting. Rows that were drawn with unequal chances count by one over
+their chance, in all means and in the slope.
 """
 
 from __future__ import annotations
@@ -57,7 +58,8 @@ def noise_rate(judged: Judged, estimate: float, sums: Sums, level: float) -> Noi
     rows, order = judged.take(judged.checks.rows)
     surprise = surprise_of(judged.fitted, rows)
     wrong = (judged.checks.label[order] != rows.observed).astype(float)
-    share, low, high = from_checks(wrong, surprise, sums.surprise, judged.n_labeled, level)
+    weight = None if judged.checks.weight is None else judged.checks.weight[order]
+    share, low, high = from_checks(wrong, surprise, sums.surprise, judged.n_labeled, level, weight)
     return NoiseRate(share, low, high, level, len(wrong), f"{len(wrong)} rows checked at random")
 
 
@@ -89,38 +91,45 @@ def _count_known(rows: Rows, n_classes: int) -> Array:
 
 
 def from_checks(
-    wrong: Array, surprise: Array, mean_surprise: float, n_rows: int, level: float
+    wrong: Array, surprise: Array, mean_surprise: float, n_rows: int, level: float, weight: Array | None = None
 ) -> tuple[float, float, float]:
     """Rate, low and high end.
 
     wrong, surprise : (m,) of the rows that were checked: whether they were wrong, and how little that was expected
     mean_surprise : of all `n_rows` rows
+    weight : (m,) one over the chance of each row to be drawn, up to a factor; None: all the same
     """
-    m, share = len(wrong), float(wrong.mean())
-    plain = _wilson(share, m, n_rows, 1.0, level)
-    left, slope = _variance_left(wrong, surprise, level)
-    if left >= 1.0 or min(wrong.sum(), m - wrong.sum()) < _FEWEST_OF_A_KIND:
+    m = len(wrong)
+    weight = np.ones(m) if weight is None else weight
+    part, share = weight / weight.sum(), float(np.average(wrong, weights=weight))
+    # unequal weights vary more (Kish): 1 if all are the same
+    spread = m * float(part @ part)
+    plain = _wilson(share, m, n_rows, spread, level)
+    left, slope = _variance_left(wrong, surprise, part, level)
+    if left >= spread or min(wrong.sum(), m - wrong.sum()) < _FEWEST_OF_A_KIND:
         return (share, *plain)
-    adjusted = float(np.clip(share + slope * (mean_surprise - surprise.mean()), 0.0, 1.0))
+    adjusted = float(np.clip(share + slope * (mean_surprise - part @ surprise), 0.0, 1.0))
     low, high = _wilson(adjusted, m, n_rows, left, level)
     # never wider than plain counting
     return (adjusted, low, high) if high - low <= plain[1] - plain[0] else (share, *plain)
 
 
-def _variance_left(wrong: Array, surprise: Array, level: float) -> tuple[float, float]:
-    """Share of the variance of `wrong` that the regression on `surprise` leaves, and the slope."""
-    m, spread = len(wrong), surprise.std()
-    if m < 2 * _FEWEST_OF_A_KIND or spread < 1e-9 or wrong.std() == 0:
-        return 1.0, 0.0
-    centred = surprise - surprise.mean()
-    slope = float(centred @ wrong / (centred @ centred))
-    residual = wrong - wrong.mean() - slope * centred
-    leverage = 1.0 / m + centred**2 / (centred @ centred)
+def _variance_left(wrong: Array, surprise: Array, part: Array, level: float) -> tuple[float, float]:
+    """Variance that the regression on `surprise` leaves, as a share of that of counting rows with equal weights, and
+    the slope. part : (m,) weights with sum 1"""
+    m, most = len(wrong), len(wrong) * float(part @ part)
+    if m < 2 * _FEWEST_OF_A_KIND or surprise.std() < 1e-9 or wrong.std() == 0:
+        return most, 0.0
+    share, centred = float(part @ wrong), surprise - part @ surprise
+    squares = float(part @ centred**2)
+    slope = float(part * centred @ wrong) / squares
+    residual = wrong - share - slope * centred
+    leverage = part * (1.0 + centred**2 / squares)
     residual = residual / np.maximum(1.0 - leverage, 1e-3)
     wider = (stdtrit(m - 2, 0.5 + level / 2) / ndtri(0.5 + level / 2)) ** 2
-    left = float(np.mean(residual**2) / wrong.var()) * wider
-    left = (m * left + _STEADYING_ROWS) / (m + _STEADYING_ROWS)
-    return float(np.clip(left, _LEAST_LEFT, 1.0)), slope
+    left = m * float(part**2 @ residual**2) / (share * (1.0 - share)) * wider
+    left = (m * left + _STEADYING_ROWS * most) / (m + _STEADYING_ROWS)
+    return float(np.clip(left, _LEAST_LEFT, most)), slope
 
 
 def _wilson(share: float, m: int, n_rows: int, left: float, level: float) -> tuple[float, float]:

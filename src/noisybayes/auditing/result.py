@@ -203,12 +203,16 @@ class Audit:
             self._made[name] = make(self)
         return self._made[name]
 
-    def random_sample(self, size: int = 50) -> pd.DataFrame:
+    def random_sample(self, size: int = 50, weighted: bool = False) -> pd.DataFrame:
         """Rows drawn at random to be checked: row (from 1 on), id, given, true_label (to be filled in), and the
-        columns. A larger sample begins with the smaller."""
+        columns. A larger sample begins with the smaller.
+
+        weighted : rows whose label is less certain have up to twice the chance and more, which makes the rate more
+            exact; the column `weight` must then stay in the file that is given back as `verified_random`
+        """
         from .random_checks import sample_frame
 
-        return sample_frame(self, size).to_pandas()
+        return sample_frame(self, size, weighted).to_pandas()
 
     def to_html(self) -> str:
         """One self-contained page."""

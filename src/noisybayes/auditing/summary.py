@@ -97,9 +97,10 @@ def _checks(audit: Audit) -> list[dict[str, Any]]:
         return []
     rows, order = judged.take(judged.checks.rows)
     labels = judged.classes[judged.checks.label[order]].tolist()
+    weight = np.ones(len(order)) if judged.checks.weight is None else judged.checks.weight[order]
     return [
-        {"row": int(row) + 1, "true_label": str(label), "p": [round(float(p), 5) for p in true]}
-        for row, label, true in zip(judged.checks.rows[order], labels, judged.unverified(rows), strict=True)
+        {"row": int(row) + 1, "true_label": str(label), "weight": float(w), "p": [round(float(p), 5) for p in true]}
+        for row, label, w, true in zip(judged.checks.rows[order], labels, weight, judged.unverified(rows), strict=True)
     ]
 
 

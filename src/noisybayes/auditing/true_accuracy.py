@@ -68,8 +68,9 @@ def true_accuracy(y_pred: Any, found: Audit, level: float = 0.9) -> TrueAccuracy
     as_given = float(np.mean(predicted[labeled] == judged.observed[labeled]))
     checked = None
     if judged.checks is not None:
-        rows, label = judged.checks
-        checked = Checked((predicted[rows] != label).astype(float), 1.0 - alone[np.searchsorted(labeled, rows)])
+        rows, label, weight = judged.checks
+        expected = 1.0 - alone[np.searchsorted(labeled, rows)]
+        checked = Checked((predicted[rows] != label).astype(float), expected, weight)
     return assemble(joint, as_given, float(alone.mean()), checked, spread_of(found), level)
 
 
@@ -84,6 +85,7 @@ class Checked(NamedTuple):
 
     error: Array  # (m,) 1 where the prediction is wrong
     expected: Array  # (m,) the model's probability of that, without the check
+    weight: Array | None = None  # (m,) of the rows in the sample
 
 
 def assemble(
@@ -101,7 +103,7 @@ def assemble(
         reach = float(ndtri(0.5 + level / 2) * error)
         low, high = max(accuracy - reach, 0.0), min(accuracy + reach, 1.0)
     else:
-        errors, least, most = from_checks(checked.error, checked.expected, 1.0 - expected, n, level)
+        errors, least, most = from_checks(checked.error, checked.expected, 1.0 - expected, n, level, checked.weight)
         accuracy, low, high = 1.0 - errors, 1.0 - most, 1.0 - least
     m = 0 if checked is None else len(checked.error)
     recall = np.where(present, right / np.maximum(true, 1e-300), np.nan)

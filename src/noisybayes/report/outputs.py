@@ -143,6 +143,8 @@ def corrected(audit: Audit) -> Iterator[pl.DataFrame]:
     """The input as it was, batch by batch, and beside it what the audit says of every row."""
     rows, start = audit.findings.rows, 0
     assert isinstance(rows, RowTable)
+    by_matrix = audit.findings.judged.p_wrong
+    is_other = not np.array_equal(by_matrix, rows.p_wrong)  # the matrix did not earn its place
     names = pl.Series([str(label) for label in rows.classes.tolist()], dtype=pl.String)
     for frame in [pl.DataFrame({"given": _given(audit)})] if audit.source is None else audit.source.batches():
         here = slice(start, start + frame.height)
@@ -154,6 +156,7 @@ def corrected(audit: Audit) -> Iterator[pl.DataFrame]:
                 "suspect": rows.suspect[here],
                 "suggested_label": names.gather(rows.suggested[here]),
                 "p_suggested": rows.p_suggested[here],
+                **({"p_wrong_by_matrix": by_matrix[here]} if is_other else {}),
                 "corrected_label": names.gather(rows.corrected[here]),
             },
         )

@@ -53,11 +53,13 @@ def _rows(folder: Path, summary: Summary) -> _Row:
     label = (summary["run"].get("columns") or {}).get("label", "given")
     # an input with columns of these names has those of the audit under longer ones
     names = {name: _last(frame, name) for name in ("p_wrong", "suggested_label", "p_suggested")}
+    # where P(wrong) was told by another reading, that of the matrix stands beside it
+    p_wrong = "p_wrong_by_matrix" if "p_wrong_by_matrix" in frame.columns else names["p_wrong"]
     classes = summary["classes"]
     return _Row(
         _codes(label_texts(frame[label], None).to_list(), classes, "the label", unknown=-1),
         _codes(label_texts(frame[names["suggested_label"]], None).to_list(), classes, "the suggestion"),
-        1.0 - frame[names["p_wrong"]].cast(pl.Float64).to_numpy(),
+        1.0 - frame[p_wrong].cast(pl.Float64).to_numpy(),
         frame[names["p_suggested"]].cast(pl.Float64).to_numpy(),
     )
 
@@ -114,7 +116,8 @@ def _checked(
     alone = np.array([check["p"][said[row]] for check, row in zip(checks, rows, strict=True)])
     at = np.searchsorted(labeled, rows)
     expected = (p_right.sum() - p_right[at].sum() + alone.sum()) / len(p_right)
-    return Checked((said[rows] != true).astype(float), 1.0 - alone), float(expected)
+    weight = np.array([check.get("weight", 1.0) for check in checks])
+    return Checked((said[rows] != true).astype(float), 1.0 - alone, weight), float(expected)
 
 
 def score_text(found: TrueAccuracy, classes: Sequence[str]) -> str:

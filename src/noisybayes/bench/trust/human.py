@@ -1,4 +1,5 @@
-"""The mistakes of people: NoisyAG-News with a few rows checked at random."""
+"""The mistakes of people: NoisyAG-News with a few rows checked at random, as `--sample` draws them and with equal
+chances."""
 
 from __future__ import annotations
 
@@ -9,9 +10,10 @@ from functools import cache
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
-from ...auditing.careful_fit import Sums, careful_fit, sums_of
+from ...auditing.careful_fit import Sums, careful_fit, sums_of, surprise_of
 from ...auditing.judged import Judged, RandomChecks, judge
 from ...auditing.noise_rate import noise_rate
+from ...auditing.random_checks import chances, draw
 from ...data.datasets import noisy_ag_news
 from ...data.simulate import Array
 from ...estimators import MultinomialINB
@@ -19,6 +21,8 @@ from ...estimators import MultinomialINB
 CHECKS = (50, 100, 200)
 #: Samples of checks for each seed.
 DRAWS = 20
+#: Said of samples in which every row has the same chance.
+EQUAL = ", equal chances"
 _LEVEL = 0.9
 
 
@@ -39,12 +43,21 @@ def measure(seed: int) -> Iterator[tuple[str, str, float]]:
     yield "0 checks", "off by", abs(alone.estimate - wrong)
     yield "0 checks", "covered", alone.low <= wrong <= alone.high
     yield "0 checks", "width", alone.high - alone.low
-    rng = np.random.default_rng(seed)
-    for m in CHECKS:
-        for _ in range(DRAWS):
-            rows = np.sort(rng.choice(len(true), m, replace=False))
-            known = replace(judged, checks=RandomChecks(rows, true[rows]))
-            rate = noise_rate(known, estimate, sums, _LEVEL)
-            yield f"{m} checks", "off by", abs(rate.estimate - wrong)
-            yield f"{m} checks", "covered", rate.low <= wrong <= rate.high
-            yield f"{m} checks", "width", rate.high - rate.low
+    for design, chance in {"": _chances(), EQUAL: np.ones(len(true))}.items():
+        for m in CHECKS:
+            for number in range(DRAWS):
+                rows = np.sort(draw(judged.observed, len(judged.classes), m, seed * DRAWS + number, chance))
+                known = replace(judged, checks=RandomChecks(rows, true[rows], 1.0 / chance[rows]))
+                rate = noise_rate(known, estimate, sums, _LEVEL)
+                yield f"{m} checks{design}", "off by", abs(rate.estimate - wrong)
+                yield f"{m} checks{design}", "covered", rate.low <= wrong <= rate.high
+                yield f"{m} checks{design}", "width", rate.high - rate.low
+
+
+@cache
+def _chances() -> Array:
+    judged, *_ = _fitted()
+    rows, order = judged.take(np.arange(judged.n_rows))
+    surprise = np.empty(judged.n_rows)
+    surprise[order] = surprise_of(judged.fitted, rows)
+    return chances(surprise)

@@ -94,7 +94,7 @@ def _human(rows: Sequence[Row]) -> str:
     return f"""## The mistakes of people
 
 NoisyAG-News, 10,000 texts with the labels of one annotator. Rows are drawn at random and checked, {human.DRAWS} samples
-for each seed.
+for each seed: as `--sample` draws them, with weights, and with equal chances.
 
 {table(["rows checked", "samples", "mean absolute error of the rate", "covered", "width"], lines)}
 """
