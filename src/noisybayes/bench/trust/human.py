@@ -43,6 +43,7 @@ def measure(seed: int) -> Iterator[tuple[str, str, float]]:
     yield "0 checks", "off by", abs(alone.estimate - wrong)
     yield "0 checks", "covered", alone.low <= wrong <= alone.high
     yield "0 checks", "width", alone.high - alone.low
+    assert judged.observed is not None
     for design, chance in {"": _chances(), EQUAL: np.ones(len(true))}.items():
         for m in CHECKS:
             for number in range(DRAWS):
