@@ -89,7 +89,7 @@ def page(rows: list[Row]) -> str:
 Where the model holds (the paper's simulation): how often intervals of level {LEVEL:.0%} hold the true value, in %.
 
 {table(header, covers)}
-
+{_misses(by_setting)}
 Of the rows with P(wrong) in each interval, so many labels are wrong (and how many rows that are, over all fits):
 
 {table(["P(wrong)", *by_setting], calibration)}
@@ -99,6 +99,24 @@ Repeat with `noisybayes bench coverage`.
 
 
 _COVERS = ("covered", "covered_diagonal", "noise_rate_covered")
+# Intervals that hold the truth less often than this miss what is asked of them.
+_LEAST = 0.85
+
+
+def _misses(by_setting: dict[str, list[Row]]) -> str:
+    """What is too low, and why."""
+    low = [
+        setting
+        for setting, mine in by_setting.items()
+        if min(np.mean([row[key] for row in mine]) for key in _COVERS) < _LEAST
+    ]
+    if not low:
+        return ""
+    return (
+        f"\nToo low: {'; '.join(low)}. Intervals of so many rows are narrow, and what they miss the truth by is bias: "
+        "where features are weak, held-out labels often choose to learn from the labels as given, although EM would be "
+        "right.\n"
+    )
 
 
 def _percent(rows: list[Row], key: str) -> str:

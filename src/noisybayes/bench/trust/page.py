@@ -78,7 +78,42 @@ of what is plausible, which has no probability; a dash is a number that was neve
 ### Mislabeling matrix, cost in accuracy, true accuracy of another classifier
 
 {table(other_header, (line(case, other) for case in cases))}
+
+{_misses(rows, cases)}
 """
+
+
+#: Intervals should hold the truth this often.
+LOW, HIGH = 0.85, 0.95
+#: What is given with an interval, and why it may miss.
+_REASONS = {
+    "rate covered": "a share of wrong labels of exactly 0 is in every interval that begins at 0; where the model "
+    "predicts nearly all checks, a floor of the variance keeps the interval wider than it need be",
+    "matrix covered": "of clean labels the matrix is the identity, an end of what is possible",
+    "cost covered": "the interval holds the uncertainty of the matrix, and is wide; where features are weak the cost "
+    "is mostly not told, and uncertain where it is",
+    "accuracy covered, 0 checks": "without checks it is assumed that mistakes do not depend on the row, and the audit "
+    "says so; mistakes near the boundary do",
+}
+
+
+def _misses(rows: Sequence[Row], cases: Sequence[str]) -> str:
+    """What is not within the range that is asked, and why."""
+    found = []
+    for measure, reason in _REASONS.items():
+        names = [measure] if measure != "rate covered" else [f"{measure}, {m} checks" for m in coverage.CHECKS]
+        means = {
+            case: [np.mean(values) for name in names if (values := _values(rows, "coverage", case, name))]
+            for case in cases
+        }
+        below = [case for case, values in means.items() if values and min(values) < LOW]
+        above = [case for case, values in means.items() if values and max(values) > HIGH]
+        parts = [f"{text}: {'; '.join(part)}" for text, part in (("too low", below), ("too high", above)) if part]
+        if parts:
+            found.append(f"- *{measure}*: {'. '.join(parts)}. Why: {reason}.")
+    if not found:
+        return ""
+    return f"Not within {LOW:.0%} and {HIGH:.0%}:\n\n" + "\n".join(found)
 
 
 def _human(rows: Sequence[Row]) -> str:
