@@ -47,7 +47,7 @@ def example_summary(n_classes: int = 11, n_suspects: int = 370, n_rows: int = 24
         pair["suspects"] = sum((s["given"], s["suggested"]) == (pair["given"], pair["true"]) for s in suspects[:2000])
     pairs.sort(key=lambda pair: -pair["rows"])
     return {
-        "format": 1, "version": "0.1.0", "title": "dealership.csv",
+        "format": 1, "version": "0.2.0", "title": "dealership.csv",
         "run": {
             "command": "noisybayes audit dealership.csv --label label", "source": "dealership.csv",
             "created": "2026-01-31T12:00:00+00:00", "seconds": 1.9, "seed": 0, "model": "MultinomialINB",

@@ -23,7 +23,7 @@ def test_label_studio_tasks_hold_the_row_and_the_suggestion():
     assert tasks[0]["data"]["cells"] == suspect["cells"]
     assert (tasks[0]["data"]["id"], tasks[0]["data"]["given"]) == (suspect["id"], suspect["given"])
     (prediction,) = tasks[0]["predictions"]
-    assert prediction["model_version"] == "noisybayes 0.1.0"
+    assert prediction["model_version"] == "noisybayes 0.2.0"
     assert prediction["score"] == pytest.approx(suspect["p_suggested"])
     assert prediction["result"] == [
         {"from_name": "label", "to_name": "text", "type": "choices", "value": {"choices": [suspect["suggested"]]}}

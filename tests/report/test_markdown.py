@@ -13,7 +13,7 @@ def test_it_is_short_and_says_the_same_as_the_page():
     assert "## The 10 most suspicious of 370 rows" in text
     assert "- `3 rows without text were kept`" in text
     assert (
-        "Repeat with `noisybayes audit dealership.csv --label label`. MultinomialINB, seed 0, noisybayes 0.1.0." in text
+        "Repeat with `noisybayes audit dealership.csv --label label`. MultinomialINB, seed 0, noisybayes 0.2.0." in text
     )
     assert "- **Note:** `The class 'fuel' has 12 rows: its numbers are rough.`" in text
     assert len(text.splitlines()) < 50
