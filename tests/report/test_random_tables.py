@@ -102,6 +102,7 @@ def test_every_table_is_audited_or_refused_in_one_sentence(made):
         found.to_json()
     assert kept.height == len(columns["label"])
     assert kept.columns[: len(columns)] == list(columns)
-    assert len(kept.columns) == len(columns) + 5
+    # P(wrong) by the matrix stands beside P(wrong) where the matrix has not earned its place
+    assert len(kept.columns) - len(columns) in (5, 6)
     for name, cells in columns.items():
         assert all(map(same, kept[name].to_list(), cells)), name

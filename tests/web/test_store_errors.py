@@ -59,7 +59,7 @@ def test_a_page_says_so_too(locked):
     token = page.text.split('name="csrf_token" value="')[1].split('"')[0]
     answer = client.post(f"/t/{table}/undo", data={"csrf_token": token})
     assert answer.status_code == 503
-    assert "Not available now" in answer.text
+    assert "Temporarily unavailable" in answer.text
     assert answer.headers["retry-after"] == "5"
 
 

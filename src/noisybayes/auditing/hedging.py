@@ -2,7 +2,8 @@
 
 The matrix explains labels that the features do not. So does "all labels are right, and scores are worth less than the
 fit took them for". The two are compared by the log-likelihood of the labels, out of fold, less one nat for each number
-of the matrix (Akaike's criterion); or, of a matrix with one rate for all labels, less one. The weight of the matrix is
+of the matrix (Akaike's criterion) that some row was expected to speak for: of many classes most are confused with few
+others. Or, of a matrix with one rate for all labels, less one. The weight of the matrix is
 
     share = 1 / (1 + exp(-evidence)),   evidence = its lead in nats
 
@@ -65,8 +66,14 @@ def matrix_share(judged: Judged, problem: LabelProblem) -> float:
     all_right = problem.weight @ np.log(_of_labels(problem, problem.plain[0].prior(problem.by_class.T)))
     by_matrix = problem.weight @ np.log((prior * as_fitted.matrix[problem.observed]).sum(axis=1) + TINY)
     of_one_rate = _one_rate(problem.weight, _of_labels(problem, prior), K)
-    evidence = max(scale * (by_matrix - all_right) - K * (K - 1), scale * (of_one_rate - all_right) - 1.0)
+    evidence = max(scale * (by_matrix - all_right) - _n_numbers(judged), scale * (of_one_rate - all_right) - 1.0)
     return float(1.0 / (1.0 + np.exp(np.clip(-evidence, -500.0, 500.0))))
+
+
+def _n_numbers(judged: Judged) -> int:
+    """Off-diagonal entries of the matrix that at least one row speaks for."""
+    others = judged.counts * (1.0 - np.eye(len(judged.classes)))
+    return int((others >= 1.0).sum())
 
 
 def _of_labels(problem: LabelProblem, prior: Array) -> Array:

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +107,13 @@ def _first_rows(frame: pl.DataFrame) -> list[tuple[str | None, ...]]:
     return list(zip(*(as_text(head[name]).to_list() for name in head.columns), strict=True))
 
 
+#: What a job imports: libraries are no part of what it may take, and may not survive if they meet the limit half-way.
+_LIBRARIES = {"fit": "fitting", "export": "exports"}
+
+
 def main(job: str, most_memory: int) -> dict[str, Any]:
+    if job in _LIBRARIES:
+        import_module(f".{_LIBRARIES[job]}", __package__)
     most_pages = _limit_memory(most_memory)
     arguments = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()

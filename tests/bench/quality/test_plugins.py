@@ -175,7 +175,9 @@ def test_mistakes_on_the_command_line_are_one_sentence(csv, tmp_path, monkeypatc
     assert wrong.exit_code == 1
     assert wrong.output.startswith("Error: there is no data set 'nothing'; there are: all, simulation, ")
     wrong = run(app, ["bench", "quality", "--methods", "magic"])
-    assert wrong.output.startswith("Error: there is no method 'magic'; there are: all, rates, numbers, inb, ")
+    assert wrong.output.startswith(
+        "Error: there is no method 'magic'; there are: all, rates, numbers, scales, vectors, inb, "
+    )
 
 
 def test_a_data_set_that_cannot_be_had_ends_with_its_reason(csv, tmp_path, monkeypatch):
