@@ -127,5 +127,5 @@ def test_bad_columns(who, message):
 
 def test_what_labelers_do_not_go_with(tmp_path):
     table().write_csv(tmp_path / "rows.csv")
-    with pytest.raises(InputError, match="labelers need all rows in memory"):
+    with pytest.raises(InputError, match="labeler= needs all rows in memory"):
         audit(tmp_path / "rows.csv", label="label", labeler="who", memory="2GB")

@@ -10,7 +10,7 @@ danger and does not remove it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -31,6 +31,7 @@ from ..robust.score_models import Choice, Score, ScoreModel
 from ..robust.training_posterior import posterior_of_rows
 from ..text.features import Block
 from ..views import NAIVE_BAYES, VIEWS, Given, ViewRows, ViewScores
+from .already_learned import AlreadyLearned
 from .careful_fit import scores_of
 from .features import Features
 from .judged import Judged
@@ -101,18 +102,6 @@ class LearnedViews(NamedTuple):
         return found
 
 
-@dataclass(frozen=True)
-class ViewSource:
-    """Views as a source of scores; they have learned already."""
-
-    learned: LearnedViews
-    additive = False
-    n_threads = 1
-
-    def learn(self, data: Any, weights: Any, model: Any, reweighted: bool, left_out: Any = None) -> LearnedViews:
-        return self.learned
-
-
 class Joined(NamedTuple):
     judged: Judged
     notes: tuple[str, ...]  # sentences
@@ -169,7 +158,7 @@ def _problem_of(judged: Judged) -> RobustProblem:
 def _fit(judged: Judged, views: dict[str, ViewScores]) -> RobustFit:
     values = centred(np.stack([view.values for view in views.values()])[:, :, None])
     naive_bayes = judged.training if NAIVE_BAYES in views else None
-    source = ViewSource(LearnedViews(tuple(views), tuple(views.values()), values, naive_bayes))
+    source = AlreadyLearned(LearnedViews(tuple(views), tuple(views.values()), values, naive_bayes))
     # a standard normal prior on every offset
     offsets = Offsets(0.5 / judged.n_rows, from_shares=False)
     model = ScoreModel(" + ".join(views), tuple(Score(None, None, None) for _ in views), None, (offsets,))

@@ -28,6 +28,7 @@ from .careful_fit import scores_of
 from .judged import Judged, Labelers
 from .row_evidence import RowEvidence, judged_with
 from .table import Table
+from .view_options import check_in_memory
 
 if TYPE_CHECKING:
     from .pipeline import FitOptions
@@ -45,13 +46,8 @@ _MOST_LABELERS = 0.5
 def check_labelers(table: Table, options: FitOptions) -> None:
     if table.roles.labeler is None:
         return
-    if options.memory is not None or options.engine != "local":
-        raise InputError(
-            "labelers need all rows in memory, on one machine; leave out --labeler, or audit without --memory and "
-            "--engine"
-        )
-    if options.method != "crossfit":
-        raise InputError(f"labelers go with method 'crossfit' only, not with {options.method!r}")
+    check_in_memory("--labeler", options)
+    _names_and_codes(table, table.roles.labeler)  # a wrong column should not be found out after the fit
 
 
 def join_labelers(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]]:
@@ -61,8 +57,7 @@ def join_labelers(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]
         return judged, ()
     if judged.training is None:
         return judged, ("labelers are left out: rows are too few for them",)
-    assert isinstance(table.source, pl.DataFrame)
-    names, code = _codes(as_text(table.source[column]), column)
+    names, code = _names_and_codes(table, column)
     problem = _Problem.of(judged, code, len(names))
     found = problem.solved()
     if not problem.differ(found):
@@ -76,9 +71,10 @@ def join_labelers(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]
     return replace(judged_with(judged, evidence, found.mislabel), labelers=told), (note,)
 
 
-def _codes(texts: pl.Series, column: str) -> tuple[tuple[str, ...], Array]:
+def _names_and_codes(table: Table, column: str) -> tuple[tuple[str, ...], Array]:
     """Names of the labelers, and that of every row; len(names) where it is missing."""
-    given = texts.str.strip_chars().replace("", None)
+    assert isinstance(table.source, pl.DataFrame)
+    given = as_text(table.source[column]).str.strip_chars().replace("", None)
     names = given.drop_nulls().unique().sort()
     if not len(names):
         raise InputError(f"--labeler: the column {column!r} is empty in every row")

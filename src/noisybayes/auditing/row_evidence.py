@@ -4,7 +4,7 @@ somebody else said. It joins the scores as one more kind, with temperature 1."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from ..dataset import Rows
 from ..dataset.tree import Array
 from ..robust.recalibration import recalibration_of
 from ..robust.training_posterior import posterior_of_rows
+from .already_learned import AlreadyLearned
 from .judged import Judged
 
 
@@ -72,18 +73,6 @@ class LearnedWithEvidence(NamedTuple):
         return said
 
 
-@dataclass(frozen=True)
-class EvidenceSource:
-    """Scores and evidence as a source of scores; they have learned already."""
-
-    learned: LearnedWithEvidence
-    additive = False
-    n_threads = 1
-
-    def learn(self, data: Any, weights: Any, model: Any, reweighted: bool, left_out: Any = None) -> LearnedWithEvidence:
-        return self.learned
-
-
 def judged_with(judged: Judged, evidence: RowEvidence, mislabel: Array) -> Judged:
     """What the fit says of its rows once the evidence has joined. mislabel : (K, K) as it is then"""
     assert judged.training is not None
@@ -94,7 +83,7 @@ def judged_with(judged: Judged, evidence: RowEvidence, mislabel: Array) -> Judge
     )
     combined = Combined(judged.fitted.scorer, evidence.added)
     last = fit.last._replace(learned=learned, calibration=calibration, combined=combined)
-    fit = fit._replace(problem=replace(fit.problem, source=EvidenceSource(learned), em=None), last=last)
+    fit = fit._replace(problem=replace(fit.problem, source=AlreadyLearned(learned), em=None), last=last)
     fitted = type(judged.fitted)(*last.next_weights)
     posterior = posterior_of_rows(judged.data, fitted, None, recalibration_of(judged.data, fitted))
     return replace(

@@ -1,7 +1,7 @@
 """A second opinion: another column of labels, by an old model, by rules or by other people.
 
 It is one more labeler, with a mislabeling matrix of its own, not a feature: given the true label, what it says depends
-neither on the given label nor on the columns. So it is not weighed by how well it predicts the given labels, whose
+neither on the given label nor on the columns. So its weight is not how well it predicts the given labels, whose
 mistakes it may repeat; both matrices are fitted together, by EM over the true labels:
 
     P(label l, opinion m | x) = sum_k P(true = k | x) mislabel[l, k] opinion[m, k]
@@ -31,6 +31,7 @@ from .careful_fit import scores_of
 from .judged import Judged, Opinion
 from .row_evidence import RowEvidence, judged_with
 from .table import Table
+from .view_options import check_in_memory
 
 if TYPE_CHECKING:
     from .pipeline import FitOptions
@@ -56,13 +57,7 @@ class _Codes(NamedTuple):
 def check_opinion(table: Table, options: FitOptions) -> None:
     if table.roles.second_opinion is None:
         return
-    if options.memory is not None or options.engine != "local":
-        raise InputError(
-            "a second opinion needs all rows in memory, on one machine; leave out --second-opinion, or audit without "
-            "--memory and --engine"
-        )
-    if options.method != "crossfit":
-        raise InputError(f"a second opinion goes with method 'crossfit' only, not with {options.method!r}")
+    check_in_memory("a second opinion", options)
 
 
 def join_opinion(judged: Judged, table: Table, missing_label: str | None) -> tuple[Judged, tuple[str, ...]]:

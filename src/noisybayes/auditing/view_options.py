@@ -41,15 +41,20 @@ def check_views(options: FitOptions) -> None:
         if name in NEEDS and getattr(options.given, NEEDS[name]) is None:
             raise InputError(f"the view {name!r} needs {NEEDS[name]}=")
     others = [name for name in (*names, *_given_views(options.given)) if name != NAIVE_BAYES]
-    if others and (options.memory is not None or options.engine != "local"):
-        raise InputError(
-            f"the view {others[0]!r} needs all rows in memory, on one machine; leave it out, or audit without --memory "
-            "and --engine"
-        )
-    if others and options.method != "crossfit":
-        raise InputError(f"the view {others[0]!r} goes with method 'crossfit' only, not with {options.method!r}")
+    if others:
+        check_in_memory(f"the view {others[0]!r}", options)
     if options.views == ():
         raise InputError("no view is named; views=('naive-bayes',) is naive Bayes alone")
+
+
+def check_in_memory(what: str, options: FitOptions) -> None:
+    """Refuse what joins the default fit of rows in memory if the fit is another, or the rows are elsewhere."""
+    if options.memory is not None or options.engine != "local":
+        raise InputError(
+            f"{what} needs all rows in memory, on one machine; leave it out, or audit without --memory and --engine"
+        )
+    if options.method != "crossfit":
+        raise InputError(f"{what} goes with method 'crossfit' only, not with {options.method!r}")
 
 
 def chosen_views(options: FitOptions, judged: Judged, blocks: Sequence[Block], X: Any) -> tuple[str, ...]:

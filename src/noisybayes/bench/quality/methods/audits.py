@@ -8,15 +8,21 @@ import numpy as np
 import polars as pl
 
 from ....auditing.pipeline import audit
+from ....auditing.result import Audit
 from ..tasks import Array, Task
 from .outcome import Outcome
 
 
 def by_views(task: Task, **asked: Any) -> Outcome:
     found = audit(_frame(task.X, task.y), label="label", numeric=_columns(task.X), random_state=task.seed, **asked)
+    return outcome(found, _frame(task.X_test))
+
+
+def outcome(found: Audit, test: Any) -> Outcome:
+    """What an audit found, and what its model says of other rows."""
     table = found.table
     flagged = table["suspect"].to_numpy()
-    X_test = found.recipe.transform(_frame(task.X_test))  # type: ignore[union-attr]
+    X_test = found.recipe.transform(test)  # type: ignore[union-attr]
     return Outcome(
         p_wrong=table["p_wrong"].to_numpy(),
         flagged=flagged,

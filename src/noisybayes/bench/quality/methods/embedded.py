@@ -11,8 +11,8 @@ import polars as pl
 from ....auditing.pipeline import audit
 from ....estimators import MislabelClassifier
 from ..tasks import Array, Task
-from . import cleanlab, inb
-from .audits import codes, named
+from . import audits, cleanlab, inb
+from .audits import named
 from .outcome import Features, Outcome, logistic_regression
 
 
@@ -20,17 +20,7 @@ def by_words(task: Task, **asked: Any) -> Outcome:
     """The model that an audit saves is naive Bayes of the words, whatever else judges the labels."""
     columns = {"text": "text"} if not task.X.columns.shape[1] else {"binary": _columns(task.X)}
     found = audit(_frame(task.X, task.y), label="label", random_state=task.seed, **columns, **asked)
-    table = found.table
-    flagged = table["suspect"].to_numpy()
-    return Outcome(
-        p_wrong=table["p_wrong"].to_numpy(),
-        flagged=flagged,
-        review=flagged,
-        suggested=codes(table["suggested"]),
-        noise_rate=found.noise_rate,
-        test_pred=codes(found.model.predict(found.recipe.transform(_frame(task.X_test)))),  # type: ignore[union-attr]
-        calibrated=True,
-    )
+    return audits.outcome(found, _frame(task.X_test))
 
 
 def by_words_and_vectors(task: Task) -> Outcome:
