@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from typing import Any
 
 import pytest
 
@@ -21,3 +22,12 @@ def find_browser() -> str:
     if os.environ.get("NOISYBAYES_CI"):
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+def expect(shown: Any) -> Any:
+    """Playwright's assertions, which wait: a page may answer to a click only after the click has returned."""
+    # Imported here, so that the tests can be collected and skipped where the dev extra is not installed.
+    from playwright import sync_api
+
+    sync_api.expect.set_options(timeout=30_000)
+    return sync_api.expect(shown)

@@ -11,6 +11,7 @@ import pytest
 from noisybayes import audit
 from noisybayes.report import render_html
 
+from ..browser import expect
 from .example import example_summary
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "dealership.csv"
@@ -57,30 +58,31 @@ def column(page: Any, number: int) -> list[str]:
 def test_search_filter_sort_and_pages(show):
     page = show(example_summary(n_suspects=120))
     rows = page.locator("#table tbody tr")
-    assert rows.count() == 50
-    assert page.locator("#status").inner_text() == "1 to 50 of 120 rows"
+    expect(rows).to_have_count(50)
+    expect(page.locator("#status")).to_have_text("1 to 50 of 120 rows", use_inner_text=True)
 
     page.get_by_role("button", name="Next").click()
     page.get_by_role("button", name="Next").click()
-    assert page.locator("#page").inner_text() == "Page 3 of 3"
-    assert rows.count() == 20
-    assert page.get_by_role("button", name="Next").is_disabled()
+    expect(page.locator("#page")).to_have_text("Page 3 of 3", use_inner_text=True)
+    expect(rows).to_have_count(20)
+    expect(page.get_by_role("button", name="Next")).to_be_disabled()
 
     page.get_by_role("button", name="Given").click()
-    assert page.locator("#page").inner_text() == "Page 1 of 3"
+    expect(page.locator("#page")).to_have_text("Page 1 of 3", use_inner_text=True)
     given = column(page, 2)
     assert given == sorted(given)
-    assert page.locator("th[data-key=given]").get_attribute("aria-sort") == "ascending"
+    expect(page.locator("th[data-key=given]")).to_have_attribute("aria-sort", "ascending")
     page.get_by_role("button", name="Given").press("Enter")
     given = column(page, 2)
     assert given == sorted(given, reverse=True)
 
     page.locator("#query").fill("VOUCHER")
-    assert 0 < rows.count() < 50
+    expect(rows).not_to_have_count(50)
+    assert rows.count() > 0
     assert all("voucher" in text for text in column(page, 5))
     page.locator("#query").fill("nothing like that")
-    assert rows.count() == 0
-    assert "No row matches" in page.locator("#status").inner_text()
+    expect(rows).to_have_count(0)
+    expect(page.locator("#status")).to_contain_text("No row matches")
 
     page.get_by_role("button", name="Clear").click()
     label = page.locator("#suggested option").nth(1).inner_text().rsplit(" (", 1)[0]
@@ -93,18 +95,18 @@ def test_a_confused_pair_filters_the_list(show):
     link = page.locator("a.pick").first
     expected = int(link.inner_text())
     link.click()
-    assert page.locator("#table tbody tr").count() == expected
+    expect(page.locator("#table tbody tr")).to_have_count(expected)
 
 
 def test_evidence_opens_by_keyboard_and_adds_up(show):
     page = show(example_summary(n_suspects=5))
     page.locator("details.why summary").first.press("Enter")
     box = page.locator("details.why[open]")
+    expect(box.locator("li.total .bar")).to_have_count(1)
     weights = [float(text.replace("−", "-")) for text in box.locator(".weight").all_inner_texts()]
     assert sum(weights[:-1]) == pytest.approx(weights[-1], abs=1e-6)
-    assert box.locator("li.total .bar").count() == 1
     assert "times as probable as" in box.inner_text()
-    assert page.locator("mark.for").count() > 5
+    expect(page.locator("mark.for").nth(5)).to_be_attached()
 
 
 def test_markup_in_the_data_is_shown_as_text(show):
@@ -116,10 +118,10 @@ def test_markup_in_the_data_is_shown_as_text(show):
         suspect["evidence"][0]["feature"] = "<script"
     page = show(summary)
     page.locator("details.why summary").first.click()
-    assert page.locator("#table img, #table script").count() == 0
+    expect(page.locator("#table img, #table script")).to_have_count(0)
     assert SCRIPT[:79] in page.locator("#table tbody td:nth-child(2)").first.inner_text()
     assert SCRIPT in page.locator("#table .cell").first.inner_text()
-    assert page.locator("h1").inner_text() == SCRIPT
+    expect(page.locator("h1")).to_have_text(SCRIPT, use_inner_text=True)
     assert page.title() == f"{SCRIPT}: label audit"
 
 
@@ -138,21 +140,21 @@ def test_no_sideways_scrolling_on_a_phone(show, scheme, n_classes):
 def test_print_hides_controls_and_stays_black_on_white(show):
     page = show(example_summary(n_suspects=60), color_scheme="dark")
     page.emulate_media(media="print")
-    assert not page.locator("#controls").is_visible()
-    assert not page.locator("#pager").is_visible()
+    expect(page.locator("#controls")).not_to_be_visible()
+    expect(page.locator("#pager")).not_to_be_visible()
     assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert page.get_by_text("3 rows without text were kept").is_visible()
+    expect(page.get_by_text("3 rows without text were kept")).to_be_visible()
 
 
 def test_without_javascript_the_first_rows_are_there(show):
     page = show(example_summary(n_suspects=60), java_script_enabled=False)
-    assert page.locator("#table tbody tr").count() == 50
-    assert not page.locator("#controls").is_visible()
+    expect(page.locator("#table tbody tr")).to_have_count(50)
+    expect(page.locator("#controls")).not_to_be_visible()
     assert "Without JavaScript" in page.locator("body").inner_text()
     page.locator("details.why summary").first.click()
-    assert page.locator("details.why[open] li.total").first.is_visible()
+    expect(page.locator("details.why[open] li.total").first).to_be_visible()
 
 
 def test_the_empty_page_is_quiet(show):
@@ -164,8 +166,8 @@ def test_the_report_of_a_real_audit_opens(show):
     summary = audit(EXAMPLE, label="label", text="message", id="id").summary()
     page = show(summary)
     assert page.locator("#headline").inner_text().startswith("Between ")
-    assert page.locator("#table tbody tr").count() == 50
-    assert page.locator("mark.for").count() > 0
+    expect(page.locator("#table tbody tr")).to_have_count(50)
+    expect(page.locator("mark.for")).not_to_have_count(0)
     page.locator("#table summary").first.click()
     page.locator(".sum .total").first.wait_for()
 
@@ -196,8 +198,8 @@ def test_wide_tables_and_many_classes_fit(show, n_classes, width):
 def test_columns_that_say_nothing_are_folded(show):
     page = show(wide())
     row = page.locator("#table tbody tr").first
-    assert row.locator(".cell:visible").all_inner_texts() == ["column 7 7.123"]
+    expect(row.locator(".cell:visible")).to_have_text(["column 7 7.123"], use_inner_text=True)
     row.get_by_text("29 more columns").click()
-    assert row.locator(".cell:visible").count() == 30
+    expect(row.locator(".cell:visible")).to_have_count(30)
     page.get_by_label("Search").fill("29.12")  # what is folded can be found
-    assert page.locator("#table tbody tr").count() == 30
+    expect(page.locator("#table tbody tr")).to_have_count(30)

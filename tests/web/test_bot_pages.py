@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ..browser import find_browser
+from ..browser import expect, find_browser
 from .serving import Server, serving, with_demo_bot
 
 PHONE = "555-0142-777"
@@ -43,14 +43,14 @@ def test_a_person_answers_from_the_queue(page, server):
     dialog = send(server, "my airbag warning light is on", "ann", "ann 1")["dialog"]
     page.goto("/handover")
     page.click("text=my airbag warning light is on")
-    assert page.locator(".tag", has_text="policy").is_visible()
+    expect(page.locator(".tag", has_text="policy")).to_be_visible()
     page.fill("textarea[name=reply]", "Please do not drive. We call you at once.")
     page.select_option("select[name=label]", "assign_salesperson")
     page.uncheck("input[name=bot_goes_on]")
     page.click("button:has-text('Send')")
     page.wait_for_url("**/handover")
     page.goto(f"/chat/{dialog}")
-    assert page.locator(".reply.person").inner_text() == "Please do not drive. We call you at once."
+    expect(page.locator(".reply.person")).to_have_text("Please do not drive. We call you at once.", use_inner_text=True)
     assert send(server, "How much is a new Tarvo Sport?", "ann", "ann 2")["reply"] == ""  # the bot stays silent
 
 
@@ -64,7 +64,7 @@ def test_what_two_people_answer_at_once_is_said_once(page, server):
     send(server, "I will call my lawyer", "bob", "bob 2")
     page.fill("textarea[name=reply]", "too late")
     page.click("button:has-text('Send')")
-    assert page.locator("text=or has a new message; read it again").is_visible()
+    expect(page.locator("text=or has a new message; read it again")).to_be_visible()
 
 
 def test_leads_are_masked_on_the_page_and_whole_in_the_export(page, server):
@@ -82,7 +82,7 @@ def test_leads_are_masked_on_the_page_and_whole_in_the_export(page, server):
     before = page.locator("#leads tbody tr").count()
     page.locator("#leads tbody tr").first.locator("button").click()
     page.wait_for_load_state()
-    assert page.locator("#leads tbody tr").count() == before - 1
+    expect(page.locator("#leads tbody tr")).to_have_count(before - 1)
 
 
 def test_texts_of_customers_are_not_run(page, server):
@@ -115,4 +115,4 @@ def test_the_embedded_chat_talks_and_hears_people(page, server):
     context.fill("textarea[name=reply]", "Which order is it?")
     context.click("button:has-text('Send')")
     chat.locator("p.reply").nth(2).wait_for()
-    assert chat.locator("p.reply").nth(2).inner_text() == "Which order is it?"
+    expect(chat.locator("p.reply").nth(2)).to_have_text("Which order is it?", use_inner_text=True)

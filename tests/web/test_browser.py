@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ..browser import find_browser
+from ..browser import expect, find_browser
 from ..doc_blocks import ROOT
 from .desk_at_work import add_fitted_table, messages, open_store
 from .serving import Server, serving, with_demo_bot
@@ -60,7 +60,7 @@ def test_a_whole_dialog(page):
     assert "script" in last.locator(".said").inner_text()
     assert page.title() == "Chat"
     page.reload()
-    assert page.locator("#turns > li").count() == 3
+    expect(page.locator("#turns > li")).to_have_count(3)
 
 
 def shown_row(page) -> str:
@@ -69,11 +69,16 @@ def shown_row(page) -> str:
 
 def press(page, key: str) -> str:
     """Press a key, and wait until another row is shown."""
-    page.wait_for_load_state()  # before it, nothing listens to keys
+    page.wait_for_load_state()
     before = shown_row(page)
     page.keyboard.press(key)
-    page.wait_for_function("before => document.querySelector('#finding')?.dataset.position !== before", arg=before)
+    wait_for_another_row(page, before)
     return before
+
+
+def wait_for_another_row(page, before: str) -> None:
+    page.wait_for_function("before => document.querySelector('#finding')?.dataset.position !== before", arg=before)
+    page.wait_for_load_state()  # before it, nothing listens to keys
 
 
 def test_ten_rows_by_keyboard_one_undone_and_a_new_order(page, server):
@@ -104,9 +109,9 @@ def test_another_label_is_chosen_by_keyboard(page, server):
     row = shown_row(page)
     page.keyboard.press("o")
     page.keyboard.type("tra")
-    assert page.inner_text(".match") == "trade_in"
+    expect(page.locator(".match")).to_have_text("trade_in")
     page.keyboard.press("Enter")
-    page.wait_for_function("row => document.querySelector('#finding')?.dataset.position !== row", arg=row)
+    wait_for_another_row(page, row)
     verdict = server.get(f"/api/tables/1/rows/{row}")["verdict"]
     assert verdict["label"] == "trade_in"
 
@@ -122,13 +127,13 @@ def test_unsure_none_of_the_classes_and_a_note(page, server):
     assert "ask Bob" in page.inner_text("#unsure")
     none = shown_row(page)
     page.get_by_role("button", name="None of the classes").click()  # as on a phone
-    page.wait_for_function("row => document.querySelector('#finding')?.dataset.position !== row", arg=none)
+    wait_for_another_row(page, none)
     press(page, "u")
     assert page.inner_text(".flash") == f"Undone: row {int(none) + 1} was none of the classes."
     page.fill("#note", "sold by phone")
     page.fill("#other", "trade_in")
     page.press("#other", "Enter")
-    page.wait_for_function("row => document.querySelector('#finding')?.dataset.position !== row", arg=none)
+    wait_for_another_row(page, none)
     given = {row: server.get(f"/api/tables/1/rows/{row}")["verdict"] for row in (unsure, none)}
     assert [(one["action"], one["label"], one["note"]) for one in given.values()] == [
         ("unsure", None, "ask Bob"), (given[none]["action"], "trade_in", "sold by phone"),
@@ -139,9 +144,8 @@ def test_a_click_on_a_cell_of_the_matrix_shows_its_rows(page):
     page.goto("/t/1")
     cell = page.locator("#confused svg a").filter(has_text="given availability").filter(has_text="truly configuration")
     cell.first.click()
-    page.wait_for_selector("#finding")
-    assert page.inner_text("#given") == "availability"
-    assert page.inner_text("#suggested") == "configuration"
+    expect(page.locator("#given")).to_have_text("availability")
+    expect(page.locator("#suggested")).to_have_text("configuration")
 
 
 def test_import_a_file(page, tmp_path):
@@ -211,15 +215,16 @@ def test_a_wide_table_takes_three_clicks(page, tmp_path):
     page.wait_for_url("**/columns")
     kinds = page.locator("form.block select").evaluate_all("all => all.map(each => each.value)")
     assert kinds == ["numeric"] * 30 + ["label"]
-    assert page.locator(".preview tbody tr").count() == 5
+    expect(page.locator(".preview tbody tr")).to_have_count(5)
     page.click("text=Find the wrong labels")
     page.wait_for_selector("text=may be wrong", timeout=90_000)
     page.get_by_role("link", name="Review", exact=True).last.click()
     finding = page.locator("#finding")
+    finding.get_by_text("All 30 columns").wait_for()
     assert 1 <= finding.locator(".cell:visible").count() <= 6
     finding.get_by_text("All 30 columns").click()
-    assert finding.locator(".cell:visible").count() == 30
-    assert page.locator("text=Another label").count() == 0  # there are only two
+    expect(finding.locator(".cell:visible")).to_have_count(30)
+    expect(page.locator("text=Another label")).to_have_count(0)  # there are only two
     page.goto(page.url.replace("/review", "/columns"))
     page.select_option("select[name=label]", "mean radius")  # the others are guessed again
     page.wait_for_url("**label=mean+radius")
@@ -256,7 +261,7 @@ def test_thirty_suspects_of_eleven_classes_by_keyboard(page, server, tmp_path):
         page.keyboard.press("o")
         page.keyboard.type(typed)
         page.keyboard.press("Enter")
-        page.wait_for_function("row => document.querySelector('#finding')?.dataset.position !== row", arg=row)
+        wait_for_another_row(page, row)
         assert server.get(f"/api/tables/{table}/rows/{row}")["verdict"]["label"] == label
     assert "30 rows reviewed" in page.inner_text(".reviewed")
     press(page, "u")

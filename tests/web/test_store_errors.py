@@ -65,13 +65,13 @@ def test_a_page_says_so_too(locked):
 
 def test_a_full_disk(tmp_path):
     store = open_store(tmp_path)
+    with store._database.read() as connection:
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+    # a limit holds for one connection: all of them get it, from before the first thread of the server
+    database.event.listen(
+        store._database._engine, "begin", lambda c: c.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
+    )
     with open_client(store) as client:
-        with store._database.read() as connection:
-            pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
-        # a limit holds for one connection: all of them get it
-        database.event.listen(
-            store._database._engine, "begin", lambda c: c.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
-        )
         rows = "a,b\n" + "".join(f"{os.urandom(16).hex()},{i}\n" for i in range(5_000))
         answer = client.post("/api/tables?name=a.csv", content=rows.encode(), headers={"Content-Type": "text/csv"})
     store.close()
