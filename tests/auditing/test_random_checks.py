@@ -135,6 +135,37 @@ def test_a_classifier_takes_an_array_of_checks():
     assert found.rate.low <= np.mean(data.y != data.true) <= found.rate.high
 
 
+def test_a_row_of_no_class_has_a_wrong_label_which_is_not_learned_from():
+    frame, true = made()
+    alone = audit(frame, **columns(frame))
+    rows = alone.random_sample(120)["row"].to_numpy() - 1
+    wrong = np.mean(frame["label"] != true)
+    # a third of all rows belongs to no class, so that their labels are wrong too
+    none = np.random.default_rng(0).random(len(frame)) < 1 / 3
+    share = np.mean(none | (frame["label"] != true))
+    spot = pd.Series(np.where(none, "no_class", true)).where(frame.index.isin(rows))
+    found = audit(frame.assign(spot=spot), **columns(frame), verified_random="spot")
+    assert found.rate.n_checked == 120
+    assert wrong < found.rate.low <= share <= found.rate.high
+    assert abs(found.noise_rate - share) < 0.08
+    summary = found.summary()
+    assert (summary["n_labeled"], summary["n_no_class"]) == (600 - none[rows].sum(), none[rows].sum())
+    assert found.table.loc[rows[none[rows]], "given"].isna().all()
+    assert f"About {found.noise_rate * 600:.0f} of 600 labels" in found.to_markdown()
+
+
+def test_all_checks_may_be_of_no_class_and_a_class_may_lose_its_rows():
+    frame, _ = made()
+    rows = audit(frame, **columns(frame)).random_sample(30)["row"].to_numpy() - 1
+    spot = pd.Series(["no_class" if row in rows else None for row in frame.index])
+    frame = frame.assign(spot=spot, label=frame["label"].where(~frame.index.isin(rows[:4]), "junk"))
+    found = audit(frame, **columns(frame), verified_random="spot")
+    assert found.noise_rate == found.rate.high == 1.0
+    assert found.rate.n_checked == 30
+    assert found.summary()["classes"] == ["a", "b", "c"]
+    assert found.findings.judged.out_of_fold
+
+
 def run(*arguments):
     return CliRunner().invoke(app, ["audit", *map(str, arguments)])
 
@@ -170,6 +201,7 @@ def test_from_the_sample_file_to_the_number(tmp_path):
         (lambda s: s.with_columns(row=pl.lit(9_999)), "there is no row 9999 in a table of 600 rows"),
         (lambda s: s.with_columns(given=pl.lit("x")), "is this the sample of another table?"),
         (lambda s: s.with_columns(true_label=pl.lit("house")), "the true label 'house' in"),
+        (lambda s: s.with_columns(true_label=pl.lit("house")), "or write no_class if none of them fits"),
         (
             lambda s: s.with_columns(true_label=pl.lit("a"), weight=pl.lit(0.0)),
             "the weight of row 1 is 0.0, which is not a number above 0; restore what sample= wrote",

@@ -37,6 +37,15 @@ class RandomChecks(NamedTuple):
     weight: Array | None = None  # (m,) one over the chance to be drawn, up to a factor; None: all the same
 
 
+class NoClass(NamedTuple):
+    """Rows that belong to none of the classes: their labels are wrong, and nothing is learned from them."""
+
+    rows: Array  # (q,) positions
+    given: Array  # (q,) codes of the labels that they had; -1 if that class has no rows left
+    drawn: Array  # (q,) bool: drawn at random
+    weight: Array  # (q,) as in `RandomChecks`
+
+
 class Opinion(NamedTuple):
     """A second opinion on the labels, as one more labeler."""
 
@@ -84,6 +93,7 @@ class Judged:
     n_rows: int
     n_labeled: int
     checks: RandomChecks | None = None  # rows that were drawn at random and checked
+    no_class: NoClass | None = None  # rows that belong to none of the classes; they count as rows without a label
     naive_bayes: Judged | None = None  # what it says alone, if other views have joined it
     views: tuple[str, ...] = ("naive-bayes",)  # that the scores come from
     doubts: tuple[str, ...] = ()  # sentences: reasons not to believe a view

@@ -13,6 +13,9 @@ rows:
 The interval is Wilson's, for as many rows as would have the variance of the residuals (leave-one-out). Where f does not
 help, or mistakes are few, it is that of plain counting. Rows that were drawn with unequal chances count by one over
 their chance, in all means and in the slope.
+
+A row that belongs to none of the classes has a wrong label too. The fit does not learn from that label, but it is one
+of the N all the same.
 """
 
 from __future__ import annotations
@@ -53,14 +56,39 @@ class NoiseRate(NamedTuple):
 
 def noise_rate(judged: Judged, estimate: float, sums: Sums, level: float) -> NoiseRate:
     """estimate : of the model, if mistakes do not depend on the row"""
-    if judged.checks is None:
-        return _range(judged, estimate, sums)
-    rows, order = judged.take(judged.checks.rows)
-    surprise = surprise_of(judged.fitted, rows)
-    wrong = (judged.checks.label[order] != rows.observed).astype(float)
-    weight = None if judged.checks.weight is None else judged.checks.weight[order]
-    share, low, high = from_checks(wrong, surprise, sums.surprise, judged.n_labeled, level, weight)
+    n_none = 0 if judged.no_class is None else len(judged.no_class.rows)
+    n_labels = judged.n_labeled + n_none
+    wrong, surprise, weight, of_none = _checked(judged)
+    if not len(wrong):
+        found = _range(judged, estimate, sums)
+        of_all = [(share * judged.n_labeled + n_none) / max(n_labels, 1) for share in found[:3]]
+        return found._replace(estimate=of_all[0], low=of_all[1], high=of_all[2])
+    mean = (sums.surprise * judged.n_labeled + of_none) / n_labels
+    share, low, high = from_checks(wrong, surprise, mean, n_labels, level, weight)
     return NoiseRate(share, low, high, level, len(wrong), f"{len(wrong)} rows checked at random")
+
+
+def _checked(judged: Judged) -> tuple[Array, Array, Array, float]:
+    """Of the rows that were checked at random: whether the label is wrong, its surprise, the weight; and the sum of
+    surprise over all rows of no class."""
+    parts = [np.empty((3, 0))]
+    of_none = 0.0
+    if judged.checks is not None:
+        rows, order = judged.take(judged.checks.rows)
+        wrong = judged.checks.label[order] != rows.observed
+        weight = np.ones(len(order)) if judged.checks.weight is None else judged.checks.weight[order]
+        parts.append(np.stack([wrong, surprise_of(judged.fitted, rows), weight]))
+    if judged.no_class is not None:
+        rows, order = judged.take(judged.no_class.rows)
+        # as the label was given: what the check told must not change what was expected
+        given = judged.no_class.given[order]
+        surprise = surprise_of(judged.fitted, rows._replace(observed=np.maximum(given, 0)))
+        surprise = np.where(given >= 0, surprise, 1.0)
+        of_none = float(surprise.sum())
+        drawn = judged.no_class.drawn[order]
+        parts.append(np.stack([np.ones(len(order)), surprise, judged.no_class.weight[order]])[:, drawn])
+    wrong, surprise, weight = np.concatenate(parts, axis=1)
+    return wrong, surprise, weight, of_none
 
 
 def _range(judged: Judged, estimate: float, sums: Sums) -> NoiseRate:

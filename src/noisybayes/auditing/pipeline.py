@@ -294,12 +294,12 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
         else:
             place = stack.enter_context(rows_on_disk.workplace(table, options))
             features, checkpoint = rows_on_disk.features_of(table, options, place)
-        labels, checks, said = random_checks(table, features.labels, options.missing_label)
-        given = options.given.checked(table, features.labels.classes)
+        labels, checks, no_class, said = random_checks(table, features.labels, options.missing_label)
+        given = options.given.checked(table, labels.classes)
         tell("fitting")
         features = features._replace(labels=labels, notes=(*features.notes, *said))
         fitted = fit_features(features, options, engine.map_sum, checkpoint)
-        fitted = fitted._replace(judged=replace(fitted.judged, checks=checks))
+        fitted = fitted._replace(judged=replace(fitted.judged, checks=checks, no_class=no_class))
         views = chosen_views(options, fitted.judged, features.recipe.blocks, features.X)
         if views != (NAIVE_BAYES,):
             tell("scoring by other views")

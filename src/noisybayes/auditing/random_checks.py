@@ -12,7 +12,7 @@ sampling, Ohlsson 1998).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ from ..dataset.folds import hashed, uniform
 from ..dataset.tree import Array
 from .careful_fit import surprise_of
 from .features import EncodedLabels
-from .judged import Judged, RandomChecks
+from .judged import Judged, NoClass, RandomChecks
 from .table import Table
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 #: The columns of a sample that matter: which row of the table, what to fill in, and one over the chance of the row.
 ROW, TRUE_LABEL, WEIGHT = "row", "true_label", "weight"
+#: A true label: none of the classes fits, so the given label is wrong (unless a class has this name).
+NO_CLASS = "no_class"
 _TAKEN = (ROW, "id", "given", TRUE_LABEL, WEIGHT)
 # Rows at a time.
 _AT_ONCE = 20_000
@@ -102,39 +104,94 @@ def sample_frame(audit: Audit, size: int, weighted: bool = True) -> pl.DataFrame
 
 def random_checks(
     table: Table, labels: EncodedLabels, missing_label: str | None
-) -> tuple[EncodedLabels, RandomChecks | None, list[str]]:
-    """The labels with what was checked at random among the verified ones, the checks, and sentences about them."""
-    if table.roles.verified_random is None and table.checks is None:
-        return labels, None, []
+) -> tuple[EncodedLabels, RandomChecks | None, NoClass | None, list[str]]:
+    """The labels with what was checked at random among the verified ones, the checks, the rows that belong to none of
+    the classes (their labels count as missing), and sentences about them."""
     where = repr(table.roles.verified_random) if table.checks is None else table.checks
-    checked = _of_column(table, missing_label) if table.checks is None else _of_file(table, labels, missing_label)
+    asked = table.roles.verified_random is not None or table.checks is not None
+    checked, weights, none = _checked(table, labels, missing_label, where) if asked else ({}, {}, {})
+    none = {**dict.fromkeys(table.no_class, 1.0), **none}
+    drawn = [row for row in none if table.no_class.get(row, True)]
+    said = [f"no row is filled in in {where}, so nothing is known of rows drawn at random"]
+    said = said if asked and not checked and not drawn else []
+    labels = _verified(labels, checked, table.roles.verified, where)
+    labels, no_class = _without_class(labels, none, drawn)
+    at = np.array([row for row in checked if labels.observed[row] < len(labels.classes)], dtype=int)
+    checks = None
+    if labels.verified is not None and len(at):
+        checks = RandomChecks(at, labels.verified[at], np.array([weights[row] for row in at.tolist()]))
+    return labels, checks, no_class, said
+
+
+def _checked(
+    table: Table, labels: EncodedLabels, missing_label: str | None, where: str
+) -> tuple[dict[int, int], dict[int, float], dict[int, float]]:
+    """By row: the codes of true labels, their weights, and the weights of rows that belong to none of the classes."""
+    read = _of_column(table, missing_label) if table.checks is None else _of_file(table, labels, missing_label)
     code_of = {str(label): code for code, label in enumerate(labels.classes.tolist())}
-    rows, codes, weights = [], [], []
-    for row, label, weight in checked:
-        if label not in code_of:
+    checked, weights, none = {}, {}, {}
+    for row, label, weight in read:
+        if row in table.no_class:
+            continue
+        if label in code_of:
+            checked[row], weights[row] = code_of[label], weight
+        elif label == NO_CLASS:
+            none[row] = weight
+        else:
             raise InputError(
                 f"row {row + 1}: the true label {label!r} in {where} is none of the labels "
-                f"({', '.join(map(repr, list(code_of)[:12]))}); correct it or leave it empty"
+                f"({', '.join(map(repr, list(code_of)[:12]))}); correct it, leave it empty, or write {NO_CLASS} if "
+                "none of them fits"
             )
-        rows.append(row)
-        codes.append(code_of[label])
-        weights.append(weight)
-    if not rows:
-        return labels, None, [f"no row is filled in in {where}, so nothing is known of rows drawn at random"]
-    at, code = np.array(rows), np.array(codes)
+    return checked, weights, none
+
+
+def _verified(labels: EncodedLabels, checked: Mapping[int, int], column: str | None, where: str) -> EncodedLabels:
+    """With the checked rows among the verified ones."""
+    if not checked:
+        return labels
+    at, code = np.array(list(checked)), np.array(list(checked.values()))
     verified = np.full(len(labels.observed), -1, dtype=np.int32) if labels.verified is None else labels.verified.copy()
     other = np.flatnonzero((verified[at] >= 0) & (verified[at] != code))
     if len(other):
         row = int(at[other[0]])
         raise InputError(
             f"row {row + 1} was checked twice with two results: {str(labels.classes[verified[row]])!r} in the column "
-            f"{table.roles.verified!r} and {str(labels.classes[code[other[0]]])!r} in {where}; correct one of them"
+            f"{column!r} and {str(labels.classes[code[other[0]]])!r} in {where}; correct one of them"
         )
     verified[at] = code
-    labeled = labels.observed[at] < len(labels.classes)
-    weight = np.array(weights, dtype=np.float64)[labeled]
-    checks = RandomChecks(at[labeled], code[labeled], weight) if labeled.any() else None
-    return labels._replace(verified=verified), checks, []
+    return labels._replace(verified=verified)
+
+
+def _without_class(
+    labels: EncodedLabels, none: Mapping[int, float], drawn: Collection[int]
+) -> tuple[EncodedLabels, NoClass | None]:
+    """none : weights of rows that belong to none of the classes; those without a label tell nothing"""
+    n_classes = len(labels.classes)
+    rows = np.array([row for row in none if labels.observed[row] < n_classes], dtype=int)
+    if not len(rows):
+        return labels, None
+    at_random = np.array([row in set(drawn) for row in rows.tolist()])
+    found = NoClass(rows, labels.observed[rows], at_random, np.array([none[row] for row in rows.tolist()]))
+    observed, verified = labels.observed.copy(), labels.verified
+    observed[rows] = n_classes
+    if verified is not None:
+        verified = verified.copy()
+        verified[rows] = -1
+    labels, code_of = _without_empty_classes(labels._replace(observed=observed, verified=verified))
+    return labels, found._replace(given=code_of[found.given])
+
+
+def _without_empty_classes(labels: EncodedLabels) -> tuple[EncodedLabels, Array]:
+    """The labels, and (K + 1,) their codes by the codes before; -1 for a class that no row has any more."""
+    codes = [labels.observed] if labels.verified is None else [labels.observed, labels.verified[labels.verified >= 0]]
+    kept = np.isin(np.arange(len(labels.classes) + 1), np.concatenate(codes))
+    kept[-1] = True  # no label
+    code_of = np.where(kept, np.cumsum(kept) - 1, -1).astype(labels.observed.dtype)
+    verified = labels.verified
+    if verified is not None:
+        verified = np.where(verified >= 0, code_of[verified], -1).astype(verified.dtype)
+    return EncodedLabels(labels.classes[kept[:-1]], code_of[labels.observed], verified), code_of
 
 
 def _of_column(table: Table, missing_label: str | None) -> Iterator[tuple[int, str, float]]:

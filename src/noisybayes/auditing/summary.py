@@ -52,6 +52,7 @@ def summarise(audit: Audit) -> Summary:
         "run": _run(audit),
         "n_rows": rows.n_rows,
         "n_labeled": rows.n_labeled,
+        "n_no_class": 0 if findings.judged.no_class is None else len(findings.judged.no_class.rows),
         "n_verified": rows.n_verified,
         "n_suspects": rows.n_suspects,
         "review_count": int(getattr(audit._fitted, "review_count_", 0)) if findings.judged.out_of_fold else 0,

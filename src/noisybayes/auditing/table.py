@@ -27,6 +27,7 @@ class Table(NamedTuple):
     path: str | None = None
     notes: tuple[str, ...] = ()  # sentences about how it was read
     checks: str | None = None  # file of rows that were drawn at random, filled in
+    no_class: Mapping[int, bool] = {}  # rows that belong to none of the classes; whether each was drawn at random
 
     @classmethod
     def open(

@@ -70,7 +70,7 @@ def headline(summary: Summary, n_listed: int | None = None) -> str:
 
 def wrong_labels(summary: Summary) -> str:
     """How many labels are wrong: as sure as the number is."""
-    rate, labeled = summary["noise_rate"], summary["n_labeled"]
+    rate, labeled = summary["noise_rate"], summary["n_labeled"] + summary.get("n_no_class", 0)
     labels, low, high = plural(labeled, "label"), rate.get("low"), rate.get("high")
     if is_range(rate):
         return (

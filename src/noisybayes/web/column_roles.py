@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -29,9 +29,11 @@ def choose_roles(frame: pl.DataFrame, chosen: Mapping[str, Any]) -> tuple[Roles,
     return roles, sorted(label_variants(counts).merged(counts))
 
 
-def checked_rows(drawn: Sequence[int], verdicts: Mapping[int, str | None]) -> list[int]:
+def checked_rows(drawn: Sequence[int], verdicts: Mapping[int, str | None], no_class: Collection[int] = ()) -> list[int]:
     """The first rows of the sample, as far as all of them have a verdict: nobody picked them, so they are random.
 
-    Those whose verdict names no label are passed over.
+    Those whose reviewer was unsure are passed over. no_class : rows that belong to none of the classes
     """
-    return [row for row in takewhile(lambda row: row in verdicts, drawn) if verdicts[row] is not None]
+    none = set(no_class)
+    first = takewhile(lambda row: row in verdicts, drawn)
+    return [row for row in first if verdicts[row] is not None or row in none]

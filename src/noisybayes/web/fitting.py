@@ -50,13 +50,13 @@ def fit_table(
     """Fit with the verdicts.
 
     verdicts : label by row; counts as verified, before the table's own column. None: the reviewer named no label.
-    no_class : rows that belong to none of the classes; their labels count as missing
+    no_class : rows that belong to none of the classes: their labels are wrong, and nothing is learned from them
     """
     drawn = random_rows(frame, roles, seed)
-    checked = checked_rows(drawn, verdicts)
+    checked = set(checked_rows(drawn, verdicts, no_class))
     known = {position: label for position, label in verdicts.items() if label is not None}
-    frame = _without_labels(frame, roles, no_class)
-    table = Table(*_with_verdicts(frame, roles, known, checked), name)
+    none = {position: position in checked for position in no_class}
+    table = Table(*_with_verdicts(frame, roles, known, checked), name, no_class=none)
     found = audit_table(table, FitOptions(seed=seed), AuditOptions(), progress)
     progress("writing")
     overview = summarise(found)
@@ -68,15 +68,6 @@ def random_rows(frame: pl.DataFrame, roles: Roles, seed: int = 0) -> list[int]:
     """Positions of rows with a label in an order that is drawn at random, the same in every fit."""
     missing = np.array([label is None for label in labels_of(frame, roles).tolist()])
     return [int(position) for position in draw(missing.astype(int), 1, SAMPLE, seed)]
-
-
-def _without_labels(frame: pl.DataFrame, roles: Roles, rows: Collection[int]) -> pl.DataFrame:
-    """The labels of these rows are missing."""
-    if not rows:
-        return frame
-    chosen = pl.int_range(pl.len()).is_in(list(rows))
-    names = [name for name in (roles.label, roles.verified, roles.verified_random) if name is not None]
-    return frame.with_columns(pl.when(chosen).then(None).otherwise(pl.col(name)).alias(name) for name in names)
 
 
 def _with_verdicts(
@@ -92,7 +83,7 @@ def _with_verdicts(
     roles = roles._replace(verified=column)
     columns = [pl.Series(column, known, dtype=pl.String)]
     if checked and roles.verified_random is None:
-        random = [label if position in set(checked) else None for position, label in enumerate(known)]
+        random = [label if position in checked else None for position, label in enumerate(known)]
         columns.append(pl.Series(at_random, random, dtype=pl.String))
         roles = roles._replace(verified_random=at_random)
     return frame.with_columns(columns), roles

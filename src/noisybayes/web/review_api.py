@@ -115,7 +115,7 @@ class Check(Shown):
     """How far the random check is, and the next row to check."""
 
     n_checked: int
-    n_not_counted: int = Field(description="Checked, but unsure or in none of the classes.")
+    n_not_counted: int = Field(description="Rows of the sample with the verdict unsure.")
     goal: int
     row: Row | None
 

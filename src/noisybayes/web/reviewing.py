@@ -35,7 +35,7 @@ class RandomCheck(NamedTuple):
     """How far the check of rows drawn at random is."""
 
     n_checked: int
-    n_not_counted: int  # unsure, or in none of the classes
+    n_not_counted: int  # the reviewer was unsure
     goal: int
     row: Finding | None  # the next one to check
 
@@ -85,11 +85,12 @@ class Reviewing:
             return None
         sample: list[int] = fit.overview.get("sample") or []
         labels = {position: verdict.label for position, verdict in verdicts.items()}
-        n_checked = len(checked_rows(sample, labels))
+        none = [position for position, verdict in verdicts.items() if verdict.action == "no_class"]
+        n_checked = len(checked_rows(sample, labels, none))
         goal = next((size for size in (GOAL, 2 * GOAL) if n_checked < size <= len(sample)), len(sample))
         left = [position for position in sample if position not in verdicts]
-        unclear = sum(position in labels and labels[position] is None for position in sample)
-        return RandomCheck(n_checked, unclear, goal, self._first(table_id, left))
+        unsure = sum(position in verdicts and verdicts[position].action == "unsure" for position in sample)
+        return RandomCheck(n_checked, unsure, goal, self._first(table_id, left))
 
     def to_come_back_to(self, table_id: int) -> list[Verdict]:
         """Verdicts of reviewers who were unsure, oldest first."""
