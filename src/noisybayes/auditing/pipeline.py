@@ -92,7 +92,7 @@ def audit(
     X: Any = None,
     y: Any = None,
     *,
-    label: str | None = None,
+    label: str | Sequence[str] | None = None,
     text: Names = (),
     categorical: Names = (),
     numeric: Names = (),
@@ -133,7 +133,8 @@ def audit(
     X, y : array-like of shape (n_samples, n_features) and (n_samples,)
         Features and labels, if `data` is a classifier.
     label, text, categorical, numeric, binary, id, verified : str or list of str
-        Names of columns; what is not named is guessed. `verified` has true labels where they are known.
+        Names of columns; what is not named is guessed. `verified` has true labels where they are known. Several label
+        columns are those of several labelers, partly empty: `Audit.consensus` has what they agree on.
     verified_random : str or array-like of shape (n_samples,), optional
         True labels of rows that were drawn at random: a column, or the file that `Audit.save(sample=50)` wrote, filled
         in; with a classifier an array, None or nan where not known.
@@ -141,7 +142,8 @@ def audit(
         A column of labels by somebody or something else (an old model, rules), empty where there is none: one more
         labeler, with a mislabeling matrix of its own. It must not have been made from the labels.
     labeler : str, optional
-        The column that tells who labeled a row: each labeler gets a mislabeling matrix, drawn towards that of all.
+        The column that tells who labeled a row: each labeler gets a mislabeling matrix, drawn towards that of all. If
+        values of `id` occur several times, each line has the label of one labeler.
     missing_label : str, optional
         What stands in the label column where there is no label (besides nothing).
     keep_variants : bool, default False
@@ -212,9 +214,9 @@ def audit(
     (progress or _silent)("reading")
     limit = file_size_limit(data, None if memory is None else parse_size(memory), on_cluster=engine == "dask")
     columns = {
-        "label": label, "text": _names(text), "categorical": _names(categorical), "numeric": _names(numeric),
-        "binary": _names(binary), "id": id, "verified": verified, "verified_random": verified_random,
-        "second_opinion": second_opinion, "labeler": labeler,
+        "label": _one_or_several(label), "text": _names(text), "categorical": _names(categorical),
+        "numeric": _names(numeric), "binary": _names(binary), "id": id, "verified": verified,
+        "verified_random": verified_random, "second_opinion": second_opinion, "labeler": labeler,
     }  # fmt: skip
     started = time.perf_counter()
     in_batches = limit is not None or engine == "dask"
@@ -234,7 +236,10 @@ def audit(
     )
     # rows on disk are there as long as the audit is
     with errors_in_python_words(), ExitStack() as resources:
-        table = Table.open(data, columns, in_batches=in_batches, encoding=encoding)
+        table = Table.open(
+            data, columns, in_batches=in_batches, encoding=encoding, missing_label=missing_label,
+            keep_variants=keep_variants,
+        )  # fmt: skip
         made = resources.enter_context(audited(table, options, asked, progress=progress, started=started))
         run = replace(made.run, notes=tuple(map(in_python_words, made.run.notes)))
         return replace(made, run=run, index=index_of(data))._keeping(resources.pop_all())
@@ -367,6 +372,13 @@ def audit_fitted(
 
 
 def _silent(stage: str) -> None: ...
+
+
+def _one_or_several(label: str | Sequence[str] | None) -> str | list[str] | None:
+    """Columns of labels; a list of one is one."""
+    if label is None or isinstance(label, str):
+        return label
+    return list(label) if len(label) != 1 else label[0]
 
 
 def _names(names: Names) -> tuple[str, ...]:

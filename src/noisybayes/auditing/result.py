@@ -56,6 +56,9 @@ class Audit:
         One row per label, the one with the most wrong labels first.
     labelers : DataFrame or None
         One row per labeler, the one with the highest error rate first; None if `labeler` was not named.
+    consensus : DataFrame or None
+        One row per example with several labels: the most probable label by all of them and the columns, its
+        probability, the number of labels, and the share of them that agree. None if every row has one label.
     noise_rate : float
         Estimated share of wrong labels.
     mislabel_matrix : ndarray of shape (n_classes, n_classes)
@@ -129,6 +132,13 @@ class Audit:
 
         labelers: pd.DataFrame | None = self._once("labelers", labelers_frame)
         return labelers
+
+    @property
+    def consensus(self) -> pd.DataFrame | None:
+        from .row_frames import consensus_frame
+
+        consensus: pd.DataFrame | None = self._once("consensus", consensus_frame)
+        return consensus
 
     @property
     def noise_rate(self) -> float:

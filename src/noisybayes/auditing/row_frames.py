@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..dataset.tree import Array
+from .agreement import share_agreeing
 from .result import Audit
 
 if TYPE_CHECKING:
@@ -56,6 +57,26 @@ def labelers_frame(audit: Audit) -> pd.DataFrame | None:
         for one in found
     ]
     return pd.DataFrame(rows).set_index("labeler")
+
+
+def consensus_frame(audit: Audit) -> pd.DataFrame | None:
+    """Of rows with several labels, the label that all of them and the columns make most probable. Rows with the lowest
+    probability gain most from one more label."""
+    import pandas as pd
+
+    several = None if audit.source is None else audit.source.several
+    if several is None:
+        return None
+    found = audit.findings.table
+    label = found["suggested"].to_numpy()
+    n_labels, agreement = share_agreeing(several, label)
+    columns = {
+        "consensus": label,
+        "probability": found["p_suggested"].to_numpy(),
+        "n_labels": n_labels,
+        "agreement": agreement,
+    }
+    return pd.DataFrame(columns, index=found.index if audit.index is None else audit.index)
 
 
 def positions_of(rows: Any, index: Any) -> Array:

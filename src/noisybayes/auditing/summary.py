@@ -11,6 +11,7 @@ import numpy as np
 from .._shares import percent
 from .._version import __version__
 from ..dataset.tree import Array
+from .agreement import krippendorff_alpha
 from .corrections import RULE
 from .evidence import Evidence
 from .impact import Impact
@@ -86,6 +87,7 @@ def summarise(audit: Audit) -> Summary:
         "checks": _checks(audit),
         "second_opinion": _opinion(audit),
         "labelers": _labelers(audit),
+        "agreement": _agreement(audit),
         "suspects": describe(audit, rows.foremost(MOST_LISTED)),
     }
     return Summary(entries)
@@ -143,6 +145,28 @@ def _labelers(audit: Audit) -> list[dict[str, Any]] | None:
             }
         )
     return rows
+
+
+def _agreement(audit: Audit) -> dict[str, Any] | None:
+    """Of rows with several labels."""
+    several = None if audit.source is None else audit.source.several
+    if several is None:
+        return None
+    alpha = krippendorff_alpha(several.row, several.label)
+    return {
+        "alpha": None if np.isnan(alpha) else alpha, "n_labels": len(several.row), "n_labelers": len(several.names),
+        "text": _about_agreement(alpha, len(several.row), int(np.unique(several.row).size)),
+    }  # fmt: skip
+
+
+def _about_agreement(alpha: float, n_labels: int, n_rows: int) -> str:
+    if np.isnan(alpha):
+        return f"{n_labels:,} labels of {n_rows:,} rows: no row has two of them that could differ."
+    said = "hardly more than chance" if alpha < 0.2 else "fairly" if alpha < 0.67 else "well"
+    return (
+        f"{n_labels:,} labels of {n_rows:,} rows; labelers agree {said} (Krippendorff's alpha is {alpha:.2f}; 1 is "
+        "full agreement, 0 chance)."
+    )
 
 
 def _about_the_rate(rate: NoiseRate) -> str:

@@ -14,6 +14,7 @@ from ..data.errors import InputError
 from ..data.frames import to_frame
 from ..data.read import read_table
 from ..data.roles import Roles, find_roles
+from .several_labels import Reshaped, SeveralLabels, from_columns, from_lines, is_long
 
 Source = pl.DataFrame | Batches
 
@@ -28,6 +29,7 @@ class Table(NamedTuple):
     notes: tuple[str, ...] = ()  # sentences about how it was read
     checks: str | None = None  # file of rows that were drawn at random, filled in
     no_class: Mapping[int, bool] = {}  # rows that belong to none of the classes; whether each was drawn at random
+    several: SeveralLabels | None = None  # labels of several labelers; `roles.label` is then their vote
 
     @classmethod
     def open(
@@ -39,9 +41,12 @@ class Table(NamedTuple):
         format: str | None = None,
         encoding: str | None = None,
         sheet: str | None = None,
+        missing_label: str | None = None,
+        keep_variants: bool = False,
     ) -> Table:
-        """columns : names by role, as `find_roles` takes them; `verified_random` may be a file too. in_batches : a file
-        is not read into memory"""
+        """columns : names by role, as `find_roles` takes them; `label` may be several columns, one for each labeler,
+        and `verified_random` a file. in_batches : a file is not read into memory. missing_label, keep_variants : of
+        several labels"""
         notes: list[str] = []
         source: Source
         if not is_path(data):
@@ -53,10 +58,17 @@ class Table(NamedTuple):
                 notes += source.notes
             else:
                 source = read_table(data, format=format, encoding=encoding, sheet=sheet, tell=notes.append)
+        reshaped = _reshaped(source, columns, missing_label, keep_variants)
+        several, hidden = None, []
+        if reshaped is not None:
+            source, several, hidden = reshaped.frame, reshaped.several, list(reshaped.hidden)
+            columns = {**columns, "label": reshaped.label, "labeler": None}
+            notes += reshaped.notes
         head = source if isinstance(source, pl.DataFrame) else source.head()
+        head = head.drop(hidden)
         column, checks = _column_or_file(columns.get("verified_random"), head)
         roles, found = find_roles(head, **{**columns, "verified_random": column})
-        return cls(source, roles, title, path, (*notes, *found), checks)
+        return cls(source, roles, title, path, (*notes, *found), checks, several=several)
 
     def gather(self, columns: Sequence[str], rows: Any) -> pl.DataFrame:
         """Some rows, in the order of `rows`, of some columns."""
@@ -75,6 +87,32 @@ class Table(NamedTuple):
 
     def batches(self) -> Iterable[pl.DataFrame]:
         return [self.source] if isinstance(self.source, pl.DataFrame) else self.source
+
+
+def _label_columns(columns: Mapping[str, Any]) -> tuple[str, ...]:
+    label = columns.get("label")
+    return (label,) if isinstance(label, str) else tuple(label or ())
+
+
+def _reshaped(
+    source: Source, columns: Mapping[str, Any], missing_label: str | None, keep_variants: bool
+) -> Reshaped | None:
+    """The table with one label per row, if it has several."""
+    labels = _label_columns(columns)
+    id, labeler = columns.get("id"), columns.get("labeler")
+    if not isinstance(source, pl.DataFrame):
+        if len(labels) > 1:
+            raise InputError(
+                "several label columns need all rows in memory, on one machine; audit without --memory and --engine"
+            )
+        return None
+    if len(labels) > 1:
+        if labeler is not None:
+            raise InputError("--labeler goes with one label column; with several, each of them is a labeler")
+        return from_columns(source, labels, missing_label, keep_variants)
+    if not labels or id is None or labeler is None or not is_long(source, id, labeler):
+        return None
+    return from_lines(source, id, labeler, labels[0], missing_label, keep_variants)
 
 
 def is_path(data: Any) -> bool:

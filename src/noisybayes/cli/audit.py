@@ -74,7 +74,7 @@ _GROUPS = {
     metavar="COLUMN",
     help="Labels of an old model, of rules or of other people, partly empty, not made from the labels.",
 )
-@click.option("--labeler", metavar="COLUMN", help="Who labeled each row: the report shows how often each is wrong.")
+@click.option("--labeler", metavar="COLUMN", help="Who labeled each row; with --id, rows may occur once for each.")
 @click.option(
     "--views",
     default="auto",

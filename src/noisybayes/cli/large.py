@@ -56,7 +56,8 @@ def open_table(file: str | list[str], options: dict[str, Any]) -> tuple[Table, F
     limit = file_size_limit(file, options["memory"], options["resume"], on_cluster=on_cluster)
     table = Table.open(
         file, tables.columns(options), in_batches=on_cluster or limit is not None, format=options["input_format"],
-        encoding=options["encoding"], sheet=options["sheet"],
+        encoding=options["encoding"], sheet=options["sheet"], missing_label=options["missing_label"],
+        keep_variants=options["keep_variants"],
     )  # fmt: skip
     quiet = options["quiet"] or options.get("as_json", False)
 

@@ -63,7 +63,9 @@ _READING = (
     click.option("--sheet", help="Sheet of an Excel file; by default the first one."),
 )  # fmt: skip
 _COLUMNS = (
-    click.option("--label", help="The column with the labels."),
+    click.option(
+        "--label", multiple=True, help="The column with the labels; several of them if rows have several labels."
+    ),
     click.option("--text", multiple=True, help="A column of text; may be given several times."),
     click.option(
         "--categorical", multiple=True, help="A column with few different values; may be given several times."
@@ -149,9 +151,10 @@ def _say(note: str) -> None:
 
 def columns(options: dict[str, Any]) -> dict[str, Any]:
     """Names of columns by role."""
-    names = {name: options[name] for name in ("label", "text", "categorical", "numeric", "binary", "verified")}
+    names = {name: options[name] for name in ("text", "categorical", "numeric", "binary", "verified")}
     more = {name: options.get(name) for name in ("verified_random", "second_opinion", "labeler")}
-    return {**names, "id": options["id_column"], **more}
+    label = options["label"]
+    return {**names, "label": list(label) if len(label) > 1 else (*label, None)[0], "id": options["id_column"], **more}
 
 
 def families(options: dict[str, Any]) -> dict[str, str]:

@@ -76,7 +76,12 @@ def _labelers(summary: Summary) -> str:
         [_cell(one["labeler"]), count(one["rows"]), percent(one["error_rate"]), _confuses(one["confuses"])]
         for one in found[:LABELERS]
     ]
-    return "## Labelers\n\n" + _table(["labeler", "rows", "wrong, estimated", "most often"], lines)
+    about = (summary.get("agreement") or {}).get("text", "")
+    return (
+        "## Labelers\n\n"
+        + (f"{about}\n\n" if about else "")
+        + _table(["labeler", "rows", "wrong, estimated", "most often"], lines)
+    )
 
 
 def _confuses(pair: Mapping[str, Any] | None) -> str:

@@ -30,6 +30,7 @@ TO_CHECK = "to_check.csv"
 NAMES = (
     "report.html", "audit.json", "suspects.csv", "suspects.parquet", "suspects.xlsx", "corrected.csv",
     "corrected.parquet", "corrected.xlsx", "model", "label_studio.json", "label_studio.xml", "cleanlab.json", TO_CHECK,
+    "consensus.csv", "consensus.parquet", "consensus.xlsx",
 )  # fmt: skip
 # The page is made by Python; tables and the model are written beside it, mostly by libraries.
 _WRITERS = 2
@@ -96,6 +97,7 @@ def _write(audit: Audit, folder: Path, format: str, exports: tuple[str, ...], ne
         write_model,
         lambda: (folder / "audit.json").write_text(_lines(summary), encoding="utf-8"),
         lambda: write_table(suspects_frame(summary), folder / f"suspects.{format}", format, neutral=neutral),
+        lambda: _write_consensus(audit, folder, format, neutral),
         *(partial(EXPORTERS[name], audit, summary, folder) for name in exports),
     ]
     for _ in in_threads(lambda write: write(), writers, _WRITERS):
@@ -170,6 +172,21 @@ def _write_corrected(audit: Audit, folder: Path, format: str, neutral: bool) -> 
         audit.source.check_unchanged()
     else:
         write_batches(corrected(audit), folder / f"corrected.{format}", format, neutral=neutral)
+
+
+def _write_consensus(audit: Audit, folder: Path, format: str, neutral: bool) -> None:
+    """Of a table with several labels of a row."""
+    found = audit.consensus
+    if found is None:
+        return
+    assert audit.source is not None
+    numbers = {"row": np.arange(1, len(found) + 1)}
+    column = audit.source.roles.id
+    names = {} if column is None else {"id": audit.gather([column], np.arange(len(found)))[column]}
+    frame = pl.DataFrame({**numbers, **names, **{name: found[name].to_numpy() for name in found.columns}})
+    write_table(
+        frame.with_columns(pl.col("agreement").fill_nan(None)), folder / f"consensus.{format}", format, neutral=neutral
+    )
 
 
 def _given(audit: Audit) -> list[Any]:

@@ -96,7 +96,8 @@ def opinion(summary: Summary) -> dict[str, Any] | None:
 def labelers(summary: Summary) -> dict[str, Any] | None:
     """The labelers with the highest error rates."""
     found = summary.get("labelers")
-    return {"lines": found[:LABELER_LIMIT], "n": len(found)} if found else None
+    about = (summary.get("agreement") or {}).get("text", "")
+    return {"lines": found[:LABELER_LIMIT], "n": len(found), "agreement": about} if found else None
 
 
 def by_class(summary: Summary) -> Markup:

@@ -1,0 +1,41 @@
+"""How far several labelers of the same rows agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..dataset.tree import Array
+from .several_labels import SeveralLabels
+
+
+def krippendorff_alpha(row: Sequence[int] | Array, label: Sequence[Any] | Array) -> float:
+    """Krippendorff's alpha of labels without an order: 1 is full agreement, 0 what chance would give.
+
+    Parameters
+    ----------
+    row, label : (m,)
+        The row of each label, and the label; rows with one label say nothing. nan if no row has two, or all labels are
+        the same.
+    """
+    _, row = np.unique(row, return_inverse=True)
+    classes, label = np.unique(np.asarray(label).astype(str), return_inverse=True)
+    counts = np.zeros((int(row.max(initial=-1)) + 1, len(classes)))
+    np.add.at(counts, (row, label), 1.0)
+    counts = counts[counts.sum(axis=1) > 1]
+    by_row, by_label = counts.sum(axis=1), counts.sum(axis=0)
+    n = by_row.sum()
+    expected = (n**2 - (by_label**2).sum()) / max(n * (n - 1), 1)
+    if not expected:
+        return float("nan")
+    observed = ((by_row**2 - (counts**2).sum(axis=1)) / (by_row - 1)).sum() / n
+    return float(1.0 - observed / expected)
+
+
+def share_agreeing(several: SeveralLabels, label: Array) -> tuple[Array, Array]:
+    """(n,) how many labels each row has, and the share of them that are `label` (n,) of the row; nan without any."""
+    n_labels = np.bincount(several.row, minlength=len(label))
+    same = np.bincount(several.row, weights=several.label == label[several.row], minlength=len(label))
+    return n_labels, np.divide(same, n_labels, out=np.full(len(label), np.nan), where=n_labels > 0)

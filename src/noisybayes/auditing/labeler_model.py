@@ -1,0 +1,155 @@
+"""A mislabeling matrix for each labeler, drawn towards that of all; rows have one label, several, or none.
+
+    P(label l | true k, labeler g) = matrix_g[l, k],    column k of matrix_g ~ Dirichlet(strength * mislabel[:, k])
+
+so that a labeler with five labels borrows from the others and one with five thousand stands alone. The labels of a row
+are independent given its true label (Dawid and Skene, 1979), and what the columns say is one more voice (Raykar et al.,
+2010). Matrices and strength (under which the expected counts of all labelers are most probable) are fitted by EM over
+the true labels, with P(true | x) as it is given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import gammaln
+
+from ..dataset.tree import Array
+from ..robust.calibration import matrix_of
+from ..robust.recalibration import pin_verified
+
+# Rows that the matrix of all counts for in the matrix of each labeler; from nearly none to nearly all.
+_STRENGTHS = 2.0 ** np.arange(1, 13)
+# Labelers differ if their matrices explain labels that they were not fitted to better by this many standard errors.
+_STANDARD_ERRORS = 2.0
+# A bound on the rounds of EM, and the gain per row, in nats, below which it ends.
+_ROUNDS, _TOLERANCE = 200, 1e-7
+# Keeps a label that no class allows from becoming nan.
+_TINY = 1e-300
+
+
+class GivenLabels(NamedTuple):
+    """Labels of rows by labelers, in any order."""
+
+    row: Array  # (m,) positions
+    label: Array  # (m,) codes
+    labeler: Array  # (m,) codes; n_labelers where nobody knows
+    n_labelers: int
+
+    def take(self, which: Array) -> GivenLabels:
+        return GivenLabels(self.row[which], self.label[which], self.labeler[which], self.n_labelers)
+
+
+class Matrices(NamedTuple):
+    mislabel: Array  # (K, K) of all
+    of_labelers: Array  # (G + 1, K, K); the last, of all, is that of labels whose labeler is not known
+    true: Array  # (n, K) P(true | x, labels, labelers)
+    strength: float  # inf: one matrix for all
+
+
+@dataclass(frozen=True)
+class LabelerModel:
+    log_prior: Array  # (n, K) log P(true | x)
+    given: GivenLabels
+    fold: Array  # (n,)
+    start: Array  # (K, K)
+    structure: Any
+    verified: Array | None = None
+
+    def as_started(self) -> Matrices:
+        """One matrix for all, as it is at the start."""
+        matrices = np.repeat(self.start[None], self.given.n_labelers + 1, axis=0)
+        return Matrices(self.start, matrices, self._expected(matrices)[0], np.inf)
+
+    def pooled(self) -> Matrices:
+        """One matrix for all, fitted."""
+        return self._solved(pooled=True)
+
+    def solved(self) -> Matrices:
+        return self._solved(pooled=False)
+
+    def _solved(self, pooled: bool) -> Matrices:
+        true, last, strength = self.as_started().true, -np.inf, np.inf
+        for _ in range(_ROUNDS):
+            counts = self.counts(true)
+            mislabel = matrix_of(counts.sum(axis=0)[None], self.structure)[0]
+            strength = np.inf if pooled else _best_strength(counts[:-1], mislabel)
+            matrices = _drawn_to(mislabel, counts, strength)
+            true, height = self._expected(matrices)
+            if height - last < _TOLERANCE:
+                break
+            last = height
+        return Matrices(mislabel, matrices, true, strength)
+
+    def differ(self, found: Matrices) -> bool:
+        """Whether matrices without the row's fold explain its labels better than one matrix for all."""
+        rows = np.unique(self.given.row)
+        of_all = found.mislabel[self.given.label]
+        gain = (self._log_likelihood(self._without_fold(found)) - self._log_likelihood(of_all))[rows]
+        return bool(gain.mean() > _STANDARD_ERRORS * gain.std() / np.sqrt(len(gain)))
+
+    def log_evidence(self, found: Matrices) -> Array:
+        """(n, K) log P(labels | true, labelers) of every row, from matrices without the row's fold."""
+        return self._by_row(np.log(self._without_fold(found) + _TINY))
+
+    def counts(self, true: Array, which: Array | slice = slice(None)) -> Array:
+        """(G + 1, K, K): P(true) added up by labeler and label. which : of the labels"""
+        given, K = self.given, len(self.start)
+        cell = (given.labeler * K + given.label)[which]
+        row, size = given.row[which], (given.n_labelers + 1) * K
+        sums = [np.bincount(cell, weights=true[row, k], minlength=size) for k in range(K)]
+        return np.stack(sums, axis=1).reshape(given.n_labelers + 1, K, K)
+
+    def _without_fold(self, found: Matrices) -> Array:
+        """(m, K) P(label | true, labeler) of every label, from the rows of other folds."""
+        given, fold = self.given, self.fold[self.given.row]
+        total, own = self.counts(found.true), np.empty((len(given.row), len(self.start)))
+        for each in np.unique(fold).tolist():
+            here = np.flatnonzero(fold == each)
+            counts = np.maximum(total - self.counts(found.true, here), 0.0)
+            matrices = _drawn_to(found.mislabel, counts, found.strength)
+            own[here] = matrices[given.labeler[here], given.label[here]]
+        return own
+
+    def _expected(self, matrices: Array) -> tuple[Array, float]:
+        """P(true | x, labels, labelers), and the mean log-likelihood of the labels."""
+        told = matrices[self.given.labeler, self.given.label]
+        joint = self.log_prior + self._by_row(np.log(told + _TINY))
+        top = joint.max(axis=1, keepdims=True)
+        true = np.exp(joint - top)
+        total = true.sum(axis=1, keepdims=True)
+        return pin_verified(true / total, self.verified), float((np.log(total) + top).mean())
+
+    def _log_likelihood(self, told: Array) -> Array:
+        """(n,) of the labels of every row. told : (m, K) P(label | true)"""
+        joint = self.log_prior + self._by_row(np.log(told + _TINY))
+        top = joint.max(axis=1)
+        return np.asarray(np.log(np.exp(joint - top[:, None]).sum(axis=1)) + top)
+
+    def _by_row(self, values: Array) -> Array:
+        """(n, K) sums over the labels of each row. values : (m, K)"""
+        n, K = self.log_prior.shape
+        return np.stack([np.bincount(self.given.row, weights=values[:, k], minlength=n) for k in range(K)], axis=1)
+
+
+def _drawn_to(mislabel: Array, counts: Array, strength: float) -> Array:
+    """(G + 1, K, K); the last is that of all."""
+    if np.isinf(strength):
+        return np.repeat(mislabel[None], len(counts), axis=0)
+    drawn = counts + strength * mislabel
+    drawn[-1] = mislabel
+    return np.asarray(drawn / drawn.sum(axis=1, keepdims=True))
+
+
+def _best_strength(counts: Array, mislabel: Array) -> float:
+    each = [_log_probability(counts, strength * mislabel) for strength in _STRENGTHS]
+    return float(_STRENGTHS[int(np.argmax(each))])
+
+
+def _log_probability(counts: Array, prior: Array) -> float:
+    """Of (expected) counts (G, K, K) under a Dirichlet prior (K, K) on every column."""
+    prior = prior + 1e-9
+    totals = gammaln(prior.sum(axis=0)) - gammaln(prior.sum(axis=0) + counts.sum(axis=1))
+    return float(totals.sum() + (gammaln(prior + counts) - gammaln(prior)).sum())

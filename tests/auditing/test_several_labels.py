@@ -1,0 +1,169 @@
+"""Laws of tables with several labels of a row: one column per labeler, or one line per row and labeler."""
+
+from __future__ import annotations
+
+import json
+
+import krippendorff
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+from noisybayes import audit
+from noisybayes.auditing.agreement import krippendorff_alpha
+from noisybayes.cli.app import app
+from noisybayes.data.errors import InputError
+from noisybayes.report.html import render_html
+from noisybayes.report.markdown import render_markdown
+
+NAMES = np.array(["loan", "price", "repair"])
+N, P = 600, 40
+RNG = np.random.default_rng(0)
+TRUE = RNG.integers(3, size=N)
+X = (RNG.random((N, P)) < RNG.uniform(0.3, 0.7, (3, P))[TRUE]).astype(int)
+COLUMNS = [f"x{j}" for j in range(P)]
+RIGHT = {"ann": 0.95, "bob": 0.6, "cleo": 0.6, "dan": 0.34}
+
+
+def labels_of(name: str, seed: int) -> list[str | None]:
+    """Two in five rows are labeled; wrong labels are spread evenly."""
+    rng = np.random.default_rng(seed)
+    right = rng.random(N) < RIGHT[name]
+    given = NAMES[np.where(right, TRUE, (TRUE + rng.integers(1, 3, size=N)) % 3)]
+    return [label if seen else None for label, seen in zip(given.tolist(), rng.random(N) < 0.5, strict=True)]
+
+
+WIDE = pl.DataFrame(X, schema=COLUMNS).with_columns(
+    id=pl.Series([f"r{i:03}" for i in range(N)]),
+    **{name: pl.Series(labels_of(name, seed), dtype=pl.String) for seed, name in enumerate(RIGHT)},
+)
+LONG = WIDE.unpivot(on=list(RIGHT), index=["id", *COLUMNS], variable_name="who", value_name="label").filter(
+    pl.col("label").is_not_null()
+)
+LABELED = WIDE.select(pl.any_horizontal(pl.col(list(RIGHT)).is_not_null())).to_series().to_numpy()
+
+
+@pytest.fixture(scope="module")
+def wide():
+    return audit(WIDE, label=list(RIGHT), binary=COLUMNS, id="id")
+
+
+def test_consensus_beats_vote_and_columns(wide):
+    found = wide.consensus
+    is_right = {
+        "consensus": found["consensus"].to_numpy() == NAMES[TRUE],
+        "vote": wide.table["given"].to_numpy() == NAMES[TRUE],
+        "columns": wide.model.predict(X) == NAMES[TRUE],
+    }
+    share = {name: right[LABELED].mean() for name, right in is_right.items()}
+    assert share["consensus"] > max(share["vote"], share["columns"]) + 0.02
+    assert found["probability"][LABELED].mean() == pytest.approx(share["consensus"], abs=0.06)
+    assert found["n_labels"].sum() == LONG.height
+    one = found[found["n_labels"] == 1]
+    assert set(one["agreement"]) <= {0.0, 1.0}
+    assert found["agreement"].isna().sum() == (~LABELED).sum()
+
+
+def test_labelers_are_told_apart(wide):
+    told = wide.labelers
+    assert told.index[0] == "dan"
+    assert told.index[-1] == "ann"
+    for name, right in RIGHT.items():
+        assert told.loc[name, "error_rate"] == pytest.approx(1 - right, abs=0.1)
+
+
+def test_one_line_per_row_and_labeler_is_the_same_table(wide):
+    shuffled = LONG.sample(fraction=1.0, shuffle=True, seed=3).sort("id", maintain_order=True)
+    found = audit(shuffled, label="label", labeler="who", id="id", binary=COLUMNS)
+    assert found.findings.rows.n_rows == LABELED.sum()
+    alone = audit(WIDE.filter(pl.Series(LABELED)), label=list(RIGHT), binary=COLUMNS, id="id")
+    np.testing.assert_allclose(found.consensus["probability"], alone.consensus["probability"], atol=1e-9)
+    assert found.consensus["consensus"].tolist() == alone.consensus["consensus"].tolist()
+
+
+def test_order_of_the_columns_does_not_matter(wide):
+    turned = audit(WIDE, label=list(RIGHT)[::-1], binary=COLUMNS, id="id")
+    np.testing.assert_allclose(turned.consensus["probability"], wide.consensus["probability"], atol=1e-9)
+
+
+def test_label_columns_are_no_features_and_rows_without_any_label_have_none(wide):
+    guessed = audit(WIDE, label=list(RIGHT))
+    assert not set(RIGHT) & {name for block in guessed.recipe.blocks for name in (block.column,)}
+    assert guessed.table["given"].isna().sum() == (~LABELED).sum()
+
+
+def test_spellings_and_missing_marks_of_the_labels(wide):
+    loud = WIDE.with_columns(pl.col("ann").str.to_uppercase().fill_null("n/a"))
+    found = audit(loud, label=list(RIGHT), binary=COLUMNS, id="id", missing_label="n/a")
+    np.testing.assert_allclose(found.consensus["probability"], wide.consensus["probability"], atol=1e-9)
+
+
+def test_report_and_command_line(wide, tmp_path):
+    summary = wide.summary()
+    assert "Krippendorff" in render_html(summary)
+    assert "Krippendorff" in render_markdown(summary)
+    LONG.write_csv(tmp_path / "lines.csv")
+    WIDE.write_csv(tmp_path / "rows.csv")
+    ways = (
+        ("lines.csv", ["--label", "label", "--labeler", "who", "--id", "id"]),
+        ("rows.csv", [part for name in RIGHT for part in ("--label", name)]),
+    )
+    for file, options in ways:
+        out = tmp_path / file.partition(".")[0]
+        features = [part for name in COLUMNS for part in ("--binary", name)]
+        done = CliRunner().invoke(app, ["audit", str(tmp_path / file), *options, *features, "--out", str(out)])
+        assert done.exit_code == 0, done.output
+        written = pl.read_csv(out / "consensus.csv")
+        assert written.columns == ["row", "id", "consensus", "probability", "n_labels", "agreement"]
+        assert json.loads((out / "audit.json").read_text(encoding="utf-8"))["agreement"]["n_labels"] == LONG.height
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_alpha_is_that_of_the_library(seed):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(4, size=(5, 30)).astype(float)
+    labels[:, :20] = labels[0, :20]  # mostly alike
+    labels[rng.random(labels.shape) < 0.4] = np.nan
+    who, row = np.nonzero(~np.isnan(labels))
+    expected = krippendorff.alpha(reliability_data=labels, level_of_measurement="nominal")
+    assert krippendorff_alpha(row, labels[who, row]) == pytest.approx(expected, abs=1e-12)
+
+
+def test_alpha_where_nothing_can_differ():
+    assert np.isnan(krippendorff_alpha([0, 1, 2], ["a", "b", "a"]))
+    assert np.isnan(krippendorff_alpha([0, 0], ["a", "a"]))
+
+
+@pytest.mark.parametrize(
+    ("frame", "asked", "message"),
+    [
+        (WIDE, {"label": ["ann", "bobby"]}, "there is no column 'bobby'"),
+        (WIDE, {"label": ["ann", "ann"]}, "a column is named twice"),
+        (WIDE, {"label": ["ann", "bob"], "labeler": "cleo"}, "each of them is a labeler"),
+        (
+            pl.concat([LONG, LONG[:1]]),
+            {"label": "label", "labeler": "who", "id": "id"},
+            "'ann' labeled id .* more than once",
+        ),
+        (
+            LONG.with_columns(who=pl.when(pl.col("who") != "dan").then("who")),
+            {"label": "label", "labeler": "who", "id": "id"},
+            "the column 'who' is empty; fill it in, or drop the line",
+        ),
+        (
+            LONG.with_columns(label=pl.lit(None, pl.String)),
+            {"label": "label", "labeler": "who", "id": "id"},
+            "is empty in every line",
+        ),
+    ],
+)  # fmt: skip
+def test_bad_tables(frame, asked, message):
+    with pytest.raises(InputError, match=message):
+        audit(frame, binary=COLUMNS, **asked)
+
+
+def test_what_several_labels_do_not_go_with(tmp_path):
+    WIDE.write_csv(tmp_path / "rows.csv")
+    with pytest.raises(InputError, match="several label columns need all rows in memory"):
+        audit(tmp_path / "rows.csv", label=list(RIGHT), memory="2GB")
