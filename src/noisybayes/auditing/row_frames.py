@@ -62,11 +62,11 @@ def labelers_frame(audit: Audit) -> pd.DataFrame | None:
 def consensus_frame(audit: Audit) -> pd.DataFrame | None:
     """Of rows with several labels, the label that all of them and the columns make most probable. Rows with the lowest
     probability gain most from one more label."""
-    import pandas as pd
-
     several = None if audit.source is None else audit.source.several
     if several is None:
         return None
+    import pandas as pd
+
     found = audit.findings.table
     label = found["suggested"].to_numpy()
     n_labels, agreement = share_agreeing(several, label)
