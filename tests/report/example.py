@@ -56,7 +56,8 @@ def example_summary(n_classes: int = 11, n_suspects: int = 370, n_rows: int = 24
             "columns": {"label": "label", "id": "id", "text": ["message"], "categories": ["colour"], "verified": None},
             "notes": ["label column: 'label', by its name", "3 rows without text were kept"],
         },
-        "n_rows": n_rows, "n_labeled": n_rows, "n_verified": 0, "n_suspects": n_suspects, "n_classes": n_classes,
+        "n_rows": n_rows, "n_labeled": n_rows, "n_verified": 0,
+        "n_no_class": 0, "n_suspects": n_suspects, "n_classes": n_classes,
         "classes": classes,
         "rule": {
             "name": "posterior", "value": None,
@@ -70,7 +71,8 @@ def example_summary(n_classes: int = 11, n_suspects: int = 370, n_rows: int = 24
             "estimate": rate, "low": max(rate - 0.017, 0.0), "high": rate + 0.018, "level": 0.9, "method": "bootstrap",
         },
         "n_corrected": 0, "correction_rule": "a label is changed only where another one is sure",
-        "impact_reason": None, "contradictions": [], "checks": [], "second_opinion": None, "labelers": None, "agreement": None,
+        "impact_reason": None, "contradictions": [], "checks": [], "second_opinion": None, "labelers": None,
+        "agreement": None,
         "mislabel_matrix": {
             "estimate": matrix.tolist(), "low": (matrix * 0.8).tolist(), "high": np.minimum(matrix * 1.2, 1).tolist(),
         },
