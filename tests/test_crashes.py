@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from noisybayes import _files
+from noisybayes import BernoulliINB, _files, simulate
 from noisybayes._files import recover, whole_file, whole_folder
 
 from .crash_points import count_operations, points, run
@@ -20,9 +20,8 @@ SCRIPTS = {
     "from noisybayes import audit\nimport polars as pl\n"
     f"found = audit(pl.read_csv({str(EXAMPLE)!r}, n_rows=80), label='label', text=['message'])" + START
     + "write_audit(found, Path('out'))",
-    "model": "from noisybayes import BernoulliINB, simulate\n"
-    "rows = simulate(40, n_features=5, n_classes=2, random_state=0)\n"
-    "model = BernoulliINB().fit(rows.X, rows.y)" + START + "model.save('out')",
+    "model": "from noisybayes.estimators.persist import load_model\n"
+    "model = load_model('../given')" + START + "model.save('out')",
     "table": "import polars as pl\nfrom noisybayes.data.read import write_batches\n"
     "frames = [pl.DataFrame({'a': [1, 2]}), pl.DataFrame({'a': [3]})]" + START
     + "write_batches(frames, 'out', 'parquet')",
@@ -46,6 +45,8 @@ def without_times(found):
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_killed_at_a_file_operation(name, tmp_path):
     report = tmp_path / "report"
+    rows = simulate(40, n_features=5, n_classes=2, random_state=0)
+    BernoulliINB().fit(rows.X, rows.y).save(tmp_path / "given")
     (tmp_path / "first").mkdir()
     assert run(SCRIPTS[name], -1, tmp_path / "first", report) == 0
     whole = without_times(content(tmp_path / "first" / "out"))

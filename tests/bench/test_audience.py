@@ -1,4 +1,4 @@
-"""A small live stream: nothing is lost or doubled, though the server is killed and the webhook fails half the time."""
+"""A small live stream: nothing is lost or doubled, though the server is killed and the webhook refuses at first."""
 
 from __future__ import annotations
 

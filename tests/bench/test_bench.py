@@ -8,13 +8,16 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from noisybayes.bench import EXPERIMENTS, audience, coverage, load, pages, recovery, responder, stream, verified
+from noisybayes.bench import audience, coverage, load, pages, recovery, responder, stream, verified
+from noisybayes.bench.experiments import EXPERIMENTS
 from noisybayes.bench.store import read_rows, table, write_rows
 from noisybayes.bot.demo import DEMO_DIALOGS
 from noisybayes.cli.app import app
 from noisybayes.cli.bench import NAMES
 from noisybayes.data.datasets import DatasetUnavailableError
 from noisybayes.web.store import Store
+
+from ..bot.shop import demo
 
 
 def small_news():
@@ -85,7 +88,9 @@ def test_tables_are_markdown():
 
 
 def test_nothing_is_lost_under_load(tmp_path):
-    found = load.one_run([["hello", "how much is the Lunessa?"]] * load.CLIENTS, rate=30, seconds=2)
+    demo().save(tmp_path / "bot")
+    dialogs = [["hello", "how much is the Lunessa?"]] * load.CLIENTS
+    found = load.one_run(dialogs, tmp_path / "bot", rate=30, seconds=2)
     assert (found["requests"], found["errors"], found["lost"]) == (60, 0, 0)
     assert set(found) == set(RUNS[load])
 

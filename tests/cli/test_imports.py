@@ -5,6 +5,8 @@ import sys
 
 from noisybayes.data.messages import write_messages
 
+from ..bot.shop import demo
+
 _RUN = """
 import sys
 from noisybayes.cli import main
@@ -16,21 +18,20 @@ print("imported:", *(name for name in ("sklearn", "pandas", "joblib", "dask") if
 """
 
 
+def imported(*arguments, told=None):
+    """What a command prints last."""
+    command = [sys.executable, "-c", _RUN, *map(str, arguments)]
+    done = subprocess.run(command, input=told, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()[-1]
+
+
 def test_an_audit_needs_neither_scikit_learn_nor_pandas(tmp_path):
     table = tmp_path / "messages.csv"
     write_messages(table, 300, n_words=8, n_classes=3, seed=0)
-    command = [
-        sys.executable,
-        "-c",
-        _RUN,
-        "audit",
-        table,
-        "--label",
-        "label",
-        "--text",
-        "text",
-        "--out",
-        tmp_path / "x",
-    ]
-    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert told.splitlines()[-1] == "imported:"
+    columns = ("--label", "label", "--text", "text")
+    assert imported("audit", table, *columns, "--out", tmp_path / "x") == "imported:"
+
+
+def test_a_bot_that_answers_needs_them_as_little(tmp_path):
+    demo().save(tmp_path / "bot")
+    assert imported("bot", "chat", tmp_path / "bot", told="How much is a new Tarvo?\n") == "imported:"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import io
 import json
 import pickle
 import shutil
 import zipfile
+from functools import cache
 
 import joblib
 import numpy as np
@@ -16,6 +18,8 @@ import pytest
 import noisybayes
 from noisybayes import BernoulliINB, GaussianINB, MixedINB, MultinomialINB, simulate
 from noisybayes.data.errors import InputError
+from noisybayes.estimators.inb import as_estimator
+from noisybayes.estimators.persist import load_model
 
 DATA = simulate(300, n_features=20, n_classes=3, diagonal=(0.8, 0.9), random_state=0)
 LABELS = np.array(["cat", "dog", "hen"])[DATA.y]
@@ -29,9 +33,14 @@ MODELS = {
 }
 
 
+@cache
+def fitted(name):
+    return MODELS[name].fit(DATA.X, LABELS)
+
+
 @pytest.fixture(params=MODELS, ids=MODELS)
 def model(request):
-    return MODELS[request.param].fit(DATA.X, LABELS)
+    return copy.deepcopy(fitted(request.param))
 
 
 def through_file(model, path):
@@ -59,6 +68,14 @@ def test_a_stored_model_answers_alike(model, way, tmp_path):
     # a stream goes on where it was
     left, right = (m.partial_fit(DATA.X[:50], LABELS[:50]).mislabel_matrix_ for m in (again, model))
     np.testing.assert_array_equal(left, right)
+
+
+def test_what_is_read_without_scikit_learn_is_the_same(model, tmp_path):
+    model.save(tmp_path / "model")
+    plain = load_model(tmp_path / "model")
+    np.testing.assert_array_equal(as_estimator(plain).predict_proba(DATA.X), model.predict_proba(DATA.X))
+    plain.save(tmp_path / "again")
+    assert str(noisybayes.load(tmp_path / "again").get_params()) == str(model.get_params())
 
 
 @pytest.mark.parametrize("labels", [np.array([1, 2, 3]), np.array([True, False, True]), np.array(list("abc"), object)])

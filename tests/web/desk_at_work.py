@@ -112,7 +112,7 @@ def _ignore(stage: str) -> None:
     """Nobody watches."""
 
 
-def wait(client: TestClient, table_id: int, seconds: float = 60) -> dict[str, Any]:
+def wait(client: TestClient, table_id: int, seconds: float = 240) -> dict[str, Any]:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         state: dict[str, Any] = client.get(f"/api/tables/{table_id}").json()

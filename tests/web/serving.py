@@ -19,26 +19,28 @@ from noisybayes.web.contact_key import VARIABLE, new_key
 
 from ..bot.shop import demo
 
+PATIENCE = 240  # seconds: on a machine that does much else, a server may take a minute to start
+
 
 class Server:
     def __init__(self, process: subprocess.Popen[str], port: int) -> None:
         self.process, self.url = process, f"http://127.0.0.1:{port}"
 
     def get(self, path: str) -> Any:
-        with urllib.request.urlopen(self.url + path, timeout=10) as answer:
+        with urllib.request.urlopen(self.url + path, timeout=PATIENCE) as answer:
             return json.load(answer)
 
     def post(self, path: str, body: dict[str, Any]) -> Any:
         headers = {"Content-Type": "application/json", "X-Reviewer": "ada"}
         request = urllib.request.Request(self.url + path, json.dumps(body).encode(), headers)
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return json.load(answer)
 
     def kill(self) -> None:
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
 
-    def wait_for_fit(self, table_id: int = 1, seconds: float = 90) -> None:
+    def wait_for_fit(self, table_id: int = 1, seconds: float = PATIENCE) -> None:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             tables = [table["id"] for table in self.get("/api/tables")]
@@ -70,10 +72,10 @@ def serving(*options: str, folder: Path) -> Iterator[Server]:
     finally:
         if process.poll() is None:
             process.terminate()
-            process.wait(20)
+            process.wait(PATIENCE)
 
 
-def _wait_until_up(server: Server, seconds: float = 60) -> None:
+def _wait_until_up(server: Server, seconds: float = PATIENCE) -> None:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if server.process.poll() is not None:

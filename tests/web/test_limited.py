@@ -6,7 +6,6 @@ import csv
 import io
 import resource
 import threading
-import time
 from pathlib import Path
 
 import polars as pl
@@ -65,7 +64,7 @@ def test_a_small_file_of_many_long_rows_costs_the_server_nothing(tmp_path):
                  "verified": None}  # fmt: skip
         store.set_roles(table, roles, ["0", "1"])
         client.app.state.desk.jobs.start(table)
-        assert wait(client, table, 120)["fit"] is None
+        assert wait(client, table)["fit"] is None
         assert store.last_fit(table).message == TOO_MUCH_MEMORY
         assert client.get(f"/api/tables/{table}/corrected.csv").status_code == 422
         assert peak() - before < 200_000_000
@@ -94,10 +93,8 @@ def test_a_table_of_an_earlier_version_has_no_preview(tmp_path):
 
 
 def test_a_job_that_takes_too_long_ends():
-    start = time.monotonic()
     with table_on_disk(parquet(messages()[0])) as path, pytest.raises(InputError, match="took more than 0 seconds"):
         run_limited("preview", {"table": str(path)}, MEMORY, seconds=0.2)
-    assert time.monotonic() - start < 60
 
 
 def test_a_job_ends_with_who_asked(tmp_path):

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from noisybayes.cli.app import app
 
 from .desk_at_work import add_fitted_table, open_store
-from .serving import serving
+from .serving import PATIENCE, serving
 
 
 def test_the_demo_is_fitted_and_chats_and_leaves_nothing_behind(tmp_path, monkeypatch):
@@ -26,7 +26,7 @@ def test_the_demo_is_fitted_and_chats_and_leaves_nothing_behind(tmp_path, monkey
         assert 0 < turn["confidence"] <= 1
         assert list(tmp_path.iterdir()), "the store of the demo"
         server.process.terminate()
-        server.process.wait(30)
+        server.process.wait(PATIENCE)
     assert not list(tmp_path.iterdir())
 
 
@@ -57,7 +57,7 @@ def test_a_killed_server_has_lost_no_verdict(tmp_path, fitted):
         while len(acknowledged) < 20:
             reviewer.join(0.01)
         server.kill()
-        reviewer.join(20)
+        reviewer.join(PATIENCE)
     assert 20 <= len(acknowledged) < len(rows)
     with open_store(tmp_path) as store:  # as the next server would
         assert set(acknowledged) <= {verdict.id for verdict in store.log(1)}
@@ -91,10 +91,10 @@ def test_stopping_does_not_wait_for_a_fit(tmp_path, fitted):
     with serving(fitted, folder=tmp_path) as server:
         server.post("/api/tables/1/fit", {})
         server.process.terminate()
-        assert server.process.wait(20) is not None
+        assert server.process.wait(PATIENCE) is not None
     with serving(fitted, folder=tmp_path) as server:
         # the next server takes it over
-        until = time.monotonic() + 60
+        until = time.monotonic() + PATIENCE
         while server.get("/api/tables/1")["running"] is not None:
             assert time.monotonic() < until
             time.sleep(0.2)

@@ -1,18 +1,4 @@
-"""Measurements: every experiment yields rows, the rows are stored, and the docs pages are made from the stored rows."""
+"""Measurements: every experiment yields rows, the rows are stored, and the docs pages are made from the stored rows.
 
-from __future__ import annotations
-
-from types import ModuleType
-
-from . import audience, coverage, load, recovery, responder, stream, verified
-
-#: name -> module with `measure(...)` (yields rows) and `page(rows)` (Markdown); a new one is one file and one line.
-EXPERIMENTS: dict[str, ModuleType] = {
-    "recovery": recovery,
-    "coverage": coverage,
-    "verified": verified,
-    "stream": stream,
-    "bot": responder,
-    "load": load,
-    "audience": audience,
-}
+Nothing is imported here: processes of one experiment need not load the others.
+"""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from . import EXPERIMENTS
+from .experiments import EXPERIMENTS
 from .store import read_rows
 
 HEAD = """# Benchmarks

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 from .._files import whole_folder
 from ..data.errors import InputError
-from ..estimators import BernoulliINB
 from .catalogue import Catalogue, CatalogueFiles
 from .config import OPTIONS, Category, Config, load_config
 from .dialog import Dialog
@@ -136,7 +135,7 @@ def load_bot(folder: str | Path) -> Bot:
         raise InputError(f"{folder} holds no bot; make one with `noisybayes bot train DIALOGS --out {folder}`")
     config = load_config(folder / CONFIG_FILE)
     try:
-        model = BernoulliINB.load(folder / MODEL_FILE)
+        model = _load_classifier(folder / MODEL_FILE)
     except ValueError as error:
         raise InputError(f"{error}; train the bot again") from None
     if list(getattr(model, "feature_names_in_", ())) != list(config.features):
@@ -148,6 +147,17 @@ def load_bot(folder: str | Path) -> Bot:
     if words.weights.shape != (len(config.features) + len(words.grams), len(model.classes_)):
         raise InputError(f"{folder / WORDS_FILE} does not belong to the model beside it; train the bot again")
     return Bot(config, model, words, catalogue_of(config, folder))
+
+
+def _load_classifier(path: Path) -> Any:
+    """Replies need its classes and no prediction: scikit-learn, which takes seconds to import, is left out."""
+    from ..estimators.models import BernoulliModel
+    from ..estimators.persist import load_model
+
+    model = load_model(path)
+    if not isinstance(model, BernoulliModel):
+        raise ValueError(f"{path} holds a {model._estimator_name}, not a {BernoulliModel._estimator_name}")
+    return model
 
 
 def catalogue_of(config: Config, folder: Path | None) -> CatalogueFiles | None:

@@ -6,12 +6,9 @@ import warnings
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from ..data.errors import InputError
 from ..data.simulate import Array
-from ..estimators import BernoulliINB
-from ..model.mislabel import DriftWarning, IdentifiabilityWarning
 from .bot import Bot, catalogue_of
 from .config import Config
 from .dialogs import Dialogs, Replayed, read_dialogs, replay
@@ -47,6 +44,11 @@ def labels_to_learn(config: Config, dialogs: Dialogs) -> Array:
 
 def fit(config: Config, features: Array, labels: Array, random_state: int = 0) -> Any:
     """Messages without a label help to learn the features."""
+    import pandas as pd  # late, as the others: a bot that answers does without what takes seconds to import
+
+    from ..estimators import BernoulliINB
+    from ..model.mislabel import DriftWarning, IdentifiabilityWarning
+
     model = BernoulliINB(missing_label=np.nan, random_state=random_state)
     with warnings.catch_warnings():  # doubts about single categories; `noisybayes audit` is the place to look at them
         warnings.simplefilter("ignore", DriftWarning)

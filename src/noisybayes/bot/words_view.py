@@ -13,8 +13,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
 
 from ..data.errors import InputError
 from ..data.simulate import Array
@@ -82,6 +80,8 @@ def fit_words(
     features: Array, texts: Sequence[str], labels: Array, classes: Sequence[str], corrected: Array, known: Iterable[str]
 ) -> WordsView:
     """`labels` (n,) keys or None; `corrected` (n, K): P(true label); `known`: words of dictionaries."""
+    from sklearn.feature_extraction.text import TfidfVectorizer  # late: a bot that answers does without
+
     vectorizer = TfidfVectorizer(
         analyzer="char", ngram_range=(1, _LARGEST_SIZE), min_df=_LEAST_MESSAGES, sublinear_tf=True, lowercase=False
     )
@@ -105,6 +105,8 @@ def fit_words(
 
 def _regression(X: Any, target: Array) -> tuple[Array, Array]:
     """Weights (d, K) and base (K,) for soft labels: each row stands there once for each category that it may have."""
+    from sklearn.linear_model import LogisticRegression
+
     K = target.shape[1]
     rows, keys = np.nonzero(target > 0.02)
     present = np.unique(keys)

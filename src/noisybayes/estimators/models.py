@@ -137,3 +137,9 @@ class MixedModel(INBModel):
         family = self._model.family
         assert isinstance(family, Mixed)
         self.blocks_ = list(zip(family.families, family.columns, strict=True))
+
+
+#: By the name of the scikit-learn class around each.
+MODELS: dict[str, type[INBModel]] = {
+    cls._estimator_name: cls for cls in (BernoulliModel, MultinomialModel, GaussianModel, MixedModel)
+}

@@ -10,7 +10,7 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,7 @@ from ..robust.score_models import BlockFamily
 from ..robust.scoring import Scoring
 from ..robust.words import Words
 from .model_checks import check_model
+from .models import MODELS
 
 FORMAT = 2
 _VALUES: dict[str, type[Any]] = {
@@ -101,6 +102,17 @@ def load(path: str | Path, max_bytes: int = MOST_ARCHIVE_BYTES) -> Any:
     InputError
         If the file is damaged, crafted or of another kind.
     """
+    from .inb import ESTIMATORS
+
+    return _load(path, max_bytes, ESTIMATORS)
+
+
+def load_model(path: str | Path, max_bytes: int = MOST_ARCHIVE_BYTES) -> Any:
+    """The same as what an audit fits (`models`): without scikit-learn, which takes a second or two to import."""
+    return _load(path, max_bytes, MODELS)
+
+
+def _load(path: str | Path, max_bytes: int, kinds: Mapping[str, type[Any]]) -> Any:
     path = Path(path)
     with path.open("rb"):  # a file that is missing or locked is not a damaged one
         pass
@@ -115,23 +127,24 @@ def load(path: str | Path, max_bytes: int = MOST_ARCHIVE_BYTES) -> Any:
                 f"{path} has the model format {repr(found)[:20]}, but this version reads {FORMAT}; {_SAVE_AGAIN}"
             )
         with one_sentence(f"{path} has been damaged or altered", _SAVE_AGAIN):
-            return _restored(document, archive)
+            return _restored(document, archive, kinds)
 
 
 _SAVE_AGAIN = "save the model again"
 
 
-def _restored(document: dict[str, Any], archive: Archive) -> Any:
-    from .inb import ESTIMATORS
-
+def _restored(document: dict[str, Any], archive: Archive, kinds: Mapping[str, type[Any]]) -> Any:
     only_keys(document, "model.json", ("format", "estimator", "params", "fitted", "sha256"))
     if not isinstance(document["sha256"], dict):
         raise ValueError("model.json has no checksums")
     arrays = {name: _checked_bytes(archive, name, expected) for name, expected in document["sha256"].items()}
-    if document["estimator"] not in ESTIMATORS:
-        raise ValueError(f"{str(document['estimator'])[:40]!r} is not one of {', '.join(ESTIMATORS)}")
-    estimator = ESTIMATORS[document["estimator"]]()
-    estimator.set_params(**{key: _decode(value, arrays) for key, value in document["params"].items()})
+    if document["estimator"] not in kinds:
+        raise ValueError(f"{str(document['estimator'])[:40]!r} is not one of {', '.join(kinds)}")
+    estimator = kinds[document["estimator"]]()
+    for key, value in document["params"].items():
+        if key not in estimator._arguments():
+            raise ValueError(f"Invalid parameter {key[:40]!r}")
+        setattr(estimator, key, _decode(value, arrays))
     for key, value in document["fitted"].items():
         if not (key.endswith("_") or key.startswith("_")) or key.startswith("__") or hasattr(type(estimator), key):
             raise ValueError(f"{key[:40]!r} is not the name of a fitted attribute")

@@ -250,10 +250,13 @@ def _steps(hessian: Array, gradient: Array, lowest: Array) -> Array:
     """Newton steps (R, p) of which the first numbers are not below `lowest`. Where one is cut, the others step as it
     does: a score that would rather count against its class must not drive them beyond the maximum."""
     steps = np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
-    for r in np.flatnonzero((steps[:, : lowest.shape[1]] < lowest).any(axis=1)):
-        cut = np.flatnonzero(steps[r, : lowest.shape[1]] < lowest[r])
-        free = np.setdiff1d(np.arange(steps.shape[1]), cut)
-        steps[r, cut] = lowest[r, cut]
-        rest = gradient[r, free] - hessian[r][np.ix_(free, cut)] @ steps[r, cut]
-        steps[r, free] = np.linalg.solve(hessian[r][np.ix_(free, free)], rest)
+    B = lowest.shape[1]
+    below = steps[:, :B] < lowest
+    some = np.flatnonzero(below.any(axis=1))
+    if len(some):  # the equation of a number that is cut says what it is
+        replicate, cut = np.nonzero(below[some])
+        hessian, gradient = hessian[some], gradient[some]
+        hessian[replicate, cut] = np.eye(hessian.shape[1])[cut]
+        gradient[replicate, cut] = lowest[some][replicate, cut]
+        steps[some] = np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
     return np.asarray(steps)

@@ -8,7 +8,7 @@ import click
 
 from .options import root_option
 
-# the keys of noisybayes.bench.EXPERIMENTS, whose import would take a second (a test keeps them equal)
+# the keys of noisybayes.bench.experiments.EXPERIMENTS, whose import would take a second (a test keeps them equal)
 NAMES = {
     "recovery": "The paper's simulation: error of the feature probabilities, accuracy on new rows.",
     "coverage": "How often intervals hold the true value, and whether P(wrong) means what it says.",
@@ -31,7 +31,7 @@ def experiment(name: str, text: str) -> click.Command:
         from rich.console import Console
         from rich.markdown import Markdown
 
-        from ...bench import EXPERIMENTS
+        from ...bench.experiments import EXPERIMENTS
         from ...bench.pages import write_page
         from ...bench.store import write_rows
 

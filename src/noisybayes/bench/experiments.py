@@ -1,0 +1,18 @@
+"""The experiments of `noisybayes bench` by their names."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from . import audience, coverage, load, recovery, responder, stream, verified
+
+#: name -> module with `measure(...)` (yields rows) and `page(rows)` (Markdown); a new one is one file and one line.
+EXPERIMENTS: dict[str, ModuleType] = {
+    "recovery": recovery,
+    "coverage": coverage,
+    "verified": verified,
+    "stream": stream,
+    "bot": responder,
+    "load": load,
+    "audience": audience,
+}
