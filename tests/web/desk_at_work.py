@@ -74,10 +74,12 @@ def add_table(client: TestClient, content: str, name: str = "messages.csv", **co
     return table_id
 
 
-def add_fitted_table(store: Store, content: str | None = None) -> int:
+def add_fitted_table(
+    store: Store, content: str | None = None, columns: Mapping[str, Any] = COLUMNS, name: str = "messages.csv"
+) -> int:
     """A table as it is after import and fit, for tests of what comes then; that of `messages()` if none is given."""
-    found = _fitted(messages()[0] if content is None else content)
-    table_id = store.add_table("messages.csv", found.content, found.read["n_rows"], found.read["columns"],
+    found = _fitted(messages()[0] if content is None else content, json.dumps(columns))
+    table_id = store.add_table(name, found.content, found.read["n_rows"], found.read["columns"],
                                found.read["preview"])  # fmt: skip
     store.set_roles(table_id, found.chosen["roles"], found.chosen["labels"])
     store.finish_fit(store.start_fit(table_id), found.overview, found.findings)
@@ -85,13 +87,13 @@ def add_fitted_table(store: Store, content: str | None = None) -> int:
 
 
 @cache
-def _fitted(content: str) -> Fitted:
+def _fitted(content: str, columns: str) -> Fitted:
     """The jobs of the server, which take seconds to start as processes of their own, called here: once."""
     with tempfile.TemporaryDirectory() as folder:
         source, table, made = (Path(folder) / name for name in ("messages.csv", "table.parquet", "fit.json"))
         source.write_text(content, encoding="utf-8")
         read = work.read_file(_ignore, str(source), str(table), "")
-        chosen = work.choose(_ignore, str(table), COLUMNS)
+        chosen = work.choose(_ignore, str(table), json.loads(columns))
         work.fit(_ignore, str(table), str(made), chosen["roles"], source.name, {})
         fit = json.loads(made.read_bytes())
         return Fitted(table.read_bytes(), read, chosen, fit["overview"], [Finding(**one) for one in fit["findings"]])

@@ -23,11 +23,13 @@ PATIENCE = 240  # seconds: on a machine that does much else, a server may take a
 
 
 class Server:
-    def __init__(self, process: subprocess.Popen[str], port: int) -> None:
+    def __init__(self, process: subprocess.Popen[str], port: int, token: str | None = None) -> None:
         self.process, self.url = process, f"http://127.0.0.1:{port}"
+        self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
 
     def get(self, path: str) -> Any:
-        with urllib.request.urlopen(self.url + path, timeout=PATIENCE) as answer:
+        request = urllib.request.Request(self.url + path, headers=self._headers)
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return json.load(answer)
 
     def post(self, path: str, body: dict[str, Any]) -> Any:
@@ -57,7 +59,7 @@ def with_demo_bot(folder: Path) -> str:
 
 
 @contextmanager
-def serving(*options: str, folder: Path) -> Iterator[Server]:
+def serving(*options: str, folder: Path, token: str | None = None) -> Iterator[Server]:
     port = _free_port()
     rate = ("--requests-per-second", "1000")
     command = [sys.executable, "-m", "noisybayes", "serve", "--port", str(port), *rate, *options]
@@ -65,7 +67,7 @@ def serving(*options: str, folder: Path) -> Iterator[Server]:
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         env={VARIABLE: new_key(), **os.environ},
     )  # fmt: skip
-    server = Server(process, port)
+    server = Server(process, port, token)
     try:
         _wait_until_up(server)
         yield server

@@ -169,22 +169,6 @@ def test_import_a_file(page, tmp_path):
     assert page.title() != "owned"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(
-    "path",
-    ["/", "/t/1", "/t/1/review", "/t/1/check", "/t/1/list", "/t/1/columns", "/t/1/export", "/import", "/chat", "/api"],
-)
-def test_every_page_fits_a_phone(chromium, server, path, scheme):
-    context = chromium.new_context(
-        base_url=server.url, viewport={"width": 390, "height": 740}, color_scheme=scheme, has_touch=True, is_mobile=True
-    )
-    page = context.new_page()
-    page.goto(path)
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert page.locator("h1, h2").first.inner_text()
-    context.close()
-
-
 def test_the_keyboard_alone_reaches_everything(page):
     page.goto("/t/1/review")
     reached = set()

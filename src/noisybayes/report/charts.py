@@ -156,7 +156,7 @@ def review_curve(rows: Sequence[float], precision: Sequence[float], found: Seque
     # The curve beyond a few times the list is flat and would squeeze the part that matters.
     end = rows[-1] if not listed else min(rows[-1], max(3 * listed, rows[min(2, len(rows) - 1)]))
     points = [i for i, number in enumerate(rows) if 0 < number <= end]
-    box = _Box(WIDTH, 230, 44, 84, 22, 40, (0, end), (0, 1))
+    box = _Box(WIDTH, 230, 50, 84, 22, 40, (0, end), (0, 1))
     body = box.grid(count, _short_percent, "rows reviewed, most suspicious first")
     if 0 < listed <= end:
         x = box.x(listed)
