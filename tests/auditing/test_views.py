@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from scipy.special import softmax
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
@@ -210,6 +211,26 @@ def test_a_classifier_that_does_not_take_the_columns_is_named() -> None:
     frame = FRAME.with_columns(colour=pl.Series(["red", "blue", "green"] * 80))
     with pytest.raises(InputError, match="LogisticRegression cannot be fitted to the columns .*; give a pipeline"):
         audit(frame, label="label", estimator=LogisticRegression(), views=("estimator",))
+
+
+def test_vectors_that_say_nothing_are_dropped_without_a_trace() -> None:
+    vectors = np.random.default_rng(0).normal(size=(len(TEXTS), 8))
+    found, alone = (audit(TEXTS, label="label", text="text", **given) for given in ({"embeddings": vectors}, {}))
+    assert found.findings.judged.views == ("naive-bayes",)
+    assert any("embeddings says little of the labels, and was dropped" in note for note in found.run.notes)
+    assert np.array_equal(found.table["p_wrong"], alone.table["p_wrong"])
+
+
+def test_a_weaker_view_stays_if_it_adds_something_and_goes_if_it_repeats_another() -> None:
+    rng = np.random.default_rng(0)
+    true = rng.integers(3, size=600)
+    label = np.where(rng.random(600) < 0.1, (true + 1) % 3, true)
+    strong, other = (np.eye(3)[true] * size + rng.normal(size=(600, 3)) for size in (2.5, 1.5))
+    weaker_copy = strong + rng.normal(size=(600, 3))
+    for own, stays in ((other, True), (weaker_copy, False)):
+        frame = pl.DataFrame({**{f"x{i}": strong[:, i] for i in range(3)}, "label": NAMES[label]})
+        found = audit(frame, label="label", views=("naive-bayes",), pred_probs=softmax(1.5 * own, axis=1))
+        assert ("pred-probs" in found.findings.judged.views) is stays
 
 
 def test_columns_that_say_nothing_leave_the_best_view() -> None:

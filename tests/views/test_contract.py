@@ -87,10 +87,7 @@ def test_a_weight_of_two_counts_as_two_rows(name: str) -> None:
     weight[twice] = 2.0
     weighted = VIEWS[name](rows._replace(weight=weight)).values
     repeated = VIEWS[name](taken(rows, np.concatenate([np.arange(N), twice]))).values[:N]
-    if name == "embeddings":  # their common scale comes from all rows, repeated ones too
-        assert np.corrcoef(repeated.ravel(), weighted.ravel())[0, 1] > 0.999
-    else:
-        assert repeated == pytest.approx(weighted, abs=1e-2)
+    assert repeated == pytest.approx(weighted, abs=1e-2)
 
 
 @pytest.mark.parametrize("name", VIEWS)
@@ -113,6 +110,15 @@ def test_a_class_of_one_row_gets_a_small_probability_not_an_error(name: str) -> 
     values = VIEWS[name](rows._replace(label=label)).values
     assert np.isfinite(values).all()
     assert values[0].argmax() != 2
+
+
+@pytest.mark.parametrize("name", ["linear", "embeddings"])
+def test_many_columns_that_say_nothing_do_not_make_regression_sure(name: str) -> None:
+    rows, rng = made(), np.random.default_rng(1)
+    noise = rng.normal(size=(N, 100))
+    rows = rows._replace(X=noise, scaled=np.ones(100, dtype=bool), given=Given(embeddings=noise))
+    own = VIEWS[name](rows).values[np.arange(N), rows.label]
+    assert own.mean() > -np.log(K) - 0.3
 
 
 def test_the_terms_of_the_linear_view_add_up_to_its_log_odds() -> None:

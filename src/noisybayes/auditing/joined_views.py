@@ -1,10 +1,10 @@
 """Where other views join naive Bayes.
 
-Every view gives scores (n, K), each row scored without its own fold. A view that explains far less of the labels than
-the best one is dropped; the others are calibrated together, with one temperature each, as blocks of columns are. Their
-likelihood alone should not decide how rows are judged, since a view may predict the mistakes themselves best: P(true)
-of a row is the mean of two readings (`TwoReadings`), of which only one takes the matrix at its word. That softens the
-danger and does not remove it.
+Every view gives scores (n, K), each row scored without its own fold. A view that says little is dropped (`_kept`); the
+others are calibrated together, with one temperature each, as blocks of columns are. Their likelihood alone should not
+decide how rows are judged, since a view may predict the mistakes themselves best: P(true) of a row is between two
+readings (`TwoReadings`), of which only one takes the matrix at its word. That softens the danger and does not remove
+it. If naive Bayes is the only one left, its rows are judged as if there had been no other.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from ..dataset import Rows
 from ..dataset.tree import Array
 from ..estimators.threads import one_blas_thread
 from ..estimators.training import TrainingFit
-from ..robust.calibration import centred
+from ..model.mislabel import Fixed
+from ..robust.calibration import Labels, centred
 from ..robust.config import Offsets
 from ..robust.fit import RobustFit, all_rows_decide, fit_once
-from ..robust.label_weights import AsGiven, TwoReadings
+from ..robust.label_weights import AsGiven, Reweighted
 from ..robust.problem import RobustProblem
 from ..robust.recalibration import Recalibration, recalibration_of
 from ..robust.score_models import Choice, Score, ScoreModel
@@ -32,12 +33,17 @@ from ..robust.training_posterior import posterior_of_rows
 from ..text.features import Block
 from ..views import NAIVE_BAYES, VIEWS, Given, ViewRows, ViewScores
 from .already_learned import AlreadyLearned
-from .careful_fit import scores_of
+from .careful_fit import label_problem, scores_of
 from .features import Features
+from .hedging import matrix_share
 from .judged import Judged
+from .readings import read_in_two_ways
 
 # A view that explains less than this share of what the best one explains says little.
 _LEAST_SHARE = 0.4
+# One that explains less than this share must explain something that the others do not. Views that are about as good as
+# the best one may say the same: several are steadier than one.
+_ABOUT_AS_GOOD = 0.75
 # Given probabilities that agree with this share of the labels are too good to be out of sample, if the other views fail
 # to predict that many times as many labels.
 _TOO_GOOD, _TIMES_WORSE = 0.98, 4.0
@@ -114,12 +120,10 @@ def join_views(judged: Judged, features: Features, names: tuple[str, ...], given
     rows = _view_rows(judged, features, given)
     views = {name: _of_naive_bayes(judged) if name == NAIVE_BAYES else VIEWS[name](rows) for name in names}
     explained = {name: _explained(judged, {name: view}) for name, view in views.items()}
-    best = max(explained, key=lambda name: explained[name])
-    least = _LEAST_SHARE * explained[best]
-    kept = {name: view for name, view in views.items() if name == best or explained[name] >= max(least, 0.0)}
+    kept = _kept(judged, views, explained)
     notes = [f"views: {', '.join(f'{name} ({max(explained[name], 0.0):.0%} explained)' for name in kept)}"]
     notes += [f"the view {name} says little of the labels, and was dropped" for name in views if name not in kept]
-    return Joined(_judged_by(judged, kept), tuple(notes))
+    return Joined(judged if tuple(kept) == (NAIVE_BAYES,) else _judged_by(judged, kept), tuple(notes))
 
 
 def _view_rows(judged: Judged, features: Features, given: Given) -> ViewRows:
@@ -172,16 +176,56 @@ def _explained(judged: Judged, views: dict[str, ViewScores]) -> float:
     return posterior_of_rows(judged.data, fitted, None, Recalibration()).explained
 
 
+def _kept(judged: Judged, views: dict[str, ViewScores], explained: dict[str, float]) -> dict[str, ViewScores]:
+    """The views that say something. Naive Bayes, which has been learned anyway and says why, need not add to others."""
+    best = max(explained, key=lambda name: explained[name])
+    least, much = (max(share * explained[best], 0.0) for share in (_LEAST_SHARE, _ABOUT_AS_GOOD))
+    kept = {name: view for name, view in views.items() if name == best or explained[name] >= least}
+    for name in sorted(kept, key=lambda name: explained[name]):
+        if explained[name] >= much or name in (best, NAIVE_BAYES):
+            continue
+        others = {other: view for other, view in kept.items() if other != name}
+        if not _adds(judged, kept, others):
+            kept = others
+    return kept
+
+
+def _adds(judged: Judged, views: dict[str, ViewScores], others: dict[str, ViewScores]) -> bool:
+    """Whether the views explain more of the labels than the others among them: the gain in log-likelihood, less one nat
+    for one more temperature, must exceed its standard error."""
+    gain = _log_likelihoods(judged, views) - _log_likelihoods(judged, others)
+    return bool(gain.sum() - 1.0 > gain.std() * np.sqrt(len(gain)))
+
+
+def _log_likelihoods(judged: Judged, views: dict[str, ViewScores]) -> Array:
+    """(n,) of the labels, by weight; 0 where there is none."""
+    (found,) = judged.data.collect(partial(_weighted_log_likelihood, fitted=_fit(judged, views).last.next_weights))
+    return found
+
+
+def _weighted_log_likelihood(rows: Rows, fitted: Reweighted) -> tuple[Array]:
+    return (fitted.unverified(rows).log_likelihood[:, 0] * Labels.of(rows).weight[:, 0],)
+
+
 def _judged_by(judged: Judged, views: dict[str, ViewScores]) -> Judged:
     assert judged.training is not None
     found = _fit(judged, views)
-    fitted = TwoReadings(*found.last.next_weights)
+    fitted = found.last.next_weights
+    by_matrix = replace(judged, fitted=fitted, posterior=posterior_of_rows(judged.data, fitted, None, Recalibration()))
+    fitted = read_in_two_ways(judged.data, fitted, _share_of_matrix(by_matrix))
     told = posterior_of_rows(judged.data, fitted, None, recalibration_of(judged.data, fitted))
     training = judged.training._replace(found=found, posterior=told)
     return replace(
         judged, fitted=fitted, posterior=told, training=training, naive_bayes=judged, views=tuple(views),
         doubts=_doubts(views, training.observed),
     )  # fmt: skip
+
+
+def _share_of_matrix(judged: Judged) -> float:
+    """How far the labels show that mistakes follow the class, from 0 to 1; a matrix that was given is not doubted."""
+    if len(judged.classes) < 2 or not judged.n_labeled or isinstance(_problem_of(judged).structure, Fixed):
+        return 1.0
+    return matrix_share(judged, label_problem(judged))
 
 
 def _doubts(views: dict[str, ViewScores], observed: Array | None) -> tuple[str, ...]:

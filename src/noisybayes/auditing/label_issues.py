@@ -1,7 +1,7 @@
 """Wrong labels from labels and probabilities alone, for people who have a model already.
 
 The same shapes as in cleanlab, but the posterior of this package: probabilities are calibrated on the labels together
-with a mislabeling matrix, and P(wrong) is the mean of the two readings that an audit with several views has.
+with a mislabeling matrix, and P(wrong) is between the two readings that an audit with several views has.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..model.mislabel import Full
 from ..robust.calibration import Labels, centred, posterior
 from ..robust.calibration_solver import Target, fit_calibration
 from ..robust.config import DEFAULT
-from ..robust.label_weights import TwoReadings
+from ..robust.two_readings import TwoReadings
 from ..views.base import LEAST_PROBABILITY
 from .given_inputs import check_probabilities
 from .row_results import SUSPECT
@@ -82,7 +82,9 @@ def _judge(labels: ArrayLike, pred_probs: ArrayLike) -> _Judged:
     some = np.argsort(hashed(0, np.arange(n)), kind="stable")[:_MOST_ROWS]
     target = Target(scores[:, some], given.take(some), Full(0.0), np.array([0.5 / n]), DEFAULT)
     calibration = fit_calibration(target, np.zeros((1, K)))
-    true = TwoReadings(None, calibration).said(posterior(calibration, scores, given), codes)
+    found = posterior(calibration, scores, given)
+    true, prior = found.true[:, 0], found.prior[:, 0]
+    true = TwoReadings.balanced(true, prior, codes, np.ones(n))(true, prior, codes)
     at = np.arange(n)
     p_wrong = np.clip(1.0 - true[at, codes], 0.0, 1.0)
     true[at, codes] = -1.0

@@ -15,6 +15,7 @@ from ..robust.recalibration import recalibration_of
 from ..robust.training_posterior import posterior_of_rows
 from .already_learned import AlreadyLearned
 from .judged import Judged
+from .readings import read_in_two_ways
 
 
 class RowEvidence(NamedTuple):
@@ -84,7 +85,9 @@ def judged_with(judged: Judged, evidence: RowEvidence, mislabel: Array) -> Judge
     combined = Combined(judged.fitted.scorer, evidence.added)
     last = fit.last._replace(learned=learned, calibration=calibration, combined=combined)
     fit = fit._replace(problem=replace(fit.problem, source=AlreadyLearned(learned), em=None), last=last)
-    fitted = type(judged.fitted)(*last.next_weights)
+    fitted, readings = last.next_weights, judged.fitted.readings
+    if readings is not None:
+        fitted = read_in_two_ways(judged.data, fitted, 2.0 * readings.label_weight)
     posterior = posterior_of_rows(judged.data, fitted, None, recalibration_of(judged.data, fitted))
     return replace(
         judged, fitted=fitted, posterior=posterior, training=judged.training._replace(found=fit, posterior=posterior),

@@ -13,6 +13,7 @@ from ..model import em
 from ..model import fit as em_fit
 from .calibration import Calibration, Labels, Posterior, posterior
 from .hedge import Hedge
+from .two_readings import TwoReadings
 
 
 class Weighted(NamedTuple):
@@ -43,6 +44,7 @@ class Reweighted(NamedTuple):
     scorer: Any  # .scores(rows): (B, n, R, K)
     calibration: Calibration
     hedge: Hedge | None = None  # of an audit, if nothing shows that mistakes follow the class
+    readings: TwoReadings | None = None  # of an audit with several views
 
     def __call__(self, rows: Rows) -> Weighted:
         true = posterior(self.calibration, self.scorer.scores(rows), Labels.of(rows)).true
@@ -54,19 +56,8 @@ class Reweighted(NamedTuple):
 
     def said(self, found: Posterior, observed: Array) -> Array:
         """(n, K) P(true | x, label) as an audit tells it."""
-        true = np.asarray(found.true[:, 0])
-        return true if self.hedge is None else self.hedge(true, found.prior[:, 0], observed)
-
-
-class TwoReadings(Reweighted):
-    """The same, if nobody knows why labels are wrong: P(true | x, label) is the mean of two readings.
-
-    Where mistakes follow the class, the given label is evidence, by the mislabeling matrix. Where people slip on
-    unclear rows, a wrong label says no more than the row does: P(true | x). Both count the same.
-    """
-
-    def said(self, found: Posterior, observed: Array) -> Array:
-        return np.asarray(0.5 * (found.true[:, 0] + found.prior[:, 0]))
+        true, told = np.asarray(found.true[:, 0]), self.hedge or self.readings
+        return true if told is None else told(true, found.prior[:, 0], observed)
 
 
 class ByEM(NamedTuple):

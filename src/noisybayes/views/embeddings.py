@@ -9,6 +9,4 @@ from .neighbours import unit_length
 
 def scores(rows: ViewRows) -> ViewScores:
     assert rows.given.embeddings is not None
-    vectors = unit_length(rows.given.embeddings)
-    spread = vectors.std()  # of all numbers together: directions with little spread say little
-    return linear_scores(rows, vectors / (spread if spread > 0 else 1.0))._replace(terms=None)
+    return linear_scores(rows, unit_length(rows.given.embeddings))._replace(terms=None)

@@ -8,11 +8,13 @@ import numpy as np
 from scipy import sparse
 
 from ..dataset.tree import Array
-from .base import ViewRows, ViewScores, cross_fitted
+from .base import LEAST_PROBABILITY, ViewRows, ViewScores, cross_fitted
 from .matrices import standardised
 
 # A bound on the steps of the solver.
 _MOST_STEPS = 200
+# How little the weights are held back: `C` of scikit-learn, for rows whose mean squared length is 1.
+_STRENGTHS = (1.0, 4.0, 16.0, 64.0)
 # Rows whose weights are looked up together, so that those of many words stay small.
 _AT_ONCE = 500
 
@@ -24,9 +26,10 @@ def scores(rows: ViewRows) -> ViewScores:
 def linear_scores(rows: ViewRows, X: Any) -> ViewScores:
     """X : (n, p) what the regression is fitted to"""
     weights: dict[int, Array] = {}
+    strengths = np.array(_STRENGTHS) / _mean_square(X, rows.weight)
 
     def fit(kept: Array, label: Array, weight: Array | None) -> Any:
-        model = _fitted(X[kept], label, weight)
+        model = _fitted(X[kept], label, weight, _best_strength(X[kept], label, weight, rows.fold[kept], strengths))
 
         def predict(here: Array) -> tuple[Array, Array]:
             weights[int(rows.fold[here[0]])] = _by_class(model, rows.n_classes)
@@ -51,7 +54,33 @@ def linear_scores(rows: ViewRows, X: Any) -> ViewScores:
     return ViewScores(values, terms)
 
 
-def _fitted(X: Any, label: Array, weight: Array | None) -> Any:
+def _mean_square(X: Any, weight: Array) -> float:
+    """Mean squared length of the rows, by weight; 1 if all are zero."""
+    squares = np.asarray((X.multiply(X) if sparse.issparse(X) else X * X).sum(axis=1)).ravel()
+    return float(weight @ squares / max(weight.sum(), 1e-300)) or 1.0
+
+
+def _best_strength(X: Any, label: Array, weight: Array | None, fold: Array, strengths: Array) -> float:
+    """By the likelihood of the labels of one more fold, left out as well: what is chosen for a fold must not know its
+    labels. From the one that holds weights back most, until the likelihood falls."""
+    left_out = fold == fold.max()
+    learn, test = np.flatnonzero(~left_out), np.flatnonzero(left_out)
+    if not len(learn) or label[learn].min() == label[learn].max():
+        return float(strengths[0])
+    best, highest = strengths[0], -np.inf
+    for strength in strengths:
+        model = _fitted(X[learn], label[learn], None if weight is None else weight[learn], strength)
+        proba = np.full((len(test), max(label.max(), model.classes_.max()) + 1), LEAST_PROBABILITY)
+        proba[:, model.classes_] = np.maximum(model.predict_proba(X[test]), LEAST_PROBABILITY)
+        each = np.log(proba[np.arange(len(test)), label[test]])
+        height = float(each.sum() if weight is None else weight[test] @ each)
+        if height <= highest:
+            break
+        best, highest = strength, height
+    return float(best)
+
+
+def _fitted(X: Any, label: Array, weight: Array | None, strength: float) -> Any:
     import warnings
 
     from sklearn.exceptions import ConvergenceWarning
@@ -60,7 +89,7 @@ def _fitted(X: Any, label: Array, weight: Array | None) -> Any:
     with warnings.catch_warnings():
         # scores near the optimum serve as well: the calibration sets their scale
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return LogisticRegression(max_iter=_MOST_STEPS).fit(X, label, sample_weight=weight)
+        return LogisticRegression(C=strength, max_iter=_MOST_STEPS).fit(X, label, sample_weight=weight)
 
 
 def _by_class(model: Any, n_classes: int) -> Array:
