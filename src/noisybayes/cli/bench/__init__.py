@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from .add import add
+from .crowd import crowd
 from .experiments import NAMES, experiment, page
 from .fuzz import fuzz
 from .quality import quality
@@ -22,5 +23,5 @@ def bench() -> None:
 
 for name, text in NAMES.items():
     bench.add_command(experiment(name, text))
-for command in (speed, quality, review, trust, fuzz, add, page):
+for command in (speed, quality, review, crowd, trust, fuzz, add, page):
     bench.add_command(command)
