@@ -167,3 +167,28 @@ def test_what_several_labels_do_not_go_with(tmp_path):
     WIDE.write_csv(tmp_path / "rows.csv")
     with pytest.raises(InputError, match="several label columns need all rows in memory"):
         audit(tmp_path / "rows.csv", label=list(RIGHT), memory="2GB")
+
+
+def test_no_output_has_a_name_of_an_anonymous_labeler(tmp_path, monkeypatch):
+    full = {name: f"{name}-smith" for name in RIGHT}
+    WIDE.rename(full).write_csv(tmp_path / "rows.csv")
+    LONG.with_columns(pl.col("who").replace(full)).write_csv(tmp_path / "lines.csv")
+    ways = (
+        ("rows.csv", [part for name in full.values() for part in ("--label", name)]),
+        ("lines.csv", ["--label", "label", "--labeler", "who", "--id", "id"]),
+    )
+    for file, options in ways:
+        out = tmp_path / file.partition(".")[0]
+        features = [part for name in COLUMNS for part in ("--binary", name)]
+        command = ["audit", str(tmp_path / file), *options, *features, "--anonymous", "--out", str(out)]
+        monkeypatch.setattr("sys.argv", ["noisybayes", *command])
+        done = CliRunner().invoke(app, command)
+        assert done.exit_code == 0, done.output
+        assert "smith" not in done.output
+        assert not [path.name for path in out.rglob("*") if path.is_file() and b"smith" in path.read_bytes()]
+        assert "labeler 1" in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_anonymous_without_labelers():
+    with pytest.raises(InputError, match="anonymous= hides the names of labelers, but none are given"):
+        audit(WIDE, label="ann", binary=COLUMNS, anonymous=True)

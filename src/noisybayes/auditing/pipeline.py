@@ -102,6 +102,7 @@ def audit(
     verified_random: Any = None,
     second_opinion: str | None = None,
     labeler: str | None = None,
+    anonymous: bool = False,
     missing_label: str | None = None,
     keep_variants: bool = False,
     precision: float | None = None,
@@ -144,6 +145,8 @@ def audit(
     labeler : str, optional
         The column that tells who labeled a row: each labeler gets a mislabeling matrix, drawn towards that of all. If
         values of `id` occur several times, each line has the label of one labeler.
+    anonymous : bool, default False
+        Labelers have numbers instead of names in everything that comes out.
     missing_label : str, optional
         What stands in the label column where there is no label (besides nothing).
     keep_variants : bool, default False
@@ -238,7 +241,7 @@ def audit(
     with errors_in_python_words(), ExitStack() as resources:
         table = Table.open(
             data, columns, in_batches=in_batches, encoding=encoding, missing_label=missing_label,
-            keep_variants=keep_variants,
+            keep_variants=keep_variants, anonymous=anonymous,
         )  # fmt: skip
         made = resources.enter_context(audited(table, options, asked, progress=progress, started=started))
         run = replace(made.run, notes=tuple(map(in_python_words, made.run.notes)))

@@ -14,6 +14,7 @@ from ..data.errors import InputError
 from ..data.frames import to_frame
 from ..data.read import read_table
 from ..data.roles import Roles, find_roles
+from .anonymous import without_names
 from .several_labels import Reshaped, SeveralLabels, from_columns, from_lines, is_long
 
 Source = pl.DataFrame | Batches
@@ -43,10 +44,11 @@ class Table(NamedTuple):
         sheet: str | None = None,
         missing_label: str | None = None,
         keep_variants: bool = False,
+        anonymous: bool = False,
     ) -> Table:
         """columns : names by role, as `find_roles` takes them; `label` may be several columns, one for each labeler,
         and `verified_random` a file. in_batches : a file is not read into memory. missing_label, keep_variants : of
-        several labels"""
+        several labels. anonymous : labelers have numbers instead of names"""
         notes: list[str] = []
         source: Source
         if not is_path(data):
@@ -58,6 +60,8 @@ class Table(NamedTuple):
                 notes += source.notes
             else:
                 source = read_table(data, format=format, encoding=encoding, sheet=sheet, tell=notes.append)
+        if anonymous and isinstance(source, pl.DataFrame):
+            source, columns = without_names(source, columns)
         reshaped = _reshaped(source, columns, missing_label, keep_variants)
         several, hidden = None, []
         if reshaped is not None:

@@ -36,6 +36,7 @@ _GROUPS = {
         "verified_random",
         "second_opinion",
         "labeler",
+        "anonymous",
     ),
     "Suspects": ("precision", "budget", "level", "fail_above"),
     "Output": ("out", "table_format", "excel", "exports", "raw_cells", "sample", "as_json", "quiet"),
@@ -75,6 +76,7 @@ _GROUPS = {
     help="Labels of an old model, of rules or of other people, partly empty, not made from the labels.",
 )
 @click.option("--labeler", metavar="COLUMN", help="Who labeled each row; with --id, rows may occur once for each.")
+@click.option("--anonymous", is_flag=True, help="Labelers have numbers instead of names in all outputs.")
 @click.option(
     "--views",
     default="auto",
@@ -170,7 +172,8 @@ def _run(file: str | list[str], options: dict[str, Any]) -> Audit:
     with stages(_STAGES, options["quiet"] or options["as_json"]) as tell:
         tell("reading")
         table, how = open_table(file, options)
-        with audited(table, how, asked, command=tables.command_line(), progress=tell) as found:
+        command = None if options["anonymous"] else tables.command_line()  # which may name labelers
+        with audited(table, how, asked, command=command, progress=tell) as found:
             if options["out"] is not None:
                 tell("writing")
                 _write(found, options)

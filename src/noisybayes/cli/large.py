@@ -57,7 +57,7 @@ def open_table(file: str | list[str], options: dict[str, Any]) -> tuple[Table, F
     table = Table.open(
         file, tables.columns(options), in_batches=on_cluster or limit is not None, format=options["input_format"],
         encoding=options["encoding"], sheet=options["sheet"], missing_label=options["missing_label"],
-        keep_variants=options["keep_variants"],
+        keep_variants=options["keep_variants"], anonymous=options.get("anonymous", False),
     )  # fmt: skip
     quiet = options["quiet"] or options.get("as_json", False)
 

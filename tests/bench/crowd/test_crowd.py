@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from noisybayes.bench.crowd import runner, texts
+from noisybayes.bench.crowd import one_label, runner, texts
 from noisybayes.bench.crowd.methods import majority_vote
 from noisybayes.bench.store import read_rows
 from noisybayes.cli.app import app
@@ -44,6 +44,9 @@ def test_from_command_to_page(tmp_path, monkeypatch):
     rows = read_rows(tmp_path / "results" / "crowd.csv")
     assert [row["method"] for row in rows] == ["noisybayes", "majority vote", "cleanlab"]
     assert all(0 < row["test_accuracy"] <= 1 for row in rows)
+    labelers = read_rows(tmp_path / "results" / "labelers.csv")
+    assert {row["way"] for row in labelers} == set(one_label.WAYS)
+    assert all(0 <= row["matrix_error"] < 0.5 for row in labelers)
     page = (tmp_path / "docs" / "crowd.md").read_text(encoding="utf-8")
     assert f"{rows[0]['consensus_accuracy']:.3f}" in page
 

@@ -9,15 +9,16 @@ import numpy as np
 
 from ..store import Row, read_rows, table
 from .methods import METHODS, OURS
+from .one_label import CASES, WAYS
 from .runner import N_LABELERS
 
-RESULTS = "crowd.csv"
+RESULTS, ONE_LABEL = "crowd.csv", "labelers.csv"
 HEAD = f"""# Several labels of a row
 
 This page is made by `noisybayes bench crowd` from the rows in [results/crowd.csv](../results/crowd.csv); no number on
-it was typed. {N_LABELERS} made labelers (good, careless, biased to one class, some who swap two classes, some who look at
-nothing) label 2,000 texts whose true labels are known, 1 to 5 of them each text. Every method makes one label of them.
-[How to](howto-labelers.md#several-labels-of-a-row)
+it was typed. {N_LABELERS} made labelers (good, careless, biased to one class, some who swap two classes, some who look
+at nothing) label 2,000 texts whose true labels are known, 1 to 5 of them each text. Every method makes one label of
+them. [How to](howto-labelers.md#several-labels-of-a-row)
 
 crowd-kit looks at labels only. cleanlab also looks at out-of-fold probabilities of logistic regression, trained on the
 majority vote; of one label per row it makes nothing else.
@@ -27,11 +28,14 @@ majority vote; of one label per row it makes nothing else.
 def write_page(root: Path) -> Path:
     path = root / "docs" / "crowd.md"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(render_page(read_rows(root / "results" / RESULTS)), encoding="utf-8")
+    stored = [root / "results" / name for name in (RESULTS, ONE_LABEL)]
+    several, one = (read_rows(each) if each.exists() else [] for each in stored)
+    parts = [render_several(several) if several else HEAD, render_one_label(one) if one else ""]
+    path.write_text("\n\n".join(part.strip() for part in parts if part) + "\n", encoding="utf-8")
     return path
 
 
-def render_page(rows: Sequence[Row]) -> str:
+def render_several(rows: Sequence[Row]) -> str:
     parts = [
         HEAD,
         "## The label that is made\n\nShare of rows for which it is the true one. " + _where_ahead(rows),
@@ -42,7 +46,32 @@ def render_page(rows: Sequence[Row]) -> str:
         "## Time\n\nSeconds, the mean over all of these.",
         _seconds(rows),
     ]
-    return "\n\n".join(part.strip() for part in parts) + "\n"
+    return "\n\n".join(part.strip() for part in parts)
+
+
+def render_one_label(rows: Sequence[Row]) -> str:
+    seeds = len({row["seed"] for row in rows})
+    lines = []
+    for name in dict.fromkeys(row["dataset"] for row in rows):
+        for case in CASES:
+            here = [row for row in rows if (row["dataset"], row["case"]) == (name, case)]
+            error = [_of_way(here, "matrix_error", way) for way in WAYS]
+            precision = [_of_way(here, "average_precision", way) for way in WAYS[:2]]
+            lines.append([name, case, *(f"{value:.3f}" for value in (*error, *precision))])
+    header = [
+        "texts", "case", *(f"error of the matrices: {way}" for way in WAYS),
+        *(f"average precision: {way}" for way in WAYS[:2]),
+    ]  # fmt: skip
+    return f"""## One label per row, by many labelers
+
+The same kinds of labelers, of whom the busiest has 20 times as many rows as the least busy; or all of one kind. Mean
+absolute error of the entries of their mislabeling matrices, and average precision of P(wrong), over {seeds} seeds.
+
+{table(header, lines)}"""
+
+
+def _of_way(rows: Sequence[Row], measure: str, way: str) -> float:
+    return float(np.mean([row[measure] for row in rows if row["way"] == way]))
 
 
 def _by_method(rows: Sequence[Row], measure: str) -> str:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from .options import root_option
+
+if TYPE_CHECKING:
+    from ...bench.store import Row
 
 
 @click.command()
@@ -18,27 +22,34 @@ from .options import root_option
 def crowd(datasets: str, methods: str, seeds: int, seed: int, root: Path) -> None:
     """Labels of made labelers on texts with known labels: the consensus of each method against the truth.
 
-    Stores the rows in results/crowd.csv, in the place of earlier ones of the same data set, method and seed, and
-    remakes docs/crowd.md.
+    Stores the rows in results/crowd.csv and results/labelers.csv, in the place of earlier ones of the same data set,
+    method and seed, and remakes docs/crowd.md.
     """
-    from ...bench.crowd.methods import METHODS
-    from ...bench.crowd.page import RESULTS, write_page
+    from ...bench.crowd import one_label
+    from ...bench.crowd.methods import METHODS, OURS
+    from ...bench.crowd.page import ONE_LABEL, RESULTS, write_page
     from ...bench.crowd.runner import measure
     from ...bench.crowd.texts import DATASETS
-    from ...bench.store import read_rows, write_rows
 
-    path = root / "results" / RESULTS
     chosen = _chosen(methods, list(METHODS), "method")
     for name in _chosen(datasets, list(DATASETS), "data set"):
         for each in range(seed, seed + seeds):
             fresh = list(measure([name], chosen, range(each, each + 1)))
-            stored = [] if not path.exists() else read_rows(path)
-            kept = [
-                row for row in stored if (row["dataset"], row["seed"]) != (name, each) or row["method"] not in chosen
-            ]
-            write_rows(path, [*kept, *fresh])
+            _replace(root / "results" / RESULTS, fresh, name, each)
+            if OURS in chosen:
+                _replace(root / "results" / ONE_LABEL, list(one_label.measure(name, each)), name, each)
             click.echo(f"{name}, seed {each}: {len(fresh)} rows", err=True)
     click.echo(f"wrote {write_page(root)}")
+
+
+def _replace(path: Path, fresh: list[Row], name: str, seed: int) -> None:
+    """Rows of the same data set, seed and method give way."""
+    from ...bench.store import read_rows, write_rows
+
+    methods = {row.get("method") for row in fresh}
+    stored = read_rows(path) if path.exists() else []
+    kept = [row for row in stored if (row["dataset"], row["seed"]) != (name, seed) or row.get("method") not in methods]
+    write_rows(path, [*kept, *fresh])
 
 
 def _chosen(names: str, known: list[str], what: str) -> list[str]:

@@ -1,0 +1,72 @@
+"""Rows of results/labelers.csv: one label of each row, by labelers of several kinds or of one kind, busy or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+from sklearn.metrics import average_precision_score
+
+from ...auditing.pipeline import audit
+from ...auditing.result import Audit
+from ...data.labelers import make_labelers
+from ...data.simulate import Array
+from ..store import Row
+from .texts import texts_of
+
+N_LABELERS = 20
+#: How many rows the busiest labeler has for one of the least busy.
+_SPREAD = 20.0
+CASES = ("labelers differ", "labelers are alike")
+WAYS = ("drawn to that of all", "one for all", "separate")
+
+
+def measure(name: str, seed: int) -> Iterator[Row]:
+    data = texts_of(name, seed)
+    K = int(data.true.max()) + 1
+    for case in CASES:
+        rng = np.random.default_rng(seed)
+        matrices = make_labelers(N_LABELERS, K, rng)
+        if case == "labelers are alike":
+            matrices = np.repeat(matrices.mean(axis=0)[None], N_LABELERS, axis=0)
+        share = np.geomspace(1.0, _SPREAD, N_LABELERS)
+        who = rng.choice(N_LABELERS, size=len(data.true), p=share / share.sum())
+        who[:N_LABELERS] = np.arange(N_LABELERS)  # everybody has a row
+        cumulative = matrices.cumsum(axis=1)[who, :, data.true]
+        given = np.minimum((rng.random(len(who))[:, None] > cumulative).sum(axis=1), K - 1)
+        frame = pl.DataFrame(
+            {"text": data.train, "label": [f"{k:04}" for k in given], "labeler": [f"labeler {g:02}" for g in who]}
+        )
+        ways = _matrices(audit(frame, label="label", text="text", labeler="labeler"), given, K)
+        alone = audit(frame, label="label", text="text")
+        wrong = given != data.true
+        for way, found, estimate in (*ways, ("one for all", alone, _of_all(alone, given, K))):
+            yield {
+                "dataset": name, "case": case, "seed": seed, "way": way,
+                "matrix_error": float(np.abs(estimate - matrices).mean()),
+                "average_precision": float(average_precision_score(wrong, found.table["p_wrong"])),
+            }  # fmt: skip
+
+
+def _matrices(found: Audit, given: Array, K: int) -> list[tuple[str, Audit, Array]]:
+    told = found.findings.judged.labelers
+    assert told is not None
+    counts = told.counts + 1e-9 * np.eye(told.counts.shape[1])
+    apart = counts / counts.sum(axis=1, keepdims=True)
+    classes = np.unique(given)
+    return [
+        ("drawn to that of all", found, _whole(told.matrices, classes, K)),
+        ("separate", found, _whole(apart, classes, K)),
+    ]
+
+
+def _of_all(found: Audit, given: Array, K: int) -> Array:
+    return _whole(np.repeat(found.mislabel_matrix[None], N_LABELERS, axis=0), np.unique(given), K)
+
+
+def _whole(matrices: Array, classes: Array, K: int) -> Array:
+    """(G, K, K); a class that nobody gave is the identity."""
+    whole = np.repeat(np.eye(K)[None], len(matrices), axis=0)
+    whole[np.ix_(np.arange(len(matrices)), classes, classes)] = matrices
+    return whole
