@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from noisybayes import BernoulliINB, GaussianINB, audit, simulate
 from noisybayes.auditing.row_results import SUSPECT
+from noisybayes.model.mislabel import IdentifiabilityWarning
 
 TABLES = {"breast cancer": load_breast_cancer, "wine": load_wine}
 
@@ -91,3 +92,17 @@ def test_suspects_are_the_rows_with_another_label_of_enough_probability():
     assert (p_wrong[suspect] > 0).all()
     assert suspect[p_wrong > 0.9].all()
     assert f"above {SUSPECT:.0%}".replace("%", " %") in found.summary()["rule"]["text"]
+
+
+def test_no_label_is_changed_where_the_names_of_the_classes_are_not_certain():
+    data = simulate(1_500, n_features=100, n_classes=4, diagonal=(1.0, 1.0), random_state=0)
+    rng = np.random.default_rng(0)
+    y = np.where((rng.random(1_500) < 0.6) & (data.true == 0), 1, data.true)
+    with pytest.warns(IdentifiabilityWarning, match="names are not certain"):
+        model = BernoulliINB().fit(data.X, y)
+    found = audit(model, data.X, y)
+    assert found.warnings == [
+        "The true classes 0 seem to get another label at least as often as their own, so that their names are not "
+        "certain, and no label is corrected. Verify some of their rows."
+    ]
+    assert (found.table["corrected"].to_numpy() == y).all()

@@ -6,7 +6,8 @@ follow the class, and none where people slip on unclear rows; the mean counts we
 and tables with known mistakes of both kinds), and P(wrong) ranks better.
 
 A correction must not do harm: the label is changed only where another one is probable even if labels are all right, and
-by the careful reading; and only if the careful reading doubts enough labels to tell mistakes from unclear rows at all.
+by the careful reading; and only if the careful reading doubts enough labels to tell mistakes from unclear rows at all,
+and every true class gets its own label more often than any other, so that the names of the classes are certain.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def corrector(judged: Judged, careful: CarefulFit, sums: Sums) -> Correct:
     """A function of rows, to be called where they are."""
     return partial(
         _of_rows, fitted=judged.fitted, careful=careful, recalibration=judged.posterior.recalibration,
-        made=sums.wrong >= LEAST_TOLD,
+        made=sums.wrong >= LEAST_TOLD and not len(judged.unnamed),
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from ..estimators.inb_model import INBModel
 from ..estimators.labels import as_labels, encode, is_missing
 from ..estimators.latent import LatentLabelModel
 from ..estimators.training import TrainingFit
+from ..model.mislabel import unidentified
 from ..robust.calibration import Calibration
 from ..robust.label_weights import Reweighted
 from ..robust.sample import Sample
@@ -123,6 +124,12 @@ class Judged:
         """(K, K) weight of the rows by observed and true label. Rows checked because they were suspected tell how many
         of the suspected ones are wrong; how many of all are, only rows drawn at random can tell."""
         return (self.posterior.own_joint if self.checks is None else self.posterior.joint)[:-1]
+
+    @property
+    def unnamed(self) -> Array:
+        """True classes that get another label at least as often as their own: which is which is not certain."""
+        mislabel = self.fitted.calibration.mislabel[0]
+        return unidentified(mislabel) if len(self.classes) > 1 else np.empty(0, dtype=np.intp)
 
     @property
     def p_wrong(self) -> Array:

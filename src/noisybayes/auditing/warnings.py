@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from .._shares import whole_percent
 from ..estimators.latent import DRIFT_ALARM, LatentLabelModel
-from ..model.mislabel import unidentified
 from ..robust.config import DEFAULT
 from .judged import Judged
 
@@ -14,7 +13,7 @@ from .judged import Judged
 _LEAST_EXPLAINED = 0.05
 # With fewer rows per class, numbers of a class are mostly chance.
 _FEWEST_ROWS_PER_CLASS = 10
-# Rows that a warning lists.
+# Rows or classes that a warning lists.
 _MOST_NAMED = 10
 
 
@@ -30,12 +29,11 @@ def warnings_of(model: LatentLabelModel, judged: Judged, contradicted: Sequence[
             "fails to predict: its classes may not be those of the labels. Verify some rows before you believe the "
             "list."
         )
-    lost = unidentified(model.mislabel_matrix_)
-    if len(lost) and len(model.classes_) > 1:
-        names = ", ".join(repr(label) for label in model.classes_[lost].tolist()[:10])
+    if len(judged.unnamed):
+        names = ", ".join(repr(label) for label in judged.classes[judged.unnamed].tolist()[:_MOST_NAMED])
         found.append(
             f"The true classes {names} seem to get another label at least as often as their own, so that their names "
-            "are not certain. Verify some of their rows."
+            "are not certain, and no label is corrected. Verify some of their rows."
         )
     n, n_classes = judged.n_labeled, len(judged.classes)
     explained = judged.posterior.explained if n and n_classes > 1 else 1.0

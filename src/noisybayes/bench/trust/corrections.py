@@ -28,6 +28,7 @@ _OF_CORRECTIONS = (
     "cannot tell wrong labels",
     "hard to tell apart",
     "its classes may",
+    "names are not certain",
 )
 
 
