@@ -17,7 +17,7 @@ HEAD = f"""# Several labels of a row
 
 This page is made by `noisybayes bench crowd` from the rows in [results/crowd.csv](../results/crowd.csv); no number on
 it was typed. {N_LABELERS} made labelers (good, careless, biased to one class, some who swap two classes, some who look
-at nothing) label 2,000 texts whose true labels are known, 1 to 5 of them each text. Every method makes one label of
+at nothing) label up to 2,000 texts with known labels, 1 to 5 of them each text. Every method makes one label of
 them. [How to](howto-labelers.md#several-labels-of-a-row)
 
 crowd-kit looks at labels only. cleanlab also looks at out-of-fold probabilities of logistic regression, trained on the
@@ -103,7 +103,7 @@ def _where_ahead(rows: Sequence[Row]) -> str:
     seeds = len({row["seed"] for row in rows})
     return (
         f"{OURS} is ahead of the best of the others in {sum(lead > 0 for lead in leads)} of {len(cases)} cases, by "
-        f"{100 * min(leads):+.1f} to {100 * max(leads):+.1f} points (means of {seeds} seeds)."
+        f"{100 * min(leads):+.1f} to {100 * max(leads):+.1f} points (means of {seeds} seed{"" if seeds == 1 else "s"})."
     )
 
 
