@@ -103,7 +103,7 @@ def _where_ahead(rows: Sequence[Row]) -> str:
     seeds = len({row["seed"] for row in rows})
     return (
         f"{OURS} is ahead of the best of the others in {sum(lead > 0 for lead in leads)} of {len(cases)} cases, by "
-        f"{100 * min(leads):+.1f} to {100 * max(leads):+.1f} points (means of {seeds} seed{"" if seeds == 1 else "s"})."
+        f"{100 * min(leads):+.1f} to {100 * max(leads):+.1f} points (seeds: {seeds})."
     )
 
 
