@@ -63,7 +63,8 @@ def sentences(found: list[Comparison]) -> str:
         f"higher than\ncleanlab's on {higher}, lower on {lower}, and within {EQUAL} on {len(found) - higher - lower}, "
         "although cleanlab is given the best of its classifiers on each.\n"
         f"In {injected} of them the mistakes were injected; where people made them, the figures are\n"
-        f"{', '.join(people)}. [Quality](docs/quality.md) has every number, method and data set.\n\n"
+        f"{', '.join(people)}. [Results](docs/results.md) has all peers on one\nscreen, "
+        "[Quality](docs/quality.md) every number, method and data set.\n\n"
         "![Average precision of noisybayes and of cleanlab on each data set](docs/img/peers.svg)\n"
     )
 

@@ -23,8 +23,8 @@ HEAD = f"""# Quality against the peers
 
 This page is made by `{COMMAND}` from the rows in `results/{RESULTS}`; no number on it was typed. Every method sees
 the same rows and the same wrong labels; only `nb-clean` and `lr-clean` are shown the true ones. Logistic regression is
-given the columns of a table centred, which is the same model, found sooner. What the methods are:
-[Methods](methods.md).
+given the columns of a table centred, which is the same model, found sooner. [Results on one screen](results.md) has the
+overview, [Methods](methods.md) tells what the methods are.
 """
 NO_ROWS = f"""There are no stored rows yet. Install the peers with `pip install '.[bench]'` in a clone and run
 `{COMMAND}`: it measures every method on every data set, stores each row as soon as it is known, and writes this page.
@@ -167,7 +167,7 @@ def _overview(rows: list[Row]) -> list[str]:
             if mean(mine, measure).n:
                 lines.append([dataset, *cells(mine, methods, measure, with_error=False)])
         if lines:
-            sections.append(f"## Overview: {SHOWN[measure].title}\n\n{table(header, lines)}\n")
+            sections.append(f"## Overview: {SHOWN[measure].title}\n\n{folded('All methods', table(header, lines))}\n")
     return sections
 
 
@@ -179,8 +179,14 @@ def _dataset_section(name: str, rows: list[Row]) -> str:
         if mean(rows, measure).n
     ]
     header, *lines = zip(["method", *(f"`{method}`" for method in methods)], *columns, strict=True)
-    parts = [f"## {name}", _facts(name, rows), table(list(header), lines), _verdicts(rows), _failures(rows)]
+    figures = folded("All methods and measures", table(list(header), lines))
+    parts = [f"## {name}", _facts(name, rows), _verdicts(rows), figures, _failures(rows)]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def folded(title: str, content: str) -> str:
+    """What opens on a click, on the site and on GitHub."""
+    return f'<details markdown="1"><summary>{title}</summary>\n\n{content}\n\n</details>'
 
 
 def _facts(name: str, rows: list[Row]) -> str:

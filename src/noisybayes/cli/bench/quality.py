@@ -13,6 +13,7 @@ from .options import root_option
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from ...bench.quality.results_page import write_page as write_results_page
     from ...bench.quality.runner import Step
 
 # the same folder as in bench.quality.plugins, whose import would take a second (a test keeps them equal)
@@ -45,8 +46,8 @@ def quality(
     """Find wrong labels with every method on every data set, and compare.
 
     Rows go to results/quality.csv as each is finished; a run that was interrupted goes on from there. At the end the
-    pages quality, methods and reproduce of docs/ are made. Runs side by side have one thread each and take longer; to
-    compare times, use --jobs 1.
+    pages quality, results, methods and reproduce of docs/ are made. Runs side by side have one thread each and take
+    longer; to compare times, use --jobs 1.
     """
     from joblib import cpu_count
     from rich.console import Console
@@ -85,7 +86,7 @@ def quality(
     chosen = set(wanted)
     for table in _tables(in_order(row for row in stored.load(results) if stored.job_of(row) in chosen)):
         console.print(table)
-    for write in (write_page, write_methods_page, write_paper_page):
+    for write in (write_page, write_results_page, write_methods_page, write_paper_page):
         console.print(f"wrote {write(root)}")
     if problems:
         raise click.ClickException("not measured: " + "; ".join(problems))
