@@ -58,6 +58,18 @@ def test_who_errs_and_on_what(differing):
     }  # fmt: skip
 
 
+def test_who_is_strange_is_named():
+    spam = np.where(WHO == "bob", np.random.default_rng(2).integers(3, size=N), TRUE)
+    swapped = np.where((WHO == "cleo") & (TRUE < 2), 1 - TRUE, spam)
+    told = found(swapped).labelers["remark"]
+    assert told["bob"] == "hardly better than chance"
+    assert told["cleo"] in {
+        "gives 'price' for 'loan' more often than not",
+        "gives 'loan' for 'price' more often than not",
+    }
+    assert told["ann"] == ""
+
+
 def test_labels_of_who_errs_more_are_found_better(differing):
     alone = found(labeler=None)
     assert alone.labelers is None

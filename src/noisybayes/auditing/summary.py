@@ -15,6 +15,7 @@ from .agreement import krippendorff_alpha
 from .corrections import RULE
 from .evidence import Evidence
 from .impact import Impact
+from .labeler_remarks import remarks
 from .noise_rate import NoiseRate
 from .result import Audit
 from .row_results import MOST_LISTED
@@ -131,7 +132,7 @@ def _labelers(audit: Audit) -> list[dict[str, Any]] | None:
     if found is None:
         return None
     names = [str(name) for name in audit.findings.classes.tolist()]
-    rows = []
+    rows, said = [], remarks(found, names)
     for g in np.argsort(-found.error_rate, kind="stable").tolist():
         wrong = found.counts[g] * (1.0 - np.eye(len(names)))
         label, true = np.unravel_index(wrong.argmax(), wrong.shape)
@@ -142,6 +143,7 @@ def _labelers(audit: Audit) -> list[dict[str, Any]] | None:
                 "rows": int(found.n_rows[g]),
                 "error_rate": float(found.error_rate[g]),
                 "confuses": pair if wrong.max() >= _LEAST_CONFUSED else None,
+                "remark": said[g],
             }
         )
     return rows

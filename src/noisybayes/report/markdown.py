@@ -73,7 +73,12 @@ def _labelers(summary: Summary) -> str:
     if not found:
         return ""
     lines = [
-        [_cell(one["labeler"]), count(one["rows"]), percent(one["error_rate"]), _confuses(one["confuses"])]
+        [
+            _cell(one["labeler"]) + (f" ({_cell(one['remark'])})" if one.get("remark") else ""),
+            count(one["rows"]),
+            percent(one["error_rate"]),
+            _confuses(one["confuses"]),
+        ]
         for one in found[:LABELERS]
     ]
     about = (summary.get("agreement") or {}).get("text", "")

@@ -1,0 +1,42 @@
+"""Labelers who must be looked at: those whose labels say hardly anything, and those who take one class for another."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..dataset.tree import Array
+from .judged import Labelers
+
+# Labels that tell less than this share of what there is to tell are hardly better than chance.
+_LEAST_TOLD = 0.05
+# Labels of a labeler, and rows of a class among them, below which nothing is said.
+_FEWEST_LABELS, _FEWEST_ROWS = 20, 10
+
+
+def remarks(found: Labelers, classes: list[str]) -> list[str | None]:
+    """Of every labeler, a few words or None."""
+    return [_remark(matrix, counts, classes) for matrix, counts in zip(found.matrices, found.counts, strict=True)]
+
+
+def _remark(matrix: Array, counts: Array, classes: list[str]) -> str | None:
+    """matrix : (K, K) P(label | true); counts : (K, K) expected rows by label and true label"""
+    by_class = counts.sum(axis=0)
+    if by_class.sum() < _FEWEST_LABELS:
+        return None
+    if _share_told(matrix * by_class / by_class.sum()) < _LEAST_TOLD:
+        return "hardly better than chance"
+    mostly = matrix.argmax(axis=0)
+    taken = np.flatnonzero((mostly != np.arange(len(classes))) & (by_class >= _FEWEST_ROWS))
+    if not len(taken):
+        return None
+    true = taken[np.argmax(by_class[taken])]
+    return f"gives {classes[mostly[true]]!r} for {classes[true]!r} more often than not"
+
+
+def _share_told(joint: Array) -> float:
+    """Mutual information of label and true label, as a share of the entropy of the true one; 1 of one class."""
+    label, true = joint.sum(axis=1, keepdims=True), joint.sum(axis=0, keepdims=True)
+    some = joint > 0
+    told = (joint[some] * np.log(joint[some] / (label * true)[some])).sum()
+    entropy = -(true[true > 0] * np.log(true[true > 0])).sum()
+    return float(told / entropy) if entropy > 0 else 1.0
