@@ -23,6 +23,11 @@ from .doc_blocks import ROOT
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
+def test_every_extra_is_in_the_readme():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `(\w+)` \|", readme, re.MULTILINE)) >= set(PROJECT["optional-dependencies"])
+
+
 # --- wheel and sdist -------------------------------------------------------------------------------------------------
 
 
