@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from distributed import LocalCluster
 from sklearn.feature_extraction.text import CountVectorizer
 
 from noisybayes._extras import MissingExtraError
@@ -35,12 +36,21 @@ from noisybayes.bench.store import read_rows, write_rows
 from noisybayes.cli.app import app
 from noisybayes.cli.bench.speed import WORKS as NAMES
 from noisybayes.data.datasets import DatasetUnavailableError
+from noisybayes.engines import dask
 
 from .quality.small import text as small_texts
 
 
+def cluster_of_threads(n_workers):
+    """Workers that need not be started as processes: what is measured of those is no matter here."""
+    return LocalCluster(
+        n_workers=n_workers, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=":0"
+    )
+
+
 @pytest.fixture
 def small(monkeypatch, tmp_path):
+    monkeypatch.setattr(dask, "local_cluster", cluster_of_threads)
     monkeypatch.setattr(em, "SHAPES", (em.Shape(2_000, 400, 20, 4),))
     monkeypatch.setattr(texts, "CASES", (texts.Case(300, 5),))
     monkeypatch.setattr(texts, "VOCABULARY", 50)

@@ -131,30 +131,43 @@ def test_bad_blocks_are_named(blocks, message):
         MixedINB(blocks).fit(X, Y)
 
 
+DEGENERATE = {
+    "one row": (X[:1], Y[:1]),
+    "one class": (X, np.full(6, "a")),
+    "class of one row": (X, np.array(["a", "a", "a", "a", "a", "b"])),
+    "zeros": (np.zeros((6, 3)), Y),
+    "constant columns": (np.hstack([X, np.ones((6, 2))]), Y),
+    "one column": (X[:, :1], Y),
+}
+
+
 @pytest.mark.filterwarnings("ignore")  # of data as small as this nothing can be told
 @pytest.mark.parametrize("start", ["labels", "random"])
 @pytest.mark.parametrize("mislabel", ["full", "symmetric", "uniform", "ordinal"])
 @pytest.mark.parametrize("alpha", [0.0, 1.0, "auto"])
 @pytest.mark.parametrize("make", ALL)
-@pytest.mark.parametrize(
-    "case", ["one row", "one class", "class of one row", "zeros", "constant columns", "one column"]
-)
+@pytest.mark.parametrize("case", DEGENERATE)
 def test_small_and_degenerate_data_give_probabilities(make, case, alpha, mislabel, start):
-    rows, labels = {
-        "one row": (X[:1], Y[:1]),
-        "one class": (X, np.full(6, "a")),
-        "class of one row": (X, np.array(["a", "a", "a", "a", "a", "b"])),
-        "zeros": (np.zeros((6, 3)), Y),
-        "constant columns": (np.hstack([X, np.ones((6, 2))]), Y),
-        "one column": (X[:, :1], Y),
-    }[case]
+    rows, labels = DEGENERATE[case]
     labels = np.where(labels == "a", 1, 2) if mislabel == "ordinal" else labels  # which needs a scale
-    for given in (rows, sparse.csr_array(rows), rows.astype(np.float32), rows.astype(bool), rows.astype(np.int8)):
+    for given in (rows, sparse.csr_array(rows), rows.astype(np.float32)):
         model = make(method="em", alpha=alpha, mislabel=mislabel, start=start, random_state=0).fit(given, labels)
         for proba in (model.predict_proba(given), model.predict_true_proba(given, labels)):
             assert np.isfinite(proba).all()
             np.testing.assert_allclose(proba.sum(axis=1), 1.0, rtol=1e-5)
         np.testing.assert_allclose(model.mislabel_matrix_.sum(axis=0), 1.0, rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dtype", [bool, np.int8])
+@pytest.mark.parametrize("make", ALL)
+@pytest.mark.parametrize("case", DEGENERATE)
+def test_truths_and_whole_numbers_are_taken_as_numbers(make, case, dtype):
+    rows, labels = DEGENERATE[case]
+    one, other = (
+        make(method="em").fit(each, labels).predict_true_proba(each, labels) for each in (rows, rows.astype(dtype))
+    )
+    np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.filterwarnings("ignore")
