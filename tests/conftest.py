@@ -5,11 +5,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from .browser import ARGUMENTS, find_browser
 
 # scikit-learn skips its check of array API input unless scipy is told of it before its import
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
+# no example fails because the machine does something else meanwhile
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 
 #: Files that take longest, each on one worker of `make test`: begun last, they would leave the others idle.

@@ -134,7 +134,7 @@ cells = {
 }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(rows=st.lists(st.tuples(*cells.values()), max_size=8))
 def test_the_same_table_gives_the_same_matrix_also_from_a_file(rows):
     first = [("a word", "u", "1", "1"), ("two words", "v", "2", "0")]

@@ -121,7 +121,7 @@ def test_settings(tmp_path, choice):
 WORDS = ["car", "price", "多少钱", "你好", "é", "価格はいくら", ","]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     texts=st.lists(st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join), min_size=2, max_size=30),
     rows=st.integers(1, 9),
