@@ -73,6 +73,7 @@ def example_summary(n_classes: int = 11, n_suspects: int = 370, n_rows: int = 24
         "n_corrected": 0, "correction_rule": "a label is changed only where another one is sure",
         "impact_reason": None, "contradictions": [], "checks": [], "second_opinion": None, "labelers": None,
         "agreement": None,
+        "guidance": _guidance(classes) if n_suspects else [],
         "mislabel_matrix": {
             "estimate": matrix.tolist(), "low": (matrix * 0.8).tolist(), "high": np.minimum(matrix * 1.2, 1).tolist(),
         },
@@ -135,3 +136,9 @@ def _suspect(rank: int, n_suspects: int, n_rows: int, classes: list[str], rng: n
         "evidence": evidence, "rest": rest, "label_weight": label_weight,
         "log_odds": float(sum(item["weight"] for item in evidence) + rest + label_weight),
     }  # fmt: skip
+
+
+def _guidance(classes: list[str]) -> list[dict[str, Any]]:
+    given, true = classes[0], classes[-1]
+    text = f"Make clear when a row is {given!r} and when {true!r}: about 40 rows have the first label."
+    return [{"text": text, "rows": 40.0, "given": given, "true": true}]

@@ -93,7 +93,7 @@ def test_search_filter_sort_and_pages(show):
 
 def test_a_confused_pair_filters_the_list(show):
     page = show(example_summary(n_suspects=370))
-    link = page.locator("a.pick").first
+    link = page.locator("#confused a.pick").first
     expected = int(link.inner_text())
     link.click()
     expect(page.locator("#table tbody tr")).to_have_count(expected)

@@ -189,7 +189,10 @@ def test_the_budget_holds_for_endless_labels():
     summary["classes"] = list(long.values())
     for row in summary["by_class"]:
         row["label"] = long[row["label"]]
-    for row, keys in ((summary["confused_pairs"], ("given", "true")), (summary["suspects"], ("given", "suggested"))):
+    both = ("given", "true")
+    for row, keys in (
+        (summary["confused_pairs"], both), (summary["guidance"], both), (summary["suspects"], ("given", "suggested")),
+    ):  # fmt: skip
         for item in row:
             item.update({key: long[item[key]] for key in keys})
     html = render_html(summary, 800_000)

@@ -14,6 +14,7 @@ from ..dataset.tree import Array
 from .agreement import krippendorff_alpha
 from .corrections import RULE
 from .evidence import Evidence
+from .guidance import guidance
 from .impact import Impact
 from .labeler_remarks import remarks
 from .noise_rate import NoiseRate
@@ -91,7 +92,7 @@ def summarise(audit: Audit) -> Summary:
         "agreement": _agreement(audit),
         "suspects": describe(audit, rows.foremost(MOST_LISTED)),
     }
-    return Summary(entries)
+    return Summary({**entries, "guidance": guidance(entries)})
 
 
 def _checks(audit: Audit) -> list[dict[str, Any]]:

@@ -24,6 +24,7 @@ def render_markdown(summary: Summary, n_pairs: int = PAIRS, n_suspects: int = SU
         cost_sentence(summary),
         _warnings(summary),
         _notes(summary),
+        _guidance(summary),
         _pairs(summary, n_pairs),
         code((summary.get("second_opinion") or {}).get("text", "")) if summary.get("second_opinion") else "",
         _labelers(summary),
@@ -66,6 +67,11 @@ def _pairs(summary: Summary, limit: int) -> str:
         return ""
     lines = [[_cell(p["given"]), _cell(p["true"]), f"{p['rows']:,.1f}", count(p["suspects"])] for p in pairs]
     return "## Most confused\n\n" + _table(["given", "truly", "rows, expected", "listed"], lines)
+
+
+def _guidance(summary: Summary) -> str:
+    found = summary.get("guidance") or []
+    return "## Where to begin\n\n" + "\n".join(f"1. {code(one['text'])}" for one in found) if found else ""
 
 
 def _labelers(summary: Summary) -> str:

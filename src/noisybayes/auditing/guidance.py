@@ -1,0 +1,99 @@
+"""Where to begin: the few things that would remove most wrong labels, made from what an audit found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from .._shares import percent
+
+# Things that are said; who gets more advice follows less of it.
+_MOST = 3
+# Expected wrong labels that a thing must be about, and its share of all of them.
+_LEAST_ROWS, _LEAST_SHARE = 10.0, 0.1
+# A labeler stands out with this many times the share of wrong labels that the others have.
+_STANDS_OUT = 1.5
+# Characters of a label or a name; some tables have texts in that place.
+_LONGEST = 60
+
+
+class Advice(NamedTuple):
+    rows: float  # expected wrong labels that it is about
+    text: str
+    given: str | None = None  # the rows behind it: with this label,
+    true: str | None = None  # which should be that
+
+
+def guidance(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The most useful first; nothing where hardly any label is wrong."""
+    total = sum(one["given"] * one["wrong"]["estimate"] for one in summary["by_class"])
+    pairs = list(_pairs(summary))
+    found = [
+        one for one in (*_labelers(summary), *pairs, *_classes(summary, pairs)) if one.rows >= _LEAST_SHARE * total
+    ]
+    found = [one for one in found if one.rows >= _LEAST_ROWS]
+    return [
+        {"text": one.text, "rows": round(one.rows, 1), "given": one.given, "true": one.true}
+        for one in sorted(found, key=lambda one: -one.rows)[:_MOST]
+    ]
+
+
+def _labelers(summary: Mapping[str, Any]) -> Iterator[Advice]:
+    """Those who are wrong far more often than the others; gained is what they would gain by becoming like them."""
+    known = summary["labelers"] or []
+    n_rows, n_wrong = sum(one["rows"] for one in known), sum(one["rows"] * one["error_rate"] for one in known)
+    for one in known:
+        rest = n_rows - one["rows"]
+        others = (n_wrong - one["rows"] * one["error_rate"]) / rest if rest else one["error_rate"]
+        if one["error_rate"] <= _STANDS_OUT * others:
+            continue
+        pair = one["confuses"]
+        above_all = f", above all {_name(pair['given'])} instead of {_name(pair['true'])}" if pair else ""
+        told = (
+            f"about {percent(one['error_rate'])} of {one['rows']:,} are wrong, {percent(others)} of those of the others"
+        )
+        begin = (
+            f"Have the labels of {_short(one['labeler'])} done again: {told}, and they are {one['remark']}."
+            if one["remark"] == "hardly better than chance"
+            else f"Go through the labels of {_short(one['labeler'])} with them: {told}{above_all}."
+        )
+        yield Advice(one["rows"] * (one["error_rate"] - others), begin)
+
+
+def _pairs(summary: Mapping[str, Any]) -> Iterator[Advice]:
+    """Two classes that are taken for each other, in either direction."""
+    rows = {(one["given"], one["true"]): one["rows"] for one in summary["confused_pairs"]}
+    for (given, true), there in rows.items():
+        back = rows.get((true, given), 0.0)
+        if (there, given) < (back, true):
+            continue
+        which = f"about {there + back:,.0f} rows have one of these labels and should have the other"
+        if back < 0.1 * there:
+            which = f"about {there:,.0f} rows have the first label and should have the second"
+        yield Advice(
+            there + back, f"Make clear when a row is {_name(given)} and when {_name(true)}: {which}.", given, true
+        )
+
+
+def _classes(summary: Mapping[str, Any], pairs: list[Advice]) -> Iterator[Advice]:
+    """Labels that stand for many others; without what pairs say already."""
+    for one in summary["by_class"]:
+        wrong = one["given"] * one["wrong"]["estimate"]
+        left = wrong - sum(
+            pair.rows for pair in pairs if one["label"] in (pair.given, pair.true) and pair.rows >= _LEAST_ROWS
+        )
+        share = percent(one["wrong"]["estimate"])
+        yield Advice(
+            left,
+            f"Read again what is labeled {_name(one['label'])}: about {share} of {one['given']:,.0f} rows should have "
+            "some other label, and not mostly the same one.",
+            one["label"],
+        )
+
+
+def _name(label: str) -> str:
+    return repr(_short(label))
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"

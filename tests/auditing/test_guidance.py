@@ -1,0 +1,68 @@
+"""Where to begin: what is said is what would remove most wrong labels."""
+
+from __future__ import annotations
+
+from noisybayes.auditing.guidance import guidance
+
+
+def summary(labelers=None, pairs=(), classes=()):
+    return {
+        "labelers": labelers,
+        "confused_pairs": [{"given": given, "true": true, "rows": rows} for given, true, rows in pairs],
+        "by_class": [{"label": label, "given": n, "wrong": {"estimate": share}} for label, n, share in classes],
+    }
+
+
+def labeler(name, rows, rate, pair=None, remark=None):
+    return {"labeler": name, "rows": rows, "error_rate": rate, "confuses": pair, "remark": remark}
+
+
+def texts(found):
+    return [one["text"] for one in found]
+
+
+def test_two_classes_that_are_taken_for_each_other():
+    found = guidance(
+        summary(pairs=[("a", "b", 40.0), ("b", "a", 30.0), ("a", "c", 2.0)], classes=[("a", 400, 0.1), ("b", 300, 0.1)])
+    )
+    assert texts(found) == [
+        "Make clear when a row is 'a' and when 'b': about 70 rows have one of these labels and should have the other."
+    ]
+    assert (found[0]["given"], found[0]["true"]) == ("a", "b")
+
+
+def test_one_direction():
+    found = guidance(summary(pairs=[("a", "b", 40.0)], classes=[("a", 400, 0.1)]))
+    assert "about 40 rows have the first label and should have the second" in found[0]["text"]
+
+
+def test_a_label_that_stands_for_many_others():
+    pairs = [("other", name, 8.0) for name in "abcdef"]
+    found = guidance(summary(pairs=pairs, classes=[("other", 100, 0.48), *((name, 50, 0.0) for name in "abcdef")]))
+    assert texts(found) == [
+        "Read again what is labeled 'other': about 48.0 % of 100 rows should have some other label, and not mostly the "
+        "same one."
+    ]
+
+
+def test_labelers_who_stand_out_and_those_who_do_not():
+    people = [
+        labeler("Dan", 200, 0.5, {"given": "a", "true": "b", "rows": 90.0}),
+        labeler("Eve", 100, 0.6, remark="hardly better than chance"),
+        labeler("Ann", 700, 0.05),
+    ]
+    found = texts(guidance(summary(people, classes=[("a", 1_000, 0.195)])))
+    assert found[0].startswith("Read again")
+    assert found[1].startswith("Go through the labels of Dan with them: about 50.0 % of 200 are wrong, 11.9 % of those")
+    assert found[1].endswith("above all 'a' instead of 'b'.")
+    assert found[2].startswith("Have the labels of Eve done again")
+    assert not [text for text in found if "Ann" in text]
+
+
+def test_nothing_where_hardly_any_label_is_wrong():
+    assert guidance(summary(pairs=[("a", "b", 4.0)], classes=[("a", 400, 0.01), ("b", 400, 0.0)])) == []
+
+
+def test_no_more_than_three():
+    pairs = [(f"a{i}", f"b{i}", 50.0 - i) for i in range(6)]
+    assert len(guidance(summary(pairs=pairs, classes=[("x", 1_000, 0.3)]))) == 3
