@@ -83,8 +83,8 @@ def test_every_size_gives_a_closed_page(n_classes, n_suspects):
     html = render_html(example_summary(n_classes, n_suspects))
     page = Page(html)
     assert html.count('class="wrong"') == min(n_classes, MATRIX_LIMIT) * (min(n_classes, MATRIX_LIMIT) - 1)
-    assert (f"Shown are the {MATRIX_LIMIT} most confused of 120 classes" in page.text) == (n_classes == 120)
-    assert ("Shown are the 40 classes with the largest share, of 120" in page.text) == (n_classes == 120)
+    assert (f"The {MATRIX_LIMIT} most confused of 120 classes are shown" in page.text) == (n_classes == 120)
+    assert ("The 40 classes with the largest share are shown, out of 120" in page.text) == (n_classes == 120)
     if n_suspects:
         assert len(page.data["rows"]) == n_suspects
         assert html.count('<details class="why">') == min(n_suspects, 50)
@@ -165,12 +165,12 @@ def test_the_page_keeps_its_size_and_says_what_is_missing():
     summary.update(n_suspects=100_000, n_rows=400_000, n_labeled=400_000)
     page = Page(render_html(summary))
     assert len(page.data["rows"]) == MOST_ROWS
-    assert f"The first {MOST_ROWS:,} of 100,000; all are in suspects.csv." in page.text
+    assert f"The first {MOST_ROWS:,} of 100,000 suspects; all are in suspects.csv." in page.text
     html = render_html(summary, 500_000)
     assert 480_000 < len(html.encode()) <= 500_000
     shown = len(Page(html).data["rows"])
     assert 300 < shown < MOST_ROWS
-    assert f"The first {shown:,} of 100,000; all are in suspects.csv." in Page(html).text
+    assert f"The first {shown:,} of 100,000 suspects; all are in suspects.csv." in Page(html).text
 
 
 @pytest.mark.parametrize("max_bytes", [120_000, 200_000, 400_000])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from noisybayes.report.words import MANY_ROWS, caveat, headline
+from noisybayes.report.words import MANY_ROWS, about, caveat, headline
 
 
 def summary(**numbers):
@@ -19,6 +19,13 @@ def test_narrow_intervals_of_many_rows_are_explained(n_labeled, told):
 def test_a_longer_list_is_named():
     assert "review the first 25 rows" in caveat(summary(review_count=25))
     assert "review the first" not in caveat(summary(review_count=5))
+
+
+@pytest.mark.parametrize(
+    ("share", "told"), [(0.168, "about 16.8 %"), (0.99999, "more than 99.9 %"), (0.0001, "less than 0.1 %")]
+)
+def test_about_is_said_of_numbers_only(share, told):
+    assert about(share) == told
 
 
 def test_only_rows_checked_at_random_make_it_unnecessary():

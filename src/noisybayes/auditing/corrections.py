@@ -83,13 +83,13 @@ def warnings_of_corrections(
     found = []
     if sums.wrong < LEAST_TOLD <= 2.5 * estimate and len(judged.classes) > 1:
         found.append(
-            "Labels that are all right could look like this: the columns cannot tell wrong labels from unclear rows, "
-            "so that no label is corrected. Check 50 rows drawn at random to know how many are wrong."
+            "Correct labels could look the same: the columns cannot tell wrong labels from unclear rows, so no label "
+            "is corrected. Check 50 rows drawn at random to find out how many are wrong."
         )
     elif n_changed and sums.wrong < _FEW:
         found.append(
-            f"The corrections rest on few doubts ({whole_percent(sums.wrong)} of the labels), and labels that are "
-            "all right can look like this. Look at some of the corrected labels before you use them."
+            f"The corrections rest on few doubts ({whole_percent(sums.wrong)} of the labels), and correct labels "
+            "can look the same. Look at some of the corrected labels before you use them."
         )
     pairs = _unclear_pairs(judged, careful)
     if pairs:

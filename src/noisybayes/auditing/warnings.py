@@ -44,8 +44,8 @@ def warnings_of(model: LatentLabelModel, judged: Judged, contradicted: Sequence[
         )
     if n < _FEWEST_ROWS_PER_CLASS * n_classes:
         found.append(
-            f"{n} labeled rows are few for {n_classes} classes: all numbers are rough. {_FEWEST_ROWS_PER_CLASS} rows "
-            "per class are the least to learn from."
+            f"{n} labeled rows are few for {n_classes} classes: all numbers are rough. A class needs at least "
+            f"{_FEWEST_ROWS_PER_CLASS} rows to learn from."
         )
     if judged.training is None and n < 2 * DEFAULT.n_folds:
         found.append("Fewer than 10 rows cannot be judged without their own labels: P(wrong) may be too low.")

@@ -181,7 +181,7 @@ def convergence(values: Sequence[float], chosen: int, kind: str = "objective") -
     low, high = min(values), max(values)
     margin = (high - low) * 0.1 or max(abs(high) * 1e-3, 1e-9)
     box = _Box(WIDTH, 160, 58, 16, 12, 40, (0, max(len(values) - 1, 1)), (low - margin, high + margin))
-    body = box.grid(lambda step: f"{step:.0f}" if step == round(step) else "", _plain, "steps of EM")
+    body = box.grid(lambda step: f"{step:.0f}" if step == round(step) else "", _plain, "EM steps")
     body.append(box.path(list(enumerate(values)), "first"))
     for i, value in enumerate(values):
         if len(values) <= 40 or i == chosen:

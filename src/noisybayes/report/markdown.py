@@ -66,7 +66,7 @@ def _pairs(summary: Summary, limit: int) -> str:
     if not pairs:
         return ""
     lines = [[_cell(p["given"]), _cell(p["true"]), f"{p['rows']:,.1f}", count(p["suspects"])] for p in pairs]
-    return "## Most confused\n\n" + _table(["given", "truly", "rows, expected", "listed"], lines)
+    return "## Most confused\n\n" + _table(["given", "truly", "expected rows", "listed"], lines)
 
 
 def _guidance(summary: Summary) -> str:

@@ -12,6 +12,7 @@ from . import charts
 from .ordering import confused_block, natural_key
 from .words import (
     Summary,
+    about,
     between,
     clip,
     columns_text,
@@ -48,7 +49,7 @@ def cards(summary: Summary) -> list[Card]:
     if is_range(rate):
         shares = Card("Labels that may be wrong", between(rate), f"{percent(rate['estimate'])} by the model")
     found = review_at(summary, suspects)
-    hits = f"about {percent(found[0])} of them wrong" if found else f"{percent(suspects / max(rows, 1))} of the rows"
+    hits = f"{about(found[0])} of them wrong" if found else f"{percent(suspects / max(rows, 1))} of the rows"
     rows_note = plural(summary["n_labeled"], "label")
     if summary["n_verified"]:
         rows_note += f", {count(summary['n_verified'])} of them verified"
@@ -129,11 +130,11 @@ def facts(summary: Summary) -> list[tuple[str, str]]:
         ("corrections", _corrections(summary)),
         ("model", run.get("model")),
         ("event model", run.get("event_model")),
-        ("steps of EM", run.get("em_steps")),
+        ("EM steps", run.get("em_steps")),
         ("features", count(run["n_features"])),
         ("seed", run.get("seed")),
         ("intervals", rate.get("method")),
-        ("made", _when(run)),
+        ("created", _when(run)),
         ("noisybayes", summary["version"]),
     ]
     return [(name, clip(str(value), FACT_LIMIT)) for name, value in lines if value is not None and value != ""]

@@ -22,6 +22,13 @@ def count(value: float) -> str:
     return f"{value:,.0f}"
 
 
+def about(share: float) -> str:
+    """'about 16.8 %', but 'more than 99.9 %'."""
+    shown = percent(share)
+    known = {"> ": "more than ", "< ": "less than "}
+    return known[shown[:2]] + shown[2:] if shown[:2] in known else f"about {shown}"
+
+
 def signed(value: float) -> str:
     return f"{value:+.2f}".replace("-", "−")
 
@@ -101,15 +108,15 @@ def caveat(summary: Summary) -> str:
     if rate.get("n_checked"):
         return str(rate.get("text") or "")
     listed = summary.get("review_count") or 0
-    longer = f"review the first {count(listed)} rows if they did, and " if listed > summary["n_suspects"] else ""
+    longer = f" If they did, review the first {count(listed)} rows." if listed > summary["n_suspects"] else ""
     how = " (--sample 50)" if summary["run"].get("command") else ""
     narrow = (
-        " With so many rows the intervals are narrow: they tell what other rows of the same kind would change, not "
-        "what the model itself may be wrong by."
+        " With this many rows the intervals are narrow: they show how much another sample of such rows would change "
+        "the numbers, not how far off the model itself may be."
     )
     return (
-        "How many labels are wrong depends on whether people slipped more often on unclear rows, which labels and "
-        f"features alone cannot tell: {longer}check 50 rows drawn at random to find out{how}."
+        "How many labels are wrong depends on whether people made more mistakes on unclear rows, which labels and "
+        f"features alone cannot show. To find out, check 50 rows drawn at random{how}.{longer}"
         + (narrow if summary["n_labeled"] > MANY_ROWS else "")
     )
 
@@ -165,8 +172,8 @@ def review_sentence(summary: Summary) -> str:
         return ""
     precision, share = found
     return (
-        f"Of {plural(summary['n_suspects'], 'row')} to review, about {percent(precision)} are expected to be wrong; "
-        f"they hold about {percent(share)} of all wrong labels."
+        f"Of {plural(summary['n_suspects'], 'row')} to review, {about(precision)} are expected to be wrong. "
+        f"They contain {about(share)} of all wrong labels."
     )
 
 
