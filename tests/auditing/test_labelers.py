@@ -58,16 +58,19 @@ def test_who_errs_and_on_what(differing):
     }  # fmt: skip
 
 
-def test_who_is_strange_is_named():
+def test_who_is_hardly_better_than_chance_is_named():
     spam = np.where(WHO == "bob", np.random.default_rng(2).integers(3, size=N), TRUE)
-    swapped = np.where((WHO == "cleo") & (TRUE < 2), 1 - TRUE, spam)
+    told = found(spam).labelers["remark"]
+    assert told.to_dict() == {"bob": "hardly better than chance", "ann": "", "cleo": ""}
+
+
+def test_who_takes_one_class_for_another_is_named():
+    swapped = np.where((WHO == "cleo") & (TRUE < 2), 1 - TRUE, TRUE)
     told = found(swapped).labelers["remark"]
-    assert told["bob"] == "hardly better than chance"
     assert told["cleo"] in {
-        "gives 'price' for 'loan' more often than not",
-        "gives 'loan' for 'price' more often than not",
-    }
-    assert told["ann"] == ""
+        "gives 'price' for 'loan' more often than not", "gives 'loan' for 'price' more often than not",
+    }  # fmt: skip
+    assert (told["ann"], told["bob"]) == ("", "")
 
 
 def test_labels_of_who_errs_more_are_found_better(differing):

@@ -1,8 +1,10 @@
 """A mislabeling matrix for each labeler, drawn towards that of all; rows have one label, several, or none.
 
-    P(label l | true k, labeler g) = matrix_g[l, k],    column k of matrix_g ~ Dirichlet(strength * mislabel[:, k])
+    P(label l | true k, labeler g) = matrix_g[l, k],    column k of matrix_g ~ Dirichlet(strength * habits_g[:, k])
 
-so that a labeler with five labels borrows from the others and one with five thousand stands alone. The labels of a row
+where habits_g is the matrix of all with two numbers changed: how often the labeler is right at all, and which wrong
+labels they favour. A labeler with five labels borrows from the others and one with five thousand stands alone; with
+many classes, a hundred labels tell how careful a labeler is, but not 20 x 20 entries. The labels of a row
 are independent given its true label (Dawid and Skene, 1979), and what the columns say is one more voice (Raykar et al.,
 2010). Matrices and strength (under which the expected counts of all labelers are most probable) are fitted by EM over
 the true labels, with P(true | x) as it is given.
@@ -26,6 +28,12 @@ _STRENGTHS = 2.0 ** np.arange(1, 13)
 _STANDARD_ERRORS = 2.0
 # A bound on the rounds of EM, and the gain per row, in nats, below which it ends.
 _ROUNDS, _TOLERANCE = 200, 1e-7
+# Standard deviation, in log-odds, of how careful labelers are: they may be nearly perfect, or nearly random.
+_CAREFUL_SPREAD = 2.0
+# Newton's steps of that number, which has one maximum.
+_NEWTON_STEPS = 8
+# Wrong labels of a labeler that count as much as those of all, in which labels are favoured.
+_FAVOUR_ROWS = 10.0
 # Keeps a label that no class allows from becoming nan.
 _TINY = 1e-300
 
@@ -75,7 +83,7 @@ class LabelerModel:
         for _ in range(_ROUNDS):
             counts = self.counts(true)
             mislabel = matrix_of(counts.sum(axis=0)[None], self.structure)[0]
-            strength = np.inf if pooled else _best_strength(counts[:-1], mislabel)
+            strength = np.inf if pooled else _best_strength(counts[:-1], _habits(mislabel, counts)[:-1])
             matrices = _drawn_to(mislabel, counts, strength)
             true, height = self._expected(matrices)
             if height - last < _TOLERANCE:
@@ -138,18 +146,48 @@ def _drawn_to(mislabel: Array, counts: Array, strength: float) -> Array:
     """(G + 1, K, K); the last is that of all."""
     if np.isinf(strength):
         return np.repeat(mislabel[None], len(counts), axis=0)
-    drawn = counts + strength * mislabel
+    drawn = counts + strength * _habits(mislabel, counts)
     drawn[-1] = mislabel
     return np.asarray(drawn / drawn.sum(axis=1, keepdims=True))
 
 
-def _best_strength(counts: Array, mislabel: Array) -> float:
-    each = [_log_probability(counts, strength * mislabel) for strength in _STRENGTHS]
+def _habits(mislabel: Array, counts: Array) -> Array:
+    """(G + 1, K, K) the matrix of all, but as careful as each labeler is, with the wrong labels that they favour."""
+    K = len(mislabel)
+    off = 1.0 - np.eye(K)
+    right = np.clip(np.diag(mislabel), 1e-6, 1.0 - 1e-6)
+    own = _right(right, np.diagonal(counts, axis1=1, axis2=2), counts.sum(axis=1))
+    of_all = mislabel * off
+    share = of_all.sum(axis=1) / max(of_all.sum(), _TINY)  # of the labels among wrong ones
+    wrong = (counts * off).sum(axis=2)
+    n_wrong = wrong.sum(axis=1, keepdims=True)
+    favours = (wrong + _FAVOUR_ROWS * share) / ((n_wrong + _FAVOUR_ROWS) * np.maximum(share, _TINY))
+    others = (of_all + _TINY * off) * favours[:, :, None]
+    others *= ((1.0 - own) / others.sum(axis=1))[:, None, :]
+    return np.asarray(others + own[:, None, :] * np.eye(K))
+
+
+def _right(right: Array, n_right: Array, n_rows: Array) -> Array:
+    """(G, K) P(label is right | true class) of each labeler: logit = that of all + how careful the labeler is.
+
+    The maximum of a binomial likelihood with a normal prior, by Newton's steps. right : (K,); n_right, n_rows : (G, K)
+    """
+    base, careful = np.log(right / (1.0 - right)), np.zeros((len(n_rows), 1))
+    for _ in range(_NEWTON_STEPS):
+        own = 1.0 / (1.0 + np.exp(-(base + careful)))
+        slope = (n_right - n_rows * own).sum(axis=1, keepdims=True) - careful / _CAREFUL_SPREAD**2
+        curvature = (n_rows * own * (1.0 - own)).sum(axis=1, keepdims=True) + 1.0 / _CAREFUL_SPREAD**2
+        careful = careful + np.clip(slope / curvature, -1.0, 1.0)
+    return np.asarray(1.0 / (1.0 + np.exp(-(base + careful))))
+
+
+def _best_strength(counts: Array, habits: Array) -> float:
+    each = [_log_probability(counts, strength * habits) for strength in _STRENGTHS]
     return float(_STRENGTHS[int(np.argmax(each))])
 
 
 def _log_probability(counts: Array, prior: Array) -> float:
-    """Of (expected) counts (G, K, K) under a Dirichlet prior (K, K) on every column."""
+    """Of (expected) counts (G, K, K) under a Dirichlet prior (G, K, K) on every column."""
     prior = prior + 1e-9
-    totals = gammaln(prior.sum(axis=0)) - gammaln(prior.sum(axis=0) + counts.sum(axis=1))
+    totals = gammaln(prior.sum(axis=1)) - gammaln(prior.sum(axis=1) + counts.sum(axis=1))
     return float(totals.sum() + (gammaln(prior + counts) - gammaln(prior)).sum())
