@@ -13,7 +13,6 @@ from .options import root_option
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from ...bench.quality.results_page import write_page as write_results_page
     from ...bench.quality.runner import Step
 
 # the same folder as in bench.quality.plugins, whose import would take a second (a test keeps them equal)
@@ -58,6 +57,7 @@ def quality(
     from ...bench.quality.methods import check_packages
     from ...bench.quality.methods_page import write_page as write_methods_page
     from ...bench.quality.page import RESULTS, write_page
+    from ...bench.quality.results_page import write_page as write_results_page
     from ...bench.quality.runner import all_jobs, pending, run
     from ...bench.quality.summary import in_order
 
