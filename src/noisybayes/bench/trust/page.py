@@ -19,10 +19,6 @@ it was typed. Every part compares an audit with a truth that it never sees. Inte
 RESULTS = "trust.csv"
 
 
-#: Of the parts whose stored rows are not of this version; to be removed when they are measured again.
-_OLDER = "These rows were measured with an earlier version of the fit."
-
-
 def render_page(rows: Sequence[Row]) -> str:
     sections = (_coverage, _human, _verdicts, _corrections, _alarms)
     return "\n".join([HEAD, *(text for section in sections if (text := section(rows)))])
@@ -73,7 +69,7 @@ def _coverage(rows: Sequence[Row]) -> str:
     return f"""## How often intervals hold the truth
 
 {seeds} fits in each regime, and of each fit several samples of checked rows. Without checks the noise rate is a range
-of what is plausible, which has no probability; a dash is a number that was never told. {_OLDER}
+of what is plausible, which has no probability; a dash is a number that was never told.
 
 ### Share of wrong labels
 
@@ -197,7 +193,7 @@ def _alarms(rows: Sequence[Row]) -> str:
     return f"""## The alarm of drift
 
 `drift_` above 0.05: more labels are doubted than naive Bayes of the labels as given fails to predict. The hidden topic
-is that of [the concepts](concepts.md#the-robust-fit), where EM drifts. {_OLDER}
+is that of [the concepts](concepts.md#the-robust-fit), where EM drifts.
 
 {table(["data and fit", "alarms", "accuracy"], lines)}
 """
