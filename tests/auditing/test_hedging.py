@@ -70,3 +70,11 @@ def test_mistakes_on_unclear_rows_are_ranked_no_worse():
     found, wrong = judged("boundary")
     by_matrix, told = (average_precision_score(wrong, each.p_wrong) for each in (found, hedged(found)))
     assert told >= by_matrix
+
+
+def test_the_share_rests_on_all_rows_also_where_the_scores_are_judged_by_a_sample():
+    """Of a weak matrix, samples of a fifth of the rows lead by anything; what is compared must not be such a sample."""
+    made = simulate(3_000, n_features=60, n_classes=3, diagonal=(0.93, 0.97), random_state=0)
+    found = judge(BernoulliINB(random_state=0).fit(made.X, made.y), made.X, made.y)
+    of_all, of_some = (matrix_share(found, label_problem(found, most)) for most in (3_000, 600))
+    assert of_some == pytest.approx(of_all, abs=0.01)

@@ -59,9 +59,9 @@ class Sums(NamedTuple):
     surprise: float  # mean of `surprise_of`
 
 
-def label_problem(judged: Judged) -> LabelProblem:
+def label_problem(judged: Judged, most_rows: int = _MOST_ROWS) -> LabelProblem:
     """The labels of some rows, and their scores by the fit."""
-    rows = judged.some_rows(_MOST_ROWS)
+    rows = judged.some_rows(most_rows)
     rows = rows.take(np.flatnonzero(rows.observed < len(judged.classes)))
     return LabelProblem(scores_of(judged.fitted, rows), rows.observed, Labels.of(rows).weight[:, 0], _pseudo(judged))
 
