@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
+import subprocess
+import sys
 
 import pytest
 
@@ -67,3 +70,28 @@ def test_a_folder_that_fails_leaves_the_earlier_one(tmp_path):
         write_half()
     assert names(folder) == ["old"]
     assert names(tmp_path) == ["out"]
+
+
+STUCK = """
+import sys, threading, time
+from pathlib import Path
+from noisybayes import _files
+_files._SECONDS_TO_LEAVE = 0.3
+lock = threading.Lock()
+with _files.scratch_folder(Path(sys.argv[1])):
+    print("begun", flush=True)
+    try:
+        time.sleep(200)
+    finally:
+        lock.acquire(), lock.acquire()
+"""
+
+
+def test_who_cannot_end_after_sigterm_is_ended_and_leaves_nothing(tmp_path):
+    process = subprocess.Popen([sys.executable, "-c", STUCK, tmp_path], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "begun\n"
+    assert list(tmp_path.iterdir()) != []
+    process.send_signal(signal.SIGTERM)
+    process.communicate()
+    assert process.returncode == 128 + signal.SIGTERM
+    assert list(tmp_path.iterdir()) == []

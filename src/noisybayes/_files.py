@@ -93,6 +93,8 @@ def recover(path: Path) -> None:
 
 
 _SCRATCH = "noisybayes"
+# What a process may take to clean up after SIGTERM; those who stop services wait 10 seconds or more.
+_SECONDS_TO_LEAVE = 8.0
 # In a workspace: what is being made, and what stood there before, for as long as nothing does.
 _NEW, _EARLIER, _SUFFIX = "new", "earlier", ".tmp"
 
@@ -203,7 +205,8 @@ def scratch_folder(
             "make room or choose another folder"
         )
     if name is None:
-        with _exit_at_sigterm(), _workspace(parent / _SCRATCH) as made:
+        with _exit_at_sigterm() as lost, _workspace(parent / _SCRATCH) as made:
+            lost.append(made)
             yield made
         return
     with _exit_at_sigterm():
@@ -230,19 +233,32 @@ def told_if_full(folder: Path, error: type[DiskError] = DiskError) -> Iterator[N
 
 
 @contextmanager
-def _exit_at_sigterm() -> Iterator[None]:
-    """SIGTERM ends a process on the spot, unless somebody handles it."""
+def _exit_at_sigterm() -> Iterator[list[Path]]:
+    """SIGTERM ends a process on the spot, unless somebody handles it.
+
+    An exception that comes out of nowhere can leave a lock of a thread pool behind that nobody opens any more: who has
+    not ended after some seconds is ended, and the folders in the list are removed.
+    """
+    lost: list[Path] = []
     is_ours = threading.current_thread() is threading.main_thread()
     if not is_ours or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        yield
+        yield lost
         return
 
+    def end(code: int) -> None:
+        for folder in lost:
+            shutil.rmtree(folder, ignore_errors=True)
+        os._exit(code)
+
     def leave(number: int, frame: Any) -> None:
+        at_last = threading.Timer(_SECONDS_TO_LEAVE, end, (128 + number,))
+        at_last.daemon = True
+        at_last.start()
         raise SystemExit(128 + number)
 
     signal.signal(signal.SIGTERM, leave)
     try:
-        yield
+        yield lost
     finally:
         if threading.current_thread() is threading.main_thread():  # the garbage collector may end this anywhere
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
