@@ -89,7 +89,7 @@ def test_order_of_the_columns_does_not_matter(wide):
 
 def test_label_columns_are_no_features_and_rows_without_any_label_have_none(wide):
     guessed = audit(WIDE, label=list(RIGHT))
-    assert not set(RIGHT) & {name for block in guessed.recipe.blocks for name in (block.column,)}
+    assert not set(RIGHT) & {block.column for block in guessed.recipe.blocks}
     assert guessed.table["given"].isna().sum() == (~LABELED).sum()
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from noisybayes.auditing import pipeline
+from noisybayes.auditing import table_fit
 from noisybayes.cli.app import app
 from noisybayes.dataset.tree import summed
 from noisybayes.engines import ENGINES
@@ -34,7 +34,7 @@ def options(path):
 
 
 def test_names_in_registries_reach_the_fit(counts, monkeypatch):
-    passes, models, made = [], [], pipeline.make_model
+    passes, models, made = [], [], table_fit.make_model
 
     def engine(n_workers):
         return lambda fn, parts: passes.append(len(parts)) or summed(map(fn, parts))
@@ -42,7 +42,7 @@ def test_names_in_registries_reach_the_fit(counts, monkeypatch):
     monkeypatch.setitem(FAMILIES, "poisson", Poisson)
     monkeypatch.setitem(STRUCTURES, "own-rates", OwnRates)
     monkeypatch.setitem(ENGINES, "counted", engine)
-    monkeypatch.setattr(pipeline, "make_model", lambda *args, **how: models.append(made(*args, **how)) or models[-1])
+    monkeypatch.setattr(table_fit, "make_model", lambda *args, **how: models.append(made(*args, **how)) or models[-1])
     asked = ["--family", "numeric=poisson", "--mislabel", "own-rates", "--engine", "counted"]
     answer = CliRunner().invoke(app, [*options(counts), *asked])
     assert answer.exit_code == 0, answer.output

@@ -83,8 +83,9 @@ class LabelerModel:
         for _ in range(_ROUNDS):
             counts = self.counts(true)
             mislabel = matrix_of(counts.sum(axis=0)[None], self.structure)[0]
-            strength = np.inf if pooled else _best_strength(counts[:-1], _habits(mislabel, counts)[:-1])
-            matrices = _drawn_to(mislabel, counts, strength)
+            habits = _habits(mislabel, counts)
+            strength = np.inf if pooled else _best_strength(counts[:-1], habits[:-1])
+            matrices = _drawn_to(mislabel, habits, counts, strength)
             true, height = self._expected(matrices)
             if height - last < _TOLERANCE:
                 break
@@ -117,7 +118,7 @@ class LabelerModel:
         for each in np.unique(fold).tolist():
             here = np.flatnonzero(fold == each)
             counts = np.maximum(total - self.counts(found.true, here), 0.0)
-            matrices = _drawn_to(found.mislabel, counts, found.strength)
+            matrices = _drawn_to(found.mislabel, _habits(found.mislabel, counts), counts, found.strength)
             own[here] = matrices[given.labeler[here], given.label[here]]
         return own
 
@@ -142,11 +143,11 @@ class LabelerModel:
         return np.stack([np.bincount(self.given.row, weights=values[:, k], minlength=n) for k in range(K)], axis=1)
 
 
-def _drawn_to(mislabel: Array, counts: Array, strength: float) -> Array:
+def _drawn_to(mislabel: Array, habits: Array, counts: Array, strength: float) -> Array:
     """(G + 1, K, K); the last is that of all."""
     if np.isinf(strength):
         return np.repeat(mislabel[None], len(counts), axis=0)
-    drawn = counts + strength * _habits(mislabel, counts)
+    drawn = counts + strength * habits
     drawn[-1] = mislabel
     return np.asarray(drawn / drawn.sum(axis=1, keepdims=True))
 

@@ -24,7 +24,7 @@ from .table import Table
 from .view_options import check_in_memory
 
 if TYPE_CHECKING:
-    from .pipeline import FitOptions
+    from .table_fit import FitOptions
 
 # More labelers than this share of the rows: that is an identifier.
 _MOST_LABELERS = 0.5

@@ -24,7 +24,7 @@ from .partition_ingest import Ingested, ingest, new_scratch
 from .table import Table
 
 if TYPE_CHECKING:
-    from .pipeline import FitOptions
+    from .table_fit import FitOptions
 
 _INGESTED, _STATE = "ingested.pickle", "state"
 

@@ -7,65 +7,26 @@ where they need no more than a model.
 from __future__ import annotations
 
 import time
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import polars as pl
-
-from ..data.errors import InputError
 from ..data.frames import index_of
 from ..data.option_names import errors_in_python_words, in_python_words
 from ..estimators.latent import LatentLabelModel
-from ..model.mislabel import DriftWarning, IdentifiabilityWarning
-from ..text.features import Recipe
 from ..text.vocabulary import TextSettings
-from ..views import NAIVE_BAYES
-from . import on_cluster, rows_on_disk
-from .engine import OpenedEngine, opened_engine
-from .features import Features, check_model, features_of, make_model
 from .findings import LEVEL, examine, findings_of
 from .given_inputs import GivenInputs
-from .joined_views import join_views
-from .judged import Judged, judge_encoded
-from .labelers import check_labelers, join_labelers
-from .random_checks import random_checks
 from .result import Audit, Run
 from .rules import Rule
-from .second_opinion import check_opinion, join_opinion
-from .sentence_vectors import with_sentence_vectors
 from .size import file_size_limit, parse_size
 from .table import Table
-from .view_options import AUTO, Views, check_views, chosen_views
+from .table_fit import FitOptions, Fitted, Progress, fitted_table, silent
+from .view_options import AUTO, Views
 
-Progress = Callable[[str], None]
 Names = str | Sequence[str]
-
-
-@dataclass(frozen=True)
-class FitOptions:
-    """How a table is read and fitted."""
-
-    words: TextSettings = field(default_factory=TextSettings)
-    missing_label: str | None = None
-    seed: int = 0
-    method: str = "crossfit"
-    engine: Any = "local"  # "local", "dask", or a function map_sum(fn, parts)
-    scheduler: str | None = None  # address of the Dask cluster
-    memory: int | None = None  # bytes; rows beyond are kept on disk
-    beside: Path | None = None  # rows on disk are kept beside this folder, where a run that was cut off finds them
-    resume: bool = False
-    announce: Callable[[int, Path], None] | None = None  # is told the bytes on disk, and where
-    families: Mapping[str, str] = field(default_factory=dict)  # of `FAMILIES`, by kind of column
-    keep_variants: bool = False  # labels that differ only in their spelling are classes of their own
-    mislabel: str = "full"  # of `STRUCTURES`
-    views: Views = (NAIVE_BAYES,)  # and of `VIEWS`, or "auto"
-    given: GivenInputs = field(default_factory=GivenInputs)  # what the user brings along for views
-    embed: str | None = None  # folder or name of a model that makes vectors of texts, as more views
 
 
 @dataclass(frozen=True)
@@ -76,15 +37,6 @@ class AuditOptions:
     budget: int | None = None
     level: float = LEVEL
     draws: int | None = None
-
-
-class Fitted(NamedTuple):
-    """A model of a table."""
-
-    model: Any
-    recipe: Recipe
-    judged: Judged
-    notes: tuple[str, ...]  # sentences about the table
 
 
 def audit(
@@ -214,7 +166,7 @@ def audit(
         return Audit(found, data, Run(created=now(), seed=random_state), index=index_of(X))
     if X is not None or y is not None:
         raise ValueError("X and y go with a fitted classifier; of a table name the columns: audit(frame, label=...)")
-    (progress or _silent)("reading")
+    (progress or silent)("reading")
     limit = file_size_limit(data, None if memory is None else parse_size(memory), on_cluster=engine == "dask")
     columns = {
         "label": _one_or_several(label), "text": _names(text), "categorical": _names(categorical),
@@ -272,99 +224,11 @@ def audit_table(table: Table, options: FitOptions, asked: AuditOptions, progress
         return found
 
 
-@contextmanager
-def fitted_table(table: Table, options: FitOptions, progress: Progress | None = None) -> Iterator[Fitted]:
-    """A model of the table, and what it says of its rows; rows on disk are there as long as this lasts."""
-    tell = progress or _silent
-    check_model(options.families, options.mislabel)
-    check_views(options)
-    check_opinion(table, options)
-    check_labelers(table, options)
-    options = with_sentence_vectors(table, options, tell)
-    with ExitStack() as stack:
-        remote = on_cluster.runs_there(table, options)
-        if remote:
-            on_cluster.check_options(table, options)
-        engine = stack.enter_context(opened_engine(options.engine, options.scheduler))
-        tell("making features")
-        if remote:
-            place = stack.enter_context(rows_on_disk.workplace(table, options))
-            there = stack.enter_context(on_cluster.features_of(table, options, engine, place))
-            tell("fitting")
-            yield _fit_there(there, options, engine)
-            return
-        checkpoint: Path | None = None
-        if options.memory is None:
-            assert isinstance(table.source, pl.DataFrame)
-            features = features_of(
-                table.source, table.roles, options.words, options.missing_label, options.keep_variants
-            )
-        else:
-            place = stack.enter_context(rows_on_disk.workplace(table, options))
-            features, checkpoint = rows_on_disk.features_of(table, options, place)
-        labels, checks, no_class, said = random_checks(table, features.labels, options.missing_label)
-        given = options.given.checked(table, labels.classes)
-        tell("fitting")
-        features = features._replace(labels=labels, notes=(*features.notes, *said))
-        fitted = fit_features(features, options, engine.map_sum, checkpoint)
-        fitted = fitted._replace(judged=replace(fitted.judged, checks=checks, no_class=no_class))
-        views = chosen_views(options, fitted.judged, features.recipe.blocks, features.X)
-        if views != (NAIVE_BAYES,):
-            tell("scoring by other views")
-            joined = join_views(fitted.judged, features, views, given)
-            fitted = fitted._replace(judged=joined.judged, notes=(*fitted.notes, *joined.notes))
-        judged, of_labelers = join_labelers(fitted.judged, table)
-        judged, about = join_opinion(judged, table, options.missing_label)
-        yield fitted._replace(judged=judged, notes=(*fitted.notes, *of_labelers, *about))
-
-
-def fit_features(features: Features, options: FitOptions, engine: Any, checkpoint: Path | None = None) -> Fitted:
-    model = make_model(
-        features.recipe.blocks, options.seed, options.families, mislabel=options.mislabel, method=options.method,
-        engine=engine, checkpoint=checkpoint,
-    )  # fmt: skip
-    with _said_by_the_audit(), _refused_by_model(options):
-        data = model._fit_encoded(features.X, *features.labels)
-    judged = judge_encoded(model, data, features.X, features.labels.observed, features.labels.verified)
-    return Fitted(model, features.recipe, judged, features.notes)
-
-
-@contextmanager
-def _refused_by_model(options: FitOptions) -> Iterator[None]:
-    """What a family or a structure that was asked for says of values and labels that it does not take."""
-    try:
-        yield
-    except ValueError as error:
-        if not options.families and options.mislabel == "full":
-            raise
-        raise InputError(str(error)) from error
-
-
-def _fit_there(features: on_cluster.RemoteFeatures, options: FitOptions, engine: OpenedEngine) -> Fitted:
-    recipe = features.ingested.recipe
-    model = make_model(
-        recipe.blocks, options.seed, options.families, mislabel=options.mislabel, method=options.method,
-        engine=engine.map_sum, checkpoint=features.checkpoint,
-    )  # fmt: skip
-    with _said_by_the_audit(), _refused_by_model(options):
-        judged = on_cluster.fit_remote(model, features)
-    return Fitted(model, recipe, judged, features.ingested.notes)
-
-
-@contextmanager
-def _said_by_the_audit() -> Iterator[None]:
-    """Warnings that the audit gives in its own words."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DriftWarning)
-        warnings.simplefilter("ignore", IdentifiabilityWarning)
-        yield
-
-
 def audit_fitted(
     table: Table, fitted: Fitted, run: Run, asked: AuditOptions, started: float, progress: Progress | None = None
 ) -> Audit:
     """started : when the clock was started"""
-    tell = progress or _silent
+    tell = progress or silent
     tell("judging the rows")
     rule = Rule(asked.precision, asked.budget)
     found = findings_of(fitted.model, fitted.judged, rule, asked.level, asked.draws, run.seed, tell)
@@ -372,9 +236,6 @@ def audit_fitted(
     seconds = time.perf_counter() - started
     run = replace(run, created=now(), seconds=seconds, notes=(*run.notes, *fitted.notes))
     return Audit(found, fitted.model, run, table, fitted.recipe)
-
-
-def _silent(stage: str) -> None: ...
 
 
 def _one_or_several(label: str | Sequence[str] | None) -> str | list[str] | None:

@@ -32,7 +32,7 @@ from .features import EncodedLabels, Features
 from .table import Table
 
 if TYPE_CHECKING:
-    from .pipeline import FitOptions
+    from .table_fit import FitOptions
 
 #: Memory that a fit takes besides what grows with the rows (features, blocks in work, the libraries).
 _FIXED_BYTES = 1_000 << 20

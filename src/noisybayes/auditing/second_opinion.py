@@ -34,7 +34,7 @@ from .table import Table
 from .view_options import check_in_memory
 
 if TYPE_CHECKING:
-    from .pipeline import FitOptions
+    from .table_fit import FitOptions
 
 # Rows that draw each column of the opinion's matrix to what it says on the whole, as with the matrix of the labels.
 _PSEUDO_ROWS = 10.0

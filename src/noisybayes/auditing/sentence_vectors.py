@@ -27,7 +27,7 @@ from ..dataset.tree import Array
 from .table import Table
 
 if TYPE_CHECKING:
-    from .pipeline import FitOptions
+    from .table_fit import FitOptions
 
 # Texts that are embedded between two reports of progress, and that a model takes at once.
 _AT_ONCE, _BATCH = 256, 32

@@ -16,7 +16,7 @@ import polars as pl
 from ..data.cells import as_text
 from ..data.errors import InputError
 from ..data.label_variants import label_variants
-from ..data.roles import label_texts
+from ..data.roles import check_columns, label_texts
 from ..dataset.tree import Array
 from ..model.mislabel import Full, constant_rate
 from .labeler_model import GivenLabels, LabelerModel
@@ -51,9 +51,7 @@ def from_columns(
     """Each column has the labels of one labeler, partly empty."""
     if len(set(columns)) < len(columns):
         raise InputError("--label: a column is named twice; name one column for each labeler")
-    missing = [name for name in columns if name not in frame.columns]
-    if missing:
-        raise InputError(f"--label: there is no column {missing[0]!r}; the columns are {', '.join(frame.columns)}")
+    check_columns(frame, {"label": list(columns)})
     texts = [label_texts(frame[name], missing_label) for name in columns]
     rows = [np.flatnonzero(text.is_not_null()) for text in texts]
     row, labeler = np.concatenate(rows), np.repeat(np.arange(len(columns)), [len(each) for each in rows])
@@ -75,8 +73,7 @@ def from_lines(
     frame: pl.DataFrame, id: str, labeler: str, label: str, missing_label: str | None, keep_variants: bool
 ) -> Reshaped:
     """Each line has the label of one labeler; the other columns are those of the first line of a row."""
-    if label not in frame.columns:
-        raise InputError(f"--label: there is no column {label!r}; the columns are {', '.join(frame.columns)}")
+    check_columns(frame, {"label": [label]})
     long = pl.DataFrame(
         {
             "id": as_text(frame[id]),

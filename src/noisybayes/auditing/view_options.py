@@ -12,7 +12,7 @@ from .given_inputs import GivenInputs
 from .judged import Judged
 
 if TYPE_CHECKING:
-    from .pipeline import FitOptions
+    from .table_fit import FitOptions
 
 #: "auto", or names of `VIEWS` and "naive-bayes"
 Views = str | Sequence[str]

@@ -10,8 +10,8 @@ import click
 from . import tables
 
 if TYPE_CHECKING:
-    from ..auditing.pipeline import FitOptions
     from ..auditing.table import Table
+    from ..auditing.table_fit import FitOptions
 
 
 class Size(click.ParamType):  # type: ignore[type-arg]
@@ -48,9 +48,9 @@ def large_options(command: Any) -> Any:
 
 def open_table(file: str | list[str], options: dict[str, Any]) -> tuple[Table, FitOptions]:
     """The table, and how to fit it."""
-    from ..auditing.pipeline import FitOptions
     from ..auditing.size import file_size_limit
     from ..auditing.table import Table
+    from ..auditing.table_fit import FitOptions
 
     on_cluster = options["engine"] == "dask"
     limit = file_size_limit(file, options["memory"], options["resume"], on_cluster=on_cluster)

@@ -49,7 +49,7 @@ def fit(file: str, out: Path, **options: Any) -> None:
     """Fit a classifier to the labels of FILE, wrong ones among them, and save it."""
     with clear_errors():
         from .._files import whole_folder
-        from ..auditing.pipeline import fitted_table
+        from ..auditing.table_fit import fitted_table
         from ..data.errors import InputError
         from ..report.saved import save_model
 

@@ -56,7 +56,7 @@ def find_roles(
         ("second-opinion", second_opinion), ("labeler", labeler),
     )  # fmt: skip
     single = {role: [name] for role, name in named if name is not None}
-    taken = _checked(frame, single | {role: list(names) for role, names in features.items()})
+    taken = check_columns(frame, single | {role: list(names) for role, names in features.items()})
     notes = []
     if label is None:
         label, why = _guess_label(frame, taken)
@@ -178,8 +178,8 @@ def _doubts(counts: Counter[str]) -> list[str]:
     return notes + [f"the labels {_shown(labels)} differ in upper and lower case only" for labels in same]
 
 
-def _checked(frame: pl.DataFrame, given: dict[str, list[str]]) -> dict[str, str]:
-    """The role of every column that the user named."""
+def check_columns(frame: pl.DataFrame, given: dict[str, list[str]]) -> dict[str, str]:
+    """The role of every column that the user named; refused if there is none of that name, or it has two roles."""
     taken: dict[str, str] = {}
     for role, names in given.items():
         for name in names:

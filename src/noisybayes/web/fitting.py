@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from ..auditing.pipeline import AuditOptions, FitOptions, audit_table
+from ..auditing.pipeline import AuditOptions, audit_table
 from ..auditing.random_checks import draw
 from ..auditing.result import Audit
 from ..auditing.summary import describe, summarise
 from ..auditing.table import Table
+from ..auditing.table_fit import FitOptions
 from ..data.cells import as_text
 from ..data.column_names import new_names
 from ..data.roles import Roles, labels_of

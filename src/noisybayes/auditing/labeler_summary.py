@@ -1,0 +1,59 @@
+"""What a summary says of labelers and of how far they agree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .agreement import krippendorff_alpha
+from .labeler_remarks import remarks
+from .result import Audit
+
+# Expected rows of a pair of labels that a labeler is said to confuse.
+_LEAST_CONFUSED = 1.0
+
+
+def labelers_summary(audit: Audit) -> list[dict[str, Any]] | None:
+    """The one with the highest error rate first."""
+    found = audit.findings.judged.labelers
+    if found is None:
+        return None
+    names = [str(name) for name in audit.findings.classes.tolist()]
+    rows, said = [], remarks(found, names)
+    for g in np.argsort(-found.error_rate, kind="stable").tolist():
+        wrong = found.counts[g] * (1.0 - np.eye(len(names)))
+        label, true = np.unravel_index(wrong.argmax(), wrong.shape)
+        pair = {"given": names[label], "true": names[true], "rows": round(float(wrong.max()), 1)}
+        rows.append(
+            {
+                "labeler": found.names[g],
+                "rows": int(found.n_rows[g]),
+                "error_rate": float(found.error_rate[g]),
+                "confuses": pair if wrong.max() >= _LEAST_CONFUSED else None,
+                "remark": said[g],
+            }
+        )
+    return rows
+
+
+def agreement_summary(audit: Audit) -> dict[str, Any] | None:
+    """Of rows with several labels."""
+    several = None if audit.source is None else audit.source.several
+    if several is None:
+        return None
+    alpha = krippendorff_alpha(several.row, several.label)
+    return {
+        "alpha": None if np.isnan(alpha) else alpha, "n_labels": len(several.row), "n_labelers": len(several.names),
+        "text": _about_agreement(alpha, len(several.row), int(np.unique(several.row).size)),
+    }  # fmt: skip
+
+
+def _about_agreement(alpha: float, n_labels: int, n_rows: int) -> str:
+    if np.isnan(alpha):
+        return f"{n_labels:,} labels of {n_rows:,} rows: no row has two of them that could differ."
+    said = "hardly more than chance" if alpha < 0.2 else "fairly" if alpha < 0.67 else "well"
+    return (
+        f"{n_labels:,} labels of {n_rows:,} rows; labelers agree {said} (Krippendorff's alpha is {alpha:.2f}; 1 is "
+        "full agreement, 0 chance)."
+    )
