@@ -27,7 +27,7 @@ check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest tests/test_docs.py -k "not code_runs"  # what takes long runs in make test
+	$(BIN)/python -m pytest tests/test_docs.py tests/test_site.py -k "not code_runs"  # what takes long runs in make test
 
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
