@@ -69,7 +69,7 @@ def test_counts_of_given_labels_and_predictions_tell_the_accuracy():
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_the_cost_is_near_the_truth_or_not_told(name):
+def test_the_cost_is_near_the_truth_or_told_as_a_range(name):
     n, d, K, diagonal = SETTINGS[name]
     told, covered = [], []
     for seed in range(3):
@@ -77,18 +77,18 @@ def test_the_cost_is_near_the_truth_or_not_told(name):
         X, y, fresh = data.X[:n], data.y[:n], data.X[n:]
         naive, ideal = (BernoulliNB().fit(X, labels).predict(fresh) == data.true[n:] for labels in (y, data.true[:n]))
         found = audit(BernoulliINB().fit(X, y), X, y)
-        assert (found.impact is None) == bool(found.findings.impact_reason)
-        if found.impact is None:
-            assert "cannot be estimated: the columns are too weak" in found.to_markdown()
-            continue
         truth = naive.mean() - ideal.mean()
-        told.append(abs(found.impact.delta - truth))
         covered.append(found.impact.low <= truth <= found.impact.high)
         assert found.impact.low <= found.impact.delta <= found.impact.high
+        assert ("too weak to tell it more closely" in found.to_markdown()) == found.impact.is_wide
+        if found.impact.is_wide:
+            continue
+        told.append(abs(found.impact.delta - truth))
         assert abs(found.impact.as_given - naive.mean()) < (0.15 if name == "weak" else 0.05)
     if name != "weak":
         assert len(told) == 3
-    assert not told or (np.mean(told) < 0.04 and np.mean(covered) > 0.6)
+    assert np.mean(covered) > 0.6
+    assert not told or np.mean(told) < 0.04
 
 
 def test_vague_labels_have_no_cost_that_could_be_told():

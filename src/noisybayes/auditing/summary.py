@@ -180,21 +180,31 @@ def _pair(row: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _impact(impact: Impact) -> dict[str, Any]:
-    lost = -100 * impact.delta
+    return {
+        "accuracy": {"estimate": impact.accuracy},
+        "accuracy_of_naive_bayes": {"estimate": impact.as_given},
+        "accuracy_with_right_labels": {"estimate": impact.if_right},
+        "delta": {"estimate": impact.delta, "low": impact.low, "high": impact.high},
+        "is_wide": impact.is_wide,
+        "text": _cost_in_words(impact),
+    }
+
+
+def _cost_in_words(impact: Impact) -> str:
+    lost, least, most = (-100 * value for value in (impact.delta, impact.high, impact.low))
+    if impact.is_wide:
+        costs = f"between {least:.0f} and {most:.0f}" if least >= _LEAST_POINTS else f"up to {most:.0f}"
+        return (
+            f"The wrong labels may cost naive Bayes {costs} points of accuracy; the columns are too weak to tell it "
+            "more closely."
+        )
     text = (
         f"Trained on these labels, naive Bayes would reach about {percent(impact.as_given)} accuracy on new rows, with "
         f"correct labels {percent(impact.if_right)}: the wrong labels cost {lost:.1f} points."
         if lost >= _LEAST_POINTS
         else "What the wrong labels cost in accuracy is too little to be seen."
     )
-    text += f" The model fitted here is estimated to reach {percent(impact.accuracy)}."
-    return {
-        "accuracy": {"estimate": impact.accuracy},
-        "accuracy_of_naive_bayes": {"estimate": impact.as_given},
-        "accuracy_with_right_labels": {"estimate": impact.if_right},
-        "delta": {"estimate": impact.delta, "low": impact.low, "high": impact.high},
-        "text": text,
-    }
+    return f"{text} The model fitted here is estimated to reach {percent(impact.accuracy)}."
 
 
 def _convergence(model: Any) -> dict[str, Any]:

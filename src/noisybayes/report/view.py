@@ -61,7 +61,7 @@ def cards(summary: Summary) -> list[Card]:
     ]
     impact = summary.get("impact")
     if impact:
-        shown.append(Card("Accuracy lost", *cost_in_points(impact["delta"])))
+        shown.append(Card("Accuracy lost", *cost_in_points(impact)))
     return shown
 
 

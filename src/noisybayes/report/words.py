@@ -129,12 +129,15 @@ def cost_sentence(summary: Summary) -> str:
     return f"What the wrong labels cost in accuracy cannot be estimated: {reason}." if reason else ""
 
 
-def cost_in_points(delta: Mapping[str, Any]) -> tuple[str, str]:
-    """Accuracy that is lost, as a positive number of points, and its interval."""
+def cost_in_points(impact: Mapping[str, Any]) -> tuple[str, str]:
+    """Accuracy that is lost, as a positive number of points, and its interval; of a wide interval its ends alone."""
+    delta = impact["delta"]
     lost, least, most = (
         None if delta.get(name) is None else max(-100 * delta[name], 0.0) + 0.0 for name in ("estimate", "high", "low")
     )
     interval = "" if least is None or most is None else f"{least:.1f} to {most:.1f} points"
+    if impact.get("is_wide"):
+        return f"{least:.0f} to {most:.0f} points", "the columns are too weak to tell it more closely"
     return ("–" if lost is None else f"{lost:.1f} points"), interval
 
 

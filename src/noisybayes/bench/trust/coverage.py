@@ -93,7 +93,7 @@ def _labels(data: Simulation, regime: Regime, rng: np.random.Generator) -> Array
 
 
 def _cost(impact: Impact | None, data: Simulation, y: Array, n: int) -> Iterator[tuple[str, float]]:
-    yield "cost told", impact is not None
+    yield "cost told", impact is not None and not impact.is_wide
     if impact is None:
         return
     fresh, truth = data.X[2 * n :], data.true[2 * n :]

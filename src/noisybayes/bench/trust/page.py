@@ -90,8 +90,8 @@ _REASONS = {
     "rate covered": "a share of wrong labels of exactly 0 is in every interval that begins at 0; where the model "
     "predicts nearly all checks, a floor of the variance keeps the interval wider than it need be",
     "matrix covered": "of clean labels the matrix is the identity, an end of what is possible",
-    "cost covered": "the interval holds the uncertainty of the matrix, and is wide; where features are weak the cost "
-    "is mostly not told, and uncertain where it is",
+    "cost covered": "the interval holds the uncertainty of the matrix, and is wide; where it is wider than 15 points "
+    "(not among *cost told*), the audit tells its ends and not its middle",
     "accuracy covered, 0 checks": "without checks it is assumed that mistakes do not depend on the row, and the audit "
     "says so; mistakes near the boundary do",
 }
