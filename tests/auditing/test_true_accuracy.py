@@ -8,11 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_predict
 from sklearn.naive_bayes import BernoulliNB
 
 from noisybayes import BernoulliINB, GaussianINB, audit, simulate, true_accuracy
 from noisybayes.auditing.impact import true_accuracy_of
 from noisybayes.cli.app import app
+from noisybayes.data.noise import boundary_noise
 
 SETTINGS = {
     "strong": (800, 300, 4, (0.6, 0.7)),
@@ -51,6 +54,21 @@ def test_true_accuracy_is_near_the_truth_where_that_of_given_labels_is_not(name,
     assert np.mean(errors) < 0.07
     assert np.mean(errors) < np.mean(given)
     assert sum(covered) >= 3
+
+
+def test_without_checks_the_range_holds_the_truth_also_where_people_slip_on_unclear_rows():
+    covered = []
+    for seed in range(3):
+        data = simulate(2_000, n_features=150, n_classes=3, diagonal=(1.0, 1.0), random_state=seed)
+        proba = cross_val_predict(LogisticRegression(max_iter=200), data.X, data.true, method="predict_proba", cv=3)
+        y = boundary_noise(data.true, proba, 0.2, np.random.default_rng(seed))
+        X, true = data.X[:1_000], data.true[:1_000]
+        predicted = BernoulliNB().fit(data.X[1_000:], y[1_000:]).predict(X)
+        score = true_accuracy(predicted, audit(BernoulliINB().fit(X, y[:1_000]), X, y[:1_000]))
+        covered.append(score.low <= np.mean(predicted == true) <= score.high)
+        assert score.level is None
+        assert score.high - score.low < 0.3
+    assert np.mean(covered) > 0.6
 
 
 def test_predictions_that_do_not_fit_are_refused():
@@ -123,6 +141,11 @@ def test_score_on_the_command_line_says_what_python_says(tmp_path):
     assert told["as_given"] == pytest.approx(expected.as_given)
     assert told["n_checked"] == 80
     assert told["macro_f1"] == pytest.approx(expected.macro_f1, abs=0.02)
+    without = audit(frame.drop(columns="spot"), label="label", binary=columns["binary"])
+    without.save(tmp_path / "audit without checks")
+    told = json.loads(run("score", tmp_path / "said.csv", tmp_path / "audit without checks", "--json").output)
+    expected = true_accuracy(names[predicted], without)
+    assert (told["low"], told["high"]) == pytest.approx((expected.low, expected.high), abs=0.02)
     text = run("score", tmp_path / "said.csv", tmp_path / "audit").output
     assert "80 rows checked at random" in text
     (tmp_path / "short.csv").write_text("predicted_label\na\n")

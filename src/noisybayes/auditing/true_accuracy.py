@@ -6,8 +6,10 @@ nobody can measure it, but the audit knows P(true | x, label) of every row:
     accuracy = mean of P(true = prediction | x, label)
 
 That holds as far as these probabilities do: if mistakes do not depend on the row, and if the classifier does not make
-the model's own mistakes. Rows checked at random make it hold whatever the model is worth: there the errors are counted,
-with the model's probability of an error as the control variate.
+the model's own mistakes. Where people slip on unclear rows, fewer of the disagreements are the classifier's: at most it is
+as good as its agreement with what the model takes for most probable by the features alone. Rows checked at random make
+the accuracy hold whatever the model is worth: there the errors are counted, with the model's probability of an error as
+the control variate.
 """
 
 from __future__ import annotations
@@ -29,8 +31,9 @@ _AT_ONCE = 20_000
 _OWN_ERROR = 0.01
 
 ASSUMPTION = (
-    "Without rows checked at random this assumes that mistakes do not depend on the row, and that the classifier does "
-    "not share the mistakes of the audit's own model."
+    "Without rows checked at random this is a range: the estimate assumes that mistakes do not depend on the row, the "
+    "upper end that people slip on unclear rows, and both that the classifier does not share the mistakes of the "
+    "audit's own model."
 )
 
 
@@ -38,7 +41,7 @@ class TrueAccuracy(NamedTuple):
     accuracy: float  # against the true labels
     low: float
     high: float
-    level: float | None  # probability that the interval covers; None: it does if `assumes` holds
+    level: float | None  # probability that the interval covers; None: a range of what is plausible
     as_given: float  # against the labels as given
     recall: Array  # (K,) by true class
     macro_f1: float
@@ -64,14 +67,14 @@ def true_accuracy(y_pred: Any, found: Audit, level: float = 0.9) -> TrueAccuracy
         raise ValueError("the rows of this audit are on a cluster; audit without engine= to judge predictions")
     predicted = _codes(y_pred, judged)
     labeled = np.flatnonzero(judged.observed < len(judged.classes))
-    joint, alone = _joint(judged, predicted, labeled)
+    joint, alone, by_features = _joint(judged, predicted, labeled)
     as_given = float(np.mean(predicted[labeled] == judged.observed[labeled]))
     checked = None
     if judged.checks is not None:
         rows, label, weight = judged.checks
         expected = 1.0 - alone[np.searchsorted(labeled, rows)]
         checked = Checked((predicted[rows] != label).astype(float), expected, weight)
-    return assemble(joint, as_given, float(alone.mean()), checked, spread_of(found), level)
+    return assemble(joint, as_given, by_features, float(alone.mean()), checked, spread_of(found), level)
 
 
 def spread_of(found: Audit) -> float:
@@ -89,10 +92,17 @@ class Checked(NamedTuple):
 
 
 def assemble(
-    joint: Array, as_given: float, expected: float, checked: Checked | None, spread: float, level: float
+    joint: Array,
+    as_given: float,
+    by_features: float,
+    expected: float,
+    checked: Checked | None,
+    spread: float,
+    level: float,
 ) -> TrueAccuracy:
-    """joint : (K, K) expected rows by true class and prediction; expected : mean P(the prediction is right), without
-    what was checked; spread : standard deviation of the noise rate, if nothing was checked"""
+    """joint : (K, K) expected rows by true class and prediction; by_features : share of the predictions that the model
+    makes too, by the features alone; expected : mean P(the prediction is right), without what was checked; spread :
+    standard deviation of the noise rate, if nothing was checked"""
     n = round(float(joint.sum()))
     true, said, right = joint.sum(axis=1), joint.sum(axis=0), np.diag(joint)
     present = true > 1e-9
@@ -101,7 +111,7 @@ def assemble(
         accuracy = float(right.sum() / max(n, 1))
         error = np.sqrt(accuracy * (1 - accuracy) / max(n, 1) + spread**2 + _OWN_ERROR**2)
         reach = float(ndtri(0.5 + level / 2) * error)
-        low, high = max(accuracy - reach, 0.0), min(accuracy + reach, 1.0)
+        low, high = max(accuracy - reach, 0.0), min(max(accuracy, by_features) + reach, 1.0)
     else:
         errors, least, most = from_checks(checked.error, checked.expected, 1.0 - expected, n, level, checked.weight)
         accuracy, low, high = 1.0 - errors, 1.0 - most, 1.0 - least
@@ -126,15 +136,16 @@ def _codes(y_pred: Any, judged: Judged) -> Array:
     return codes
 
 
-def _joint(judged: Judged, predicted: Array, numbers: Array) -> tuple[Array, Array]:
-    """(K, K) expected rows by true class and prediction, and of every row P(the prediction is right) as if no row had
-    been checked."""
+def _joint(judged: Judged, predicted: Array, numbers: Array) -> tuple[Array, Array, float]:
+    """(K, K) expected rows by true class and prediction, of every row P(the prediction is right) as if no row had been
+    checked, and the share of predictions that are the most probable classes by the features alone."""
     K = len(judged.classes)
-    joint, alone = np.zeros((K, K)), np.empty(len(numbers))
+    joint, alone, agree = np.zeros((K, K)), np.empty(len(numbers)), 0
     for start in range(0, len(numbers), _AT_ONCE):
         part = numbers[start : start + _AT_ONCE]
         rows, order = judged.take(part)
         unverified, said = judged.unverified(rows), predicted[part[order]]
         np.add.at(joint.T, said, pin_verified(unverified, rows.verified))
         alone[start + order] = unverified[np.arange(len(part)), said]
-    return joint, alone
+        agree += int((judged.fitted.unverified(rows).prior[:, 0].argmax(axis=1) == said).sum())
+    return joint, alone, agree / max(len(numbers), 1)

@@ -42,7 +42,9 @@ def score_predictions(predictions: Sequence[str | None], folder: str | Path, lev
     checked, expected = _checked(summary, said, labeled, p_right)
     rate = summary["noise_rate_by_model"]
     spread = (rate["high"] - rate["low"]) / (2 * float(ndtri(0.5 + rate["level"] / 2)))
-    return assemble(joint, float(np.mean(said[labeled] == rows.given[labeled])), expected, checked, spread, level)
+    as_given = float(np.mean(said[labeled] == rows.given[labeled]))
+    agree = float(np.mean(said[labeled] == _by_features(rows, labeled, summary)))
+    return assemble(joint, as_given, agree, expected, checked, spread, level)
 
 
 def _rows(folder: Path, summary: Summary) -> _Row:
@@ -101,6 +103,15 @@ def _joint(
     joint = np.zeros((n_classes, n_classes))
     np.add.at(joint.T, said[labeled], true / true.sum(axis=1, keepdims=True))
     return joint, true[every, said[labeled]]
+
+
+def _by_features(rows: _Row, labeled: np.ndarray[Any, Any], summary: Summary) -> np.ndarray[Any, Any]:
+    """The more probable of the given and the suggested label, without what the label itself says: P(k | x) is
+    P(k | x, label) / P(label | k), up to a factor."""
+    given, other = rows.given[labeled], rows.suggested[labeled]
+    told = np.asarray(summary["mislabel_matrix"]["estimate"], dtype=np.float64)
+    for_given, for_other = rows.p_given[labeled] * told[given, other], rows.p_suggested[labeled] * told[given, given]
+    return np.where(for_other > for_given, other, given)
 
 
 def _checked(

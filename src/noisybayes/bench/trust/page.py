@@ -92,8 +92,8 @@ _REASONS = {
     "matrix covered": "of clean labels the matrix is the identity, an end of what is possible",
     "cost covered": "the interval holds the uncertainty of the matrix, and is wide; where it is wider than 15 points "
     "(not among *cost told*), the audit tells its ends and not its middle",
-    "accuracy covered, 0 checks": "without checks it is assumed that mistakes do not depend on the row, and the audit "
-    "says so; mistakes near the boundary do",
+    "accuracy covered, 0 checks": "without checks it is a range of what is plausible, from mistakes that do not depend "
+    "on the row to mistakes near the boundary",
 }
 
 
