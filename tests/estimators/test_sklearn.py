@@ -31,7 +31,7 @@ def expected_failures(estimator):
 # scikit-learn's tiny random data need not converge nor be identifiable
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks(
-    [*ESTIMATORS, BernoulliINB.paper(), GaussianINB(method="em", start="random", mislabel="symmetric")],
+    [*ESTIMATORS, BernoulliINB.paper(), GaussianINB(method="em", start="random", mislabel="symmetric", max_iter=50)],
     expected_failed_checks=expected_failures,
 )
 def test_scikit_learn_checks(estimator, check):

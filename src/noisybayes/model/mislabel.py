@@ -150,6 +150,9 @@ def _symmetric_maximum(counts: Array) -> Array:
             break
         curvature = pair / sums**2
         newton = np.linalg.solve(curvature + np.diag(own / m**2 + curvature.sum(axis=0)), gradient)
+        if gradient @ newton < 1e-14 and (newton < 0.5 * m).all():  # too near for the dual to show which is lower
+            m = m - newton
+            break
         step = 1.0
         while step > 1e-10:
             trial = m - step * newton
