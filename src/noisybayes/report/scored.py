@@ -111,7 +111,7 @@ def _by_features(rows: _Row, labeled: np.ndarray[Any, Any], summary: Summary) ->
     given, other = rows.given[labeled], rows.suggested[labeled]
     told = np.asarray(summary["mislabel_matrix"]["estimate"], dtype=np.float64)
     for_given, for_other = rows.p_given[labeled] * told[given, other], rows.p_suggested[labeled] * told[given, given]
-    return np.where(for_other > for_given, other, given)
+    return np.asarray(np.where(for_other > for_given, other, given))
 
 
 def _checked(

@@ -204,7 +204,7 @@ FACTS = {"rows": 1416, "zeros in Z": 276, "Y differs from Ys": 275, "rows where 
 def test_the_search_tells_how_many_readings_were_compared(root):
     page = render_page(root)
     rows = _rows(root, "livestream")
-    searches = EXPERIMENTS["livestream"].searched(rows)
+    searches = EXPERIMENTS["livestream"].searched(rows, {})
     n_settings = len({row["setting"] for row in rows})
     assert {search.tried for search in searches} == {3 * n_settings}
     assert all(0 <= search.met <= search.tried for search in searches)

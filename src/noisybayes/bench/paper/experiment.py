@@ -58,7 +58,7 @@ class Experiment(ABC):
         """What the section says of them."""
         return ""
 
-    def searched(self, rows: list[Row]) -> list[Search]:
+    def searched(self, rows: list[Row], facts: Mapping[str, Any]) -> list[Search]:
         """How the reading of the paper was found that comes nearest to its figures."""
         return []
 

@@ -137,7 +137,7 @@ The paper has {PAPER_WRONG} %. That is the column `Z` of its file, in which {sai
 is wrong in row {facts["rows where Z is wrong"]}, counted from 0. Here a label counts as wrong if `Y` differs from `Ys`.
 """
 
-    def searched(self, rows: list[Row]) -> list[Search]:
+    def searched(self, rows: list[Row], facts: Mapping[str, Any]) -> list[Search]:
         found = list(readings(rows, settings_in(rows, list(READINGS))))
         if not any(each.gain.n for each in found):
             return []

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from ...data.simulate import OFF_DIAGONAL
@@ -64,7 +67,7 @@ uniform numbers. Repetitions: {repetitions(rows)}.
         told = _nearest(rows)
         return [f"Off-diagonal entries of the simulation: {told[0].lower()}{told[1:]}"] if told else []
 
-    def searched(self, rows: list[Row]) -> list[Search]:
+    def searched(self, rows: list[Row], facts: Mapping[str, Any]) -> list[Search]:
         found = _gaps(rows, "delta_acc")
         if not found:
             return []

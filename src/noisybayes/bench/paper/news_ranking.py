@@ -10,6 +10,7 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfTransformer
 from sklearn.feature_selection import chi2
 
 from ..store import table
+from .experiment import Search
 from .methods import Array
 from .news_words import READINGS, documents, word_scores
 
@@ -128,8 +129,10 @@ there are, of all documents: {", ".join(like)}.
 """
 
 
-def n_rules(facts: Mapping[str, Any]) -> int:
-    return len(_by_rule(facts))
+def searched(data: str, facts: Mapping[str, Any]) -> list[Search]:
+    on_top = [_on_top(places) for places in _by_rule(facts).values()]
+    met = sum(number == len(PAPER_WORDS) for number in on_top)
+    return [Search(data, "rules that rank words, with and without stop words", len(on_top), "its ten words", met)]
 
 
 def _by_rule(facts: Mapping[str, Any]) -> dict[str, dict[str, int]]:

@@ -132,13 +132,14 @@ a few favourite confusions.
     def facts_page(self, facts: Mapping[str, Any]) -> str:
         return news_ranking.page(facts)
 
-    def searched(self, rows: list[Row]) -> list[Search]:
+    def searched(self, rows: list[Row], facts: Mapping[str, Any]) -> list[Search]:
+        words = news_ranking.searched(self.TITLE, facts) if facts else []
         found = list(readings(rows, self._at_20(rows)))
         if not found:
-            return []
+            return words
         close = sum(any(abs(mean.value - PAPER_DELTA) <= 1 for mean in (each.delta, each.relative)) for each in found)
         varied = f"{len(READINGS)} choices of words, {len(KINDS)} kinds of mistakes, 2 of smoothing; points or percent"
-        return [Search(self.TITLE, varied, len(found), f"ΔACC {PAPER_DELTA}", close)]
+        return [Search(self.TITLE, varied, len(found), f"ΔACC {PAPER_DELTA}", close), *words]
 
     def figures(self, rows: list[Row]) -> dict[str, str]:
         main = settings_in(rows, list(self.settings()))[0]

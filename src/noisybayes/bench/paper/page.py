@@ -46,7 +46,7 @@ def render_page(root: Path) -> str:
     rows = stored(root)
     sections = [_section(root, name, found) for name, found in rows.items()]
     findings = [f"- {sentence}" for name, found in rows.items() for sentence in EXPERIMENTS[name].findings(found)]
-    sections += filter(None, [_searched(rows), others.section(root)])
+    sections += filter(None, [_searched(root, rows), others.section(root)])
     return "\n".join([HEAD, *([DISCUSSION, *findings, ""] if findings else []), *sections])
 
 
@@ -57,8 +57,10 @@ def _section(root: Path, name: str, rows: list[Row]) -> str:
     return "\n".join(filter(None, parts))
 
 
-def _searched(rows: dict[str, list[Row]]) -> str:
-    found = [search for name, mine in rows.items() for search in EXPERIMENTS[name].searched(mine)]
+def _searched(root: Path, rows: dict[str, list[Row]]) -> str:
+    found = [
+        search for name, mine in rows.items() for search in EXPERIMENTS[name].searched(mine, load_facts(root, name))
+    ]
     if not found:
         return ""
     lines = [[search.data, search.varied, search.tried, search.figure, search.met] for search in found]

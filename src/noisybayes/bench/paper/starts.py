@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ..store import Row, table
 from .compare import cell, mean_of, methods_in, repetitions, settings_in
-from .experiment import Experiment
+from .experiment import Experiment, Search
 from .livestream import LIVESTREAM, MAIN
 from .livestream import Setting as Reading
 from .methods import STARTS, Draw
@@ -42,6 +43,20 @@ matched* says where we take that step. Accuracy of the paper's estimator in perc
 
 {_accuracies(rows, self.settings())}
 """
+
+    def searched(self, rows: list[Row], facts: Mapping[str, Any]) -> list[Search]:
+        paper = {
+            name: float(figures["acc_inb"]) for (kind, name), figures in paper_figures().items() if kind == "balanced"
+        }
+        settings = [name for name in settings_in(rows, list(self.settings())) if name in paper]
+        gaps = {}
+        for method in methods_in(rows, list(STARTS)):
+            means = [mean_of(cell(rows, name, method), "accuracy", 100).value - paper[name] for name in settings]
+            gaps[method] = max(map(abs, means), default=0.0)
+        if not settings or not gaps:
+            return []
+        met = sum(gap <= 1 for gap in gaps.values())
+        return [Search("Simulation", "where EM begins", len(gaps), f"accuracy of INB in {len(settings)} rows", met)]
 
     def findings(self, rows: list[Row]) -> list[str]:
         name = setting_name(TABLE1.sizes[0], _INTERVAL)
