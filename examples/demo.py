@@ -12,6 +12,7 @@ import numpy as np
 from rich.console import Console
 
 from noisybayes import audit
+from noisybayes.cli.labeler_lines import labeler_lines
 from noisybayes.report.words import headline
 
 DATA = Path(__file__).with_name("dealership.csv")
@@ -22,7 +23,7 @@ def main() -> None:
     console = Console(highlight=False)
     out = Path(sys.argv[1] if len(sys.argv) > 1 else "demo-audit")
     start = time.perf_counter()
-    found = audit(DATA, label="label", text="message", id="id")
+    found = audit(DATA, label="label", text="message", id="id", labeler="labeler")
     found.save(out)
     seconds = time.perf_counter() - start
 
@@ -38,8 +39,15 @@ def main() -> None:
             f"P(wrong) {suspect['p_wrong']:.3f}, because of: {reasons}"
         )
 
+    console.print("\nWho errs, the highest share of wrong labels first:")
+    for line in labeler_lines(summary["labelers"], console.width):
+        console.print(line, markup=False, soft_wrap=True)
+    for advice in summary["guidance"]:
+        console.print(f"- {advice['text']}", markup=False)
+
     with DATA.open(newline="", encoding="utf-8") as file:
-        true = np.array([row["true_label"] for row in csv.DictReader(file)])
+        rows = list(csv.DictReader(file))
+    true, labeler = (np.array([row[name] for row in rows]) for name in ("true_label", "labeler"))
     table = found.table
     wrong = table["given"].to_numpy() != true
     suspect_rows = table["suspect"].to_numpy()
@@ -53,7 +61,9 @@ def main() -> None:
         f"Right labels before: {np.mean(~wrong):.1%}, after taking every suggestion: "
         f"[bold]{np.mean(table['corrected'].to_numpy() == true):.1%}[/bold]."
     )
-    command = shlex.join(["noisybayes", "audit", "examples/dealership.csv", "--out", str(out)])
+    shares = ", ".join(f"{name} {wrong[labeler == name].mean():.0%}" for name in found.labelers.index)
+    console.print(f"Wrong labels, in truth: {shares}.")
+    command = shlex.join(["noisybayes", "audit", "examples/dealership.csv", "--labeler", "labeler", "--out", str(out)])
     console.print(f"\nAudited in {seconds:.1f} s; the same from the command line: [bold]{command}[/bold]")
     console.print(f"Open the report: {(out / 'report.html').resolve()}", style="bold", soft_wrap=True)
 

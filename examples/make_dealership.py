@@ -1,4 +1,4 @@
-"""Write dealership.csv: customer messages to a car dealership with partly wrong labels.
+"""Write dealership.csv: customer messages to a car dealership with partly wrong labels, and who gave them.
 
 Usage: python examples/make_dealership.py [--out PATH]
 """
@@ -9,11 +9,15 @@ from pathlib import Path
 from random import Random
 
 from dealership_composer import draw_message
+from dealership_labelers import LABELERS, draw_labeler, draw_times
 
-SEED = 20240611
+# Labelers and times have a seed of their own: messages and labels do not depend on them.
+SEED, LABELERS_SEED = 20240611, 20241117
+COLUMNS = ["id", "message", "label", "true_label", "labeler", "received"]
 DEFAULT_OUT = Path(__file__).with_name("dealership.csv")
 
-Row = tuple[int, str, str, str]
+Message = tuple[int, str, str, str]
+Row = tuple[int, str, str, str, str, str]
 
 MESSAGES_PER_CATEGORY: dict[str, int] = {
     "price": 380, "discount": 170, "financing": 250, "trade_in": 200, "test_drive": 280, "availability": 300,
@@ -44,7 +48,7 @@ def choose_label(true_label: str, rng: Random) -> str:
     return rng.choices(labels, weights)[0]
 
 
-def make_rows(rng: Random) -> list[Row]:
+def make_messages(rng: Random) -> list[Message]:
     true_labels = [label for label, count in MESSAGES_PER_CATEGORY.items() for _ in range(count)]
     rng.shuffle(true_labels)
     return [
@@ -53,10 +57,18 @@ def make_rows(rng: Random) -> list[Row]:
     ]
 
 
+def add_labelers(messages: list[Message], rng: Random) -> list[Row]:
+    return [
+        (*message, draw_labeler(label, true_label, LABELER_MISTAKES[true_label], when, rng), f"{when:%Y-%m-%d %H:%M}")
+        for message, when in zip(messages, draw_times(len(messages), rng), strict=True)
+        for *_, label, true_label in [message]
+    ]
+
+
 def write_csv(rows: list[Row], out: Path) -> None:
     with out.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["id", "message", "label", "true_label"])
+        writer.writerow(COLUMNS)
         writer.writerows(rows)
 
 
@@ -65,12 +77,19 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=DEFAULT_OUT, help="file to write (default: %(default)s)")
     out = parser.parse_args().out
 
-    rows = make_rows(Random(SEED))
+    rows = add_labelers(make_messages(Random(SEED)), Random(LABELERS_SEED))
     write_csv(rows, out)
-    wrong = sum(label != true_label for _, _, label, true_label in rows)
+    wrong = [label != true_label for _, _, label, true_label, *_ in rows]
     print(f"rows: {len(rows)}")
     print(f"categories: {len(MESSAGES_PER_CATEGORY)}")
-    print(f"wrong labels: {wrong / len(rows):.1%}")
+    print(f"wrong labels: {sum(wrong) / len(rows):.1%}")
+    for labeler in LABELERS:
+        own = [is_wrong for is_wrong, row in zip(wrong, rows, strict=True) if row[4] == labeler.name]
+        third = len(own) // 3
+        print(
+            f"{labeler.name}: {len(own)} rows, {sum(own) / len(own):.0%} wrong"
+            f" (first third {sum(own[:third]) / third:.0%}, last third {sum(own[-third:]) / third:.0%})"
+        )
 
 
 if __name__ == "__main__":

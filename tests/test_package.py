@@ -121,6 +121,20 @@ def test_the_example_data_is_as_described():
         assert labels[name] > 0.5 * size
 
 
+def test_the_labelers_of_the_example_data_are_as_described():
+    with (ROOT / "examples/dealership.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert sorted(row["received"] for row in rows) == [row["received"] for row in rows]
+    wrong = {name: [row for row in rows if row["labeler"] == name] for name in sorted({r["labeler"] for r in rows})}
+    rate = {name: sum(row["label"] != row["true_label"] for row in own) / len(own) for name, own in wrong.items()}
+    assert rate["Amira"] < 0.06 < 0.3 < rate["Chen"]
+    prices = [row["label"] == "price" for row in wrong["Dolores"] if row["label"] != row["true_label"]]
+    assert sum(prices) > 0.5 * len(prices)
+    learns = [row["label"] != row["true_label"] for row in wrong["Emil"]]
+    third = len(learns) // 3
+    assert sum(learns[:third]) > 1.8 * sum(learns[-third:])
+
+
 def test_the_demo_finds_most_wrong_labels_and_draws_the_report(tmp_path):
     command = [sys.executable, ROOT / "examples/demo.py", tmp_path / "out"]
     result = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -130,3 +144,6 @@ def test_the_demo_finds_most_wrong_labels_and_draws_the_report(tmp_path):
     recall = int(text.split("recall ")[1].split("%")[0])
     assert precision >= 80
     assert recall >= 80
+    who = text.split("Who errs", 1)[1]
+    assert who.index("Chen") < who.index("Emil") < who.index("Amira")
+    assert "most mistakes are 'price'" in who

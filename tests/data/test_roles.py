@@ -42,6 +42,8 @@ def test_the_example():
         "id column: 'id'",
         "text column: 'message'",
         "ignored: 'true_label' (named like the true label, so it is not a feature; --verified true_label uses it)",
+        "ignored: 'labeler' (named like who gave the label, so it is not a feature; --labeler labeler uses it)",
+        f"ignored: 'received' ({DATES.replace('categorical x', 'categorical received')})",
     ]
 
 
@@ -92,8 +94,10 @@ DATES = "holds dates, which are no feature by themselves; --categorical x uses y
           for cell in ("5/17/24", "10:30 PM")],
         *[(name, ["anna", "bob", "carl", "dora"] * 15, "about the labeling, not about the content; "
             f"--categorical {name} uses it")
-          for name in ("annotator", "annotator_id", "Annotated by", "completedBy", "labelled_by", "lead_time",
-                       "timestamp", "created_at", "updatedAt", "_task_hash", "_session_id")],
+          for name in ("lead_time", "timestamp", "created_at", "updatedAt", "_task_hash", "_session_id")],
+        *[(name, ["anna", "bob", "carl", "dora"] * 15,
+           f"named like who gave the label, so it is not a feature; --labeler {name} uses it")
+          for name in ("annotator", "annotator_id", "Annotated by", "completedBy", "labelled_by", "labeler")],
         *[(name, ["price", "stock"] * 30,
            f"named like the true label, so it is not a feature; --verified {name} uses it")
           for name in ("true_label", "True Label", "trueLabel", "gt", "gold", "verified", "y_true", "Ground-Truth")],

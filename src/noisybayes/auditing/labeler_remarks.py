@@ -1,4 +1,5 @@
-"""Labelers who must be looked at: those whose labels say hardly anything, and those who take one class for another."""
+"""Labelers who must be looked at: those whose labels say hardly anything, those who take one class for another, and
+those whose mistakes are mostly one label."""
 
 from __future__ import annotations
 
@@ -11,14 +12,20 @@ from .judged import Labelers
 _LEAST_TOLD = 0.05
 # Labels of a labeler, and rows of a class among them, below which nothing is said.
 _FEWEST_LABELS, _FEWEST_ROWS = 20, 10
+# Share of the mistakes of a labeler that are one label, and how many times that of the others it is.
+_FAVOURED_SHARE, _FAVOURED_TIMES = 0.5, 1.5
 
 
 def remarks(found: Labelers, classes: list[str]) -> list[str | None]:
     """Of every labeler, a few words or None."""
-    return [_remark(matrix, counts, classes) for matrix, counts in zip(found.matrices, found.counts, strict=True)]
+    of_all = found.counts.sum(axis=0)
+    return [
+        _remark(matrix, counts, of_all - counts, classes)
+        for matrix, counts in zip(found.matrices, found.counts, strict=True)
+    ]
 
 
-def _remark(matrix: Array, counts: Array, classes: list[str]) -> str | None:
+def _remark(matrix: Array, counts: Array, of_others: Array, classes: list[str]) -> str | None:
     """matrix : (K, K) P(label | true); counts : (K, K) expected rows by label and true label"""
     by_class = counts.sum(axis=0)
     if by_class.sum() < _FEWEST_LABELS:
@@ -28,9 +35,21 @@ def _remark(matrix: Array, counts: Array, classes: list[str]) -> str | None:
     mostly = matrix.argmax(axis=0)
     taken = np.flatnonzero((mostly != np.arange(len(classes))) & (by_class >= _FEWEST_ROWS))
     if not len(taken):
-        return None
+        return _favourite(counts, of_others, classes)
     true = taken[np.argmax(by_class[taken])]
     return f"gives {classes[mostly[true]]!r} for {classes[true]!r} more often than not"
+
+
+def _favourite(counts: Array, of_others: Array, classes: list[str]) -> str | None:
+    """Of two classes, a mistake can only be the other one."""
+    wrong, others = ((each * (1.0 - np.eye(len(each)))).sum(axis=1) for each in (counts, of_others))
+    if len(classes) < 3 or wrong.sum() < _FEWEST_ROWS:
+        return None
+    label = int(wrong.argmax())
+    share, usual = wrong[label] / wrong.sum(), others[label] / max(others.sum(), 1.0)
+    if share < _FAVOURED_SHARE or share < _FAVOURED_TIMES * usual:
+        return None
+    return f"most mistakes are {classes[label]!r}"
 
 
 def _share_told(joint: Array) -> float:

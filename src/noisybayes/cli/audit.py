@@ -197,6 +197,7 @@ def _show(found: Audit, out: Path | None, sample: int | None) -> None:
         console.print(note, style="dim", markup=False)
     summary = found.summary()
     _headline(console, summary)
+    _labelers(console, summary)
     _suspects(console, summary)
     changed = summary["n_corrected"]
     if out is not None:
@@ -227,6 +228,19 @@ def _headline(console: Any, summary: dict[str, Any]) -> None:
         console.print(cost_sentence(summary), markup=False)
     if caveat(summary):
         console.print(caveat(summary), style="dim", markup=False)
+
+
+def _labelers(console: Any, summary: dict[str, Any]) -> None:
+    from .labeler_lines import labeler_lines
+
+    found = summary["labelers"] or []
+    if not found:
+        return
+    shown = f" ({_SHOWN} of {len(found):,})" if len(found) > _SHOWN else ""
+    console.print(f"\nThe labelers with most wrong labels{shown}")
+    header, *lines = labeler_lines(found[:_SHOWN], console.width)
+    for line in (header, *lines):
+        console.print(line, style="dim" if line is header else "", markup=False, soft_wrap=True)
 
 
 def _suspects(console: Any, summary: dict[str, Any]) -> None:

@@ -32,11 +32,14 @@ _TEXT_NAMES = {
     "сообщение", "текст", "文本", "内容", "评论", "问题",
 }  # fmt: skip
 _ID_PATTERN = re.compile(r"id|uuid|guid|index|key|\w+_(id|uuid|key|index)|row|row_(number|nr|no)|unnamed:_0")
-#: Who labeled a row, when, and how long it took: about the labeling, not about the content.
-_LABELING_PATTERN = re.compile(
+#: Who labeled a row.
+_LABELER_PATTERN = re.compile(
     r"(annotator|annotators|annotated_by|label+ed_by|label+er|rater|worker|reviewer|reviewed_by|completed_by|created_by"
     r"|updated_by|submitted_by|bearbeiter)(_(id|ids|name|email))?"
-    r"|lead_time|time_spent|annotation_time|label+ing_time|elapsed|elapsed_time|\w*timestamp"
+)
+#: When, and how long it took: about the labeling too, not about the content.
+_LABELING_PATTERN = re.compile(
+    r"lead_time|time_spent|annotation_time|label+ing_time|elapsed|elapsed_time|\w*timestamp"
     r"|(created|updated|modified|annotated|label+ed|submitted|inserted|completed|reviewed|draft_created)_(at|on|date|time)"
     r"|was_cancelled|_\w*hash|_\w+_id|_timestamp|_view_id"
 )
@@ -64,8 +67,13 @@ def is_truth_name(name: str) -> bool:
     return plain(name) in _TRUTH_NAMES or _TRUTH_PATTERN.fullmatch(plain(name)) is not None
 
 
+def is_labeler_name(name: str) -> bool:
+    return _LABELER_PATTERN.fullmatch(plain(name)) is not None
+
+
 def is_labeling_name(name: str) -> bool:
-    return _LABELING_PATTERN.fullmatch(plain(name)) is not None
+    """Who labeled a row, when, or how long it took."""
+    return is_labeler_name(name) or _LABELING_PATTERN.fullmatch(plain(name)) is not None
 
 
 def is_id_name(name: str) -> bool:

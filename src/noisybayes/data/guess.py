@@ -7,7 +7,7 @@ from typing import NamedTuple
 import polars as pl
 
 from .cells import as_numbers, as_text, as_truths
-from .column_names import is_id_name, is_labeling_name, is_model_name, is_text_name, is_truth_name
+from .column_names import is_id_name, is_labeler_name, is_labeling_name, is_model_name, is_text_name, is_truth_name
 
 _SPACELESS = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
 
@@ -43,6 +43,8 @@ def guess(column: pl.Series, answers: list[pl.Series]) -> Guess:
     """`answers` are the columns of labels, as text: what says the same is not a feature."""
     if is_truth_name(column.name):
         return Guess(None, f"named like the true label, so it is not a feature; --verified {column.name} uses it")
+    if is_labeler_name(column.name):
+        return Guess(None, f"named like who gave the label, so it is not a feature; --labeler {column.name} uses it")
     if is_labeling_name(column.name):
         return Guess(None, f"about the labeling, not about the content; --categorical {column.name} uses it")
     if column.dtype in (pl.Date, pl.Datetime):

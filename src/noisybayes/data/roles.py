@@ -185,7 +185,8 @@ def check_columns(frame: pl.DataFrame, given: dict[str, list[str]]) -> dict[str,
         for name in names:
             if name not in frame.columns:
                 spellings = {plain(column): column for column in frame.columns}
-                near = get_close_matches(plain(name), spellings, n=1)
+                near = get_close_matches(plain(name), spellings)
+                near.sort(key=lambda known: sorted(known) != sorted(plain(name)))  # letters that changed places first
                 hint = f"did you mean {spellings[near[0]]!r}? T" if near else "t"
                 raise InputError(f"--{role}: there is no column {name!r}; {hint}he columns are {_shown(frame.columns)}")
             if taken.setdefault(name, role) != role:

@@ -1,0 +1,41 @@
+"""Labelers in a terminal: how often each is wrong, and what they confuse, as far as there is room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+_HEADER = ("labeler", "rows", "wrong", "most often")
+_WIDEST_NAME = 24
+_GAP = 2
+
+
+def labeler_lines(labelers: Iterable[Mapping[str, Any]], width: int) -> list[str]:
+    """A header and a line for each labeler; what is wider than `width` ends in an ellipsis."""
+    from rich.cells import cell_len, set_cell_size
+
+    from .._shares import percent
+
+    lines = [_HEADER] + [
+        (" ".join(one["labeler"].split()), f"{one['rows']:,}", percent(one["error_rate"]), _habits(one))
+        for one in labelers
+    ]
+    name, rows, wrong, _ = (max(map(cell_len, column)) for column in zip(*lines, strict=True))
+    name = min(name, _WIDEST_NAME)
+    room = max(width - name - rows - wrong - 3 * _GAP, 0)
+
+    def fitted(cell: str, most: int) -> str:
+        return set_cell_size(cell, most) if cell_len(cell) <= most else set_cell_size(cell, max(most - 1, 0)) + "…"
+
+    return [
+        (" " * _GAP).join(
+            (fitted(line[0], name), line[1].rjust(rows), line[2].rjust(wrong), fitted(line[3], room))
+        ).rstrip()
+        for line in lines
+    ]  # fmt: skip
+
+
+def _habits(one: Mapping[str, Any]) -> str:
+    pair = one["confuses"]
+    confused = "" if pair is None else f"{pair['given']!r} instead of {pair['true']!r}"
+    return str(one["remark"] or confused)
