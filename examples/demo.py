@@ -13,7 +13,7 @@ from rich.console import Console
 
 from noisybayes import audit
 from noisybayes.cli.labeler_lines import labeler_lines
-from noisybayes.report.words import headline
+from noisybayes.report.words import headline, percent
 
 DATA = Path(__file__).with_name("dealership.csv")
 SHOWN = 8
@@ -36,12 +36,13 @@ def main() -> None:
         console.print(f"\n  {suspect['cells']['message']}", markup=False)
         console.print(
             f"  [red]{suspect['given']}[/red] → [green]{suspect['suggested']}[/green]   "
-            f"P(wrong) {suspect['p_wrong']:.3f}, because of: {reasons}"
+            f"P(wrong) {percent(suspect['p_wrong'])}, because of: {reasons}"
         )
 
     console.print("\nWho errs, the highest share of wrong labels first:")
     for line in labeler_lines(summary["labelers"], console.width):
         console.print(line, markup=False, soft_wrap=True)
+    console.print("\nWhere to begin:")
     for advice in summary["guidance"]:
         console.print(f"- {advice['text']}", markup=False)
 
@@ -54,14 +55,14 @@ def main() -> None:
     hits = int(wrong[suspect_rows].sum())
     console.print(
         f"\nChecked against the true labels, which the audit never saw: {wrong.sum()} labels are wrong; {hits} of the "
-        f"{suspect_rows.sum()} suspects are among them (precision {hits / suspect_rows.sum():.0%}, "
-        f"recall {hits / wrong.sum():.0%})."
+        f"{suspect_rows.sum()} suspects are among them (precision "
+        f"{percent(hits / suspect_rows.sum())}, recall {percent(hits / wrong.sum())})."
     )
     console.print(
-        f"Right labels before: {np.mean(~wrong):.1%}, after taking every suggestion: "
-        f"[bold]{np.mean(table['corrected'].to_numpy() == true):.1%}[/bold]."
+        f"Right labels before: {percent(np.mean(~wrong))}, after the corrections that need no second look: "
+        f"[bold]{percent(np.mean(table['corrected'].to_numpy() == true))}[/bold]."
     )
-    shares = ", ".join(f"{name} {wrong[labeler == name].mean():.0%}" for name in found.labelers.index)
+    shares = ", ".join(f"{name} {percent(wrong[labeler == name].mean())}" for name in found.labelers.index)
     console.print(f"Wrong labels, in truth: {shares}.")
     command = shlex.join(["noisybayes", "audit", "examples/dealership.csv", "--labeler", "labeler", "--out", str(out)])
     console.print(f"\nAudited in {seconds:.1f} s; the same from the command line: [bold]{command}[/bold]")
