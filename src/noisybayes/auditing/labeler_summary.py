@@ -21,6 +21,9 @@ def labelers_summary(audit: Audit) -> list[dict[str, Any]] | None:
         return None
     names = [str(name) for name in audit.findings.classes.tolist()]
     rows, said = [], remarks(found, names)
+    level = audit.findings.intervals.level
+    ends = found.rates.intervals(level)
+    low, high = np.minimum(ends[0], found.error_rate), np.maximum(ends[1], found.error_rate)
     for g in np.argsort(-found.error_rate, kind="stable").tolist():
         wrong = found.counts[g] * (1.0 - np.eye(len(names)))
         label, true = np.unravel_index(wrong.argmax(), wrong.shape)
@@ -30,6 +33,9 @@ def labelers_summary(audit: Audit) -> list[dict[str, Any]] | None:
                 "labeler": found.names[g],
                 "rows": int(found.n_rows[g]),
                 "error_rate": float(found.error_rate[g]),
+                "low": float(low[g]),
+                "high": float(high[g]),
+                "level": level,
                 "confuses": pair if wrong.max() >= _LEAST_CONFUSED else None,
                 "remark": said[g],
             }

@@ -6,28 +6,24 @@ chance; otherwise labelers do not differ, and the audit stays as it is.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from ..data.cells import as_text
 from ..data.errors import InputError
-from ..dataset import Rows
 from ..dataset.tree import Array
-from .careful_fit import scores_of
+from ..estimators.labeler_fit import MOST_LABELERS
+from ..robust.labeler_model import GivenLabels, LabelerModel, Matrices
 from .judged import Judged, Labelers
-from .labeler_model import GivenLabels, LabelerModel, Matrices
+from .labeler_intervals import rate_posteriors
 from .row_evidence import RowEvidence, judged_with
 from .table import Table
 from .view_options import check_in_memory
 
 if TYPE_CHECKING:
     from .table_fit import FitOptions
-
-# More labelers than this share of the rows: that is an identifier.
-_MOST_LABELERS = 0.5
 
 
 def check_labelers(table: Table, options: FitOptions) -> None:
@@ -63,7 +59,7 @@ def _join_one(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]]:
     words = tuple(f"labeled by {name}" for name in names)
     who = np.full(judged.n_rows, len(names))
     who[labeled] = code[labeled]
-    evidence = RowEvidence(_added(judged, model, found, found.mislabel), who, words)
+    evidence = RowEvidence(model.added_evidence(found, judged.observed, found.mislabel), who, words)
     told = _described(column, names, model, found)
     note = f"labelers: {column!r} ({len(names)}, each with a mislabeling matrix of its own)"
     return replace(judged_with(judged, evidence, found.mislabel), labelers=told), (note,)
@@ -83,7 +79,9 @@ def _join_several(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]
     n_labels = np.bincount(several.row, minlength=judged.n_rows)
     words = ("", "its one label", *(f"its {n} labels" for n in range(2, int(n_labels.max()) + 1)))
     of_vote = judged.fitted.calibration.mislabel[0]
-    evidence = RowEvidence(_added(judged, model, found, of_vote), np.where(n_labels, n_labels, len(words)), words)
+    assert judged.observed is not None
+    added = model.added_evidence(found, judged.observed, of_vote)
+    evidence = RowEvidence(added, np.where(n_labels, n_labels, len(words)), words)
     told = _described(several.title, several.names, model, found)
     alike = "" if differ else "; their mistakes do not differ beyond chance"
     note = f"labelers: {several.title} ({len(several.names)}, {len(several.row):,} labels{alike})"
@@ -92,20 +90,8 @@ def _join_several(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]
 
 def _model_of(judged: Judged, given: GivenLabels) -> LabelerModel:
     assert judged.training is not None
-    assert judged.data.folds is not None
-    (scores,) = judged.data.collect(partial(_scores, fitted=judged.fitted))
-    fold = judged.data.folds.of(np.arange(judged.n_rows))
-    start, structure = judged.fitted.calibration.mislabel[0], judged.training.found.problem.structure
-    return LabelerModel(_log_normalised(scores), given, fold, start, structure, judged.verified)
-
-
-def _added(judged: Judged, model: LabelerModel, found: Matrices, mislabel: Array) -> Array:
-    """(n, K) what labels and labelers add to log P(true), beyond the label of the fit under `mislabel`."""
-    assert judged.observed is not None
-    added = model.log_evidence(found)
-    there = np.flatnonzero(judged.observed < len(judged.classes))
-    added[there] -= np.log(mislabel[judged.observed[there]] + 1e-300)
-    return np.asarray(added - added.mean(axis=1, keepdims=True))
+    structure = judged.training.found.problem.structure
+    return LabelerModel.of(judged.data, judged.fitted, structure, given, judged.verified)
 
 
 def _described(column: str, names: tuple[str, ...], model: LabelerModel, found: Matrices) -> Labelers:
@@ -115,8 +101,8 @@ def _described(column: str, names: tuple[str, ...], model: LabelerModel, found: 
     n_rows = np.bincount(labeler, minlength=len(names))
     n_wrong = np.bincount(labeler, weights=wrong, minlength=len(names))
     return Labelers(
-        column, names, n_rows, n_wrong / np.maximum(n_rows, 1), model.counts(found.true)[:-1], found.of_labelers[:-1],
-        bool(np.isfinite(found.strength)),
+        column, names, n_rows, n_wrong / np.maximum(n_rows, 1), rate_posteriors(model, found),
+        model.counts(found.true)[:-1], found.of_labelers[:-1], bool(np.isfinite(found.strength)),
     )  # fmt: skip
 
 
@@ -127,19 +113,10 @@ def _names_and_codes(table: Table, column: str) -> tuple[tuple[str, ...], Array]
     names = given.drop_nulls().unique().sort()
     if not len(names):
         raise InputError(f"--labeler: the column {column!r} is empty in every row")
-    if len(names) > max(2, _MOST_LABELERS * len(given)):
+    if len(names) > max(2, MOST_LABELERS * len(given)):
         raise InputError(
             f"--labeler: the column {column!r} has {len(names):,} distinct values in {len(given):,} rows, and looks "
             "like an identifier; name the column that tells who labeled a row"
         )
     code = given.cast(pl.Enum(names)).to_physical().cast(pl.Int64).fill_null(len(names)).to_numpy()
     return tuple(names.to_list()), np.asarray(code)
-
-
-def _log_normalised(scores: Array) -> Array:
-    top = scores.max(axis=1, keepdims=True)
-    return np.asarray(scores - top - np.log(np.exp(scores - top).sum(axis=1, keepdims=True)))
-
-
-def _scores(rows: Rows, fitted: Any) -> tuple[Array]:
-    return (scores_of(fitted, rows),)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..dataset import Rows
 from ..dataset.tree import Array
+from ..robust.label_weights import WithAdded
 from ..robust.recalibration import recalibration_of
 from ..robust.training_posterior import posterior_of_rows
 from .already_learned import AlreadyLearned
@@ -34,17 +35,6 @@ class WithEvidence(NamedTuple):
         inner = self.scorer.scores(rows)
         added = self.added[rows.number][None, :, None].astype(inner.dtype)
         return np.concatenate([inner, np.broadcast_to(added, (1, *inner.shape[1:]))])
-
-
-class Combined(NamedTuple):
-    """The sum of both."""
-
-    scorer: Any  # of one kind
-    added: Array
-
-    def scores(self, rows: Rows) -> Array:
-        inner = self.scorer.scores(rows)
-        return np.asarray(inner + self.added[rows.number][None, :, None].astype(inner.dtype))
 
 
 class LearnedWithEvidence(NamedTuple):
@@ -82,7 +72,7 @@ def judged_with(judged: Judged, evidence: RowEvidence, mislabel: Array) -> Judge
     calibration = old._replace(
         temperature=np.concatenate([old.temperature, np.ones((1, 1))], axis=1), mislabel=mislabel[None]
     )
-    combined = Combined(judged.fitted.scorer, evidence.added)
+    combined = WithAdded(judged.fitted.scorer, evidence.added)
     last = fit.last._replace(learned=learned, calibration=calibration, combined=combined)
     fit = fit._replace(problem=replace(fit.problem, source=AlreadyLearned(learned), em=None), last=last)
     fitted, readings = last.next_weights, judged.fitted.readings

@@ -39,8 +39,8 @@ def health_frame(audit: Audit) -> pd.DataFrame:
 
 
 def labelers_frame(audit: Audit) -> pd.DataFrame | None:
-    """By labeler: labeled rows, the estimated share of wrong labels, the pair that is confused most, and what is
-    strange about them. The worst first; None if nobody said who labeled."""
+    """By labeler: labeled rows, the estimated share of wrong labels with its interval, the pair that is confused most,
+    and what is strange about them. The worst first; None if nobody said who labeled."""
     import pandas as pd
 
     found = audit.summary()["labelers"]
@@ -51,6 +51,8 @@ def labelers_frame(audit: Audit) -> pd.DataFrame | None:
             "labeler": one["labeler"],
             "rows": one["rows"],
             "error_rate": one["error_rate"],
+            "low": one["low"],
+            "high": one["high"],
             "given": (one["confuses"] or {}).get("given"),
             "should_be": (one["confuses"] or {}).get("true"),
             "remark": one["remark"] or "",

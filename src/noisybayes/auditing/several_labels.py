@@ -19,7 +19,7 @@ from ..data.label_variants import label_variants
 from ..data.roles import check_columns, label_texts
 from ..dataset.tree import Array
 from ..model.mislabel import Full, constant_rate
-from .labeler_model import GivenLabels, LabelerModel
+from ..robust.labeler_model import GivenLabels, LabelerModel
 
 #: Name of the column with the label that the labelers agree on.
 VOTE = "vote"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-_HEADER = ("labeler", "rows", "wrong", "most often")
+_HEADER = ("labeler", "rows", "wrong", "between", "most often")
 _WIDEST_NAME = 24
 _GAP = 2
 
@@ -14,25 +14,31 @@ def labeler_lines(labelers: Iterable[Mapping[str, Any]], width: int) -> list[str
     """A header and a line for each labeler; what is wider than `width` ends in an ellipsis."""
     from rich.cells import cell_len, set_cell_size
 
-    from .._shares import percent
+    from .._shares import percent, range_of
 
     lines = [_HEADER] + [
-        (" ".join(one["labeler"].split()), f"{one['rows']:,}", percent(one["error_rate"]), _habits(one))
+        (
+            " ".join(one["labeler"].split()),
+            f"{one['rows']:,}",
+            percent(one["error_rate"]),
+            range_of(one["low"], one["high"]),
+            _habits(one),
+        )
         for one in labelers
     ]
-    name, rows, wrong, _ = (max(map(cell_len, column)) for column in zip(*lines, strict=True))
+    name, *numbers, _ = (max(map(cell_len, column)) for column in zip(*lines, strict=True))
     name = min(name, _WIDEST_NAME)
-    room = max(width - name - rows - wrong - 3 * _GAP, 0)
+    room = max(width - name - sum(numbers) - 4 * _GAP, 0)
 
     def fitted(cell: str, most: int) -> str:
         return set_cell_size(cell, most) if cell_len(cell) <= most else set_cell_size(cell, max(most - 1, 0)) + "…"
 
     return [
-        (" " * _GAP).join(
-            (fitted(line[0], name), line[1].rjust(rows), line[2].rjust(wrong), fitted(line[3], room))
-        ).rstrip()
+        (" " * _GAP)
+        .join([fitted(line[0], name), *map(str.rjust, line[1:-1], numbers), fitted(line[-1], room)])
+        .rstrip()
         for line in lines
-    ]  # fmt: skip
+    ]
 
 
 def _habits(one: Mapping[str, Any]) -> str:

@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from ..dataset import Dataset
+from ..dataset import Dataset, Rows
+from ..dataset.stored import Stored
 from ..dataset.tree import Array
 from ..model import online
 from . import settings
 from .classifier import LatentLabelClassifier, counted_rows
 from .inb_model import INBModel, prepared
-from .labels import as_labels, find_classes
+from .labeler_fit import check_labelers, fit_labelers, labeler_codes, matrices_of
+from .labels import as_labels, encode, find_classes
 from .threads import one_blas_thread
 
 
@@ -24,24 +26,66 @@ class BaseINB(LatentLabelClassifier, INBModel):
 
     @one_blas_thread
     def fit(
-        self, X: Any, y: ArrayLike, verified: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike,
+        verified: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        labeler: ArrayLike | None = None,
     ) -> Self:
         """Learn from features X (n, d) and observed labels y (n,).
 
         verified : true labels where they are known, None or nan elsewhere; facts for EM, evidence for
             the default fit
         sample_weight : how many rows each row counts for; a row that weighs nothing is as good as dropped
+        labeler : (n,) who gave each label: each labeler gets a mislabeling matrix, drawn towards that of all
         """
         X = self._check_X(X, reset=True)
         labels = as_labels(y, "y", X.shape[0])
         self.classes_ = find_classes(labels, self._missing(labels))
         family = self._make_family(X)
         rows = self._rows(X, prepared(family, X), labels, verified, sample_weight)
+        names, who = (None, None) if labeler is None else self._who_labeled(labeler, rows)
         counted = counted_rows(rows)
-        self._fit_rows(rows if len(counted) == rows.n_rows else rows.take(counted), family)
+        data = self._fit_rows(rows if len(counted) == rows.n_rows else rows.take(counted), family)
         self._fill_in(rows, counted)
+        if names is not None:
+            self._judge_by_labelers(data, names, who)
         self._warn()
         return self
+
+    def _who_labeled(self, labeler: ArrayLike, rows: Rows) -> tuple[Array, Array]:
+        """Names of the labelers, and the code of every row."""
+        counts = np.bincount(rows.observed, minlength=len(self.classes_))[: len(self.classes_)]
+        by_em, in_memory = self._by_em_alone(rows.n_rows, counts), not isinstance(rows.X, Stored)
+        check_labelers(in_memory, by_em, rows.weight is not None)
+        return labeler_codes(labeler, rows.n_rows)
+
+    def _judge_by_labelers(self, data: Any, names: Array, who: Any) -> None:
+        """After a robust fit: matrices of the labelers, and posteriors that use them."""
+        found = fit_labelers(data, self._training.found, who, len(names), self.true_proba_.dtype)
+        self.labelers_, self.mislabel_by_labeler_, self.labelers_differ_ = names, found.matrices, found.differ
+        if found.posterior is not None:
+            assert found.posterior.true is not None
+            self.true_proba_, self.noise_rate_ = found.posterior.true, found.posterior.noise_rate
+
+    def predict_true_proba(self, X: Any, y: ArrayLike, labeler: ArrayLike | None = None) -> Array:
+        """P(true = k | x, observed y), of rows that carry a label: (n, K).
+
+        Of the rows that were fitted, `true_proba_` is the better answer: it was found without the row itself.
+
+        labeler : (n,) who gave each label, if the fit was told; who is new has the matrix of all
+        """
+        if labeler is None:
+            return super().predict_true_proba(X, y)
+        check_is_fitted(self)
+        if not hasattr(self, "labelers_"):
+            raise ValueError("labeler= needs a model that was fitted with labeler=; leave it out")
+        X = self._check_X(X)
+        labels = as_labels(y, "y", X.shape[0])
+        observed = encode(labels, self._missing(labels), self.classes_, "y", missing_code=len(self.classes_))
+        matrices = matrices_of(labeler, self.labelers_, self.mislabel_by_labeler_, self._label_matrix, X.shape[0])
+        return self._true_proba(self._log_joint(self._prepare(X)), observed, matrices)
 
     def partial_fit(
         self,

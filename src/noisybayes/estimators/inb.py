@@ -49,6 +49,9 @@ _SHARED = """
     mislabel_matrix_ : (K, K), [observed, true]; columns sum to 1
     noise_rate_ : estimated share of wrong labels
     true_proba_ : (n, K) P(true | x, label) of the fitted rows, each found without its own fold; only "crossfit"
+    labelers_, mislabel_by_labeler_, labelers_differ_ : (G,) who gave the labels, (G, K, K) the mislabeling matrix of
+        each, and whether they differ beyond chance; only after fit(..., labeler=...), and then `true_proba_` and
+        `noise_rate_` use them
     review_count_ : how many labels to look at, a work list that is too long where labels are right; only "crossfit"
     drift_ : how many more labels are doubted than naive Bayes of the labels as given fails to predict, as a share of
         the rows; above 0.05 the classes may not be those of the labels

@@ -30,13 +30,14 @@ from ..robust.scoring import Scoring
 from . import settings
 from .em_drift import share_not_predicted
 from .fingerprint import fingerprint
+from .labeler_fit import OF_LABELERS
 from .latent import LatentLabelModel
 from .threads import one_blas_thread
 
 #: Attributes that tell how a fit went.
 _OF_ONE_FIT = (
     "objective_history_", "alpha_history_", "converged_", "event_model_", "em_steps_", "true_proba_", "review_count_",
-    "noise_rate_", "drift_", "_training",
+    "noise_rate_", "drift_", "_training", *OF_LABELERS,
 )  # fmt: skip
 
 

@@ -38,6 +38,7 @@ from ..robust.recalibration import Recalibration
 from ..robust.score_models import BlockFamily
 from ..robust.scoring import Scoring
 from ..robust.words import Words
+from .labeler_fit import OF_LABELERS
 from .model_checks import check_model
 from .models import MODELS
 
@@ -52,8 +53,8 @@ _VALUES: dict[str, type[Any]] = {
 }  # fmt: skip
 # functions are not data
 _NOT_SAVED = ("progress", "engine", "checkpoint")
-# as many entries as rows were fitted: not part of what the model knows
-_ABOUT_THE_ROWS = ("true_proba_", "_training")
+# as many entries as rows were fitted, and names of people: not part of what the model knows
+_ABOUT_THE_ROWS = ("true_proba_", "_training", *OF_LABELERS)
 
 
 def save(estimator: Any, path: str | Path) -> None:

@@ -58,7 +58,7 @@ def environment(package: str) -> Environment:
     made = Environment(
         loader=PackageLoader(package), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    for function in (words.count, words.percent, words.signed, words.plural, words.clip, words.tie):
+    for function in (words.count, words.percent, words.signed, words.plural, words.clip, words.tie, words.between):
         made.filters[function.__name__] = function
     return made
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .words import NO_SUSPECTS, Summary, caveat, clip, cost_sentence, count, headline, percent, review_sentence
+from .words import NO_SUSPECTS, Summary, between, caveat, clip, cost_sentence, count, headline, percent, review_sentence
 
 PAIRS = 8
 SUSPECTS = 10
@@ -83,6 +83,7 @@ def _labelers(summary: Summary) -> str:
             _cell(one["labeler"]) + (f" ({_cell(one['remark'])})" if one.get("remark") else ""),
             count(one["rows"]),
             percent(one["error_rate"]),
+            between(one),
             _confuses(one["confuses"]),
         ]
         for one in found[:LABELERS]
@@ -91,7 +92,7 @@ def _labelers(summary: Summary) -> str:
     return (
         "## Labelers\n\n"
         + (f"{about}\n\n" if about else "")
-        + _table(["labeler", "rows", "wrong, estimated", "most often"], lines)
+        + _table(["labeler", "rows", "wrong, estimated", "interval", "most often"], lines)
     )
 
 

@@ -60,6 +60,17 @@ class Reweighted(NamedTuple):
         return true if told is None else told(true, found.prior[:, 0], observed)
 
 
+class WithAdded(NamedTuple):
+    """Scores of one kind, plus what else is known of single rows."""
+
+    scorer: Any
+    added: Array  # (n, K) by the number of the row
+
+    def scores(self, rows: Rows) -> Array:
+        inner = self.scorer.scores(rows)
+        return np.asarray(inner + self.added[rows.number][None, :, None].astype(inner.dtype))
+
+
 class ByEM(NamedTuple):
     """Each row counts as the class that EM finds most probable, as far as it does."""
 

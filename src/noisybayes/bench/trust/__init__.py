@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ..store import Row
-from . import alarms, corrections, coverage, human, verdicts
+from . import alarms, corrections, coverage, human, labelers, verdicts
 
 #: name -> function of a seed that yields (case, measure, value)
 PARTS: dict[str, Callable[[int], Iterator[tuple[str, str, float]]]] = {
@@ -17,6 +17,7 @@ PARTS: dict[str, Callable[[int], Iterator[tuple[str, str, float]]]] = {
     "corrections": corrections.measure,
     "alarms": alarms.measure,
     "human": human.measure,
+    "labelers": labelers.measure,
 }
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ..store import Row, read_rows, table
-from . import corrections, coverage, human
+from . import corrections, coverage, human, labelers
 
 HEAD = """# Can the numbers be believed?
 
@@ -20,7 +20,7 @@ RESULTS = "trust.csv"
 
 
 def render_page(rows: Sequence[Row]) -> str:
-    sections = (_coverage, _human, _verdicts, _corrections, _alarms)
+    sections = (_coverage, _labelers, _human, _verdicts, _corrections, _alarms)
     return "\n".join([HEAD, *(text for section in sections if (text := section(rows)))])
 
 
@@ -114,6 +114,28 @@ def _misses(rows: Sequence[Row], cases: Sequence[str]) -> str:
     if not found:
         return ""
     return f"Not within {LOW:.0%} and {HIGH:.0%}:\n\n" + "\n".join(found)
+
+
+def _labelers(rows: Sequence[Row]) -> str:
+    cases = _cases(rows, "labelers")
+    if not cases:
+        return ""
+    lines = [
+        [case, *(_mean(rows, "labelers", case, what, 3) for what in ("covered", "width", "off by"))] for case in cases
+    ]
+    means = {case: np.mean(_values(rows, "labelers", case, "covered")) for case in cases}
+    misses = [case for case, share in means.items() if not LOW <= share <= HIGH]
+    outside = f"\nNot within {LOW:.0%} and {HIGH:.0%}: {'; '.join(misses)}.\n" if misses else ""
+    fits = _seeds(rows, "labelers") * len(labelers.REGIMES)
+    return f"""## Who errs
+
+{fits} tables of {labelers.N_LABELERS} labelers (good, careless, biased to one class, some who swap two classes, some
+who look at nothing; or all alike), with {labelers.FEWEST} to {labelers.MOST:,} rows each. How often the interval of
+a labeler's error rate holds the rate at which this labeler errs in the long run, its width, and how far off the
+estimate is.
+
+{table(["labelers", "covered", "width", "mean absolute error"], lines)}
+{outside}"""
 
 
 def _human(rows: Sequence[Row]) -> str:

@@ -13,14 +13,17 @@ the true labels, with P(true | x) as it is given.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import gammaln
 
+from ..dataset import Dataset, Rows
 from ..dataset.tree import Array
-from ..robust.calibration import matrix_of
-from ..robust.recalibration import pin_verified
+from .calibration import matrix_of
+from .label_weights import Reweighted
+from .recalibration import pin_verified
 
 # Rows that the matrix of all counts for in the matrix of each labeler; from nearly none to nearly all.
 _STRENGTHS = 2.0 ** np.arange(1, 13)
@@ -29,7 +32,7 @@ _STANDARD_ERRORS = 2.0
 # A bound on the rounds of EM, and the gain per row, in nats, below which it ends.
 _ROUNDS, _TOLERANCE = 200, 1e-7
 # Standard deviation, in log-odds, of how careful labelers are: they may be nearly perfect, or nearly random.
-_CAREFUL_SPREAD = 2.0
+CAREFUL_SPREAD = 2.0
 # Newton's steps of that number, which has one maximum.
 _NEWTON_STEPS = 8
 # Wrong labels of a labeler that count as much as those of all, in which labels are favoured.
@@ -66,6 +69,16 @@ class LabelerModel:
     structure: Any
     verified: Array | None = None
 
+    @classmethod
+    def of(
+        cls, data: Dataset, fitted: Reweighted, structure: Any, given: GivenLabels, verified: Array | None
+    ) -> LabelerModel:
+        """Of rows in their folds, with P(true | x) as a robust fit says it without the row's fold."""
+        assert data.folds is not None
+        (log_prior,) = data.collect(partial(_log_prior, fitted=fitted))
+        fold = data.folds.of(np.arange(data.n_rows))
+        return cls(log_prior, given, fold, fitted.calibration.mislabel[0], structure, verified)
+
     def as_started(self) -> Matrices:
         """One matrix for all, as it is at the start."""
         matrices = np.repeat(self.start[None], self.given.n_labelers + 1, axis=0)
@@ -94,14 +107,34 @@ class LabelerModel:
 
     def differ(self, found: Matrices) -> bool:
         """Whether matrices without the row's fold explain its labels better than one matrix for all."""
+        if self.given.n_labelers < 2:
+            return False
         rows = np.unique(self.given.row)
         of_all = found.mislabel[self.given.label]
         gain = (self._log_likelihood(self._without_fold(found)) - self._log_likelihood(of_all))[rows]
         return bool(gain.mean() > _STANDARD_ERRORS * gain.std() / np.sqrt(len(gain)))
 
+    def added_evidence(self, found: Matrices, observed: Array, mislabel: Array) -> Array:
+        """(n, K) what labels and labelers add to log P(true), beyond the label of the fit under `mislabel`; mean 0.
+
+        observed : (n,) codes of the labels of the fit, K where there is none
+        """
+        added = self.log_evidence(found)
+        there = np.flatnonzero(observed < len(mislabel))
+        added[there] -= np.log(mislabel[observed[there]] + _TINY)
+        return np.asarray(added - added.mean(axis=1, keepdims=True))
+
     def log_evidence(self, found: Matrices) -> Array:
         """(n, K) log P(labels | true, labelers) of every row, from matrices without the row's fold."""
         return self._by_row(np.log(self._without_fold(found) + _TINY))
+
+    def without_label(self, found: Matrices) -> Array:
+        """(m, K) P(true | x, the other labels of the row) of the row of every label; verified rows have their label."""
+        told = np.log(found.of_labelers[self.given.labeler, self.given.label] + _TINY)
+        joint = (self.log_prior + self._by_row(told))[self.given.row] - told
+        true = np.exp(joint - joint.max(axis=1, keepdims=True))
+        verified = None if self.verified is None else self.verified[self.given.row]
+        return pin_verified(true / true.sum(axis=1, keepdims=True), verified)
 
     def counts(self, true: Array, which: Array | slice = slice(None)) -> Array:
         """(G + 1, K, K): P(true) added up by labeler and label. which : of the labels"""
@@ -153,31 +186,36 @@ def _drawn_to(mislabel: Array, habits: Array, counts: Array, strength: float) ->
 
 
 def _habits(mislabel: Array, counts: Array) -> Array:
-    """(G + 1, K, K) the matrix of all, but as careful as each labeler is, with the wrong labels that they favour."""
+    """(G + 1, K, K) the matrix of all, but as careful as each labeler is, with the wrong labels that they favour.
+
+    In log-odds against the right label, an entry is that of all, plus how much the labeler favours the label, less how
+    careful they are: who favours one class is rarely wrong about its rows.
+    """
     K = len(mislabel)
     off = 1.0 - np.eye(K)
     right = np.clip(np.diag(mislabel), 1e-6, 1.0 - 1e-6)
-    own = _right(right, np.diagonal(counts, axis1=1, axis2=2), counts.sum(axis=1))
-    of_all = mislabel * off
-    share = of_all.sum(axis=1) / max(of_all.sum(), _TINY)  # of the labels among wrong ones
+    of_all = (mislabel + _TINY) * off
+    share = of_all.sum(axis=1) / of_all.sum()  # of the labels among wrong ones
     wrong = (counts * off).sum(axis=2)
     n_wrong = wrong.sum(axis=1, keepdims=True)
     favours = (wrong + _FAVOUR_ROWS * share) / ((n_wrong + _FAVOUR_ROWS) * np.maximum(share, _TINY))
-    others = (of_all + _TINY * off) * favours[:, :, None]
+    others = of_all * favours[:, :, None]
+    more = np.maximum(others.sum(axis=1) / of_all.sum(axis=0), _TINY)  # (G + 1, K) times the odds of a wrong label
+    own = _right(right, more, np.diagonal(counts, axis1=1, axis2=2), counts.sum(axis=1))
     others *= ((1.0 - own) / others.sum(axis=1))[:, None, :]
     return np.asarray(others + own[:, None, :] * np.eye(K))
 
 
-def _right(right: Array, n_right: Array, n_rows: Array) -> Array:
-    """(G, K) P(label is right | true class) of each labeler: logit = that of all + how careful the labeler is.
+def _right(right: Array, more: Array, n_right: Array, n_rows: Array) -> Array:
+    """(G, K) P(label is right | true class) of each labeler: logit = that of all - log(more) + how careful they are.
 
-    The maximum of a binomial likelihood with a normal prior, by Newton's steps. right : (K,); n_right, n_rows : (G, K)
+    The maximum of a binomial likelihood with a normal prior, by Newton's steps. right : (K,); the others : (G, K)
     """
-    base, careful = np.log(right / (1.0 - right)), np.zeros((len(n_rows), 1))
+    base, careful = np.log(right / (1.0 - right)) - np.log(more), np.zeros((len(n_rows), 1))
     for _ in range(_NEWTON_STEPS):
         own = 1.0 / (1.0 + np.exp(-(base + careful)))
-        slope = (n_right - n_rows * own).sum(axis=1, keepdims=True) - careful / _CAREFUL_SPREAD**2
-        curvature = (n_rows * own * (1.0 - own)).sum(axis=1, keepdims=True) + 1.0 / _CAREFUL_SPREAD**2
+        slope = (n_right - n_rows * own).sum(axis=1, keepdims=True) - careful / CAREFUL_SPREAD**2
+        curvature = (n_rows * own * (1.0 - own)).sum(axis=1, keepdims=True) + 1.0 / CAREFUL_SPREAD**2
         careful = careful + np.clip(slope / curvature, -1.0, 1.0)
     return np.asarray(1.0 / (1.0 + np.exp(-(base + careful))))
 
@@ -192,3 +230,10 @@ def _log_probability(counts: Array, prior: Array) -> float:
     prior = prior + 1e-9
     totals = gammaln(prior.sum(axis=1)) - gammaln(prior.sum(axis=1) + counts.sum(axis=1))
     return float(totals.sum() + (gammaln(prior + counts) - gammaln(prior)).sum())
+
+
+def _log_prior(rows: Rows, fitted: Reweighted) -> tuple[Array]:
+    """(n, K) log P(true | x)."""
+    joint = fitted.calibration.log_joint(fitted.scorer.scores(rows))[:, 0].astype(np.float64)
+    top = joint.max(axis=1, keepdims=True)
+    return (np.asarray(joint - top - np.log(np.exp(joint - top).sum(axis=1, keepdims=True))),)

@@ -1,0 +1,86 @@
+"""A mislabeling matrix for each labeler, and P(true | x, label, labeler) of the rows of a robust fit."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..dataset import Dataset
+from ..dataset.tree import Array
+from ..robust.fit import RobustFit
+from ..robust.label_weights import Reweighted, WithAdded
+from ..robust.labeler_model import GivenLabels, LabelerModel
+from ..robust.recalibration import recalibration_of
+from ..robust.training_posterior import TrainingPosterior, posterior_of_rows
+from .labels import as_labels, is_missing
+
+#: Attributes that a fit has only if it was told who gave the labels.
+OF_LABELERS = ("labelers_", "mislabel_by_labeler_", "labelers_differ_")
+# More labelers than this share of the rows: that is an identifier.
+MOST_LABELERS = 0.5
+
+
+class LabelerFit(NamedTuple):
+    matrices: Array  # (G, K, K) P(label | true)
+    differ: bool  # beyond chance
+    posterior: TrainingPosterior | None  # None: as it was, since labelers do not differ
+
+
+def labeler_codes(labeler: Any, n_rows: int) -> tuple[Array, Array]:
+    """Names, sorted, and the code of every row."""
+    values = as_labels(labeler, "labeler", n_rows)
+    missing = np.flatnonzero(is_missing(values, np.nan))
+    if len(missing):
+        raise ValueError(
+            f"labeler contains NaN or None, first in row {missing[0]}; name every labeler, or give a name to all rows "
+            "whose labeler is not known"
+        )
+    if values.dtype.kind == "O":
+        values = values.astype(str)
+    names, codes = np.unique(values, return_inverse=True)
+    if len(names) > max(2, MOST_LABELERS * n_rows):
+        raise ValueError(
+            f"labeler has {len(names):,} distinct values in {n_rows:,} rows, and looks like an identifier; give the "
+            "name of who labeled each row"
+        )
+    return names, codes
+
+
+def check_labelers(in_memory: bool, by_em: bool, weighted: bool) -> None:
+    """Refuse a fit that cannot tell labelers apart."""
+    if by_em:
+        raise ValueError(
+            'labeler= needs method="crossfit", two classes and at least 10 rows: EM has one matrix for all; leave '
+            "labeler= out"
+        )
+    if not in_memory:
+        raise ValueError("labeler= needs the rows in memory; leave it out, or load the shards")
+    if weighted:
+        raise ValueError("labeler= does not go with sample_weight=; repeat rows, or leave one of them out")
+
+
+def fit_labelers(data: Dataset, found: RobustFit, code: Array, n_labelers: int, keep: Any) -> LabelerFit:
+    """data : in its folds; code : (n,) labelers; keep : the precision of the posteriors (n, K)"""
+    observed, verified, _ = data.labels()
+    assert observed is not None
+    labeled = np.flatnonzero(observed < found.problem.n_classes)
+    given = GivenLabels(labeled, observed[labeled], code[labeled], n_labelers)
+    fitted = found.last.next_weights
+    model = LabelerModel.of(data, fitted, found.problem.structure, given, verified)
+    matrices = model.solved()
+    if not model.differ(matrices):
+        return LabelerFit(model.as_started().of_labelers[:-1], False, None)
+    added = model.added_evidence(matrices, observed, matrices.mislabel)
+    calibration = fitted.calibration._replace(mislabel=matrices.mislabel[None])
+    judged = Reweighted(WithAdded(fitted.scorer, added), calibration)
+    posterior = posterior_of_rows(data, judged, None, recalibration_of(data, judged), keep)
+    return LabelerFit(matrices.of_labelers[:-1], True, posterior)
+
+
+def matrices_of(labeler: Any, names: Array, matrices: Array, of_all: Array, n_rows: int) -> Array:
+    """(n, K, K) of who labeled each row; that of all where the name is new."""
+    given = as_labels(labeler, "labeler", n_rows).astype(names.dtype if names.dtype.kind in "iuf" else str)
+    code = np.minimum(np.searchsorted(names, given), len(names) - 1)
+    known = names[code] == given
+    return np.asarray(np.concatenate([matrices, of_all[None]])[np.where(known, code, len(names))])
