@@ -19,17 +19,18 @@ from ..store import Row
 from . import configs, models, tables
 
 KINDS = ("tables", "models", "configs")
+RESULTS = ("read", "refused", "traceback", "wrong_rows", "crash", "hang")
 #: A case that takes longer hangs.
 SECONDS = 20.0
-# an audit of every tenth table goes on from reading to the summary
-_AUDITED = 10
+# an audit of every twentieth table goes on from reading to the summary
+_AUDITED = 20
 
 
 class Outcome(NamedTuple):
     kind: str
     number: int
     case: str
-    result: str  # "read", "refused", "traceback", "crash" or "hang"
+    result: str  # one of RESULTS
     detail: str = ""
     seconds: float = 0.0
 
@@ -57,7 +58,8 @@ def run_case(kind: str, number: int, folder: Path) -> Outcome:
         if isinstance(error, KeyboardInterrupt | SystemExit):
             raise
         detail = "".join(traceback.format_exception(error, limit=-3))[-600:]
-        return Outcome(kind, number, name, "traceback", detail, perf_counter() - start)
+        result = "wrong_rows" if isinstance(error, tables.WrongRowsError) else "traceback"
+        return Outcome(kind, number, name, result, detail, perf_counter() - start)
     return Outcome(kind, number, name, "read" if was_read else "refused", "", perf_counter() - start)
 
 
@@ -142,6 +144,3 @@ def summary(outcomes: list[Outcome], seed: int) -> list[Row]:
         }
         for (kind, case), group in sorted(groups.items())
     ]
-
-
-RESULTS = ("read", "refused", "traceback", "crash", "hang")
