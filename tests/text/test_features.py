@@ -98,8 +98,6 @@ def test_values_that_cannot_be_read():
         "correct it, empty it, or read the column with --categorical x"
     )
     assert "'-1e+154' in the column 'x' is beyond 1e+100" in refusal(lambda: dense(numeric=[1.0, -1e154]))
-        "row 2: '-1e+154' in the column 'x' is beyond 1e+100"
-    )
     assert refusal(lambda: dense(binary=["yes", "maybe"])) == (
         "row 2: 'maybe' in the column 'x' is neither yes nor no (1/0, true/false, yes/no); "
         "correct it, empty it, or read the column with --categorical x"
