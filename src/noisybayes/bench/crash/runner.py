@@ -95,10 +95,12 @@ def kill(scenario: Scenario, folder: Path, reference: Reference, point: int) -> 
 
 def _work(folder: Path, scenario: Scenario, kill_at: int, report: Path | None) -> None:
     enter(folder)
+    # opened before the count begins: it is no part of the work
+    modules = None if report is None else os.open(report.with_name("modules"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     count_operations(kill_at, report, statements=scenario.statements)
     scenario.work(folder)
-    if report is not None:
-        report.with_name("modules").write_text("\n".join(sys.modules), encoding="utf-8")
+    if modules is not None:
+        os.write(modules, "\n".join(sys.modules).encode())
 
 
 def _import_all(modules: Path) -> None:

@@ -161,7 +161,7 @@ def _desk(folder: Path) -> Any:
     def here(job: str, arguments: Mapping[str, Any], memory: int, seconds: float, tell: Any) -> Any:
         return json.loads(json.dumps(work.JOBS[job](tell or (lambda stage: None), **arguments)))
 
-    limited._run = here
+    limited._run = here  # type: ignore[assignment]
     fits.LEASE_LASTS = timedelta(0)  # a killed server's fits are taken over at once
     return Desk(Store.open(f"sqlite:///{folder / 'desk.db'}"), Settings())
 
@@ -215,7 +215,8 @@ def _review_content(folder: Path) -> Any:
     with Store.open(f"sqlite:///{folder / 'desk.db'}") as store:
         fit = store.latest_fit(1)
         verdicts = sorted((one.position, one.label) for one in store.verdicts(1).values())
-        overview = {} if fit is None else {key: value for key, value in fit.overview.items() if key != "run"}
+        told = {} if fit is None or fit.overview is None else fit.overview
+        overview = {key: value for key, value in told.items() if key != "run"}
         queue = [tuple(one) for one in store.queue(1, reviewer="bob", suspects_only=False)]
         return _digest([verdicts, overview, queue])
 

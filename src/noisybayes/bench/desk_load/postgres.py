@@ -22,8 +22,8 @@ FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 class Cluster:
     """A server that can be stopped and started."""
 
-    def __init__(self, folder: Path, programs: Path, settings: Mapping[str, str]) -> None:
-        self._folder, self._programs = folder, programs
+    def __init__(self, folder: Path, program_folder: Path, settings: Mapping[str, str]) -> None:
+        self._folder, self._programs = folder, program_folder
         self._user = _user(folder)
         self._numbers = count(1)
         self._settings = {**_SETTINGS, **settings, "unix_socket_directories": str(folder)}
@@ -66,11 +66,11 @@ class Cluster:
 @contextmanager
 def running_cluster(settings: Mapping[str, str] = FAST) -> Iterator[Cluster]:
     """RuntimeError where there is no PostgreSQL."""
-    programs = _programs()
-    if programs is None:
+    found = programs()
+    if found is None:
         raise RuntimeError(NO_PROGRAMS)
     with tempfile.TemporaryDirectory(prefix="noisybayes-pg-") as made:
-        cluster = Cluster(Path(made), programs, settings)
+        cluster = Cluster(Path(made), found, settings)
         try:
             cluster.start()
             yield cluster
@@ -78,7 +78,7 @@ def running_cluster(settings: Mapping[str, str] = FAST) -> Iterator[Cluster]:
             cluster.stop(check=False)
 
 
-def _programs() -> Path | None:
+def programs() -> Path | None:
     """The newest folder with initdb: Debian keeps it out of the path."""
     folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name), reverse=True)
     on_path = shutil.which("initdb")

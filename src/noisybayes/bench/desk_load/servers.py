@@ -20,7 +20,7 @@ KILLED_EVERY = 10.0
 STORE_STOPPED = 10.0  # seconds
 _PAUSE = 0.25  # of a reviewer between two rows
 _ROWS = 8_000
-_FIT_ROWS = 1_500
+_FIT_ROWS = 300
 _FIT_EVERY = 4  # kills
 _PATIENCE = 600.0
 
@@ -121,11 +121,11 @@ def _kill(servers: list[DeskServer], fit_table: int, seconds: float) -> Row:
     end, kills, started = time.monotonic() + seconds, 0, 0
     while time.monotonic() + KILLED_EVERY < end:
         victim = servers[kills % 2]
-        time.sleep(KILLED_EVERY / 2)
+        time.sleep(KILLED_EVERY - 1)
         if kills % _FIT_EVERY == 0:
             victim.wait_until_up()
             started += Client(victim.port).ask("POST", f"/api/tables/{fit_table}/fit")[0] == 202
-        time.sleep(KILLED_EVERY / 2)
+        time.sleep(1)
         victim.kill()
         victim.start()
         kills += 1
