@@ -18,7 +18,7 @@ from ..store import Row, machine, table
 from .desk_server import Client, DeskServer
 
 SLOW = 1_000
-SECONDS = 60.0
+SECONDS = 45.0
 RATE = 50  # requests per second of the others
 REQUESTS = 50_000
 _CLIENTS = 10
