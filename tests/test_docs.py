@@ -83,9 +83,10 @@ def test_the_tables_of_the_security_page_are_made_from_the_stored_results(tmp_pa
         (tmp_path / folder).mkdir()
     page = ROOT / "docs" / "security.md"
     (tmp_path / "docs" / page.name).write_bytes(page.read_bytes())
-    for name in SECURITY_TABLES:
+    text = page.read_text(encoding="utf-8")
+    for name in (name for name in SECURITY_TABLES if f"<!-- {name}: begin -->" in text):
         (tmp_path / "results" / f"{name}.csv").write_bytes((ROOT / "results" / f"{name}.csv").read_bytes())
-    assert write_security_page(tmp_path).read_text(encoding="utf-8") == page.read_text(encoding="utf-8")
+    assert write_security_page(tmp_path).read_text(encoding="utf-8") == text
 
 
 def test_the_benchmarks_page_is_made_from_the_stored_results():

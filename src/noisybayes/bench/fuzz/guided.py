@@ -64,7 +64,7 @@ def findings(work: Path) -> list[str]:
 
 
 def is_end(name: str) -> bool:
-    return name.startswith(("crash-", "timeout-", "oom-", "leak-", "slow-unit-"))
+    return name.startswith(("crash-", "hang-", "timeout-", "oom-", "leak-", "slow-unit-"))
 
 
 def told(work: Path, name: str) -> str:

@@ -17,11 +17,13 @@ import warnings
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import numpy as np
 
 from . import models, tables
+from .runner import SECONDS
 from .table_writers import WRITERS
 
 #: Endings of files: the first byte of an input says which one, the second whether and how an encoding is named.
@@ -95,14 +97,18 @@ def main(kind: str, work: Path, seconds: int) -> None:
     warnings.simplefilter("ignore")  # of values that are far from those of a fit
 
     def one_input(data: bytes) -> None:
+        start = process_time()
         try:
             read(data, scratch)
+            if process_time() - start > SECONDS:
+                (findings / f"hang-{hashlib.sha256(data).hexdigest()[:16]}").write_bytes(data)
         except BaseException as error:  # polars raises panics of Rust that are no Exception
             if isinstance(error, KeyboardInterrupt | SystemExit):
                 raise
             _keep(error, data, findings)
 
-    options = [f"-max_total_time={seconds}", f"-artifact_prefix={findings}/", "-timeout=100", "-rss_limit_mb=4096",
+    # a machine that others use may pause for minutes: a hang is told by the time of a processor, and else only at last
+    options = [f"-max_total_time={seconds}", f"-artifact_prefix={findings}/", "-timeout=1200", "-rss_limit_mb=4096",
                "-max_len=40000", "-print_final_stats=1"]  # fmt: skip
     given = {} if mutator is None else {"custom_mutator": mutator}
     atheris.Setup([sys.argv[0], *options, str(corpus)], one_input, **given)
