@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 import yaml
 
-from noisybayes.bot import Turn
+from noisybayes.bot import Bot, Turn
 
 from .shop import bot_in
 
@@ -40,7 +40,11 @@ def _options(expected: str | list[str]) -> tuple[str, ...]:
 @cache
 def cases(language: str) -> list[Case]:
     battery = yaml.safe_load((FOLDER / f"{language}.yaml").read_text(encoding="utf-8"))
-    bot, found = bot_in(language), []
+    return [case for part in (battery, battery["second"]) for case in _cases_of(bot_in(language), part)]
+
+
+def _cases_of(bot: Bot, battery: dict[str, Any]) -> list[Case]:
+    found = []
     for group in battery["messages"]:
         for text in group["say"]:
             turn = bot.answer(bot.start(), text, public=group.get("mode") == "public")

@@ -105,7 +105,8 @@ def test_the_flow_chart_asks_for_what_is_missing():
 def test_a_saved_bot_is_the_same_bot(tmp_path):
     demo().save(tmp_path / "bot")
     assert {path.name for path in (tmp_path / "bot").iterdir()} == {
-        "bot.yaml", "classifier.inb", "words.npz", "cars_en_catalogue.csv", "cars_en_store.csv",
+        "bot.yaml", "classifier.inb", "words.npz", "cars_en_catalogue.csv", "cars_en_plates.csv",
+        "cars_en_store.csv",
     }  # fmt: skip
     assert talk(load_bot(tmp_path / "bot"), TALK) == talk(demo(), TALK)
     demo().save(tmp_path / "bot")  # over an earlier bot
@@ -176,3 +177,11 @@ def test_columns_that_are_missing():
     tokens = replace(config, columns=replace(config.columns, tokens=True))
     with pytest.raises(InputError, match="row 1: the column 'message' holds 'rye', which is no list of words"):
         train(tokens, frame.rename(columns={"messages": "message"}).assign(label="price"))
+
+
+def test_a_used_car_is_not_said_to_have_the_version_that_was_asked_for_before():
+    found = talk(demo(), ["How much is a new Tarvo Sport?", "is a used one in stock?"])
+    assert [turn.reply for turn in found] == [
+        "The new Tarvo Sport is about $37,492 on the road, taxes and fees included.",
+        "The second-hand Tarvo is in stock.",
+    ]

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from noisybayes.bot import load_bot, train
-from noisybayes.bot.config import read_config
+from noisybayes.bot.config import SHIPPED, read_config
 from noisybayes.bot.retraining import compare, switch_back, switch_on
 from noisybayes.cli.bot import bot as command
 from noisybayes.data.errors import InputError
@@ -120,5 +120,5 @@ def test_a_bot_with_a_catalogue_keeps_it(tmp_path):
     bot = demo()
     bot.save(tmp_path / "cars")
     made = replace(load_bot(tmp_path / "cars").config, folder=tmp_path / "cars")
-    assert set(made.catalogue) == {"cars_en_catalogue.csv", "cars_en_store.csv"}
+    assert {source.name for source in made.catalogue} == {path.name for path in SHIPPED.glob("cars_en_*.csv")}
     assert load_bot(tmp_path / "cars").catalogue == bot.catalogue

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 import time
 from contextlib import contextmanager
+from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from noisybayes.data.errors import InputError
-from noisybayes.web import webhook
+from noisybayes.web import webhook, webhook_client
 from noisybayes.web.contact_key import ContactKey, new_key
 from noisybayes.web.responder import Responder, Seat
-from noisybayes.web.webhook import EVENT_ID, SIGNATURE, TIMESTAMP, Sender, check_webhook, signature
+from noisybayes.web.webhook import Sender, check_webhook
+from noisybayes.web.webhook_client import EVENT_ID, SIGNATURE, TIMESTAMP, signature
 
 from ..bot.shop import demo
 from .desk_at_work import open_store
@@ -60,6 +63,10 @@ def wait_until(condition, seconds=120.0):
     assert condition()
 
 
+def problem_of(store):
+    return store.backlog()["shop"].problem if store.backlog() else ""
+
+
 @contextmanager
 def at_work(tmp_path, url, pause=0.01):
     store = open_store(tmp_path)
@@ -78,7 +85,7 @@ def test_a_receiver_that_fails_half_the_time_gets_everything_once_and_in_order(t
         for i in range(5):
             for person in ("ann", "bob", "carl"):
                 bot.receive("shop", f"{person} {i}", person, f"How much is a new Tarvo Sport? 555-0142-77{i}")
-        wait_until(lambda: store.events_waiting()[0] == 0)
+        wait_until(lambda: not store.backlog())
         assert len(requests) > len(taken) == 30
         assert len({event["id"] for event in taken}) == 30
         for person in ("ann", "bob", "carl"):
@@ -87,6 +94,111 @@ def test_a_receiver_that_fails_half_the_time_gets_everything_once_and_in_order(t
             leads = [event["contact"] for event in mine if event["kind"] == "lead"]
             assert leads == [f"555-0142-77{i}" for i in range(5)]
         assert all(request[EVENT_ID] for request in requests)
+
+
+def test_a_receiver_that_is_down_while_many_write_gets_everything_once_when_it_is_back(tmp_path, monkeypatch):
+    monkeypatch.setattr(webhook, "_LONGEST_PAUSE", 0.05)
+    down = threading.Event()
+    down.set()
+    with (
+        receiver(lambda n: 503 if down.is_set() else 204) as (url, taken, requests),
+        at_work(tmp_path, url) as (bot, store),
+    ):
+        people = [f"viewer {i}" for i in range(40)]
+        for message in ("How much is a new Tarvo?", "Sport", "this is a scam", "call 555-0142-777"):
+            for person in people:
+                bot.receive("shop", f"{person}: {message}", person, message)
+        waiting = store.backlog()["shop"]
+        assert waiting.dialogs == 40
+        expected = waiting.events
+        assert expected == 40 * (1 + 1 + 2 + 2)  # replies, handovers, and the lead
+        assert taken == []
+        down.clear()
+        wait_until(lambda: not store.backlog())
+        assert len(taken) == len({event["id"] for event in taken}) == expected
+        for person in people:
+            mine = [event["id"] for event in taken if event["person"] == person]
+            assert mine == sorted(mine)
+        assert len({request[EVENT_ID] for request in requests}) == expected
+
+
+def test_a_receiver_that_never_answers_is_asked_little(tmp_path, monkeypatch):
+    monkeypatch.setattr(webhook_client, "PATIENCE", 0.1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
+        with at_work(tmp_path, url, pause=60) as (bot, store):
+            for i in range(50):
+                bot.receive("shop", str(i), f"viewer {i}", "How much is a new Tarvo?")
+            wait_until(lambda: problem_of(store) != "")
+            assert store.backlog()["shop"].dialogs == 50
+            tried = [event for event in store.due_events("shop", 100) if event.attempts == 0]
+            assert len(tried) >= 50 - webhook._DOWN - webhook._AT_ONCE  # the others were left alone
+
+
+def test_one_receiver_that_never_answers_does_not_hold_up_another(tmp_path):
+    store, key = open_store(tmp_path), ContactKey(new_key())
+    with socket.create_server(("127.0.0.1", 0)) as silent, receiver() as (url, taken, _):
+        dead = f"http://127.0.0.1:{silent.getsockname()[1]}/"
+        seats = {name: Seat(demo(), webhook=to, secret=SECRET) for name, to in (("garage", dead), ("shop", url))}
+        bot, sender = Responder(store, seats, key), Sender(store, seats, key)
+        for i in range(20):
+            bot.receive("garage", str(i), f"viewer {i}", "How much is a new Tarvo?")
+        bot.receive("shop", "1", "ann", "How much is a new Tarvo?")
+        sender.start()
+        wait_until(lambda: len(taken) == 1)
+        assert [(name, each.dialogs) for name, each in store.backlog().items() if name == "garage"] == [("garage", 20)]
+        silent.close()  # who waits for it is refused, and the sender can end
+        sender.close()
+    store.close()
+
+
+def test_what_waits_is_told_by_the_api_and_on_the_page_of_leads(tmp_path):
+    from starlette.testclient import TestClient
+
+    from noisybayes.web.app import create_app
+
+    with receiver(lambda n: 503) as (url, _, _), at_work(tmp_path, url, pause=60) as (bot, store):
+        bot.receive("shop", "1", "ann", "this is a scam")
+        wait_until(lambda: problem_of(store) != "")
+        with TestClient(create_app(store, responder=bot), base_url="http://127.0.0.1:8000") as client:
+            (waiting,) = client.get("/api/bots/status").json()
+            assert waiting.pop("again") is not None
+            assert waiting == {
+                "bot": "shop", "events": 2, "dialogs": 1, "attempts": 1, "problem": "the webhook answered 503",
+                "catalogue": "",
+            }  # fmt: skip
+            told = "2 events of 1 dialog still to be taken by the webhook of shop: the webhook answered 503, 1 time."
+            assert told in client.get("/leads").text
+
+
+def test_a_receiver_may_close_connections_that_were_idle(tmp_path):
+    with receiver() as (url, taken, _), at_work(tmp_path, url) as (bot, store):  # this one closes after each answer
+        for i in range(6):
+            bot.receive("shop", str(i), "ann", "How much is a new Tarvo Sport?")
+            wait_until(lambda: not store.backlog())
+        assert len(taken) == 6
+
+
+def test_who_is_forgotten_is_forgotten_by_the_outbox_too(tmp_path):
+    with receiver(lambda n: 503) as (url, _, _), at_work(tmp_path, url, pause=60) as (bot, store):
+        bot.receive("shop", "1", "ann", "call 555-0142-777")
+        bot.receive("shop", "2", "ann", "or 555-0142-888")
+        before = store.backlog()["shop"].events
+        newest, oldest = store.leads()
+        store.remove_lead(oldest.id)
+        assert store.backlog()["shop"].events == before - 1
+        assert [lead.id for lead in store.leads()] == [newest.id]
+
+
+def test_what_was_taken_is_forgotten_after_some_days(tmp_path, monkeypatch):
+    with receiver() as (url, _, _), at_work(tmp_path, url) as (bot, store):
+        bot.receive("shop", "1", "ann", "How much is a new Tarvo?")
+        wait_until(lambda: not store.backlog())
+        store.forget_delivered()
+        assert _oldest(store) is not None
+        monkeypatch.setattr("noisybayes.web.store.outbox._KEPT", timedelta(0))
+        store.forget_delivered()
+        assert _oldest(store) is None
 
 
 def test_what_a_person_answers_is_sent_too(tmp_path):
@@ -102,25 +214,23 @@ def test_what_a_person_answers_is_sent_too(tmp_path):
 
 
 def test_a_webhook_that_never_answers_loses_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(webhook, "_PATIENCE", 0.1)
-    import socket
-
+    monkeypatch.setattr(webhook_client, "PATIENCE", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
         with at_work(tmp_path, url, pause=60) as (bot, store):
             bot.receive("shop", "1", "ann", "How much is a new Tarvo Sport?")
-            wait_until(lambda: store.events_waiting()[1] != "")
-            count, problem, due = store.events_waiting()
-            assert count == 1
-            assert problem == "the webhook did not answer: timed out"
-            assert due is not None
+            wait_until(lambda: problem_of(store) != "")
+            waiting = store.backlog()["shop"]
+            assert (waiting.events, waiting.dialogs, waiting.attempts) == (1, 1, 1)
+            assert waiting.problem == "the webhook did not answer: timed out"
+            assert waiting.again is not None
     with receiver() as (url, taken, _):  # a new server over the same store, when its time has come
         store = open_store(tmp_path)
         (left,) = [event for event in [_oldest(store)] if event]
         store.settle_events([], [(left, "as before", 0.0)])
         store.close()
         with at_work(tmp_path, url) as (_, again):
-            wait_until(lambda: again.events_waiting()[0] == 0)
+            wait_until(lambda: not again.backlog())
         assert len(taken) == 1
 
 
@@ -136,8 +246,8 @@ def _oldest(store):
 def test_redirects_are_not_followed(tmp_path):
     with receiver(lambda n: 307) as (url, taken, _), at_work(tmp_path, url, pause=60) as (bot, store):
         bot.receive("shop", "1", "ann", "How much is a new Tarvo Sport?")
-        wait_until(lambda: store.events_waiting()[1] != "")
-        assert store.events_waiting()[1] == "the webhook answered 307"
+        wait_until(lambda: problem_of(store) != "")
+        assert problem_of(store) == "the webhook answered 307"
         assert taken == []
 
 

@@ -231,7 +231,7 @@ def _wait_for_webhook(store: Path) -> None:
 
     with Store.open(f"sqlite:///{store}") as opened:
         end = time.monotonic() + _PATIENCE
-        while opened.events_waiting()[0] and time.monotonic() < end:
+        while opened.backlog() and time.monotonic() < end:
             time.sleep(0.5)
 
 

@@ -1,7 +1,8 @@
 """The auto-responder: it classifies a customer's message and replies, or hands over to a person."""
 
 from .bot import Bot, Turn, load_bot
-from .config import Config, load_config
+from .config import load_config
+from .config_values import Config
 from .demo import demo_bot
 from .dialog import Dialog
 from .training import train

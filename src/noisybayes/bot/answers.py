@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .config import Slot
+    from .config_values import Slot
 
 _ORDINALS = {
     word: number

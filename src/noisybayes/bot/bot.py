@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 
 from .._files import whole_folder
 from ..data.errors import InputError
-from .catalogue import Catalogue, CatalogueFiles
-from .config import OPTIONS, Category, Config, load_config
+from .catalogue import Catalogue
+from .catalogue_sources import LiveCatalogue
+from .config import OPTIONS, load_config
+from .config_values import Category, Config, Slot
 from .dialog import Dialog
 from .marked import hint
 from .reading import Reading, read_message
@@ -43,7 +45,7 @@ class Bot:
     config: Config
     model: Any  # fitted on the features of the configuration, with the keys of categories as labels
     words: WordsView
-    files: CatalogueFiles | None = None
+    live: LiveCatalogue | None = None
 
     def start(self) -> Dialog:
         return Dialog()
@@ -79,17 +81,18 @@ class Bot:
 
     @property
     def catalogue(self) -> Catalogue:
-        return Catalogue() if self.files is None else self.files.current()
+        return Catalogue() if self.live is None else self.live.current()
 
     def save(self, folder: str | Path) -> None:
         """The configuration as it was written, its catalogue, and the model; whole or not at all."""
         folder = Path(folder)
-        names = _FILES | set(self.config.catalogue)
+        texts = {} if self.live is None else self.live.texts()
+        names = _FILES | set(texts)
         if folder.exists() and not (folder.is_dir() and {path.name for path in folder.iterdir()} <= names):
             raise InputError(f"{folder} holds other things than a bot; choose a new folder")
         with whole_folder(folder) as made:
             (made / CONFIG_FILE).write_text(self.config.source, encoding="utf-8")
-            for name, text in ({} if self.files is None else self.files.texts).items():
+            for name, text in texts.items():
                 (made / name).write_text(text, encoding="utf-8")
             self.model.save(made / MODEL_FILE)
             self.words.save(made / WORDS_FILE)
@@ -160,7 +163,7 @@ def _load_classifier(path: Path) -> Any:
     return model
 
 
-def catalogue_of(config: Config, folder: Path | None) -> CatalogueFiles | None:
+def catalogue_of(config: Config, folder: Path | None) -> LiveCatalogue | None:
     """The catalogue beside a configuration; a placeholder that neither a slot nor a column fills is refused."""
     if not config.catalogue:
         return None
@@ -170,12 +173,12 @@ def catalogue_of(config: Config, folder: Path | None) -> CatalogueFiles | None:
         name: frozenset(value.casefold() for value in slot.possible) if slot.is_closed else frozenset[str]()
         for name, slot in config.slots.items()
     }
-    files = CatalogueFiles(folder, tuple(config.catalogue), slots)
+    live = LiveCatalogue(folder, config.catalogue, slots)
     for field, entry in config.fields.items():
-        if field not in files.current().fields:
-            known = [*config.slots, *sorted(files.current().fields)]
+        if field not in live.current().fields:
+            known = [*config.slots, *sorted(live.current().fields)]
             entry.fail(f"{{{field}}} is neither a slot nor a column of the catalogue; {hint(field, known)}")
-    return files
+    return live
 
 
 class Reply(NamedTuple):
@@ -189,10 +192,15 @@ def reply_to(config: Config, category: Category, reading: Reading, catalogue: Ca
     known = reading.moment.slots["known"]
     for name in (*([category.asks] if category.asks else []), *category.needs):
         slot = config.slots[name]
-        needed = slot.not_needed is None or not slot.not_needed.holds(reading.moment)
-        if needed and name not in known and slot.question is not None:
+        if _is_needed(slot, reading) and name not in known and slot.question is not None:
             return Reply(_filled(config, slot.question, known, catalogue, name).text, name)
-    return _filled(config, category.reply, known, catalogue)
+    # what is not needed is not said either: a used car need not have the version that was asked for before
+    told = {name: value for name, value in known.items() if _is_needed(config.slots[name], reading)}
+    return _filled(config, category.reply, told, catalogue)
+
+
+def _is_needed(slot: Slot, reading: Reading) -> bool:
+    return slot.not_needed is None or not slot.not_needed.holds(reading.moment)
 
 
 def _filled(

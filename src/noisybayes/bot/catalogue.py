@@ -1,4 +1,4 @@
-"""What a business sells: CSV tables that the replies are filled from.
+"""What a business sells: tables that the replies are filled from.
 
 Columns that have the name of a slot are keys, the others are fields. A row speaks for a dialog if each of its keys that
 is not empty is what the dialog knows; of several rows the one with the most keys does.
@@ -6,22 +6,25 @@ is not empty is what the dialog knows; of several rows the one with the most key
 
 from __future__ import annotations
 
-import csv
-import io
-import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import NamedTuple
 
 from ..data.errors import InputError
 
-_LOOK_AGAIN = 1.0  # seconds: a file is not asked for its time with every message
+
+class RawTable(NamedTuple):
+    """A table as it was read, from wherever."""
+
+    name: str
+    header_at: str  # where the columns are named, as an error says it
+    header: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[str]]]  # where a row is, as an error says it, and its cells
 
 
 class Row(NamedTuple):
-    line: int
+    place: str
     keys: dict[str, str]  # slot -> value, folded; without the empty ones
     fields: dict[str, str]
 
@@ -83,9 +86,9 @@ class Catalogue:
         return next((table.options(slot, known) for table in self.tables if slot in table.keys), [])
 
 
-def read_catalogue(files: Mapping[str, str], slots: Mapping[str, frozenset[str]]) -> Catalogue:
-    """From texts of CSV files by name; `slots`: what each slot can hold, empty for any text."""
-    tables = tuple(_read(name, text, slots) for name, text in files.items())
+def read_catalogue(read: Iterable[RawTable], slots: Mapping[str, frozenset[str]]) -> Catalogue:
+    """Checked tables; `slots`: what each slot can hold, empty for any text."""
+    tables = tuple(_checked(raw, slots) for raw in read)
     seen: dict[str, str] = {}
     for table in tables:
         for field in table.fields:
@@ -95,92 +98,37 @@ def read_catalogue(files: Mapping[str, str], slots: Mapping[str, frozenset[str]]
     return Catalogue(tables)
 
 
-def _read(name: str, text: str, slots: Mapping[str, frozenset[str]]) -> Table:
-    reader = csv.reader(io.StringIO(text.lstrip("\ufeff")))
-    header = [cell.strip() for cell in next(reader, [])]
-    if not any(header):
-        raise InputError(f"{name} is empty; its first line names the columns")
+def _checked(raw: RawTable, slots: Mapping[str, frozenset[str]]) -> Table:
+    name, header = raw.name, [cell.strip() for cell in raw.header]
     for column in header:
         if not column.isidentifier():
-            raise InputError(f"{name}, line 1: the column {column!r} is not a name; use letters, digits and _")
+            raise InputError(f"{name}, {raw.header_at}: the column {column!r} is not a name; use letters, digits and _")
         if header.count(column) > 1:
-            raise InputError(f"{name}, line 1: the column {column!r} stands here twice; remove one of them")
-    keys = tuple(column for column in header if column in slots)
-    fields = tuple(column for column in header if column not in slots)
+            raise InputError(f"{name}, {raw.header_at}: the column {column!r} stands here twice; remove one of them")
     rows: dict[tuple[tuple[str, str], ...], Row] = {}
-    for cells in reader:
-        if any(cell.strip() for cell in cells):
-            row = _row(name, reader.line_num, header, cells, slots)
-            twice = rows.setdefault(tuple(row.keys.items()), row)
-            if twice is not row:
-                raise InputError(f"{name}, line {row.line}: the same keys as in line {twice.line}; remove one of them")
+    for place, cells in raw.rows:
+        row = _row(name, place, header, cells, slots)
+        twice = rows.setdefault(tuple(row.keys.items()), row)
+        if twice is not row:
+            raise InputError(f"{name}, {row.place}: the same keys as in {twice.place}; remove one of them")
     if not rows:
-        raise InputError(f"{name} has no rows below its header; add one")
-    return Table(name, keys, fields, tuple(rows.values()))
+        raise InputError(f"{name} has no rows; add one")
+    keys = tuple(column for column in header if column in slots)
+    return Table(name, keys, tuple(column for column in header if column not in slots), tuple(rows.values()))
 
 
-def _row(name: str, line: int, header: list[str], cells: list[str], slots: Mapping[str, frozenset[str]]) -> Row:
+def _row(
+    name: str, place: str, header: Sequence[str], cells: Sequence[str], slots: Mapping[str, frozenset[str]]
+) -> Row:
     if len(cells) != len(header):
-        raise InputError(f"{name}, line {line}: {len(cells)} cells, but the header has {len(header)}; quote commas")
+        raise InputError(f"{name}, {place}: {len(cells)} cells, but the header has {len(header)}; quote commas")
     values = {column: cell.strip() for column, cell in zip(header, cells, strict=True)}
     for column, value in values.items():
         known = slots.get(column)
         if known and value and value.casefold() not in known:
             raise InputError(
-                f"{name}, line {line}, {column}: the configuration has no {column} {value!r}; "
+                f"{name}, {place}, {column}: the configuration has no {column} {value!r}; "
                 "add it to the words of that slot"
             )
     keys = {column: value.casefold() for column, value in values.items() if column in slots and value}
-    return Row(line, keys, {column: value for column, value in values.items() if column not in slots})
-
-
-class CatalogueFiles:
-    """The catalogue of a folder; changed files are read again, broken ones leave the last in force."""
-
-    def __init__(self, folder: Path, names: tuple[str, ...], slots: Mapping[str, frozenset[str]]) -> None:
-        self.folder, self.names, self._slots = folder, names, slots
-        self.problem: str | None = None  # of files that were changed since
-        self.texts = {name: _text(folder, name) for name in names}
-        self._current = read_catalogue(self.texts, slots)
-        self._stamp, self._looked = self._stamps(), time.monotonic()
-
-    def current(self) -> Catalogue:
-        now = time.monotonic()
-        if now - self._looked > _LOOK_AGAIN:
-            self._looked = now
-            stamp = self._stamps()
-            if stamp != self._stamp:
-                self._stamp = stamp
-                self._reload()
-        return self._current
-
-    def _reload(self) -> None:
-        try:
-            texts = {name: _text(self.folder, name) for name in self.names}
-            fresh = read_catalogue(texts, self._slots)
-            lost = sorted(self._current.fields - fresh.fields)
-            if lost:
-                raise InputError(f"the column {lost[0]!r} is gone, which replies use; put it back")
-        except InputError as error:
-            self.problem = str(error)
-        else:
-            self.texts, self._current, self.problem = texts, fresh, None
-
-    def _stamps(self) -> list[tuple[int, int] | None]:
-        found: list[tuple[int, int] | None] = []
-        for name in self.names:
-            try:
-                stat = (self.folder / name).stat()
-                found.append((stat.st_mtime_ns, stat.st_size))
-            except OSError:
-                found.append(None)
-        return found
-
-
-def _text(folder: Path, name: str) -> str:
-    try:
-        return (folder / name).read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise InputError(f"there is no catalogue {folder / name}; put it beside the configuration") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{name} is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+    return Row(place, keys, {column: value for column, value in values.items() if column not in slots})

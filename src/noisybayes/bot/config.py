@@ -3,107 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from ..data.errors import InputError
+from .catalogue_sources import read_sources
+from .config_steps import ordered_steps, slot_steps
+from .config_values import Category, Columns, Config, Feature, Slot, Value
 from .contacts import Contacts, read_contacts
 from .marked import Entry, parse
 from .policy import Policy, read_policy
-from .rules import FACTS, Names, Rule, read_rule
+from .rules import FACTS, Names, read_rule
 from .words import Words, read_words
 
 SHIPPED = Path(__file__).with_name("configs")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 _SLOT_WORDS = ("either", "negations")
 OPTIONS = "options"  # in the question of a slot: what it may be
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Names of the columns of a table of dialogs."""
-
-    dialog: str = "dialog"
-    position: str = "position"
-    message: str = "message"
-    label: str = "label"
-    true_label: str = "true_label"
-    tokens: bool = False  # a message is a list of words, as Python writes it
-
-
-@dataclass(frozen=True)
-class Value:
-    title: str
-    when: Rule
-
-
-@dataclass(frozen=True)
-class Slot:
-    """Something that a dialog remembers: a word of the dictionaries `take`, or the first of `values` that holds."""
-
-    title: str
-    question: str | None  # asked when it is missing
-    take: Words | None
-    values: Mapping[str, Value]
-    forget_with: str | None  # forgotten when this slot gets another value
-    not_needed: Rule | None
-    either: Words | None = None  # "any of them", said after the question
-    negations: Words | None = None  # a word right after one of these is not meant
-
-    def title_of(self, value: str) -> str:
-        return self.values[value].title if value in self.values else value
-
-    @property
-    def possible(self) -> tuple[str, ...]:
-        """What it can hold; patterns of its dictionaries can hold more."""
-        return tuple(self.values) if self.take is None else self.take.meanings
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether it can hold nothing else."""
-        return self.take is None or all(meaning for _, meaning in self.take.spellings)
-
-
-@dataclass(frozen=True)
-class Feature:
-    title: str
-    column: str  # where a table gives this feature, to compare with
-    when: Rule
-
-
-@dataclass(frozen=True)
-class Category:
-    title: str
-    label: str  # in tables
-    reply: str  # "" for no reply
-    needs: tuple[str, ...]  # slots that are asked for first
-    asks: str | None  # the slot whose question is the reply, as long as it is missing
-
-
-@dataclass(frozen=True)
-class Config:
-    title: str
-    language: str
-    threshold: float
-    handover: str
-    columns: Columns
-    contacts: Contacts
-    slots: Mapping[str, Slot]
-    rules: Mapping[str, Rule]
-    features: Mapping[str, Feature]
-    categories: Mapping[str, Category]
-    policy: Policy
-    catalogue: Mapping[str, Entry]  # names of CSV files, with the place where the configuration names them
-    fields: Mapping[str, Entry]  # placeholders that are not slots: columns of the catalogue
-    words: Mapping[str, Words]
-    steps: tuple[tuple[str, Rule | Slot], ...]  # rules, features and slots in an order in which each can be decided
-    source: str  # the file as it was written
-    folder: Path | None = None  # where the file is
-
-    def category_of(self, label: str) -> str | None:
-        """The key of the category that a table names by `label`."""
-        return next((key for key, category in self.categories.items() if label in (category.label, key)), None)
 
 
 def load_config(source: str | Path) -> Config:
@@ -151,7 +68,7 @@ def read_config(text: str, file: str = "configuration") -> Config:
     if not features:
         parts["features"].fail("at least one feature is needed")
     fields: dict[str, Entry] = {}
-    catalogue = {part.text(): part for part in parts["catalogue"].members()} if "catalogue" in parts else {}
+    catalogue = read_sources(parts["catalogue"]) if "catalogue" in parts else ()
     categories = _categories(parts["categories"], slots, fields if catalogue else None)
     return Config(
         title=parts["title"].text(),
@@ -168,7 +85,7 @@ def read_config(text: str, file: str = "configuration") -> Config:
         catalogue=catalogue,
         fields=fields,
         words=words,
-        steps=_steps(rules, features, slots, dict([*rule_entries, *feature_entries, *_slot_steps(slot_entries)])),
+        steps=ordered_steps(rules, features, slots, dict([*rule_entries, *feature_entries, *slot_steps(slot_entries)])),
         source=text,
     )
 
@@ -270,42 +187,3 @@ def _reply(entry: Entry, slots: Iterable[str], empty: bool = False, fields: dict
                 entry.fail(f"{{{placeholder}}} is not a slot; possible are {', '.join(slots)}")
             fields.setdefault(placeholder, entry)
     return text
-
-
-def _slot_steps(entries: list[tuple[str, Entry]]) -> list[tuple[str, Entry]]:
-    return [(f"slot {name}", entry) for name, entry in entries]
-
-
-def _steps(
-    rules: Mapping[str, Rule], features: Mapping[str, Feature], slots: Mapping[str, Slot], entries: Mapping[str, Entry]
-) -> tuple[tuple[str, Rule | Slot], ...]:
-    """Each step after those that it uses; what uses itself in the end is refused."""
-    uses = {name: rule.uses for name, rule in rules.items()}
-    uses |= {name: feature.when.uses for name, feature in features.items()}
-    for name, slot in slots.items():
-        needed = frozenset().union(*(value.when.uses for value in slot.values.values()))
-        uses[f"slot {name}"] = needed | ({f"slot {slot.forget_with}"} if slot.forget_with else frozenset())
-    order: dict[str, None] = {}
-    visit = _visitor(uses, entries, order)
-    for step in uses:
-        visit(step, ())
-    named: dict[str, tuple[str, Rule | Slot]] = {name: (name, rule) for name, rule in rules.items()}
-    named |= {name: (name, feature.when) for name, feature in features.items()}
-    named |= {f"slot {name}": (name, slot) for name, slot in slots.items()}
-    return tuple(named[step] for step in order)
-
-
-def _visitor(
-    uses: Mapping[str, frozenset[str]], entries: Mapping[str, Entry], order: dict[str, None]
-) -> Callable[[str, tuple[str, ...]], None]:
-    def visit(step: str, above: tuple[str, ...]) -> None:
-        if step in order:
-            return
-        if step in above:
-            circle = " -> ".join([*above[above.index(step) :], step])
-            entries[step].fail(f"this depends on itself ({circle}); take one of these conditions out")
-        for needed in sorted(uses[step]):
-            visit(needed, (*above, step))
-        order[step] = None
-
-    return visit

@@ -14,7 +14,7 @@ from ..data.errors import InputError
 from ..data.frames import to_frame
 from ..data.read import read_table
 from ..data.simulate import Array
-from .config import Config
+from .config_values import Config
 from .dialog import Dialog
 from .marked import hint
 from .reading import read_message

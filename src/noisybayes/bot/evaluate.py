@@ -11,7 +11,7 @@ from sklearn.naive_bayes import BernoulliNB
 
 from ..data.errors import InputError
 from ..data.simulate import Array
-from .config import Config
+from .config_values import Config
 from .dialogs import Dialogs, Replayed, read_dialogs, replay
 from .training import fit, fit_words_beside, labels_to_learn
 

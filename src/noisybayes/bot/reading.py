@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from .answers import answer_to
-from .config import Config, Slot
+from .config_values import Config, Slot
 from .dialog import Dialog
 from .rules import Moment
 from .words import Words, fold

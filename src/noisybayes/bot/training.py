@@ -10,7 +10,7 @@ import numpy as np
 from ..data.errors import InputError
 from ..data.simulate import Array
 from .bot import Bot, catalogue_of
-from .config import Config
+from .config_values import Config
 from .dialogs import Dialogs, Replayed, read_dialogs, replay
 from .words import is_pattern
 from .words_view import WordsView, fit_words
@@ -21,10 +21,10 @@ def train(config: Config, dialogs: Any, *, random_state: int = 0) -> Bot:
     if not isinstance(dialogs, Dialogs):
         dialogs = read_dialogs(config, dialogs)
     labels = labels_to_learn(config, dialogs)
-    files = catalogue_of(config, config.folder)  # first: what is wrong there is told before a long fit
+    live = catalogue_of(config, config.folder)  # first: what is wrong there is told before a long fit
     rows = replay(config, dialogs)
     model = fit(config, rows.features, labels, random_state)
-    return Bot(config, model, fit_words_beside(config, model, rows, labels), files)
+    return Bot(config, model, fit_words_beside(config, model, rows, labels), live)
 
 
 def fit_words_beside(config: Config, model: Any, rows: Replayed, labels: Array) -> WordsView:

@@ -22,8 +22,9 @@ def accounts() -> None:
 @accounts.command()
 @click.argument("name")
 @click.option(
-    "--role", type=click.Choice(["viewer", "reviewer", "admin"]), default="reviewer", show_default=True,
-    help="A viewer looks, a reviewer gives verdicts, an admin also changes tables.",
+    "--role", type=click.Choice(["viewer", "reviewer", "salesperson", "admin"]), default="reviewer", show_default=True,
+    help="A viewer looks, a reviewer also gives verdicts, a salesperson also sees leads and answers customers, "
+    "an admin may do everything.",
 )  # fmt: skip
 @_store_option
 def add(name: str, role: str, store: str | None) -> None:

@@ -61,7 +61,8 @@ def init(file: Path, language: str, dialogs: Path | None) -> None:
         from ..data.errors import InputError
 
         copies = {file: SHIPPED / f"cars_{language}.yaml"} | ({dialogs: DEMO_DIALOGS} if dialogs else {})
-        copies |= {file.parent / name: SHIPPED / name for name in load_config(f"cars_{language}").catalogue}
+        names = [source.name for source in load_config(f"cars_{language}").catalogue]
+        copies |= {file.parent / name: SHIPPED / name for name in names}
         for path in copies:
             if path.exists():
                 raise InputError(f"{path} exists already; choose another name or remove it first")

@@ -46,6 +46,11 @@ def desk_of(request: Request) -> Desk:
     return desk
 
 
+async def the_desk(request: Request) -> Desk:
+    """Without a thread, which FastAPI would take for a plain function."""
+    return desk_of(request)
+
+
 def reviewer_of(request: Request, x_reviewer: Annotated[str | None, Header(max_length=60)] = None) -> str:
     """Who reviews: the account; without one, the header X-Reviewer, or the name that the pages keep in a cookie."""
     name = account_of(request).name
@@ -62,7 +67,7 @@ def account_of(request: Request) -> Account:
 Raw = Annotated[bool, Query(description="Keep cells that a spreadsheet would take for a formula.")]
 #: Of a table or a row.
 Number = Annotated[int, PathOf(ge=0, le=2**31 - 1)]
-TheDesk = Annotated[Desk, Depends(desk_of)]
+TheDesk = Annotated[Desk, Depends(the_desk)]
 Reviewer = Annotated[str, Depends(reviewer_of)]
 
 

@@ -6,10 +6,12 @@ import hmac
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Header, HTTPException, Query
+from fastapi import APIRouter, Depends, Header, HTTPException, Query, Request
 from pydantic import BaseModel, Field
 
-from .api import Reviewer, Shown, TheDesk, api
+from .api import Reviewer, Shown, TheDesk, account_of, api
+from .roles import may_see_contacts
+from .store.outbox import Backlog
 
 bot_api = APIRouter(prefix="/api", responses=api.responses)
 
@@ -31,6 +33,18 @@ class Outgoing(BaseModel):
     repeated: bool
 
 
+class Status(BaseModel):
+    bot: str
+    events: int = Field(description="Not taken by the webhook yet.")
+    dialogs: int = Field(description="With such events; those of one dialog are sent one after the other.")
+    attempts: int = Field(description="How often the oldest of them was sent.")
+    problem: str = Field(description="Why it was not taken; empty if it was not sent yet.")
+    again: datetime | None = Field(description="When it is sent again.")
+    catalogue: str = Field(
+        description="What is wrong with a changed catalogue, of which the last version stays in force."
+    )
+
+
 class PersonReply(BaseModel):
     id: int
     reply: str
@@ -41,7 +55,7 @@ class Lead(Shown):
     id: int
     bot: str
     dialog_id: str
-    masked: str
+    masked: str | None = Field(description="The end of the contact details; null below the role salesperson.")
     known: dict[str, str]
     created: datetime
 
@@ -66,7 +80,7 @@ class PersonAnswer(BaseModel):
     bot_goes_on: bool = True
 
 
-def has_bot_token(desk: TheDesk, bot: str, x_bot_token: Annotated[str, Header()] = "") -> None:
+async def has_bot_token(desk: TheDesk, bot: str, x_bot_token: Annotated[str, Header()] = "") -> None:
     """A bot with a token of its own answers only who knows it."""
     token = desk.responder.seat(bot).token
     if token is not None and not hmac.compare_digest(token.encode(), x_bot_token.encode()):
@@ -77,6 +91,17 @@ def has_bot_token(desk: TheDesk, bot: str, x_bot_token: Annotated[str, Header()]
 def bots(desk: TheDesk) -> list[str]:
     """The names of the bots of this server."""
     return list(desk.responder.seats)
+
+
+@bot_api.get("/bots/status", response_model=list[Status])
+def status(desk: TheDesk) -> Any:
+    """What waits for the webhook of each bot and why, and whether its catalogue is up to date."""
+    found, none = desk.store.backlog(), Backlog(0, 0, 0, "", None)
+    problems = desk.responder.catalogue_problems()
+    return [
+        {"bot": bot, **found.get(bot, none)._asdict(), "catalogue": problems.get(bot, "")}
+        for bot in desk.responder.seats
+    ]
 
 
 @bot_api.post("/bots/{bot}/messages", status_code=201, dependencies=[Depends(has_bot_token)])
@@ -100,13 +125,15 @@ def replies(
 
 @bot_api.get("/leads", response_model=list[Lead])
 def leads(
+    request: Request,
     desk: TheDesk,
     bot: str | None = None,
     after: Annotated[int, Query(ge=0)] = 0,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 200,
 ) -> Any:
     """Leads, newest first; with `after`, those with a larger id, oldest first. Contact details are masked."""
-    return desk.store.leads(bot, limit, after)
+    found = desk.store.leads(bot, limit, after)
+    return found if may_see_contacts(account_of(request)) else [{**lead._asdict(), "masked": None} for lead in found]
 
 
 @bot_api.delete("/leads/{lead_id}", status_code=204)

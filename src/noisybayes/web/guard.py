@@ -70,8 +70,10 @@ class Guard:
             return refused
         path, method = scope["path"], scope["method"]
         bearer = headers.get("authorization")
+        account: Account | None = EVERYBODY  # without a token of the server, all on this machine may do everything
         try:
-            account = await run_in_threadpool(self._account, headers, bearer, client_of(scope))
+            if self.settings.token is not None:
+                account = await run_in_threadpool(self._account, self.settings.token, headers, bearer, client_of(scope))
         except Unavailable as error:
             return _says(503, str(error), {"Retry-After": "5"})
         except Locked as locked:
@@ -103,14 +105,12 @@ class Guard:
             return _says(413, f"the request is larger than {most / 1e6:,.0f} MB")
         return None
 
-    def _account(self, headers: Headers, bearer: str | None, client: str) -> Account | None:
-        """Who asks; without a token of the server, everybody on this machine may do everything."""
-        if self.settings.token is None:
-            return EVERYBODY
+    def _account(self, token: str, headers: Headers, bearer: str | None, client: str) -> Account | None:
+        """Who asks."""
         if bearer is not None:
             return account_of_token(self.store, self.settings, bearer.removeprefix("Bearer "), client)
         key = cookie(headers, SESSION)
-        return None if key is None else self.store.session(key, proof_of(self.settings.token))
+        return None if key is None else self.store.session(key, proof_of(token))
 
 
 #: The holder of the server's own token, who may use any name.

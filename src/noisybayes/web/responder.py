@@ -6,6 +6,7 @@ import hashlib
 import secrets
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,12 +14,14 @@ from ..bot import Bot, Dialog, Turn
 from ..data.errors import InputError
 from .contact_key import ContactKey, masked
 from .public import PublicStream
-from .store import ChatTurn, DialogInfo, NotFound, Store
+from .store import ChatTurn, Conflict, DialogInfo, NotFound, Store
 from .store.conversations import Consequences, Conversation, Event, Lead
+from .store.kinds import now
 
 LONGEST_MESSAGE = 2_000
 LONGEST_ID = 200
 _LOCKS = 256
+_TRIES = 3
 PERSON_AT_WORK = "a person is talking"
 
 
@@ -50,6 +53,11 @@ class Responder:
             raise NotFound(f"there is no bot {name!r} on this server; there are: {known}")
         return self.seats[name]
 
+    def catalogue_problems(self) -> dict[str, str]:
+        """By bot; what was changed since the start and cannot be used, so that the last catalogue stays in force."""
+        live = {name: seat.bot.live for name, seat in self.seats.items()}
+        return {name: each.problem for name, each in live.items() if each is not None and each.problem}
+
     @property
     def first(self) -> str | None:
         """The bot of the chat page."""
@@ -62,15 +70,24 @@ class Responder:
             if not given.strip() or len(given) > LONGEST_ID:
                 raise InputError(f"{what} must have 1 to {LONGEST_ID} characters")
         with self._lock(f"{bot}\n{person}"):
-            before = self.store.received_before(bot, message_id)
-            if before is not None:
-                dialog = self.store.dialog(before[0])
-                return Answer(dialog.id, dialog.turns[before[1] - 1], True)
-            if public:
-                self._streams[bot].admit(person)
-            state = seat.bot.start().as_dict()
-            spoken = self.store.conversation_with(bot, person, secrets.token_urlsafe(12), state)
-            return Answer(spoken.dialog_id, self._answer(spoken, message, message_id, public), False)
+            for _ in range(_TRIES - 1):
+                with suppress(Conflict):  # another server answers the same person
+                    return self._receive(seat, bot, message_id, person, message, public)
+            return self._receive(seat, bot, message_id, person, message, public)
+
+    def _receive(self, seat: Seat, bot: str, message_id: str, person: str, message: str, public: bool) -> Answer:
+        found = self.store.incoming(bot, message_id, person)
+        if found.answered is not None:
+            dialog = self.store.dialog(found.answered[0])
+            return Answer(dialog.id, dialog.turns[found.answered[1] - 1], True)
+        if public:
+            self._streams[bot].admit(person)
+        spoken, seen = found.conversation, found.dialog
+        if spoken is not None and seen is not None:
+            return Answer(spoken.dialog_id, self._answer(spoken, seen, message, message_id, public), False)
+        spoken = Conversation(secrets.token_urlsafe(12), bot, person, False)
+        seen = DialogInfo(spoken.dialog_id, seat.bot.start().as_dict(), [], now(), 0)
+        return Answer(spoken.dialog_id, self._answer(spoken, seen, message, message_id, public, begins=True), False)
 
     def say(self, bot: str, dialog: DialogInfo, message: str) -> ChatTurn:
         """A message of the chat page, whose reader has seen the turns of `dialog`."""
@@ -78,13 +95,13 @@ class Responder:
         if spoken.bot not in self.seats:
             spoken = spoken._replace(bot=bot)
         with self._lock(dialog.id):
-            return self._answer(spoken, checked_message(message), None, False, dialog)
+            return self._answer(spoken, dialog, checked_message(message), None, False)
 
     def _answer(
-        self, spoken: Conversation, message: str, message_id: str | None, public: bool, seen: DialogInfo | None = None
-    ) -> ChatTurn:
+        self, spoken: Conversation, dialog: DialogInfo, message: str, message_id: str | None, public: bool,
+        begins: bool = False,
+    ) -> ChatTurn:  # fmt: skip
         bot = self.seat(spoken.bot).bot
-        dialog = self.store.dialog_head(spoken.dialog_id) if seen is None else seen
         turn = bot.answer(Dialog.from_dict(dialog.state), message, public=public)
         if spoken.paused:
             turn = turn._replace(handover=True, reply="", reason=PERSON_AT_WORK)
@@ -95,6 +112,7 @@ class Responder:
             category=turn.category, title=turn.title, confidence=turn.confidence, handover=turn.handover,
             reply=turn.reply, fired=list(turn.fired),
             consequences=self._consequences(spoken, bot, turn, message, message_id),
+            begins=spoken if begins else None,
         )  # fmt: skip
 
     def _consequences(

@@ -1,4 +1,8 @@
-"""What each role may do. A viewer looks, a reviewer gives verdicts, an admin changes tables."""
+"""What each role may do.
+
+A viewer looks, a reviewer gives labels and talks to bots, a salesperson sees contact details and answers customers, an
+admin changes and removes things.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +13,25 @@ from .store import ROLES, Account
 SAFE = ("GET", "HEAD", "OPTIONS")
 _OF_EVERYBODY = re.compile(r"/(login|logout|reviewer)")
 _OF_REVIEWERS = re.compile(
-    r"/api/tables/\d+/(verdicts|accept|undo|fit)|/t/\d+/(verdict|accept|undo|refit|fit)|(/api)?/chat(/[^/]*)?"
+    r"/api/tables/\d+/(verdicts|accept|undo|fit)|/t/\d+/(verdict|accept|undo|refit|fit)|(/api)?/chat(/[^/]*)?|/learn"
+    r"|/api/bots/[^/]+/messages"
 )
+_OF_SALES = re.compile(r"/handover/\d+|/api/handovers/\d+/answer|/leads\.csv")
 
 
 def least_role(method: str, path: str) -> str:
     """What is not listed is for admins."""
     if method in SAFE or _OF_EVERYBODY.fullmatch(path):
         return "viewer"
-    return "reviewer" if _OF_REVIEWERS.fullmatch(path) else "admin"
+    if _OF_REVIEWERS.fullmatch(path):
+        return "reviewer"
+    return "salesperson" if _OF_SALES.fullmatch(path) else "admin"
 
 
 def may(account: Account, role: str) -> bool:
     return ROLES.index(account.role) >= ROLES.index(role)
+
+
+def may_see_contacts(account: Account) -> bool:
+    """Even masked ones: the end of a number or the host of an address can tell who it is."""
+    return may(account, "salesperson")

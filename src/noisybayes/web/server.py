@@ -42,10 +42,8 @@ def serve(
     import uvicorn
 
     from .app import create_app
-    from .slow_headers import BoundedHead, raise_file_limit
     from .webhook import Sender
 
-    raise_file_limit()
     listener = _listen(settings)
     announce(_address(listener))
     app = create_app(store, settings, responder=responder)
@@ -53,7 +51,7 @@ def serve(
     if demo:
         add_demo(store, app)
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=5, http=BoundedHead
+        app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=5
     )
     try:
         if sender is not None:

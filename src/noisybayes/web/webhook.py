@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
 import threading
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
@@ -18,14 +14,15 @@ from .contact_key import ContactKey
 from .responder import Seat
 from .store import Store, StoreError
 from .store.outbox import Outgoing
+from .webhook_client import PATIENCE, Failure, Receiver
 
-SIGNATURE, EVENT_ID, TIMESTAMP = "X-Noisybayes-Signature", "X-Noisybayes-Event", "X-Noisybayes-Timestamp"
 LEAST_SECRET = 16
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 60.0  # seconds
-_PATIENCE = 10.0  # seconds for one answer
 _IDLE = 0.2  # seconds between looks into the outbox
-_AT_ONCE = 8
+_AT_ONCE = 4  # posts to one receiver
 _BATCH = 64  # events that are sent before the store is told
+_FORGET_EVERY = 3_600.0  # seconds
+_DOWN = 4  # so many posts without an answer, and no success: the receiver is down, and is asked more and more rarely
 
 
 def check_webhook(url: str, secret: str) -> None:
@@ -38,68 +35,80 @@ def check_webhook(url: str, secret: str) -> None:
         )
 
 
-def signature(secret: str, timestamp: str, body: bytes) -> str:
-    """HMAC-SHA256 of `timestamp.body`, hexadecimal."""
-    return "sha256=" + hmac.new(secret.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
-
-
 class Sender:
-    """Sends what waits in the store, in a thread of its own, until it is closed."""
+    """Sends what waits in the store, for each bot in a thread of its own: one that is down does not hold up others."""
 
     def __init__(self, store: Store, seats: Mapping[str, Seat], key: ContactKey | None, pause: float = _FIRST_PAUSE):
-        self._store, self._key, self._first_pause = store, key, pause
-        self._seats = {name: seat for name, seat in seats.items() if seat.webhook is not None}
         self._end = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="webhook", daemon=True)
+        self._threads = [
+            threading.Thread(target=_Line(store, name, seat, key, pause, self._end).work, name="webhook", daemon=True)
+            for name, seat in seats.items() if seat.webhook is not None
+        ]  # fmt: skip
 
     def start(self) -> None:
-        if self._seats:
-            self._thread.start()
+        for thread in self._threads:
+            thread.start()
 
     def close(self) -> None:
         self._end.set()
-        if self._thread.is_alive():
-            self._thread.join(_PATIENCE + 1)
+        for thread in self._threads:
+            if thread.is_alive():
+                thread.join(PATIENCE + 1)
 
-    def _work(self) -> None:
+
+class _Line:
+    """The events of one bot. What waits is in the store; in memory there is one batch at most."""
+
+    def __init__(
+        self, store: Store, bot: str, seat: Seat, key: ContactKey | None, pause: float, end: threading.Event
+    ) -> None:
+        assert seat.webhook is not None
+        self._store, self._bot, self._key, self._first_pause, self._end = store, bot, key, pause, end
+        self._receiver = Receiver(seat.webhook, seat.secret)
+        self._times_down = 0
+
+    def work(self) -> None:
+        forgotten = float("-inf")
         with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="webhook") as pool:
             while not self._end.is_set():
                 try:
-                    due = self._store.due_events(list(self._seats), _BATCH)
-                    self._settle(due, list(pool.map(self._post, due)))
+                    if time.monotonic() - forgotten > _FORGET_EVERY:
+                        self._store.forget_delivered()
+                        forgotten = time.monotonic()
+                    pause = self._send(pool)
                 except StoreError:  # the store will work again, or the server says so itself
-                    due = []
-                if not due:
-                    self._end.wait(_IDLE)
+                    pause = _IDLE
+                self._end.wait(pause)
 
-    def _settle(self, events: list[Outgoing], problems: list[str | None]) -> None:
-        both = list(zip(events, problems, strict=True))
+    def _send(self, pool: ThreadPoolExecutor) -> float:
+        """One batch, or if the receiver is down a few to try it; the seconds until the next."""
+        due = self._store.due_events(self._bot, _DOWN if self._times_down else _BATCH)
+        if not due:
+            return _IDLE
+        dialogs: dict[str, list[Outgoing]] = {}
+        for event in due:
+            dialogs.setdefault(event.dialog_id, []).append(event)
+        batch = _Batch()
+        list(pool.map(lambda events: self._send_dialog(events, batch), dialogs.values()))
         self._store.settle_events(
-            [event.id for event, problem in both if problem is None],
-            [(event.id, problem, self._pause(event)) for event, problem in both if problem is not None],
+            batch.taken, [(event.id, why.problem, self._pause(event.attempts)) for event, why in batch.failed]
         )
+        self._times_down = self._times_down + 1 if batch.is_down else 0
+        return self._pause(self._times_down - 1) if self._times_down else 0.0
 
-    def _pause(self, event: Outgoing) -> float:
-        return float(min(self._first_pause * 2 ** min(event.attempts, 20), _LONGEST_PAUSE))
+    def _send_dialog(self, events: list[Outgoing], batch: _Batch) -> None:
+        """In order; what comes after a failure waits for it."""
+        for event in events:
+            if self._end.is_set() or batch.is_down:
+                return
+            failure = self._receiver.post(event.id, json.dumps(self._told(event), ensure_ascii=False).encode())
+            if failure is not None:
+                batch.failed.append((event, failure))
+                return
+            batch.taken.append(event.id)
 
-    def _post(self, event: Outgoing) -> str | None:
-        """None if it was taken, else what was wrong."""
-        seat = self._seats[event.bot]
-        assert seat.webhook is not None
-        body = json.dumps(self._told(event), ensure_ascii=False).encode()
-        stamp = str(int(time.time()))
-        headers = {
-            "Content-Type": "application/json", EVENT_ID: str(event.id), TIMESTAMP: stamp,
-            SIGNATURE: signature(seat.secret, stamp, body),
-        }  # fmt: skip
-        try:
-            with _OPENER.open(urllib.request.Request(seat.webhook, body, headers), timeout=_PATIENCE):
-                return None
-        except urllib.error.HTTPError as error:
-            error.close()
-            return f"the webhook answered {error.code}"
-        except (OSError, ValueError) as error:  # no connection, no answer in time, or an answer that is not HTTP
-            return f"the webhook did not answer: {error}"
+    def _pause(self, failures: int) -> float:
+        return float(min(self._first_pause * 2 ** min(failures, 20), _LONGEST_PAUSE))
 
     def _told(self, event: Outgoing) -> dict[str, object]:
         body = dict(event.body)
@@ -108,11 +117,14 @@ class Sender:
         return {"id": event.id, "bot": event.bot, "dialog": event.dialog_id, "kind": event.kind, **body}
 
 
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """A receiver that moved must be told to us by people: contact details go where they said, and nowhere else."""
+class _Batch:
+    """What became of events; threads append to its lists."""
 
-    def redirect_request(self, *_: object) -> None:
-        return None
+    def __init__(self) -> None:
+        self.taken: list[int] = []
+        self.failed: list[tuple[Outgoing, Failure]] = []
 
-
-_OPENER = urllib.request.build_opener(_NoRedirects)
+    @property
+    def is_down(self) -> bool:
+        """Refusals come quickly, and each dialog has pauses of its own; who waits in vain would wait for hours."""
+        return not self.taken and sum(not failure.answered for _, failure in self.failed) >= _DOWN

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Form, Request
 from starlette.responses import Response
 
-from ..api import TheDesk
+from ..api import TheDesk, account_of
+from ..roles import may
 from .page import Reviewer, checked, go, render
 
 router = APIRouter(include_in_schema=False)
@@ -18,7 +19,10 @@ _LEARN_BELOW = 0.8  # confidence
 def queue(request: Request, desk: TheDesk, order: Literal["newest", "hottest"] = "hottest") -> Response:
     waiting = desk.store.handovers(order)
     last = {each.id: desk.store.dialog(each.dialog_id).turns[each.ordinal - 1] for each in waiting}
-    return render(request, "handover.html", waiting=waiting, last=last, order=order)
+    return render(
+        request, "handover.html", waiting=waiting, last=last, order=order,
+        catalogues=desk.responder.catalogue_problems(),
+    )  # fmt: skip
 
 
 @router.get("/handover/{handover_id}")
@@ -27,7 +31,7 @@ def one(request: Request, desk: TheDesk, handover_id: int) -> Response:
     config = desk.responder.seat(found.bot).bot.config
     return render(
         request, "handover_one.html", found=found, dialog=desk.store.dialog(found.dialog_id), config=config,
-        replies=desk.store.person_replies(found.dialog_id),
+        replies=desk.store.person_replies(found.dialog_id), answers=may(account_of(request), "salesperson"),
     )  # fmt: skip
 
 
@@ -51,7 +55,13 @@ def answer(
 def learn(request: Request, desk: TheDesk) -> Response:
     first = desk.responder.first
     config = None if first is None else desk.responder.seats[first].bot.config
-    return render(request, "learn.html", rows=desk.store.unlabeled(_LEARN_BELOW), config=config)
+    return render(
+        request,
+        "learn.html",
+        rows=desk.store.unlabeled(_LEARN_BELOW),
+        config=config,
+        labels=may(account_of(request), "reviewer"),
+    )
 
 
 @router.post("/learn", dependencies=checked)

@@ -1,4 +1,4 @@
-"""Leads: contact details that customers left, masked on the page, whole in the export."""
+"""Leads: contact details that customers left, masked on the page, whole in the export; for salespeople only."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from ...data.errors import InputError
-from ..api import TheDesk
+from ..api import TheDesk, account_of
 from ..desk import Desk
 from ..exports import CSV
+from ..roles import may, may_see_contacts
 from .page import checked, go, render
 
 router = APIRouter(include_in_schema=False)
@@ -20,10 +21,10 @@ _MOST = 100_000
 
 @router.get("/leads")
 def leads(request: Request, desk: TheDesk, bot: str | None = None) -> Response:
-    waiting, problem, _ = desk.store.events_waiting()
+    account = account_of(request)
     return render(
         request, "leads.html", leads=desk.store.leads(bot), bots=list(desk.responder.seats), chosen=bot,
-        waiting=waiting, problem=problem,
+        backlog=desk.store.backlog(), sees_contacts=may_see_contacts(account), removes=may(account, "admin"),
     )  # fmt: skip
 
 

@@ -7,7 +7,9 @@
   const base = new URL("..", script.src).pathname.replace(/\/$/, "");
   const bot = script.dataset.bot || "bot";
   const kept = `noisybayes-${bot}`;
-  const person = localStorage.getItem(kept) || `web-${crypto.randomUUID()}`;
+  // randomUUID is missing on pages without https
+  const random = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (each) => each.toString(16).padStart(2, "0")).join("");
+  const person = localStorage.getItem(kept) || `web-${random()}`;
   localStorage.setItem(kept, person);
   const address = `${base}/api/bots/${encodeURIComponent(bot)}`;
   let after = 0;
@@ -64,7 +66,7 @@
     if (!message) return;
     field.value = "";
     show(message, true);
-    const answer = await send({ message_id: crypto.randomUUID(), person, message });
+    const answer = await send({ message_id: random(), person, message });
     if (answer.reply || answer.detail) show(answer.reply || answer.detail, false);
   });
 

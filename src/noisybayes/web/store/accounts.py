@@ -15,7 +15,7 @@ from .part import Part, check_name
 from .schema import account, failed_login, session
 
 #: Each may do what those before it may.
-ROLES = ("viewer", "reviewer", "admin")
+ROLES = ("viewer", "reviewer", "salesperson", "admin")
 SESSION_LASTS = timedelta(days=7)
 # so many wrong tokens cost nothing; each one after them doubles the wait
 _FREE_FAILURES = 5

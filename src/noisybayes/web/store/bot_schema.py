@@ -109,3 +109,5 @@ outgoing = Table(
     sqlite_autoincrement=True,
 )
 Index("outgoing_waiting", outgoing.c.delivered, outgoing.c.id)
+Index("outgoing_due", outgoing.c.delivered, outgoing.c.due)  # few of many wait for their time
+Index("outgoing_dialog", outgoing.c.dialog_id)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Row, bindparam, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from .conversations import Consequences, write_consequences
+from .conversations import Consequences, Conversation, begin_conversation, write_consequences
 from .errors import Conflict, NotFound
 from .kinds import clean_text, now
 from .part import Part, check_name
@@ -33,14 +33,6 @@ class Chats(Part):
                 raise _no_dialog(dialog_id)
             return _info(row)._replace(turns=[_turn(one) for one in connection.execute(turns)])
 
-    def dialog_head(self, dialog_id: str) -> DialogInfo:
-        """A dialog without its turns, which the next answer does not need."""
-        with self._database.read() as connection:
-            row = connection.execute(_HEAD, {"of_dialog": dialog_id}).one_or_none()
-        if row is None:
-            raise _no_dialog(dialog_id)
-        return _info(row)
-
     def add_turn(
         self,
         dialog_id: str,
@@ -55,25 +47,29 @@ class Chats(Part):
         reply: str,
         fired: list[str],
         consequences: Consequences | None = None,
+        begins: Conversation | None = None,
     ) -> ChatTurn:
-        """The next turn after the `seen` ones, and the state after it; Conflict if there are others by now."""
+        """The next turn after the `seen` ones, and the state after it; Conflict if there are others by now.
+
+        `begins`: the dialog begins with this turn, as this conversation; Conflict if the person has one by now.
+        """
         added = ChatTurn(
             seen + 1, clean_text(message), clean_text(category), clean_text(title), float(confidence), bool(handover),
             clean_text(reply), [clean_text(rule) for rule in fired], now(),
         )  # fmt: skip
-        # the count makes sure of the order: of two at once, the second finds a row that it does not match any more
-        before = (dialog.c.id == dialog_id) & (dialog.c.n_turns == seen)
-        with self._database.write(durable=False) as connection:
-            if not connection.execute(update(dialog).where(before).values(state=state, n_turns=seen + 1)).rowcount:
-                there = connection.execute(
-                    select(dialog.c.n_turns).where(dialog.c.id == dialog_id)
-                ).scalar_one_or_none()
-                if there is None:
-                    raise _no_dialog(dialog_id)
-                raise Conflict(f"the dialog {dialog_id!r} has {there} turns by now, not {seen}; read it again")
-            connection.execute(_TURN, {"dialog_id": dialog_id, **added._asdict()})
-            if consequences is not None:
-                write_consequences(connection, dialog_id, seen + 1, consequences)
+        try:
+            with self._database.write(durable=False) as connection:
+                if begins is None:
+                    _go_on(connection, dialog_id, seen, state)
+                else:
+                    begun = {"id": dialog_id, "state": state, "n_turns": 1, "created": added.created}
+                    connection.execute(_DIALOG, begun)
+                    begin_conversation(connection, begins)
+                connection.execute(_TURN, {"dialog_id": dialog_id, **added._asdict()})
+                if consequences is not None:
+                    write_consequences(connection, dialog_id, seen + 1, consequences)
+        except IntegrityError:
+            raise Conflict("another server answered this person at the same time; send the message again") from None
         return added
 
     def chat_counts(self) -> tuple[int, int]:
@@ -89,8 +85,23 @@ class Chats(Part):
             return [_info(row) for row in connection.execute(newest)]
 
 
-_HEAD = select(dialog).where(dialog.c.id == bindparam("of_dialog"))
-_TURN = insert(turn)
+# made once: to build a statement takes longer than to run it
+_DIALOG, _TURN = insert(dialog), insert(turn)
+_NEXT = (
+    update(dialog)
+    .where(dialog.c.id == bindparam("of_dialog"), dialog.c.n_turns == bindparam("seen"))
+    .values(state=bindparam("after"), n_turns=dialog.c.n_turns + 1)
+)
+
+
+def _go_on(connection: Connection, dialog_id: str, seen: int, state: dict[str, Any]) -> None:
+    """The count makes sure of the order: of two at once, the second finds a row that it does not match any more."""
+    if connection.execute(_NEXT, {"of_dialog": dialog_id, "seen": seen, "after": state}).rowcount:
+        return
+    there = connection.execute(select(dialog.c.n_turns).where(dialog.c.id == dialog_id)).scalar_one_or_none()
+    if there is None:
+        raise _no_dialog(dialog_id)
+    raise Conflict(f"the dialog {dialog_id!r} has {there} turns by now, not {seen}; read it again")
 
 
 def _no_dialog(dialog_id: str) -> NotFound:

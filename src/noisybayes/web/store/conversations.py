@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, bindparam, insert, select, update
-from sqlalchemy.exc import IntegrityError
 
 from .bot_schema import conversation, handover, lead, outgoing, person_reply, received
 from .kinds import now
-from .part import Part, check_name
+from .part import Part
 from .schema import dialog
+from .values import DialogInfo
 
 
 class Conversation(NamedTuple):
@@ -19,6 +19,14 @@ class Conversation(NamedTuple):
     bot: str
     person: str
     paused: bool
+
+
+class Incoming(NamedTuple):
+    """Where a message belongs; nothing of it for the first message of a person."""
+
+    answered: tuple[str, int] | None = None  # dialog and turn, if the message came before
+    conversation: Conversation | None = None
+    dialog: DialogInfo | None = None  # without its turns
 
 
 class Lead(NamedTuple):
@@ -54,34 +62,17 @@ class Conversations(Part):
             row = connection.execute(select(conversation).where(conversation.c.dialog_id == dialog_id)).one_or_none()
         return Conversation(dialog_id, bot, dialog_id, False) if row is None else Conversation(*row)
 
-    def conversation_with(self, bot: str, person: str, dialog_id: str, state: dict[str, Any]) -> Conversation:
-        """The conversation of a person with a bot; begun as `dialog_id` if there is none."""
-        check_name("person", person)
-        found = self._with(bot, person)
-        if found is not None:
-            return found
-        try:
-            with self._database.write(durable=False) as connection:
-                values = {"id": dialog_id, "state": state, "n_turns": 0, "created": now()}
-                connection.execute(insert(dialog).values(values))
-                values = {"dialog_id": dialog_id, "bot": bot, "person": person, "paused": False}
-                connection.execute(insert(conversation).values(values))
-        except IntegrityError:  # somebody else was faster
-            pass
-        found = self._with(bot, person)
-        assert found is not None
-        return found
-
-    def _with(self, bot: str, person: str) -> Conversation | None:
+    def incoming(self, bot: str, message_id: str, person: str) -> Incoming:
+        """What is known when a message comes."""
         with self._database.read() as connection:
+            before = connection.execute(_BEFORE, {"of_bot": bot, "of_message": message_id}).one_or_none()
+            if before is not None:
+                return Incoming(answered=(before.dialog_id, before.ordinal))
             row = connection.execute(_WITH, {"of_bot": bot, "of_person": person}).one_or_none()
-        return None if row is None else Conversation(*row)
-
-    def received_before(self, bot: str, message_id: str) -> tuple[str, int] | None:
-        """Dialog and turn of a message that was answered already."""
-        with self._database.read() as connection:
-            row = connection.execute(_BEFORE, {"of_bot": bot, "of_message": message_id}).one_or_none()
-        return None if row is None else (row.dialog_id, row.ordinal)
+        if row is None:
+            return Incoming()
+        spoken = Conversation(row.dialog_id, row.bot, row.person, row.paused)
+        return Incoming(None, spoken, DialogInfo(row.dialog_id, row.state, [], row.created, row.n_turns))
 
     def pause(self, dialog_id: str, bot: str, paused: bool) -> None:
         with self._database.write() as connection:
@@ -110,16 +101,32 @@ _RECEIVED, _LEAD, _OUTGOING = insert(received), insert(lead), insert(outgoing)
 _BEFORE = select(received.c.dialog_id, received.c.ordinal).where(
     received.c.bot == bindparam("of_bot"), received.c.message_id == bindparam("of_message")
 )
-_WITH = select(conversation).where(
-    conversation.c.bot == bindparam("of_bot"), conversation.c.person == bindparam("of_person")
+_WITH = (
+    select(conversation, dialog.c.state, dialog.c.n_turns, dialog.c.created)
+    .join(dialog, dialog.c.id == conversation.c.dialog_id)
+    .where(conversation.c.bot == bindparam("of_bot"), conversation.c.person == bindparam("of_person"))
 )
+_PAUSE = (
+    update(conversation).where(conversation.c.dialog_id == bindparam("of_dialog")).values(paused=bindparam("is_paused"))
+)
+_CONVERSATION, _HANDOVER = insert(conversation), insert(handover)
+_WAITS_ON = (
+    update(handover)
+    .where(handover.c.dialog_id == bindparam("of_dialog"), handover.c.open)
+    .values(
+        ordinal=bindparam("last"), draft=bindparam("newest"), changed=bindparam("moment"),
+        n_messages=handover.c.n_messages + 1,
+    )
+)  # fmt: skip
+
+
+def begin_conversation(connection: Connection, begun: Conversation) -> None:
+    connection.execute(_CONVERSATION, begun._asdict())
 
 
 def set_paused(connection: Connection, dialog_id: str, bot: str, paused: bool) -> None:
-    own = conversation.c.dialog_id == dialog_id
-    if not connection.execute(update(conversation).where(own).values(paused=paused)).rowcount:
-        values = {"dialog_id": dialog_id, "bot": bot, "person": dialog_id, "paused": paused}
-        connection.execute(insert(conversation).values(values))
+    if not connection.execute(_PAUSE, {"of_dialog": dialog_id, "is_paused": paused}).rowcount:
+        begin_conversation(connection, Conversation(dialog_id, bot, dialog_id, paused))
 
 
 def write_consequences(connection: Connection, dialog_id: str, ordinal: int, found: Consequences) -> None:
@@ -147,9 +154,13 @@ def write_consequences(connection: Connection, dialog_id: str, ordinal: int, fou
 
 def _hand_over(connection: Connection, place: dict[str, Any], ordinal: int, found: Consequences) -> None:
     """A dialog waits once, however much the customer writes."""
-    waiting = (handover.c.dialog_id == place["dialog_id"]) & handover.c.open
-    values = {"ordinal": ordinal, "draft": found.draft, "changed": now()}
-    more = update(handover).where(waiting).values(**values, n_messages=handover.c.n_messages + 1)
-    if not connection.execute(more).rowcount:
-        fresh = {**place, **values, "n_messages": 1, "reason": found.reason, "open": True, "opened": now()}
-        connection.execute(insert(handover).values(fresh))
+    moment = now()
+    more = {"of_dialog": place["dialog_id"], "last": ordinal, "newest": found.draft, "moment": moment}
+    if not connection.execute(_WAITS_ON, more).rowcount:
+        connection.execute(
+            _HANDOVER,
+            {
+                **place, "ordinal": ordinal, "draft": found.draft, "changed": moment, "n_messages": 1,
+                "reason": found.reason, "open": True, "opened": moment,
+            },
+        )  # fmt: skip

@@ -136,6 +136,8 @@ class Database:
             if isinstance(error, OverflowError) or getattr(error.orig, "sqlstate", None) == _OUT_OF_RANGE:
                 raise NotFound("there is nothing with a number as large as that") from error
             raise Unavailable(f"the store {self.name} does not work: {_said(error.orig)}") from error
+        except sqlite3.Error as error:  # when a transaction begins
+            raise Unavailable(f"the store {self.name} does not work: {_said(error)}") from error
         except PoolTimeout as error:
             raise self._too_busy() from error
 
@@ -205,12 +207,14 @@ def _begin(connection: Connection) -> None:
     # a transaction that reads first and writes later could not be repeated for it: writers take their turn at once
     options = connection.get_execution_options()
     synchronous = options.get("sqlite_write")
+    raw = connection.connection.dbapi_connection  # by itself: what SQLAlchemy does around a statement takes longer
+    assert isinstance(raw, sqlite3.Connection)
     if synchronous is None:
-        connection.exec_driver_sql("BEGIN")
+        raw.execute("BEGIN")
     else:
-        connection.exec_driver_sql(f"PRAGMA busy_timeout = {int(1000 * options.get('patience', _PATIENCE))}")
-        connection.exec_driver_sql(f"PRAGMA synchronous = {synchronous}")
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        raw.execute(f"PRAGMA busy_timeout = {int(1000 * options.get('patience', _PATIENCE))}")
+        raw.execute(f"PRAGMA synchronous = {synchronous}")
+        raw.execute("BEGIN IMMEDIATE")
 
 
 def _said(error: BaseException | None) -> str:

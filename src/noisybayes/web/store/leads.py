@@ -11,6 +11,7 @@ from .bot_schema import conversation, handover, lead, person_reply, turn_label
 from .conversations import Consequences, Event, set_paused, write_consequences
 from .errors import Conflict, NotFound
 from .kinds import now
+from .outbox import forget_contact
 from .part import Part
 from .schema import turn
 
@@ -63,10 +64,14 @@ class Leads(Part):
             return [LeadInfo(*row) for row in connection.execute(chosen)]
 
     def remove_lead(self, lead_id: int) -> None:
-        """Somebody asked to be forgotten."""
+        """Somebody asked to be forgotten: what the webhook was or would be told of it goes too."""
         with self._database.write() as connection:
-            if not connection.execute(delete(lead).where(lead.c.id == lead_id)).rowcount:
+            chosen = select(lead.c.dialog_id, lead.c.contact).where(lead.c.id == lead_id)
+            row = connection.execute(chosen).one_or_none()
+            if row is None:
                 raise NotFound(f"there is no lead {lead_id}; it may have been removed")
+            connection.execute(delete(lead).where(lead.c.id == lead_id))
+            forget_contact(connection, row.dialog_id, row.contact)
 
     def handovers(self, order: Order = "newest", limit: int = 100, bot: str | None = None) -> list[HandoverInfo]:
         """The open ones; the hottest have left contact details, or wrote most since they wait."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, and_, func, select, update
+from sqlalchemy import Connection, bindparam, delete, func, select, update
 
 from .bot_schema import outgoing
 from .kinds import now
 from .part import Part
+
+_KEPT = timedelta(days=7)
 
 
 class Outgoing(NamedTuple):
@@ -21,25 +23,20 @@ class Outgoing(NamedTuple):
     attempts: int
 
 
+class Backlog(NamedTuple):
+    events: int
+    dialogs: int
+    attempts: int  # of the oldest event
+    problem: str  # why it was not taken
+    again: datetime | None  # when it is sent again
+
+
 class Outbox(Part):
-    def due_events(self, bots: list[str], limit: int = 100) -> list[Outgoing]:
-        """Of every dialog the oldest event that was not taken, if its time has come: so they arrive in order."""
-        first = (
-            select(func.min(outgoing.c.id))
-            .where(outgoing.c.delivered.is_(False), outgoing.c.bot.in_(bots))
-            .group_by(outgoing.c.dialog_id)
-        )
-        chosen = (
-            select(
-                outgoing.c.id, outgoing.c.bot, outgoing.c.dialog_id, outgoing.c.kind, outgoing.c.body,
-                outgoing.c.attempts,
-            )
-            .where(outgoing.c.id.in_(first), outgoing.c.due <= now())
-            .order_by(outgoing.c.id)
-            .limit(limit)
-        )  # fmt: skip
+    def due_events(self, bot: str, limit: int = 100) -> list[Outgoing]:
+        """The oldest events that were not taken, without dialogs of which one waits for its time: those keep order."""
         with self._database.read() as connection:
-            return [Outgoing(*row) for row in connection.execute(chosen)]
+            rows = connection.execute(_DUE, {"of_bot": bot, "moment": now(), "most": limit})
+            return [Outgoing(*row) for row in rows]
 
     def settle_events(self, taken: list[int], failed: list[tuple[int, str, float]]) -> None:
         """What became of events that were sent; of the failed ones why, and after how many seconds to try again."""
@@ -59,12 +56,42 @@ class Outbox(Part):
         }  # fmt: skip
         connection.execute(update(outgoing).where(outgoing.c.id == event_id).values(values))
 
-    def events_waiting(self) -> tuple[int, str, datetime | None]:
-        """How many wait, why the last of them did, and since when the webhook is tried again."""
+    def backlog(self) -> dict[str, Backlog]:
+        """What waits, by bot."""
         waiting = outgoing.c.delivered.is_(False)
-        failed = and_(waiting, outgoing.c.attempts > 0)
-        last = select(outgoing.c.problem, outgoing.c.due).where(failed).order_by(outgoing.c.due.desc()).limit(1)
+        chosen = (
+            select(outgoing.c.bot, func.count(), func.count(outgoing.c.dialog_id.distinct()), func.min(outgoing.c.id))
+            .where(waiting).group_by(outgoing.c.bot)
+        )  # fmt: skip
         with self._database.read() as connection:
-            count = int(connection.execute(select(func.count()).select_from(outgoing).where(waiting)).scalar_one())
-            row = connection.execute(last).one_or_none()
-        return (count, "", None) if row is None else (count, row.problem, row.due)
+            found = {}
+            for bot, events, dialogs, oldest in connection.execute(chosen):
+                row = connection.execute(_OLDEST, {"of_id": oldest}).one()
+                found[bot] = Backlog(events, dialogs, row.attempts, row.problem, row.due if row.attempts else None)
+        return found
+
+    def forget_delivered(self) -> None:
+        """What was taken some days ago is of no more use."""
+        old = outgoing.c.delivered & (outgoing.c.due < now() - _KEPT)
+        with self._database.write(durable=False) as connection:
+            connection.execute(delete(outgoing).where(old))
+
+
+def forget_contact(connection: Connection, dialog_id: str, contact: str) -> None:
+    """Events with these contact details, sent or not."""
+    ours = (outgoing.c.dialog_id == dialog_id) & (outgoing.c.kind == "lead")
+    rows = connection.execute(select(outgoing.c.id, outgoing.c.body).where(ours))
+    gone = [row.id for row in rows if row.body.get("contact") == contact]
+    connection.execute(delete(outgoing).where(outgoing.c.id.in_(gone)))
+
+
+# made once: to build a statement takes longer than to run it
+_OURS = outgoing.c.delivered.is_(False) & (outgoing.c.bot == bindparam("of_bot"))
+_BLOCKED = select(outgoing.c.dialog_id).where(outgoing.c.delivered.is_(False), outgoing.c.due > bindparam("moment"))
+_DUE = (
+    select(outgoing.c.id, outgoing.c.bot, outgoing.c.dialog_id, outgoing.c.kind, outgoing.c.body, outgoing.c.attempts)
+    .where(_OURS, outgoing.c.dialog_id.not_in(_BLOCKED))
+    .order_by(outgoing.c.id)
+    .limit(bindparam("most"))
+)
+_OLDEST = select(outgoing.c.attempts, outgoing.c.problem, outgoing.c.due).where(outgoing.c.id == bindparam("of_id"))
