@@ -4,28 +4,19 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from noisybayes import BernoulliINB, _files, simulate
+from noisybayes import _files
 from noisybayes._files import recover, whole_file, whole_folder
+from noisybayes.bench.crash.points import count_operations
+from noisybayes.bench.crash.runner import run_scenario
+from noisybayes.bench.crash.scenarios import SCENARIOS, Scenario
 
-from .crash_points import count_operations, points, run
-
-EXAMPLE = Path(__file__).parents[1] / "examples" / "dealership.csv"
-START = "\nfrom pathlib import Path\ncount_operations(int(sys.argv[1]), Path(sys.argv[2]) if sys.argv[2] else None)\n"
-SCRIPTS = {
-    "audit": "from noisybayes.report.outputs import write_audit\n"
-    "from noisybayes import audit\nimport polars as pl\n"
-    f"found = audit(pl.read_csv({str(EXAMPLE)!r}, n_rows=80), label='label', text=['message'])" + START
-    + "write_audit(found, Path('out'))",
-    "model": "from noisybayes.estimators.persist import load_model\n"
-    "model = load_model('../given')" + START + "model.save('out')",
-    "table": "import polars as pl\nfrom noisybayes.data.read import write_batches\n"
-    "frames = [pl.DataFrame({'a': [1, 2]}), pl.DataFrame({'a': [3]})]" + START
-    + "write_batches(frames, 'out', 'parquet')",
-}  # fmt: skip
+POINTS = 2  # of each scenario here; `noisybayes bench crash` takes all
 
 
 def content(path):
@@ -35,30 +26,54 @@ def content(path):
     return path.read_bytes() if path.exists() else None
 
 
-def without_times(found):
-    """An audit, without when it was made; a zip file knows that too."""
-    if isinstance(found, dict):
-        return sorted(found)
-    return None if found is None else len(found) > 0
+KILL_SOME = """
+import sys
+from pathlib import Path
+from noisybayes.bench.crash.runner import FAILURES, run_scenario
+from noisybayes.bench.crash.scenarios import SCENARIOS
+found = run_scenario(SCENARIOS[sys.argv[1]], Path(sys.argv[2]), int(sys.argv[3]))
+assert found["operations"] > 5 and found["killed"] == int(sys.argv[3]), found
+assert not any(found[failure] for failure in FAILURES), found
+"""
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
-def test_killed_at_a_file_operation(name, tmp_path):
-    report = tmp_path / "report"
-    rows = simulate(40, n_features=5, n_classes=2, random_state=0)
-    BernoulliINB().fit(rows.X, rows.y).save(tmp_path / "given")
-    (tmp_path / "first").mkdir()
-    assert run(SCRIPTS[name], -1, tmp_path / "first", report) == 0
-    whole = without_times(content(tmp_path / "first" / "out"))
-    n_operations = len(report.read_bytes())
-    assert n_operations > 5
-    (tmp_path / "again").mkdir()  # each run finds what the killed ones before it left
-    for kill_at in points(n_operations, most=4):
-        assert run(SCRIPTS[name], kill_at, tmp_path / "again") == -signal.SIGKILL
-        assert without_times(content(tmp_path / "again" / "out")) in (None, whole), kill_at
-    assert run(SCRIPTS[name], -1, tmp_path / "again") == 0
-    assert without_times(content(tmp_path / "again" / "out")) == whole
-    assert [path.name for path in (tmp_path / "again").iterdir()] == ["out"]
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_killed_at_some_operations(name, tmp_path):
+    """In a process without threads: it is copied for each kill."""
+    environment = {**os.environ, "POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    arguments = [sys.executable, "-c", KILL_SOME, name, str(tmp_path), str(POINTS)]
+    done = subprocess.run(arguments, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_writer_that_is_not_careful_is_found_out(tmp_path):
+    """Written in place, half of the content is there after a kill; its workspace stays."""
+
+    def careless(folder):
+        (folder / "workspace").mkdir(exist_ok=True)
+        for name in ("a", "b"):
+            with (folder / name).open("a") as file:
+                file.write("x")
+        (folder / "workspace").rmdir()
+
+    def once_more(folder):
+        for name in ("a", "b"):
+            (folder / name).write_text("x")
+
+    def both(folder):
+        return [content(folder / name) for name in ("a", "b")]
+
+    found = run_scenario(Scenario(lambda folder: None, careless, once_more, both), tmp_path)
+    assert found["killed"] == found["operations"] == 4
+    assert (found["not_whole"], found["differs"], found["leftovers"]) == (1, 0, 3)
+    found = run_scenario(Scenario(lambda folder: None, careless, careless, both), _new(tmp_path))
+    assert found["differs"] == 2
+
+
+def _new(folder):
+    made = folder / "second"
+    made.mkdir()
+    return made
 
 
 def killed(work, kill_at):

@@ -24,6 +24,8 @@ from noisybayes.bench.paper.page import render_figures
 from noisybayes.bench.paper.page import render_page as render_paper_page
 from noisybayes.bench.review.page import render_figures as render_review_figures
 from noisybayes.bench.review.page import render_page as render_review_page
+from noisybayes.bench.security_page import TABLES as SECURITY_TABLES
+from noisybayes.bench.security_page import write_page as write_security_page
 from noisybayes.bench.speed.page import render_page as render_speed_page
 from noisybayes.cli.app import app
 from noisybayes.data.errors import InputError
@@ -74,6 +76,17 @@ def test_the_page_of_the_paper_and_its_pictures_are_made_from_the_stored_results
     assert (ROOT / "docs" / "reproduce.md").read_text(encoding="utf-8") == render_paper_page(ROOT)
     for name, svg in render_figures(ROOT).items():
         assert (ROOT / "docs" / "img" / name).read_text(encoding="utf-8") == svg
+
+
+def test_the_tables_of_the_security_page_are_made_from_the_stored_results(tmp_path):
+    for folder in ("docs", "results"):
+        (tmp_path / folder).mkdir()
+    page = ROOT / "docs" / "security.md"
+    (tmp_path / "docs" / page.name).write_bytes(page.read_bytes())
+    text = page.read_text(encoding="utf-8")
+    for name in (name for name in SECURITY_TABLES if f"<!-- {name}: begin -->" in text):
+        (tmp_path / "results" / f"{name}.csv").write_bytes((ROOT / "results" / f"{name}.csv").read_bytes())
+    assert write_security_page(tmp_path).read_text(encoding="utf-8") == text
 
 
 def test_the_benchmarks_page_is_made_from_the_stored_results():

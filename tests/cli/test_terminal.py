@@ -103,13 +103,28 @@ def decided():
     raise click.exceptions.Exit(1)
 
 
-@pytest.mark.parametrize(("command", "code"), [(interrupted, INTERRUPTED), (refused, 2), (decided, 1)])
+@click.command()
+def too_large():
+    raise MemoryError
+
+
+@pytest.mark.parametrize(("command", "code"), [(interrupted, INTERRUPTED), (refused, 2), (decided, 1), (too_large, 1)])
 def test_exit_codes(monkeypatch, command, code):
     monkeypatch.setattr(commands, "app", command)
     monkeypatch.setattr("sys.argv", ["noisybayes"])
     with pytest.raises(SystemExit) as end:
         main()
     assert end.value.code == code
+
+
+def test_too_little_memory_is_said_in_a_sentence(monkeypatch, capsys):
+    monkeypatch.setattr(commands, "app", too_large)
+    monkeypatch.setattr("sys.argv", ["noisybayes"])
+    with pytest.raises(SystemExit):
+        main()
+    assert capsys.readouterr().err == (
+        "Error: there is not enough memory for this; use fewer columns, or rows on disk (--memory)\n"
+    )
 
 
 def test_out_is_refused_before_anything_is_read(tmp_path):

@@ -10,10 +10,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+from noisybayes import _memory
 from noisybayes.data.cells import as_numbers, as_text, as_truths
 from noisybayes.data.errors import InputError
 from noisybayes.data.read import read_table
-from noisybayes.data.roles import Roles, check_labels, find_roles, labels_of, verified_of
+from noisybayes.data.roles import Roles, check_labels, check_number_of_labels, find_roles, labels_of, verified_of
 
 EXAMPLE = Path(__file__).parents[2] / "examples/dealership.csv"
 N = 60
@@ -86,6 +87,7 @@ DATES = "holds dates, which are no feature by themselves; --categorical x uses y
             "--text or --categorical uses it"),
         ("x", [[1]] * N, "holds lists, which are not used as a feature"),
         ("x", [datetime.date(2020, 1, 1)] * N, DATES),
+        ("x", [f"{i + 1}.5e150" for i in range(N)], "holds numbers beyond 1e+100, whose squares cannot be computed"),
         ("customerId", ["a", "b"] * 30, "looks like an identifier"),
         ("x", [f"C-{10_000 + i % 40}" for i in range(N)], "looks like an identifier"),
         *[("x", [cell] * 30 + ["2024-05-18"] * 30, DATES)
@@ -222,6 +224,16 @@ def test_what_cannot_be_labels(given, text):
 
 def test_many_labels_of_many_rows_are_labels():
     assert check_labels(labels(*[str(i % 1001) for i in range(20_021)]), roles()) == []
+
+
+def test_more_classes_than_the_machine_can_hold(monkeypatch):
+    monkeypatch.setattr(_memory, "installed_memory", lambda: 8_000_000_000)
+    text = refusal(check_number_of_labels, 10_000_000, 100_000, roles())
+    assert text == (
+        "the label column 'label': 100,000 classes are too many for this machine: the mislabeling matrix and its sums "
+        "would take about 960 GB, and it has 8 GB; merge rare classes, or use other labels"
+    )
+    check_number_of_labels(10_000_000, 5_000, roles())
 
 
 def test_doubts_about_labels():

@@ -201,6 +201,13 @@ def test_a_thousand_classes(mislabel):
     np.testing.assert_allclose(model.mislabel_matrix_.sum(axis=0), 1.0, rtol=1e-6)
 
 
+@pytest.mark.parametrize("make", [BernoulliINB, MultinomialINB, GaussianINB])
+def test_more_classes_than_the_machine_can_hold(make):
+    y = np.arange(200_000) % 100_000
+    with pytest.raises(ValueError, match="y: 100,000 classes are too many for this machine: .* 960 GB, .* merge rare"):
+        make().fit(np.ones((len(y), 1)), y)
+
+
 def test_columns_and_labels_not_seen_at_fit_time():
     model = BernoulliINB().fit(X, Y)
     with pytest.raises(ValueError, match="X has 4 features, but BernoulliINB is expecting 3 features as input"):

@@ -93,6 +93,11 @@ def test_values_that_cannot_be_read():
         "--categorical x"
     )
     assert refusal(lambda: dense(numeric=["1", "inf"])).startswith("row 2: 'inf' in the column 'x' is not a number;")
+    assert refusal(lambda: dense(numeric=["1", "1e154"])) == (
+        "row 2: '1e154' in the column 'x' is beyond 1e+100, so that its square cannot be computed; "
+        "correct it, empty it, or read the column with --categorical x"
+    )
+    assert "'-1e+154' in the column 'x' is beyond 1e+100" in refusal(lambda: dense(numeric=[1.0, -1e154]))
     assert refusal(lambda: dense(binary=["yes", "maybe"])) == (
         "row 2: 'maybe' in the column 'x' is neither yes nor no (1/0, true/false, yes/no); "
         "correct it, empty it, or read the column with --categorical x"

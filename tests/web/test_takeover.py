@@ -73,6 +73,26 @@ def test_a_fit_of_a_server_that_lives_is_left_alone(store, table_id, monkeypatch
         jobs.stop()
 
 
+def test_leases_are_renewed_after_any_error(store, table_id, monkeypatch):
+    """Without the thread that renews them, another server would take a fit that is being worked on."""
+    monkeypatch.setattr(fits, "LEASE_LASTS", fits.timedelta(seconds=1))
+    real, errors = Store.renew_leases, [RuntimeError("a bug"), KeyError("another"), OSError("no socket")]
+
+    def renew(self, owner):
+        if errors:
+            raise errors.pop()
+        return real(self, owner)
+
+    monkeypatch.setattr(Store, "renew_leases", renew)
+    fit_id = store.start_fit(table_id, "a server that is killed now")
+    jobs = Jobs(store, heartbeat=0.05)
+    jobs.watch()
+    wait_until(lambda: store.fit(fit_id).state == "done")
+    assert not errors
+    assert jobs._watcher.is_alive()
+    jobs.stop()
+
+
 def test_a_result_waits_for_a_store_that_does_not_work(store, table_id, monkeypatch):
     from noisybayes.web.store import Unavailable
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 from typing import Any
 
+from .._memory import installed_memory
 from ..data.errors import InputError
 
 # Share of the memory beyond which a file counts as large: a table takes several times the size of its file.
@@ -36,12 +36,8 @@ def file_size_limit(data: Any, memory: int | None, resume: bool = False, *, on_c
     if on_cluster and memory is None:
         return None
     if memory is not None or resume:
-        return memory or int(_OURS * _installed())
+        return memory or int(_OURS * installed_memory())
     paths = data if isinstance(data, list | tuple) else [data]
     files = [Path(path) for path in paths if isinstance(path, str | Path)]
     n_bytes = sum(path.stat().st_size for path in files if path.is_file())
-    return int(_OURS * _installed()) if n_bytes > _LARGE * _installed() else None
-
-
-def _installed() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return int(_OURS * installed_memory()) if n_bytes > _LARGE * installed_memory() else None

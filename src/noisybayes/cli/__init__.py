@@ -36,4 +36,8 @@ def _run() -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
+    except MemoryError:
+        said = "there is not enough memory for this; use fewer columns, or rows on disk (--memory)"
+        click.echo(f"Error: {said}", err=True)
+        return 1
     return code if isinstance(code, int) else 0

@@ -10,7 +10,7 @@ import polars as pl
 #: How files without a number or a yes / no say so.
 _MISSING = ("", "na", "n/a", "nan", "null", "none")
 _TRUTHS = {"0": 0.0, "0.0": 0.0, "false": 0.0, "no": 0.0, "1": 1.0, "1.0": 1.0, "true": 1.0, "yes": 1.0}
-_LARGEST = 1e100  # beyond it, squares and their sums are infinite
+LARGEST = 1e100  # beyond it, squares and their sums are infinite
 _EXACT = 2.0**53  # beyond it, a float is not a whole number that anybody wrote
 
 
@@ -75,7 +75,7 @@ def as_numbers(series: pl.Series, style: str | None = None) -> Parsed:
     else:
         cells = _stripped(series)
         values = _parsed(cells, style or _best_style(cells))
-    bad = (values.is_null() & cells.is_not_null()) | (values.fill_nan(None).abs() > _LARGEST).fill_null(False)
+    bad = (values.is_null() & cells.is_not_null()) | (values.fill_nan(None).abs() > LARGEST).fill_null(False)
     return Parsed(values.fill_nan(None), bad)
 
 

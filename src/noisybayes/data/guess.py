@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from .cells import as_numbers, as_text, as_truths
+from .cells import LARGEST, as_numbers, as_text, as_truths
 from .column_names import is_id_name, is_labeler_name, is_labeling_name, is_model_name, is_text_name, is_truth_name
 
 _SPACELESS = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
@@ -123,6 +123,15 @@ def _are_numbers(column: pl.Series) -> bool:
     return not (as_numbers(column.head(_SAMPLE)).bad.any() or as_numbers(column).bad.any())
 
 
+def _are_huge(column: pl.Series) -> bool:
+    """Numbers throughout, some of which are too large to compute with."""
+    for part in (column.head(_SAMPLE), column):
+        parsed = as_numbers(part)
+        if not parsed.values.filter(parsed.bad).is_finite().fill_null(False).all():
+            return False
+    return True
+
+
 def _is_odd(dtype: pl.DataType) -> bool:
     return dtype.is_nested() or dtype.is_temporal() or dtype in (pl.Object, pl.Binary)
 
@@ -146,6 +155,8 @@ def _feature(column: pl.Series, values: pl.Series, n_distinct: int) -> Guess:
         return Guess("binary", "")
     if _are_numbers(column):
         return Guess("numeric", "") if n_distinct > _FEW_NUMBERS else Guess("categorical", count)
+    if _are_huge(column):
+        return Guess(None, f"holds numbers beyond {LARGEST:g}, whose squares cannot be computed")
     sample = values.gather_every(max(1, len(values) // _SAMPLE))
     is_short = _mean(sample.str.len_chars()) <= _SHORT
     if is_text_name(column.name):

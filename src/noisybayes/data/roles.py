@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from .._memory import too_many_classes
 from .cells import as_text
 from .column_names import is_truth_name, named_like_label, plain
 from .errors import InputError
@@ -139,6 +140,8 @@ def check_number_of_labels(n: int, k: int, roles: Roles) -> None:
             f"the label column {roles.label!r} has {k} distinct values in {n} rows and looks like an identifier or a "
             "text; name another one with --label"
         )
+    if (said := too_many_classes(k)) is not None:
+        raise InputError(f"the label column {roles.label!r}: {said}")
 
 
 def label_texts(column: pl.Series, missing_label: str | None, variants: Variants | None = None) -> pl.Series:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._memory import too_many_classes
+
 Array = NDArray[Any]
 
 
@@ -62,7 +64,10 @@ def find_classes(y: Array, missing: Array) -> Array:
         from sklearn.utils.multiclass import check_classification_targets
 
         check_classification_targets(present)
-    return np.unique(present)
+    classes = np.unique(present)
+    if (said := too_many_classes(len(classes))) is not None:
+        raise ValueError(f"y: {said}")
+    return classes
 
 
 def encode(labels: Array, missing: Array, classes: Array, name: str, missing_code: int) -> Array:

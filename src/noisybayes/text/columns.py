@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -10,7 +11,7 @@ import numpy as np
 import polars as pl
 from scipy import sparse
 
-from ..data.cells import Parsed, as_numbers, as_text, as_truths
+from ..data.cells import LARGEST, Parsed, as_numbers, as_text, as_truths
 from ..data.errors import InputError
 from .counts import Array
 from .dates import PARTS, date_parts
@@ -212,7 +213,15 @@ def truths(column: pl.Series, n_before: int = 0) -> pl.Series:
 
 
 def numbers(column: pl.Series, n_before: int = 0) -> pl.Series:
-    return _readable(column, as_numbers(column), "not a number", n_before)
+    parsed = as_numbers(column)
+    what = "not a number"
+    if parsed.bad.any() and _is_finite(parsed.values[parsed.bad.arg_max() or 0]):
+        what = f"beyond {LARGEST:g}, so that its square cannot be computed"
+    return _readable(column, parsed, what, n_before)
+
+
+def _is_finite(value: float | None) -> bool:
+    return value is not None and math.isfinite(value)
 
 
 def _known(column: pl.Series) -> pl.Series:

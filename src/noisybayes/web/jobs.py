@@ -71,6 +71,8 @@ class Jobs:
                     self._begin(table_id, fit_id)
             except StoreError as error:
                 _log.warning("leases were not renewed: %s", error)
+            except Exception:  # without this thread, fits are taken from a server that works on them
+                _log.exception("leases were not renewed")
             if self._stopped.wait(self._heartbeat):
                 return
 

@@ -16,6 +16,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
+from .._files import scratch_folder
 from ..data.errors import InputError
 
 # Each may take all of its memory: so many at once, besides the one fit; others wait.
@@ -24,10 +25,17 @@ TOO_MUCH_MEMORY = "the table needs more memory than it may take here; give a sma
 
 
 @contextmanager
+def room_for_work() -> Iterator[Path]:
+    """A private folder that is gone at the end; that of a killed server goes when the next one is made."""
+    with scratch_folder(Path(tempfile.gettempdir())) as folder:
+        yield folder
+
+
+@contextmanager
 def table_on_disk(content: bytes) -> Iterator[Path]:
     """A private folder with the content of a table in it, and room for results."""
-    with tempfile.TemporaryDirectory(prefix="noisybayes-") as folder:
-        path = Path(folder) / "table.parquet"
+    with room_for_work() as folder:
+        path = folder / "table.parquet"
         path.write_bytes(content)
         yield path
 

@@ -42,8 +42,10 @@ def serve(
     import uvicorn
 
     from .app import create_app
+    from .slow_headers import BoundedHead, raise_file_limit
     from .webhook import Sender
 
+    raise_file_limit()
     listener = _listen(settings)
     announce(_address(listener))
     app = create_app(store, settings, responder=responder)
@@ -51,7 +53,7 @@ def serve(
     if demo:
         add_demo(store, app)
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=5
+        app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=5, http=BoundedHead
     )
     try:
         if sender is not None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..data.decoding import check_encoding
 from ..data.errors import InputError
-from .limited import run_limited
+from .limited import room_for_work, run_limited
 
 MOST_SECONDS = 120
 SUFFIXES = (
@@ -28,8 +27,8 @@ def read_upload(name: str, content: bytes, most_memory: int, encoding: str = "")
     """encoding : detected if empty"""
     if encoding:
         check_encoding(encoding)
-    with tempfile.TemporaryDirectory(prefix="noisybayes-") as folder:
-        source, made = Path(folder) / _safe_name(name), Path(folder) / "table.parquet"
+    with room_for_work() as folder:
+        source, made = folder / _safe_name(name), folder / "table.parquet"
         source.write_bytes(content)
         arguments = {"source": str(source), "made": str(made), "encoding": encoding}
         try:

@@ -48,7 +48,7 @@ def test_crashes_and_hangs_are_counted_and_the_run_goes_on(monkeypatch):
     found = []
     for serve, numbers, result in ((_crash_in_worker, range(2), "crash"), (_hang_in_worker, range(2, 3), "hang")):
         monkeypatch.setattr(runner, "_serve", serve)
-        found += run("configs", numbers, seconds=0.5)
+        found += run("configs", numbers, seconds=0.05)
         assert {outcome.result for outcome in found[numbers.start :]} == {result}
     monkeypatch.setattr(runner, "_serve", real)
     (row,) = summary(found, seed=0)

@@ -82,17 +82,18 @@ def check(path: Path) -> bool:
     return True
 
 
-def _packed(members: Members, mended: bool = True, method: int = zipfile.ZIP_DEFLATED) -> bytes:
+def packed(members: Members, mended: bool = True, method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """A model file of these entries, with their checksums put right if it is `mended`."""
     if mended:
         document = json.loads(members["model.json"])
         for name in document["sha256"]:
             document["sha256"][name] = hashlib.sha256(members.get(name, b"")).hexdigest()
         members = members | {"model.json": json.dumps(document).encode()}
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", method) as archive:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", method) as archive:
         for name, data in members.items():
             archive.writestr(name, data)
-    return packed.getvalue()
+    return stream.getvalue()
 
 
 def _some_array(members: Members, rng: np.random.Generator) -> str:
@@ -117,7 +118,7 @@ def _array(members: Members, rng: np.random.Generator) -> bytes:
         array = np.full(array.shape, int(rng.choice([-1, 0, 11, 12, 2**31, -(2**62)])))
     stream = io.BytesIO()
     np.lib.format.write_array(stream, array)
-    return _packed(members | {name: stream.getvalue()})
+    return packed(members | {name: stream.getvalue()})
 
 
 def _header(members: Members, rng: np.random.Generator) -> bytes:
@@ -126,9 +127,7 @@ def _header(members: Members, rng: np.random.Generator) -> bytes:
     shape = ((2**40,), (2**62, 2), (-1,), (3, -3), (True,), "x", (0,), ())[int(rng.integers(8))]
     header = {"descr": _TYPES[int(rng.integers(len(_TYPES)))], "fortran_order": False, "shape": shape}
     text = (repr(header) if rng.random() < 0.8 else "(" * 3_000).encode()
-    return _packed(
-        members | {name: b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + members[name][128:]}
-    )
+    return packed(members | {name: b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + members[name][128:]})
 
 
 def _node(members: Members, rng: np.random.Generator) -> bytes:
@@ -137,12 +136,12 @@ def _node(members: Members, rng: np.random.Generator) -> bytes:
     places = list(_places(document))
     holder, key = places[int(rng.integers(len(places)))]
     holder[key] = _STRANGE[int(rng.integers(len(_STRANGE)))]
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
         archive.writestr("model.json", json.dumps(document))
         for name in members.keys() - {"model.json"}:
             archive.writestr(name, members[name])
-    return packed.getvalue()
+    return stream.getvalue()
 
 
 def _places(value: Any) -> Any:
@@ -156,7 +155,7 @@ def _places(value: Any) -> Any:
 def _swapped(members: Members, rng: np.random.Generator) -> bytes:
     """Two arrays change places."""
     one, other = _some_array(members, rng), _some_array(members, rng)
-    return _packed(members | {one: members[other], other: members[one]})
+    return packed(members | {one: members[other], other: members[one]})
 
 
 def _deep(members: Members, rng: np.random.Generator) -> bytes:
@@ -164,17 +163,17 @@ def _deep(members: Members, rng: np.random.Generator) -> bytes:
     opening, closing = (b"[", b"]") if rng.random() < 0.5 else (b'{"list":[', b"]}")
     deep = opening * depth + closing * depth
     document = members["model.json"].replace(b'"fitted": {', b'"fitted": {"deep_": ' + deep + b", ", 1)
-    return _packed(members | {"model.json": document}, mended=False)
+    return packed(members | {"model.json": document}, mended=False)
 
 
 def _bomb(members: Members, rng: np.random.Generator) -> bytes:
     """An entry that is large once unpacked; sometimes nobody asks for it."""
     name = _some_array(members, rng) if rng.random() < 0.5 else "model.json" if rng.random() < 0.5 else "unnamed.npy"
-    return _packed(members | {name: bytes(40_000_000)}, mended=name != "model.json")
+    return packed(members | {name: bytes(40_000_000)}, mended=name != "model.json")
 
 
 def _unpacked(members: Members, rng: np.random.Generator) -> bytes:
-    return _packed(members, method=int(rng.choice([zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])))
+    return packed(members, method=int(rng.choice([zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])))
 
 
 _CRAFTED: dict[str, Callable[[Members, np.random.Generator], bytes]] = {

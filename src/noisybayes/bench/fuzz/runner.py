@@ -10,7 +10,7 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,25 +19,28 @@ from ..store import Row
 from . import configs, models, tables
 
 KINDS = ("tables", "models", "configs")
-#: A case that takes longer hangs.
+RESULTS = ("read", "refused", "traceback", "wrong_rows", "crash", "hang")
+#: A case that takes longer hangs: seconds of a processor, since on a machine that others use time passes without work.
 SECONDS = 20.0
-# an audit of every tenth table goes on from reading to the summary
-_AUDITED = 10
+# a case that waits for something takes none; it hangs after so many times as long on the clock
+_WAITED = 30
+# an audit of every twentieth table goes on from reading to the summary
+_AUDITED = 20
 
 
 class Outcome(NamedTuple):
     kind: str
     number: int
     case: str
-    result: str  # "read", "refused", "traceback", "crash" or "hang"
+    result: str  # one of RESULTS
     detail: str = ""
-    seconds: float = 0.0
+    seconds: float = 0.0  # of a processor
 
 
 def run_case(kind: str, number: int, folder: Path) -> Outcome:
     """Make the file of this number and read it."""
     rng = np.random.default_rng([KINDS.index(kind), number])
-    name, start = "", perf_counter()
+    name, start = "", process_time()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of fits to a handful of odd rows
@@ -57,8 +60,9 @@ def run_case(kind: str, number: int, folder: Path) -> Outcome:
         if isinstance(error, KeyboardInterrupt | SystemExit):
             raise
         detail = "".join(traceback.format_exception(error, limit=-3))[-600:]
-        return Outcome(kind, number, name, "traceback", detail, perf_counter() - start)
-    return Outcome(kind, number, name, "read" if was_read else "refused", "", perf_counter() - start)
+        result = "wrong_rows" if isinstance(error, tables.WrongRowsError) else "traceback"
+        return Outcome(kind, number, name, result, detail, process_time() - start)
+    return Outcome(kind, number, name, "read" if was_read else "refused", "", process_time() - start)
 
 
 def run(kind: str, numbers: range, seconds: float = SECONDS) -> Iterator[Outcome]:
@@ -92,14 +96,14 @@ class _Worker:
             self._begun = 0.0
             self._begun = self._worked()
             self._ours.send((kind, number))
-            # on a machine that others use, time passes without work: as long again for a case that has hardly run
-            if not self._ours.poll(seconds) and (self._worked() > seconds / 2 or not self._ours.poll(5 * seconds)):
-                return Outcome(kind, number, "", "hang", "", perf_counter() - start)
+            while not self._ours.poll(seconds / 4):
+                if self._worked() > seconds or perf_counter() - start > _WAITED * seconds:
+                    return Outcome(kind, number, "", "hang", "", seconds)
             outcome: Outcome = self._ours.recv()
             return outcome
         except (EOFError, OSError):
             self._process.join(5)
-            return Outcome(kind, number, "", "crash", f"exit {self._process.exitcode}", perf_counter() - start)
+            return Outcome(kind, number, "", "crash", f"exit {self._process.exitcode}")
 
     def _worked(self) -> float:
         """Seconds of a processor; without a way to tell, all that passed."""
@@ -142,6 +146,3 @@ def summary(outcomes: list[Outcome], seed: int) -> list[Row]:
         }
         for (kind, case), group in sorted(groups.items())
     ]
-
-
-RESULTS = ("read", "refused", "traceback", "crash", "hang")

@@ -8,6 +8,7 @@ from .add import add
 from .crowd import crowd
 from .experiments import NAMES, experiment, page
 from .fuzz import fuzz
+from .hardening import connections, crash, servers
 from .quality import quality
 from .review import review
 from .speed import speed
@@ -23,5 +24,5 @@ def bench() -> None:
 
 for name, text in NAMES.items():
     bench.add_command(experiment(name, text))
-for command in (speed, quality, review, crowd, trust, fuzz, add, page):
+for command in (speed, quality, review, crowd, trust, fuzz, crash, servers, connections, add, page):
     bench.add_command(command)

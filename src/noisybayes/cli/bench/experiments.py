@@ -53,7 +53,7 @@ def experiment(name: str, text: str) -> click.Command:
 def page(root: Path) -> None:
     """Remake the pages of docs/ that are made from stored rows.
 
-    They are: benchmarks, methods, quality, reproduce, results, review, speed, trust.
+    They are: benchmarks, methods, quality, reproduce, results, review, speed, trust; and the tables of security.
     """
     from ...bench.pages import write_page
     from ...bench.paper.page import write_page as write_paper_page
@@ -61,12 +61,13 @@ def page(root: Path) -> None:
     from ...bench.quality.page import write_page as write_quality_page
     from ...bench.quality.results_page import write_page as write_results_page
     from ...bench.review.page import write_page as write_review_page
+    from ...bench.security_page import write_page as write_security_page
     from ...bench.speed.page import write_page as write_speed_page
     from ...bench.trust.page import write_page as write_trust_page
 
     pages = (
         write_page, write_quality_page, write_results_page, write_methods_page, write_paper_page, write_review_page,
-        write_speed_page, write_trust_page,
+        write_speed_page, write_trust_page, write_security_page,
     )  # fmt: skip
     for write in pages:
         click.echo(f"wrote {write(root)}")

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import click
 
+from .hardening import measured
 from .options import root_option
 from .quality import progress_bar
+
+_STORED_AFTER = 500  # files
 
 
 @click.command()
@@ -19,18 +22,35 @@ from .quality import progress_bar
     "--configs", type=click.IntRange(min=0), default=1_000, show_default=True, help="Broken configurations of the bot."
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Number of the first file.")
+@click.option(
+    "--coverage",
+    type=click.IntRange(min=1),
+    metavar="SECONDS",
+    help="Instead: change files guided by the lines that they reach (atheris), for so long each of tables and models.",
+)
+@click.option(
+    "--findings",
+    type=click.Path(path_type=Path),
+    default=Path("fuzz-findings"),
+    show_default=True,
+    help="Folder for what --coverage tries and finds.",
+)
 @root_option
-def fuzz(tables: int, models: int, configs: int, seed: int, root: Path) -> None:
+def fuzz(tables: int, models: int, configs: int, seed: int, coverage: int | None, findings: Path, root: Path) -> None:
     """Read files that are damaged or crafted, and count what is neither read nor refused with one sentence.
 
     Stores the rows in results/fuzz.csv and remakes the table in docs/security.md. Exit code 1 if a file raised a
-    traceback, ended the process or took longer than 20 seconds.
+    traceback, gave another number of rows, ended the process or took longer than 20 seconds.
     """
+    if coverage is not None:
+        _guided(coverage, findings, root)
+        return
     from rich.console import Console
     from rich.markdown import Markdown
 
-    from ...bench.fuzz.page import render, write_page
+    from ...bench.fuzz.page import render
     from ...bench.fuzz.runner import run, summary
+    from ...bench.security_page import write_page
     from ...bench.store import write_rows
 
     console = Console()
@@ -41,7 +61,11 @@ def fuzz(tables: int, models: int, configs: int, seed: int, root: Path) -> None:
         for kind, count in counts.items():
             for outcome in run(kind, range(seed, seed + count)):
                 outcomes.append(outcome)
+                if outcome.result not in ("read", "refused"):
+                    console.print(f"{kind} {outcome.number} ({outcome.case}): {outcome.result} {outcome.detail}")
                 bar.update(task, advance=1, description=kind)
+                if len(outcomes) % _STORED_AFTER == 0:  # who interrupts a long run keeps what was read
+                    write_rows(root / "results" / "fuzz.csv", summary(outcomes, seed))
     if not outcomes:
         raise click.ClickException("nothing to read: give --tables, --models or --configs")
     rows = summary(outcomes, seed)
@@ -49,8 +73,16 @@ def fuzz(tables: int, models: int, configs: int, seed: int, root: Path) -> None:
     console.print(Markdown(render(rows)))
     if (root / "docs" / "security.md").exists():
         console.print(f"wrote {write_page(root)}")
-    failed = [outcome for outcome in outcomes if outcome.result not in ("read", "refused")]
-    for outcome in failed[:20]:
-        console.print(f"{outcome.kind} {outcome.number} ({outcome.case}): {outcome.result} {outcome.detail}")
-    if failed:
+    if any(outcome.result not in ("read", "refused") for outcome in outcomes):
+        raise SystemExit(1)
+
+
+def _guided(seconds: int, work: Path, root: Path) -> None:
+    from ...bench.fuzz import guided
+
+    rows = measured("fuzz_guided", root, guided.measure(seconds, work.resolve()), guided.render)
+    for kind in guided.KINDS:
+        for name in guided.findings(work / kind):
+            click.echo(f"{work / kind / 'findings' / name}\n{guided.told(work / kind, name)}")
+    if any(row["traceback"] or row["crash_or_hang"] for row in rows):
         raise SystemExit(1)
