@@ -72,6 +72,27 @@ class Labelers(NamedTuple):
     differ: bool  # beyond chance; if not, `matrices` are all alike
 
 
+class SourceLevel(NamedTuple):
+    """A category, or a bin of times or numbers."""
+
+    name: str
+    start: str  # of a bin; else the name
+    n_rows: int  # with a label
+    error_rate: float
+    low: float
+    high: float
+
+
+class Source(NamedTuple):
+    """Where labels come from, and how often each level of it is wrong."""
+
+    column: str
+    kind: str  # "category", "number" or "time"
+    kept: bool  # mistakes depend on it, beyond chance
+    levels: tuple[SourceLevel, ...]  # times and numbers in their order
+    n_unknown: int  # rows with a label, whose level is not known
+
+
 class ModelScores(NamedTuple):
     """Scores of rows by a model as it is."""
 
@@ -102,6 +123,7 @@ class Judged:
     doubts: tuple[str, ...] = ()  # sentences: reasons not to believe a view
     opinion: Opinion | None = None  # a second opinion that has joined the labels
     labelers: Labelers | None = None  # who gave the labels, if that is known
+    sources: tuple[Source, ...] = ()  # where they come from, if that is known
 
     @property
     def out_of_fold(self) -> bool:

@@ -43,6 +43,12 @@ def join_labelers(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]
     return _join_several(judged, table) if table.several is not None else _join_one(judged, table)
 
 
+def labelers_of_rows(table: Table) -> Array:
+    """(n,) codes in the order of the names; their number where nobody knows."""
+    assert table.roles.labeler is not None
+    return _names_and_codes(table, table.roles.labeler)[1]
+
+
 def _join_one(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]]:
     """Rows have one label each."""
     assert table.roles.labeler is not None

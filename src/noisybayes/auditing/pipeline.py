@@ -54,6 +54,7 @@ def audit(
     verified_random: Any = None,
     second_opinion: str | None = None,
     labeler: str | None = None,
+    source: Names = (),
     anonymous: bool = False,
     missing_label: str | None = None,
     keep_variants: bool = False,
@@ -97,6 +98,9 @@ def audit(
     labeler : str, optional
         The column that tells who labeled a row: each labeler gets a mislabeling matrix, drawn towards that of all. If
         values of `id` occur several times, each line has the label of one labeler.
+    source : str or list of str, optional
+        Columns on which mistakes may depend, such as a channel or a date: categories, numbers or times. `Audit.sources`
+        has how often labels of each level are wrong. A source is no feature.
     anonymous : bool, default False
         Labelers have numbers instead of names in everything that comes out.
     missing_label : str, optional
@@ -153,10 +157,11 @@ def audit(
                 "was made: BernoulliINB(engine=...)"
             )
         if views != AUTO or any(
-            given is not None for given in (pred_probs, embeddings, embed, estimator, second_opinion, labeler)
+            given is not None for given in (pred_probs, embeddings, embed, estimator, second_opinion, labeler, source or None)
         ):
             raise ValueError(
-                "views, labelers and second opinions are for tables; a fitted classifier is audited by its own scores"
+                "views, labelers, sources and second opinions are for tables; a fitted classifier is audited by its own "
+                "scores"
             )
         found = examine(
             data, X, y, new_rows=new_rows, verified_random=verified_random, precision=precision,
@@ -172,6 +177,7 @@ def audit(
         "label": _one_or_several(label), "text": _names(text), "categorical": _names(categorical),
         "numeric": _names(numeric), "binary": _names(binary), "id": id, "verified": verified,
         "verified_random": verified_random, "second_opinion": second_opinion, "labeler": labeler,
+        "source": _names(source),
     }  # fmt: skip
     started = time.perf_counter()
     in_batches = limit is not None or engine == "dask"

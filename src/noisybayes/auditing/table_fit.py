@@ -1,4 +1,4 @@
-"""From a table to a model of it: features, the fit, other views, labelers, a second opinion; wherever the rows are."""
+"""From a table to a model of it: features, the fit, other views, labelers, sources, a second opinion; wherever the rows are."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from .labelers import check_labelers, join_labelers
 from .random_checks import random_checks
 from .second_opinion import check_opinion, join_opinion
 from .sentence_vectors import with_sentence_vectors
+from .sources import check_sources, join_sources
 from .table import Table
 from .view_options import Views, check_views, chosen_views
 
@@ -71,6 +72,7 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
     check_views(options)
     check_opinion(table, options)
     check_labelers(table, options)
+    check_sources(table, options)
     options = with_sentence_vectors(table, options, tell)
     with ExitStack() as stack:
         remote = on_cluster.runs_there(table, options)
@@ -105,8 +107,9 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
             joined = join_views(fitted.judged, features, views, given)
             fitted = fitted._replace(judged=joined.judged, notes=(*fitted.notes, *joined.notes))
         judged, of_labelers = join_labelers(fitted.judged, table)
+        judged, of_sources = join_sources(judged, table)
         judged, about = join_opinion(judged, table, options.missing_label)
-        yield fitted._replace(judged=judged, notes=(*fitted.notes, *of_labelers, *about))
+        yield fitted._replace(judged=judged, notes=(*fitted.notes, *of_labelers, *of_sources, *about))
 
 
 def fit_features(features: Features, options: FitOptions, engine: Any, checkpoint: Path | None = None) -> Fitted:

@@ -36,6 +36,7 @@ _GROUPS = {
         "verified_random",
         "second_opinion",
         "labeler",
+        "source",
         "anonymous",
     ),
     "Suspects": ("precision", "budget", "level", "fail_above"),
@@ -76,6 +77,9 @@ _GROUPS = {
     help="Labels of an old model, of rules or of other people, partly empty, not made from the labels.",
 )
 @click.option("--labeler", metavar="COLUMN", help="Who labeled each row; with --id, rows may occur once for each.")
+@click.option(
+    "--source", multiple=True, metavar="COLUMN", help="Mistakes may depend on it: channel, date, week. Repeatable."
+)
 @click.option("--anonymous", is_flag=True, help="Labelers have numbers instead of names in all outputs.")
 @click.option(
     "--views",

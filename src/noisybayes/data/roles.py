@@ -34,6 +34,7 @@ class Roles(NamedTuple):
     verified_random: str | None = None  # like `verified`, of rows that were drawn at random
     second_opinion: str | None = None  # labels of somebody or something else
     labeler: str | None = None  # who gave the label
+    source: tuple[str, ...] = ()  # what mistakes may depend on: channel, week
 
 
 def find_roles(
@@ -49,6 +50,7 @@ def find_roles(
     verified_random: str | None = None,
     second_opinion: str | None = None,
     labeler: str | None = None,
+    source: Sequence[str] = (),
 ) -> tuple[Roles, list[str]]:
     """The role of each column, and one sentence per guess. Features are guessed only if none is given."""
     features = {"text": text, "categorical": categorical, "numeric": numeric, "binary": binary}
@@ -57,7 +59,8 @@ def find_roles(
         ("second-opinion", second_opinion), ("labeler", labeler),
     )  # fmt: skip
     single = {role: [name] for role, name in named if name is not None}
-    taken = check_columns(frame, single | {role: list(names) for role, names in features.items()})
+    several = {**features, "source": source}
+    taken = check_columns(frame, single | {role: list(names) for role, names in several.items()})
     notes = []
     if label is None:
         label, why = _guess_label(frame, taken)
@@ -74,7 +77,7 @@ def find_roles(
     roles = {role: tuple(names) for role, names in found.items()}
     words, categories, numbers, answers = (roles[role] for role in ("text", "categorical", "numeric", "binary"))
     others = (verified, verified_random, second_opinion, labeler)
-    return Roles(label, words, categories, numbers, answers, id, *others), notes
+    return Roles(label, words, categories, numbers, answers, id, *others, tuple(dict.fromkeys(source))), notes
 
 
 def labels_of(frame: pl.DataFrame, roles: Roles, missing_label: str | None = None) -> Array:

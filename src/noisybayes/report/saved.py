@@ -82,7 +82,7 @@ def _classifier(path: Path) -> Any:
 
 def _roles(stored: Any) -> Roles:
     if isinstance(stored, dict):
-        stored = {"second_opinion": None, "labeler": None, **stored}  # models saved before there were any
+        stored = {"second_opinion": None, "labeler": None, "source": [], **stored}  # models saved before there were any
     only_keys(stored, "roles", Roles._fields)
     names = ("label", "id", "verified", "verified_random", "second_opinion", "labeler")
     for name in names:
@@ -90,7 +90,7 @@ def _roles(stored: Any) -> Roles:
             raise ValueError(f"the role {name} names no column")
     features = {
         name: tuple(listed(stored[name], f"the role {name}", is_text))
-        for name in ("text", "categorical", "numeric", "binary")
+        for name in ("text", "categorical", "numeric", "binary", "source")
     }
     columns: dict[str, Any] = {name: stored[name] for name in names} | features
     return Roles(**columns)

@@ -1,0 +1,233 @@
+"""Mistakes that depend on where a label comes from: channel, week and the like, each with an effect on the log-odds.
+
+    odds of a wrong label of a row = those of its true class (and labeler), times exp(care)
+    care = shift + sum over sources of the effect of the row's level
+
+Which wrong label it is, if it is wrong, stays as it is. Effects are normal, those of times and numbers drawn to their
+neighbours; their standard deviation is the one with the highest marginal likelihood. They are fitted by EM over the
+true labels, with P(true | x) as it is given. Class shares may differ from level to level, or else a source that tells
+the class would look like one with mistakes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array, hstack
+from scipy.special import expit, log_softmax, logit, logsumexp
+
+from ..dataset.tree import Array
+from ..robust.recalibration import pin_verified
+from .effect_priors import SPREADS, Prior, best_spread
+
+# Mistakes depend on a source if it explains labels that it was not fitted to better by this many standard errors.
+_STANDARD_ERRORS = 2.0
+# A bound on the rounds of EM, and the change of an effect, in log-odds, below which it ends.
+_ROUNDS, _TOLERANCE = 300, 1e-6
+# Rounds in which the standard deviations of the effects are chosen; later ones keep them.
+_OPEN_ROUNDS = 40
+# Steps of EM are made longer by what missing true labels make them too short, but not by more than this: beyond 2 they
+# would no longer converge.
+_LONGEST = 1.8
+# Rows tell at least this share of what they would tell with known true labels.
+_LEAST_TOLD = 0.05
+# Precision of the shift: it is free.
+_FREE = 1e-6
+# Rows that draw the class shares of each level to those of all.
+_SHARE_ROWS = 20.0
+# Probabilities are kept this far from 0 and 1, where log-odds have no end.
+_LEAST = 1e-6
+
+
+class Levels(NamedTuple):
+    """One source: the level of every row."""
+
+    code: Array  # (n,) n_levels where it is not known
+    n_levels: int
+    prior: Prior
+
+    @property
+    def indicators(self) -> csr_array:
+        """(n, L) 1 at the level of each row."""
+        known = np.flatnonzero(self.code < self.n_levels)
+        return csr_array((np.ones(len(known)), (known, self.code[known])), shape=(len(self.code), self.n_levels))
+
+
+class Statistics(NamedTuple):
+    """What an E-step says of every row; slope and information by the row's care."""
+
+    true: Array  # (n, K)
+    slope: Array  # (n,) of the log-likelihood
+    complete: Array  # (n,) information, if true labels were known
+    told: float  # share of the information that is left without them
+
+
+class Effects(NamedTuple):
+    chosen: tuple[int, ...]  # sources that have effects
+    values: Array  # (P,) the shift, then the effects of the levels of each of these
+    spread: tuple[float, ...]
+    shares: Array  # (n, K) log class shares of the row's levels against those of all
+    last: Statistics
+
+
+@dataclass(frozen=True)
+class SourceModel:
+    """Of rows that have a label."""
+
+    log_prior: Array  # (n, K) log P(true | x)
+    label: Array  # (n,)
+    mislabel: Array  # (K, K)
+    log_odds: Array  # (n, K) of a wrong label, by true class, without sources
+    sources: tuple[Levels, ...]
+    fold: Array  # (n,)
+    verified: Array | None = None
+
+    def fitted(self, chosen: tuple[int, ...]) -> Effects:
+        """chosen : sources that have effects; the others have class shares only"""
+        design, spread = self._design(chosen), [1.0] * len(chosen)
+        values, shares = np.zeros(design.shape[1]), np.zeros_like(self.log_prior)
+        for rounds in range(_ROUNDS):
+            last = self._statistics(design @ values, shares)
+            before, shares = shares, self._shares(shares, last.true)
+            if rounds < _OPEN_ROUNDS:
+                spread = self._spreads(design, values, last, chosen)
+            goal = self._solved(design, values, last, self._precision(chosen, spread), told=1.0)
+            step = min(1.0 / last.told, _LONGEST) * (goal - values)
+            values = values + step
+            if max(np.abs(step).max(), np.abs(shares - before).max()) < _TOLERANCE:
+                break
+        last = self._statistics(design @ values, shares)
+        return Effects(chosen, values, tuple(spread), shares, last)
+
+    def gain(self, found: Effects, without: Effects) -> Array:
+        """(n,) nats by which `found` explains every label better than `without`, from rows of other folds."""
+        return np.asarray(self._log_likelihood(found) - self._log_likelihood(without))
+
+    def care(self, found: Effects) -> Array:
+        """(n,) log-odds that sources add, from rows of other folds: one step from the effects of all rows."""
+        design, precision = self._design(found.chosen), self._precision(found.chosen, found.spread)
+        care = np.empty(len(self.label))
+        for each in np.unique(self.fold).tolist():
+            values = self._solved(design, found.values, found.last, precision, found.last.told, self.fold != each)
+            here = np.flatnonzero(self.fold == each)
+            care[here] = design[here] @ values
+        return care
+
+    def log_evidence(self, care: Array) -> Array:
+        """(n, K) log P(label | true, levels) less that without sources."""
+        added = np.repeat(care[:, None], self.log_odds.shape[1], axis=1)
+        added[np.arange(len(care)), self.label] = 0.0
+        return np.asarray(added + log_right(self.log_odds + care[:, None]) - log_right(self.log_odds))
+
+    def error_rate(self, found: Effects, source: int) -> Array:
+        """(L,) mean probability of a wrong label at each level; of a source without effects, as its rows look."""
+        wrong = 1.0 - found.last.true[np.arange(len(self.label)), self.label]
+        if source in found.chosen:
+            wrong = self.p_wrong_by_levels(found)
+        levels = self._indicators[source]
+        return np.asarray(levels.T @ wrong / np.maximum(levels.sum(axis=0), 1.0))
+
+    def p_wrong_by_levels(self, found: Effects) -> Array:
+        """(n,) P(label is wrong | true class, levels) of every row, whatever its label is."""
+        care = self._design(found.chosen) @ found.values
+        return np.asarray((found.last.true * expit(self.log_odds + care[:, None])).sum(axis=1))
+
+    def variance(self, found: Effects, source: int) -> Array:
+        """(L,) of the mean log-odds of a wrong label at each level of a source."""
+        design, levels = self._design(found.chosen), self._indicators[source]
+        n_rows = np.maximum(levels.sum(axis=0), 1.0)
+        mean = (levels.T @ design).toarray() / n_rows[:, None]
+        total = self._precision(found.chosen, found.spread) + found.last.told * _squares(design, found.last.complete)
+        if source in found.chosen:
+            return np.asarray(((mean @ np.linalg.inv(total)) * mean).sum(axis=1))
+        return np.asarray(1.0 / np.maximum(found.last.told * (levels.T @ found.last.complete), _LEAST))
+
+    @cached_property
+    def _indicators(self) -> tuple[csr_array, ...]:
+        return tuple(source.indicators for source in self.sources)
+
+    def _design(self, chosen: tuple[int, ...]) -> csr_array:
+        every_row = csr_array(np.ones((len(self.label), 1)))
+        return csr_array(hstack([every_row, *(self._indicators[s] for s in chosen)], format="csr"))
+
+    def _precision(self, chosen: tuple[int, ...], spread: list[float] | tuple[float, ...]) -> Array:
+        sizes = [self.sources[s].n_levels for s in chosen]
+        precision = np.zeros((1 + sum(sizes), 1 + sum(sizes)))
+        precision[0, 0], at = _FREE, 1
+        for s, size, each in zip(chosen, sizes, spread, strict=True):
+            precision[at : at + size, at : at + size] = self.sources[s].prior.precision(size, each)
+            at += size
+        return precision
+
+    def _statistics(self, care: Array, shares: Array) -> Statistics:
+        """The information that is left by Louis's formula (1982)."""
+        true = pin_verified(np.exp(log_softmax(self._log_joint(care, shares), axis=1)), self.verified)
+        wrong = expit(self.log_odds + care[:, None])
+        score = 1.0 - wrong
+        score[np.arange(len(care)), self.label] -= 1.0  # is the label wrong, less how probable that is
+        slope = (true * score).sum(axis=1)
+        complete = (true * wrong * (1.0 - wrong)).sum(axis=1)
+        missing = (true * score**2).sum() - (slope**2).sum()
+        told = 1.0 - missing / max(complete.sum(), 1e-300)
+        return Statistics(true, slope, complete, float(np.clip(told, _LEAST_TOLD, 1.0)))
+
+    def _log_joint(self, care: Array, shares: Array) -> Array:
+        of_label = np.log(self.mislabel + 1e-300)[self.label]
+        return np.asarray(self.log_prior + shares + of_label + self.log_evidence(care))
+
+    def _log_likelihood(self, found: Effects) -> Array:
+        return np.asarray(logsumexp(self._log_joint(self.care(found), found.shares), axis=1))
+
+    def _solved(
+        self, design: csr_array, values: Array, last: Statistics, precision: Array, told: float,
+        which: Array | None = None,
+    ) -> Array:  # fmt: skip
+        """(P,) where the normal approximation of the likelihood, times the prior, is highest. which : (n,) bool"""
+        information = _squares(design, last.complete if which is None else last.complete * which) * told
+        slope = design.T @ (last.slope if which is None else last.slope * which)
+        return np.asarray(np.linalg.solve(information + precision, information @ values + slope))
+
+    def _spreads(self, design: csr_array, values: Array, last: Statistics, chosen: tuple[int, ...]) -> list[float]:
+        """Of every source with the effects of the others as they are."""
+        information, slope = last.told * (design.T @ last.complete), design.T @ last.slope
+        spread, at = [], 1
+        for s in chosen:
+            here = slice(at, at + self.sources[s].n_levels)
+            linear = information[here] * values[here] + slope[here]
+            spread.append(best_spread(self.sources[s].prior, information[here], linear))
+            at = here.stop
+        return spread
+
+    def _shares(self, shares: Array, true: Array) -> Array:
+        """One round of iterative proportional fitting of the levels' class shares to the expected counts."""
+        of_all = true.mean(axis=0) + 1e-12
+        for indicators in self._indicators:
+            expected = np.exp(log_softmax(np.log(of_all) + shares, axis=1))
+            counts, expected = (indicators.T @ each + _SHARE_ROWS * of_all for each in (true, expected))
+            shares = shares + indicators @ (np.log(counts) - np.log(expected))
+        return shares
+
+
+def explains_nothing(found: Effects, source: int, gain: Array) -> bool:
+    """Whether the effects of a source are as good as none, or gain no more than chance would."""
+    spread = found.spread[found.chosen.index(source)]
+    return spread <= SPREADS[0] or not gain.mean() > _STANDARD_ERRORS * gain.std() / np.sqrt(len(gain))
+
+
+def log_odds_of_wrong(mislabel: Array) -> Array:
+    """(..., K) of a label, by true class. mislabel : (..., K, K)"""
+    right = np.diagonal(mislabel, axis1=-2, axis2=-1)
+    return np.asarray(logit(np.clip(1.0 - right, _LEAST, 1.0 - _LEAST)))
+
+
+def log_right(log_odds: Array) -> Array:
+    """log P(right) from log-odds of wrong."""
+    return np.asarray(-np.logaddexp(0.0, log_odds))
+
+
+def _squares(design: csr_array, weight: Array) -> Array:
+    """(P, P)"""
+    return np.asarray((design.T @ (design * weight[:, None])).toarray())

@@ -1,0 +1,139 @@
+"""Times and numbers of a column, in a few bins of their order."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from .cells import as_text
+from .simulate import Array
+
+#: Bins of equal numbers of rows, and calendar periods that are taken instead if there are neither more nor fewer.
+_MOST_BINS, _FEWEST_PERIODS, _MOST_PERIODS = 12, 5, 14
+# Share of the cells that must be times, or numbers, for the column to be one of them.
+_MOST_CELLS = 0.95
+# How times are written: day, month and year in this order are told by dots only, as in features of dates.
+_DAY = r"^\s*(?<year>\d{4})[-/.](?<month>\d{1,2})[-/.](?<day>\d{1,2})(?:[T ,]+(?<hour>\d{1,2}):(?<minute>\d{2}))?"
+_DAY_LAST = r"^\s*(?<day>\d{1,2})\.(?<month>\d{1,2})\.(?<year>\d{4})(?:[T ,]+(?<hour>\d{1,2}):(?<minute>\d{2}))?"
+_MONTH = r"^\s*(?<year>\d{4})[-/.](?<month>\d{1,2})\s*$"
+_WEEK = r"^\s*(?<year>\d{4})-?[Ww](?<week>\d{1,2})\s*$"
+# Calendar periods, from the finest to the coarsest: how long, and how each is written.
+_PERIODS = (
+    ("1d", "%Y-%m-%d"),
+    ("1w", "week of %Y-%m-%d"),
+    ("1mo", "%Y-%m"),
+    ("1q", "quarter from %Y-%m"),
+    ("1y", "%Y"),
+)  # fmt: skip
+
+
+class Bins(NamedTuple):
+    names: tuple[str, ...]  # in order
+    starts: tuple[str, ...]  # where each begins
+    code: Array  # (n,) len(names) where the cell is empty
+
+
+def times_of(column: pl.Series) -> pl.Series | None:
+    """Every cell as a moment, null where it is none; None if the column has other things than times."""
+    if column.dtype == pl.Date:
+        return column.cast(pl.Datetime("us"))
+    if isinstance(column.dtype, pl.Datetime):
+        return column.dt.replace_time_zone(None).cast(pl.Datetime("us"))
+    if column.dtype.is_numeric():
+        return None
+    text = as_text(column).str.strip_chars().replace("", None)
+    parts = [_from_parts(text, pattern) for pattern in (_DAY, _DAY_LAST, _MONTH)]
+    times = parts[0].fill_null(parts[1]).fill_null(parts[2]).fill_null(_weeks(text))
+    return times if _mostly(times, text) else None
+
+
+def numbers_of(column: pl.Series) -> pl.Series | None:
+    """Every cell as a number, null where it is none; None if the column has other things than numbers."""
+    if column.dtype == pl.Boolean:
+        return None
+    text = as_text(column).str.strip_chars().replace("", None)
+    numbers = text.cast(pl.Float64, strict=False)
+    numbers = numbers.set(~numbers.is_finite().fill_null(False), None)
+    return numbers if _mostly(numbers, text) else None
+
+
+def time_bins(times: pl.Series) -> Bins:
+    """Days, weeks, months, quarters or years, whichever are the shortest that are few enough; else bins of equal
+    numbers of rows."""
+    for length, written in _PERIODS:
+        start = times.dt.truncate(length)
+        distinct = start.drop_nulls().unique().sort()
+        if len(distinct) > _MOST_PERIODS:
+            continue
+        if len(distinct) < _FEWEST_PERIODS and times.n_unique() > _MOST_PERIODS:
+            break  # too coarse, while the finer ones were too many
+        names = tuple(distinct.dt.strftime(written).to_list())
+        return Bins(names, tuple(distinct.dt.strftime("%Y-%m-%d").to_list()), _codes(start, distinct))
+    days = times.dt.truncate("1d")
+    unit, written = (days, "%Y-%m-%d") if days.n_unique() > _MOST_BINS else (times, "%Y-%m-%d %H:%M")
+    return _equal(unit, lambda value: value.strftime(written))
+
+
+def number_bins(numbers: pl.Series) -> Bins:
+    """Every number for itself if there are few; else bins of equal numbers of rows."""
+
+    def written(value: float) -> str:
+        return f"{value:.0f}" if value.is_integer() else f"{value:g}"
+
+    distinct = numbers.drop_nulls().unique().sort()
+    if len(distinct) > _MOST_PERIODS:
+        return _equal(numbers, written)
+    names = tuple(written(value) for value in distinct.to_list())
+    return Bins(names, names, _codes(numbers, distinct))
+
+
+def _equal(values: pl.Series, written) -> Bins:  # type: ignore[no-untyped-def]
+    """Bins of about as many rows each; equal values are in one bin."""
+    known = values.drop_nulls().sort()
+    firsts = known[np.arange(_MOST_BINS) * len(known) // _MOST_BINS].unique().sort()
+    code = firsts.search_sorted(values.fill_null(known[0]), side="right").to_numpy().astype(np.int64) - 1
+    code[values.is_null().to_numpy()] = len(firsts)
+    names = []
+    for b, first in enumerate(firsts.to_list()):
+        last = values.filter(pl.Series(code == b)).max()
+        start, end = written(first), written(last)
+        names.append(start if start == end else f"{start} to {end}")
+    return Bins(tuple(names), tuple(written(first) for first in firsts.to_list()), code)
+
+
+def _codes(values: pl.Series, distinct: pl.Series) -> Array:
+    places = {value: code for code, value in enumerate(distinct.to_list())}
+    return np.array([len(places) if value is None else places[value] for value in values.to_list()], dtype=np.int64)
+
+
+def _from_parts(text: pl.Series, pattern: str) -> pl.Series:
+    found = text.str.extract_groups(pattern).struct.unnest()
+    names = re.findall(r"\?<(\w+)>", pattern)
+    number = {name: found[name].cast(pl.Int32, strict=False).fill_null(0) for name in names}
+    filled = {name: number.get(name, pl.Series([int(name == "day")] * len(text))) for name in _NEEDED}
+    parts = pl.DataFrame({**filled, "there": found["year"].is_not_null()})
+    written = pl.format(
+        "{}-{}-{} {}:{}", "year", *(pl.col(name).cast(pl.String).str.zfill(2) for name in _NEEDED[1:])
+    )
+    return parts.select(
+        pl.when("there").then(written).str.to_datetime("%Y-%m-%d %H:%M", strict=False, time_unit="us")
+    ).to_series()
+
+
+_NEEDED = ("year", "month", "day", "hour", "minute")
+
+
+def _weeks(text: pl.Series) -> pl.Series:
+    """The Mondays of weeks as ISO 8601 counts them."""
+    found = text.str.extract_groups(_WEEK).struct.unnest()
+    written = pl.format("{}-W{}-1", pl.col("year"), pl.col("week").str.zfill(2))
+    monday = found.select(pl.when(pl.col("year").is_not_null()).then(written)).to_series()
+    return monday.str.to_datetime("%G-W%V-%u", strict=False, time_unit="us")
+
+
+def _mostly(found: pl.Series, text: pl.Series) -> bool:
+    n_cells = len(text) - text.null_count()
+    return bool(n_cells and len(found) - found.null_count() >= _MOST_CELLS * n_cells)
