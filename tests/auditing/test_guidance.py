@@ -5,9 +5,10 @@ from __future__ import annotations
 from noisybayes.auditing.guidance import guidance
 
 
-def summary(labelers=None, pairs=(), classes=()):
+def summary(labelers=None, pairs=(), classes=(), sources=()):
     return {
         "labelers": labelers,
+        "sources": sources,
         "confused_pairs": [{"given": given, "true": true, "rows": rows} for given, true, rows in pairs],
         "by_class": [{"label": label, "given": n, "wrong": {"estimate": share}} for label, n, share in classes],
     }
@@ -66,3 +67,27 @@ def test_nothing_where_hardly_any_label_is_wrong():
 def test_no_more_than_three():
     pairs = [(f"a{i}", f"b{i}", 50.0 - i) for i in range(6)]
     assert len(guidance(summary(pairs=pairs, classes=[("x", 1_000, 0.3)]))) == 3
+
+
+def source(kind, levels, kept=True):
+    told = [{"level": name, "start": name, "rows": rows, "error_rate": rate} for name, rows, rate in levels]
+    return {"source": "week", "kind": kind, "kept": kept, "levels": told}
+
+
+def test_labels_of_the_first_or_the_last_weeks():
+    early = [("1", 100, 0.5), ("2", 100, 0.4), ("3", 400, 0.05), ("4", 400, 0.04)]
+    (one,) = guidance(summary(sources=[source("number", early)]))
+    assert one["text"] == (
+        "Have the labels below 3 (week) done again: about 45.0 % of 200 are wrong, 4.5 % of the others."
+    )
+    assert (one["source"], one["levels"], one["rows"]) == ("week", ["1", "2"], 81.0)
+    late = [(name, rows, rate) for name, (_, rows, rate) in zip("1234", reversed(early), strict=True)]
+    assert texts(guidance(summary(sources=[source("time", late)])))[0].startswith("Have the labels since 3 on (week)")
+    assert guidance(summary(sources=[source("time", early, kept=False)])) == []
+
+
+def test_labels_of_one_category():
+    levels = [("phone", 100, 0.5), ("mail", 900, 0.05)]
+    assert texts(guidance(summary(sources=[source("category", levels)]))) == [
+        "Have the labels with week 'phone' done again: about 50.0 % of 100 are wrong, 5.0 % of the others."
+    ]

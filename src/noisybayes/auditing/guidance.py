@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from .._shares import percent
+from .source_guidance import source_advice
 
 # Things that are said; who gets more advice follows less of it.
 _MOST = 3
 # Expected wrong labels that a thing must be about, and its share of all of them.
 _LEAST_ROWS, _LEAST_SHARE = 10.0, 0.1
-# A labeler stands out with this many times the share of wrong labels that the others have.
+# A labeler or a source stands out with this many times the share of wrong labels that the others have.
 _STANDS_OUT = 1.5
 # Characters of a label or a name; some tables have texts in that place.
 _LONGEST = 60
@@ -22,6 +23,8 @@ class Advice(NamedTuple):
     text: str
     given: str | None = None  # the rows behind it: with this label,
     true: str | None = None  # which should be that
+    source: str | None = None  # or with these levels of a source
+    levels: tuple[str, ...] = ()
 
 
 def guidance(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -29,13 +32,23 @@ def guidance(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     total = sum(one["given"] * one["wrong"]["estimate"] for one in summary["by_class"])
     pairs = list(_pairs(summary))
     found = [
-        one for one in (*_labelers(summary), *pairs, *_classes(summary, pairs)) if one.rows >= _LEAST_SHARE * total
+        one
+        for one in (*_labelers(summary), *_sources(summary), *pairs, *_classes(summary, pairs))
+        if one.rows >= _LEAST_SHARE * total
     ]
     found = [one for one in found if one.rows >= _LEAST_ROWS]
     return [
-        {"text": one.text, "rows": round(one.rows, 1), "given": one.given, "true": one.true}
+        {
+            "text": one.text, "rows": round(one.rows, 1), "given": one.given, "true": one.true, "source": one.source,
+            "levels": list(one.levels),
+        }
         for one in sorted(found, key=lambda one: -one.rows)[:_MOST]
-    ]
+    ]  # fmt: skip
+
+
+def _sources(summary: Mapping[str, Any]) -> Iterator[Advice]:
+    for one in source_advice(summary["sources"], _STANDS_OUT):
+        yield Advice(one.rows, one.text, source=one.column, levels=one.levels)
 
 
 def _labelers(summary: Mapping[str, Any]) -> Iterator[Advice]:

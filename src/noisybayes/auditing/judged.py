@@ -90,6 +90,7 @@ class Source(NamedTuple):
     kind: str  # "category", "number" or "time"
     kept: bool  # mistakes depend on it, beyond chance
     levels: tuple[SourceLevel, ...]  # times and numbers in their order
+    code: Array  # (n,) the level of every row; len(levels) where it is not known
     n_unknown: int  # rows with a label, whose level is not known
 
 

@@ -157,11 +157,12 @@ def audit(
                 "was made: BernoulliINB(engine=...)"
             )
         if views != AUTO or any(
-            given is not None for given in (pred_probs, embeddings, embed, estimator, second_opinion, labeler, source or None)
+            given is not None
+            for given in (pred_probs, embeddings, embed, estimator, second_opinion, labeler, source or None)
         ):
             raise ValueError(
-                "views, labelers, sources and second opinions are for tables; a fitted classifier is audited by its own "
-                "scores"
+                "views, labelers, sources and second opinions are for tables; a fitted classifier is audited by its "
+                "own scores"
             )
         found = examine(
             data, X, y, new_rows=new_rows, verified_random=verified_random, precision=precision,

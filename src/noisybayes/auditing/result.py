@@ -56,6 +56,9 @@ class Audit:
         One row per label, the one with the most wrong labels first.
     labelers : DataFrame or None
         One row per labeler, the one with the highest error rate first; None if `labeler` was not named.
+    sources : DataFrame or None
+        One row per level of each source: labeled rows, share of wrong labels with its interval, and a note; None if
+        `source` was not named.
     consensus : DataFrame or None
         One row per example with several labels: the most probable label by all of them and the columns, its
         probability, the number of labels, and the share of them that agree. None if every row has one label.
@@ -132,6 +135,13 @@ class Audit:
 
         labelers: pd.DataFrame | None = self._once("labelers", labelers_frame)
         return labelers
+
+    @property
+    def sources(self) -> pd.DataFrame | None:
+        from .source_summary import sources_frame
+
+        sources: pd.DataFrame | None = self._once("sources", sources_frame)
+        return sources
 
     @property
     def consensus(self) -> pd.DataFrame | None:

@@ -47,8 +47,8 @@ def _check_few(cells: pl.Series, column: str) -> None:
     n_different = text.drop_nulls().n_unique()
     if n_different > max(2, _MOST_DIFFERENT * len(text)):
         raise InputError(
-            f"--source: the column {column!r} has {n_different:,} distinct values in {len(text):,} rows, and looks like "
-            "an identifier; name a column of categories or of times"
+            f"--source: the column {column!r} has {n_different:,} distinct values in {len(text):,} rows, and looks "
+            "like an identifier; name a column of categories or of times"
         )
 
 

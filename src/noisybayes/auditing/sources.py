@@ -143,7 +143,9 @@ def _words(
     rate = np.bincount(which, weights=wrong) / np.bincount(which)
     words = []
     for combination, share in zip(combinations.tolist(), rate.tolist(), strict=True):
-        named = [f"{one.column} {one.names[at]}" for one, at in zip(kept, combination, strict=True) if at < len(one.names)]
+        named = [
+            f"{one.column} {one.names[at]}" for one, at in zip(kept, combination, strict=True) if at < len(one.names)
+        ]
         words.append(f"{', '.join(named) or 'source not known'}: {percent(share)} of such labels are wrong")
     code = np.full(n_rows, len(words))
     code[labeled] = which
@@ -158,10 +160,9 @@ def _described(one: SourceLevels, s: int, model: SourceModel, found: Effects) ->
     starts = one.starts or one.names
     levels = tuple(
         SourceLevel(name, start, int(n), float(p), float(lo), float(hi))
-        for name, start, n, p, lo, hi in zip(one.names, starts, n_rows, rate, low, high, strict=False)
-        if n
+        for name, start, n, p, lo, hi in zip(one.names, starts, n_rows[:-1], rate, low, high, strict=True)
     )
-    return Source(one.column, one.kind, s in found.chosen, levels, int(n_rows[-1]))
+    return Source(one.column, one.kind, s in found.chosen, levels, one.code, int(n_rows[-1]))
 
 
 def _note(one: SourceLevels, kept: bool) -> str:

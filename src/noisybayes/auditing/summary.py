@@ -19,6 +19,7 @@ from .labeler_summary import agreement_summary, labelers_summary
 from .noise_rate import NoiseRate
 from .result import Audit
 from .row_results import MOST_LISTED
+from .source_summary import levels_of_rows, sources_summary
 
 # Version of audit.json.
 FORMAT = 1
@@ -85,6 +86,7 @@ def summarise(audit: Audit) -> Summary:
         "second_opinion": _opinion(audit),
         "labelers": labelers_summary(audit),
         "agreement": agreement_summary(audit),
+        "sources": sources_summary(audit),
         "suspects": describe(audit, rows.foremost(MOST_LISTED)),
     }
     return Summary({**entries, "guidance": guidance(entries)})
@@ -233,10 +235,14 @@ def describe(audit: Audit, rows: Array) -> list[dict[str, Any]]:
     names = {"given": findings.classes[said.given], "suggested": findings.classes[said.suggested]}
     records = _records(said._asdict() | names)
     name_of = cache(audit.feature_name)  # most words of many suspects come again and again
-    return [
+    described = [
         _suspect(name_of, record, why, row_cells, row_id)
         for record, why, row_cells, row_id in zip(records, found, cells, ids, strict=True)
     ]
+    if findings.judged.sources:
+        levels = levels_of_rows(audit, [why.row for why in found])
+        described = [{**one, "sources": each} for one, each in zip(described, levels, strict=True)]
+    return described
 
 
 def _suspect(

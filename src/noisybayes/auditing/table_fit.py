@@ -1,4 +1,4 @@
-"""From a table to a model of it: features, the fit, other views, labelers, sources, a second opinion; wherever the rows are."""
+"""From a table to a model: features, the fit, other views, labelers, sources, a second opinion; wherever rows are."""
 
 from __future__ import annotations
 

@@ -228,6 +228,9 @@ def _headline(console: Any, summary: dict[str, Any]) -> None:
     if pairs:
         named = "; ".join(f"{pair['given']!r} instead of {pair['true']!r} ({pair['rows']:,.0f})" for pair in pairs)
         console.print(f"Most confused: {named}", markup=False)
+    for source in summary["sources"]:
+        if source["kept"]:
+            console.print(source["text"], markup=False)
     if cost_sentence(summary):
         console.print(cost_sentence(summary), markup=False)
     if caveat(summary):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -20,6 +21,7 @@ _DAY = r"^\s*(?<year>\d{4})[-/.](?<month>\d{1,2})[-/.](?<day>\d{1,2})(?:[T ,]+(?
 _DAY_LAST = r"^\s*(?<day>\d{1,2})\.(?<month>\d{1,2})\.(?<year>\d{4})(?:[T ,]+(?<hour>\d{1,2}):(?<minute>\d{2}))?"
 _MONTH = r"^\s*(?<year>\d{4})[-/.](?<month>\d{1,2})\s*$"
 _WEEK = r"^\s*(?<year>\d{4})-?[Ww](?<week>\d{1,2})\s*$"
+_NEEDED = ("year", "month", "day", "hour", "minute")
 # Calendar periods, from the finest to the coarsest: how long, and how each is written.
 _PERIODS = (
     ("1d", "%Y-%m-%d"),
@@ -90,7 +92,7 @@ def number_bins(numbers: pl.Series) -> Bins:
     return Bins(names, names, _codes(numbers, distinct))
 
 
-def _equal(values: pl.Series, written) -> Bins:  # type: ignore[no-untyped-def]
+def _equal(values: pl.Series, written: Callable[[Any], str]) -> Bins:
     """Bins of about as many rows each; equal values are in one bin."""
     known = values.drop_nulls().sort()
     firsts = known[np.arange(_MOST_BINS) * len(known) // _MOST_BINS].unique().sort()
@@ -115,15 +117,10 @@ def _from_parts(text: pl.Series, pattern: str) -> pl.Series:
     number = {name: found[name].cast(pl.Int32, strict=False).fill_null(0) for name in names}
     filled = {name: number.get(name, pl.Series([int(name == "day")] * len(text))) for name in _NEEDED}
     parts = pl.DataFrame({**filled, "there": found["year"].is_not_null()})
-    written = pl.format(
-        "{}-{}-{} {}:{}", "year", *(pl.col(name).cast(pl.String).str.zfill(2) for name in _NEEDED[1:])
-    )
+    written = pl.format("{}-{}-{} {}:{}", "year", *(pl.col(name).cast(pl.String).str.zfill(2) for name in _NEEDED[1:]))
     return parts.select(
         pl.when("there").then(written).str.to_datetime("%Y-%m-%d %H:%M", strict=False, time_unit="us")
     ).to_series()
-
-
-_NEEDED = ("year", "month", "day", "hour", "minute")
 
 
 def _weeks(text: pl.Series) -> pl.Series:

@@ -11,6 +11,7 @@ from .words import NO_SUSPECTS, Summary, between, caveat, clip, cost_sentence, c
 PAIRS = 8
 SUSPECTS = 10
 LABELERS = 10
+LEVELS = 14
 TEXT_LIMIT = 120
 
 
@@ -28,6 +29,7 @@ def render_markdown(summary: Summary, n_pairs: int = PAIRS, n_suspects: int = SU
         _pairs(summary, n_pairs),
         code((summary.get("second_opinion") or {}).get("text", "")) if summary.get("second_opinion") else "",
         _labelers(summary),
+        _sources(summary),
         _suspects(summary, n_suspects),
         _repeat(summary),
     ]
@@ -94,6 +96,19 @@ def _labelers(summary: Summary) -> str:
         + (f"{about}\n\n" if about else "")
         + _table(["labeler", "rows", "wrong, estimated", "interval", "most often"], lines)
     )
+
+
+def _sources(summary: Summary) -> str:
+    found = summary.get("sources") or []
+    parts = []
+    for source in found:
+        header = [_cell(source["source"]), "rows", "wrong, estimated", "interval", "note"]
+        lines = [
+            [_cell(one["level"]), count(one["rows"]), percent(one["error_rate"]), between(one), one["note"]]
+            for one in source["levels"][:LEVELS]
+        ]
+        parts += [code(source["text"]), _table(header, lines)]
+    return "\n\n".join(["## Sources", *parts]) if parts else ""
 
 
 def _confuses(pair: Mapping[str, Any] | None) -> str:

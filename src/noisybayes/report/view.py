@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from . import charts
 from .ordering import confused_block, natural_key
+from .rows import MOST_ROWS
 from .words import (
     Summary,
     about,
@@ -28,6 +29,7 @@ from .words import (
 )  # fmt: skip
 
 LABELER_LIMIT = 50
+LEVEL_LIMIT = 30
 MATRIX_LIMIT = 24
 CLASS_LIMIT = 40
 PAIR_LIMIT = 15
@@ -101,6 +103,35 @@ def labelers(summary: Summary) -> dict[str, Any] | None:
     return {"lines": found[:LABELER_LIMIT], "n": len(found), "agreement": about} if found else None
 
 
+def sources(summary: Summary) -> list[dict[str, Any]]:
+    """Every source with its levels, and a picture of those that have an order."""
+    return [
+        {
+            **one,
+            "shown": one["levels"][:LEVEL_LIMIT],
+            "chart": None
+            if one["kind"] == "category" or len(one["levels"]) < 2
+            else Markup(charts.levels_in_order(one["levels"], one["source"])),
+        }
+        for one in summary.get("sources") or ()
+    ]
+
+
+def begin(summary: Summary) -> list[dict[str, Any]]:
+    """Where to begin, with the suspects behind what is said of a source."""
+    return [
+        {
+            **one,
+            "suspects": [
+                suspect["row"]
+                for suspect in summary["suspects"][:MOST_ROWS]
+                if one.get("source") and (suspect.get("sources") or {}).get(one["source"]) in one["levels"]
+            ],
+        }
+        for one in summary.get("guidance") or ()
+    ]
+
+
 def by_class(summary: Summary) -> Markup:
     rows = sorted(summary["by_class"], key=lambda row: -row["wrong"]["estimate"])
     return Markup(charts.class_intervals(rows[:CLASS_LIMIT]))
@@ -164,6 +195,8 @@ def context(summary: Summary) -> dict[str, Any]:
         "cards": cards(summary),
         "opinion": opinion(summary),
         "labelers": labelers(summary),
+        "sources": sources(summary),
+        "begin": begin(summary),
         "heat_map": Markup(charts.heat_map(classes, estimate, matrix["low"], matrix["high"])),
         "matrix_example": matrix_example(classes, estimate),
         "matrix_wide": len(classes) > WIDE,

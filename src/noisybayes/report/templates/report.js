@@ -7,7 +7,7 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const rows = data.rows.map((values, rank) =>
     Object.assign({ rank }, Object.fromEntries(FIELDS.map((field, i) => [field, values[i]]))));
-  const state = { page: 0, key: "p_wrong", up: false, query: "", given: "", suggested: "" };
+  const state = { page: 0, key: "p_wrong", up: false, query: "", given: "", suggested: "", only: null };
   const get = (id) => document.getElementById(id);
 
   function el(tag, className, ...children) {
@@ -131,6 +131,7 @@
   function matching() {
     const parts = state.query.toLowerCase().split(/\s+/).filter(Boolean);
     return rows.filter((row) =>
+      (state.only === null || state.only.has(row.row)) &&
       (state.given === "" || row.given === Number(state.given)) &&
       (state.suggested === "" || row.suggested === Number(state.suggested)) &&
       parts.every((part) => words(row).includes(part))).sort(compare);
@@ -186,7 +187,7 @@
   get("given").addEventListener("change", (event) => set({ given: event.target.value }));
   get("suggested").addEventListener("change", (event) => set({ suggested: event.target.value }));
   get("controls").addEventListener("submit", (event) => event.preventDefault());
-  get("controls").addEventListener("reset", () => set({ query: "", given: "", suggested: "" }));
+  get("controls").addEventListener("reset", () => set({ query: "", given: "", suggested: "", only: null }));
   get("previous").addEventListener("click", () => turn(-1));
   get("next").addEventListener("click", () => turn(1));
   for (const head of document.querySelectorAll("#table th[data-key]")) {
@@ -204,7 +205,8 @@
       get("given").value = given;
       get("suggested").value = suggested;
       // A pair whose rows were left out of the page has no entry to choose.
-      set({ query: "", given: get("given").value, suggested: get("suggested").value });
+      const only = link.dataset.rows ? new Set(link.dataset.rows.split(" ").map(Number)) : null;
+      set({ query: "", given: get("given").value, suggested: get("suggested").value, only });
     });
   }
   const closed = [];

@@ -1,0 +1,102 @@
+"""What a summary says of sources: how often labels of each level are wrong, and in a sentence how they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._shares import percent
+from .judged import Source, SourceLevel
+from .result import Audit
+from .sources import LEVEL
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def sources_summary(audit: Audit) -> list[dict[str, Any]]:
+    """One entry for each source; categories with the highest error rate first, times and numbers in their order."""
+    return [_summary(one) for one in audit.findings.judged.sources]
+
+
+def levels_of_rows(audit: Audit, rows: Sequence[int]) -> list[dict[str, str | None]]:
+    """Of each row (a position) its level of every source."""
+    found = audit.findings.judged.sources
+    names = [(*(level.name for level in one.levels), None) for one in found]
+    codes = [one.code[np.asarray(rows, dtype=np.intp)].tolist() for one in found]
+    return [
+        {one.column: named[code] for one, named, code in zip(found, names, of_row, strict=True)}
+        for of_row in (zip(*codes, strict=True) if codes else [() for _ in rows])
+    ]
+
+
+def sources_frame(audit: Audit) -> pd.DataFrame | None:
+    """By source and level: labeled rows, the share of wrong labels with its interval, and a note. None if no source was
+    named."""
+    import pandas as pd
+
+    if audit.roles is None or not audit.roles.source:
+        return None
+    rows = [
+        {
+            "source": one["source"],
+            **{name: level[name] for name in ("level", "rows", "error_rate", "low", "high", "note")},
+        }
+        for one in audit.summary()["sources"]
+        for level in one["levels"]
+    ]
+    return pd.DataFrame(rows, columns=["source", "level", "rows", "error_rate", "low", "high", "note"])
+
+
+def _summary(found: Source) -> dict[str, Any]:
+    levels = [level for level in found.levels if level.n_rows]
+    if found.kind == "category":
+        levels = sorted(levels, key=lambda level: -level.error_rate)
+    n_rows, n_wrong = sum(level.n_rows for level in levels), sum(level.n_rows * level.error_rate for level in levels)
+    return {
+        "source": found.column,
+        "kind": found.kind,
+        "kept": found.kept,
+        "interval_level": LEVEL,
+        "n_unknown": found.n_unknown,
+        "text": _sentence(found, levels),
+        "levels": [
+            {
+                "level": level.name,
+                "start": level.start,
+                "rows": level.n_rows,
+                "error_rate": level.error_rate,
+                "low": level.low,
+                "high": level.high,
+                "note": _note(found, level, n_wrong / max(n_rows, 1)),
+            }
+            for level in levels
+        ],
+    }
+
+
+def _note(found: Source, level: SourceLevel, of_all: float) -> str:
+    if not found.kept:
+        return "no more than chance"
+    if level.low > of_all:
+        return "wrong more often than labels on the whole"
+    return "wrong less often than labels on the whole" if level.high < of_all else ""
+
+
+def _sentence(found: Source, levels: Sequence[SourceLevel]) -> str:
+    if not found.kept:
+        return f"Mistakes do not depend on {found.column!r} beyond chance."
+    first, last = levels[0], levels[-1]
+    if found.kind != "category" and (first.low > last.high or first.high < last.low):
+        moved = "fell" if first.error_rate > last.error_rate else "rose"
+        return (
+            f"By {found.column!r}, mistakes {moved} from {percent(first.error_rate)} ({first.name}) to "
+            f"{percent(last.error_rate)} ({last.name})."
+        )
+    most, least = (pick(levels, key=lambda level: level.error_rate) for pick in (max, min))
+    return (
+        f"By {found.column!r}, mistakes are most common in {most.name!r} ({percent(most.error_rate)}) and least common "
+        f"in {least.name!r} ({percent(least.error_rate)})."
+    )
