@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from noisybayes.bench.crowd import one_label, runner, texts
+from noisybayes.bench.crowd import drift, one_label, runner, texts
 from noisybayes.bench.crowd.methods import majority_vote
 from noisybayes.bench.store import read_rows
 from noisybayes.cli.app import app
@@ -47,8 +47,11 @@ def test_from_command_to_page(tmp_path, monkeypatch):
     labelers = read_rows(tmp_path / "results" / "labelers.csv")
     assert {row["way"] for row in labelers} == set(one_label.WAYS)
     assert all(0 <= row["matrix_error"] < 0.5 for row in labelers)
+    over_time = read_rows(tmp_path / "results" / "sources.csv")
+    assert [(row["case"], row["way"]) for row in over_time] == [(c, w) for c in drift.CASES for w in drift.WAYS]
     page = (tmp_path / "docs" / "crowd.md").read_text(encoding="utf-8")
     assert f"{rows[0]['consensus_accuracy']:.3f}" in page
+    assert f"{over_time[0]['average_precision']:.3f}" in page
 
 
 def test_an_unknown_name_is_a_sentence():

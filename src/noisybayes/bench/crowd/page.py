@@ -1,4 +1,4 @@
-"""docs/crowd.md, made from results/crowd.csv."""
+"""docs/crowd.md, made from results/crowd.csv, results/labelers.csv and results/sources.csv."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
+from ..._shares import percent
 from ..store import Row, read_rows, table
+from . import drift
 from .methods import METHODS, OURS
 from .one_label import CASES, WAYS
 from .runner import N_LABELERS
 
-RESULTS, ONE_LABEL = "crowd.csv", "labelers.csv"
+RESULTS, ONE_LABEL, OVER_TIME = "crowd.csv", "labelers.csv", "sources.csv"
 HEAD = f"""# Several labels of a row
 
 This page is made by `noisybayes bench crowd` from the rows in [results/crowd.csv](../results/crowd.csv); no number on
@@ -28,9 +30,12 @@ majority vote; of one label per row it makes nothing else.
 def write_page(root: Path) -> Path:
     path = root / "docs" / "crowd.md"
     path.parent.mkdir(parents=True, exist_ok=True)
-    stored = [root / "results" / name for name in (RESULTS, ONE_LABEL)]
-    several, one = (read_rows(each) if each.exists() else [] for each in stored)
-    parts = [render_several(several) if several else HEAD, render_one_label(one) if one else ""]
+    stored = [root / "results" / name for name in (RESULTS, ONE_LABEL, OVER_TIME)]
+    several, one, over_time = (read_rows(each) if each.exists() else [] for each in stored)
+    parts = [
+        render_several(several) if several else HEAD, render_one_label(one) if one else "",
+        render_over_time(over_time) if over_time else "",
+    ]  # fmt: skip
     path.write_text("\n\n".join(part.strip() for part in parts if part) + "\n", encoding="utf-8")
     return path
 
@@ -66,6 +71,34 @@ def render_one_label(rows: Sequence[Row]) -> str:
 
 The same kinds of labelers, of whom the busiest has 20 times as many rows as the least busy; or all of one kind. Mean
 absolute error of the entries of their mislabeling matrices, and average precision of P(wrong), over {seeds} seeds.
+
+{table(header, lines)}"""
+
+
+def render_over_time(rows: Sequence[Row]) -> str:
+    seeds, shares = len({row["seed"] for row in rows}), drift.wrong_share(drift.CASES[0])
+    lines = []
+    for name in dict.fromkeys(row["dataset"] for row in rows):
+        for case in drift.CASES:
+            here = [row for row in rows if (row["dataset"], row["case"]) == (name, case)]
+            values = [
+                _of_way(here, measure, way) for measure in ("average_precision", "rate_error") for way in drift.WAYS
+            ]
+            ours = [row for row in here if row["way"] == drift.WAYS[0]]
+            covered = np.mean([row["covered"] for row in ours])
+            kept = f"{sum(int(row['kept']) for row in ours)} of {len(ours)}"
+            lines.append([name, case, *(f"{value:.3f}" for value in values), f"{covered:.2f}", kept])
+    header = [
+        "texts", "case", *(f"average precision: {way}" for way in drift.WAYS),
+        *(f"error of the weekly shares: {way}" for way in drift.WAYS), "intervals that cover", "source kept",
+    ]  # fmt: skip
+    return f"""## Mistakes that depend on time
+
+One label per row. The share of wrong labels falls from {percent(shares[0])} in the first of {drift.N_WEEKS} weeks to
+{percent(shares[-1])} in the last, or stays at its mean. Average precision of P(wrong), with the date as a
+[source](howto-sources.md) and without it; mean absolute error of the share of wrong labels per week (without a source,
+the mean of P(wrong)); share of the weeks whose 90 % interval covers the true share; and how often the source was kept,
+over {seeds} seeds. Made from [results/sources.csv](../results/sources.csv).
 
 {table(header, lines)}"""
 

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 def crowd(datasets: str, methods: str, seeds: int, seed: int, root: Path) -> None:
     """Labels of made labelers on texts with known labels: the consensus of each method against the truth.
 
-    Stores the rows in results/crowd.csv and results/labelers.csv, in the place of earlier ones of the same data set,
-    method and seed, and remakes docs/crowd.md.
+    Stores the rows in results/crowd.csv, results/labelers.csv and results/sources.csv, in the place of earlier ones
+    of the same data set, method and seed, and remakes docs/crowd.md.
     """
-    from ...bench.crowd import one_label
+    from ...bench.crowd import drift, one_label
     from ...bench.crowd.methods import METHODS, OURS
-    from ...bench.crowd.page import ONE_LABEL, RESULTS, write_page
+    from ...bench.crowd.page import ONE_LABEL, OVER_TIME, RESULTS, write_page
     from ...bench.crowd.runner import measure
     from ...bench.crowd.texts import DATASETS
 
@@ -38,6 +38,7 @@ def crowd(datasets: str, methods: str, seeds: int, seed: int, root: Path) -> Non
             _replace(root / "results" / RESULTS, fresh, name, each)
             if OURS in chosen:
                 _replace(root / "results" / ONE_LABEL, list(one_label.measure(name, each)), name, each)
+                _replace(root / "results" / OVER_TIME, list(drift.measure(name, each)), name, each)
             click.echo(f"{name}, seed {each}: {len(fresh)} rows", err=True)
     click.echo(f"wrote {write_page(root)}")
 
