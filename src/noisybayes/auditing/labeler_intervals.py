@@ -5,8 +5,9 @@ The likelihood of that number is that of the labeler's labels, each summed over 
 the row, leave open. So an interval is wide where labels are few, and where they cannot be told right from wrong. What
 is known of labelers beforehand is that they are like all, give or take `CAREFUL_SPREAD`.
 
-A posterior of all entries of the matrix, each with a prior of its own, covers less often: with many classes most
-entries have no label, and their priors together outweigh the labels.
+P(true | x) and the shape of the matrix are taken as given: where labelers differ, intervals hold the rate less often
+than they say, least where columns are weak (docs/trust.md). A posterior of all entries of the matrix, each with a prior
+of its own, covered less often still, on made tables whose P(true | x) is known.
 """
 
 from __future__ import annotations

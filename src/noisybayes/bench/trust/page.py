@@ -125,7 +125,12 @@ def _labelers(rows: Sequence[Row]) -> str:
     ]
     means = {case: np.mean(_values(rows, "labelers", case, "covered")) for case in cases}
     misses = [case for case, share in means.items() if not LOW <= share <= HIGH]
-    outside = f"\nNot within {LOW:.0%} and {HIGH:.0%}: {'; '.join(misses)}.\n" if misses else ""
+    outside = ""
+    if misses:
+        outside = (
+            f"\nNot within {LOW:.0%} and {HIGH:.0%}: {'; '.join(misses)}. The intervals take P(true | x), and the "
+            "shape of a labeler's matrix, as given; which of these is off there has not been examined.\n"
+        )
     fits = _seeds(rows, "labelers") * len(labelers.REGIMES)
     return f"""## Who errs
 
