@@ -140,8 +140,8 @@ def test_the_demo_finds_most_wrong_labels_and_draws_the_report(tmp_path):
     result = subprocess.run(command, capture_output=True, text=True, check=True)
     assert (tmp_path / "out/report.html").exists()
     text = " ".join(result.stdout.split())
-    precision = int(text.split("(precision ")[1].split("%")[0])
-    recall = int(text.split("recall ")[1].split("%")[0])
+    precision = float(text.split("(precision ")[1].split("%")[0])
+    recall = float(text.split("recall ")[1].split("%")[0])
     assert precision >= 80
     assert recall >= 80
     who = text.split("Who errs", 1)[1]
