@@ -36,8 +36,8 @@ def section(root: Path) -> str:
 
 Accuracy in percent, and the paper's figure in parentheses where it has one; seeds {SEEDS[0]} to {SEEDS[-1]} of
 `noisybayes bench quality`, whose simulations have 4,000 test rows more than the paper's. What these methods are, their
-times, more settings, and how this was measured: [Methods](methods.md). `decoupling`, `co-teaching` and `mentornet` have our changes, which their
-documentation names; `as_published` runs them without.
+times, more settings, and how this was measured: [Methods](methods.md). `decoupling`, `co-teaching` and `mentornet` have
+our changes, which their documentation names; `as_published` runs them without.
 
 {table(header, lines)}
 """
