@@ -56,7 +56,10 @@ def ask(client: Client, table_id: int, number: int) -> int:
     path = f"/api/tables/{table_id}"
     if number % 5 == 0:
         position = number // 5 % _ROWS
-        seen = client.ask("GET", f"{path}/rows/{position}")[1]["verdict"]
+        status, found = client.ask("GET", f"{path}/rows/{position}")
+        if status != 200:
+            return status
+        seen = found["verdict"]
         body = {"position": position, "label": "price", "seen": 0 if seen is None else seen["id"]}
         return client.ask("POST", f"{path}/verdicts", body)[0]
     return client.ask("GET", f"{path}/queue?limit=5")[0]
@@ -177,5 +180,5 @@ def render(rows: list[Row]) -> str:
     ]  # fmt: skip
     first = table(["slow connections", "of these cut off", "requests of others", "errors", "median, ms", "99 %, ms",
                    "longest, ms"], waits)  # fmt: skip
-    second = table(["requests", "errors", "memory after the first fifth", "growth after each further fifth"], memory)
+    second = table(["requests", "errors", "memory after the first share", "growth after each further share"], memory)
     return f"{first}\n\n{second}"
