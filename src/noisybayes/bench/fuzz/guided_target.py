@@ -108,8 +108,10 @@ def main(kind: str, work: Path, seconds: int) -> None:
             _keep(error, data, findings)
 
     # a machine that others use may pause for minutes: a hang is told by the time of a processor, and else only at last
-    options = [f"-max_total_time={seconds}", f"-artifact_prefix={findings}/", "-timeout=1200", "-report_slow_units=1200", "-rss_limit_mb=4096",
-               "-max_len=40000", "-print_final_stats=1"]  # fmt: skip
+    options = [
+        f"-max_total_time={seconds}", f"-artifact_prefix={findings}/", "-timeout=1200", "-report_slow_units=1200",
+        "-rss_limit_mb=4096", "-max_len=40000", "-print_final_stats=1",
+    ]  # fmt: skip
     given = {} if mutator is None else {"custom_mutator": mutator}
     atheris.Setup([sys.argv[0], *options, str(corpus)], one_input, **given)
     atheris.Fuzz()
