@@ -176,7 +176,8 @@ def schema_of(readers: Sequence[PartReader]) -> CommonSchema:
 
 
 def no_rows(name: str, columns: list[str]) -> InputError:
-    header = f" but the header ({', '.join(columns)})" if columns else ""
+    names = (" ".join(column.split()) for column in columns)  # a name may hold line breaks, a sentence may not
+    header = f" but the header ({', '.join(names)})" if columns else ""
     return InputError(f"{name} has no rows{header}; give a table with rows")
 
 

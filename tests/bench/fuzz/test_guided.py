@@ -6,14 +6,22 @@ import io
 import sys
 import types
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from noisybayes.bench.fuzz import guided, guided_target, models
+from noisybayes.bench.fuzz import guided, guided_target, models, tables
 from noisybayes.bench.fuzz.guided_target import _keep, model_seeds, mutated_model, table_seeds
 from noisybayes.data.errors import InputError
 from noisybayes.estimators import load
+
+FINDINGS = sorted((Path(__file__).parents[2] / "data" / "findings").iterdir())
+
+
+@pytest.mark.parametrize("path", FINDINGS, ids=lambda path: path.name)
+def test_what_was_once_found_is_read_or_refused_in_one_line(path):
+    tables.check(path, None, {}, audited=False)
 
 
 def test_seeds_are_whole_files_of_all_formats(tmp_path):
