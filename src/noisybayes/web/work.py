@@ -28,7 +28,7 @@ from .limited import TOO_MUCH_MEMORY
 MOST_ROWS = 1_000_000
 _SAMPLES = 3
 _LONGEST_SAMPLE = 300
-_PREVIEW_ROWS, _LONGEST_CELL = 5, 80
+_PREVIEW_ROWS, _LONGEST_CELL = 5, 81  # one character more than the page shows: it tells what was cut off
 Tell = Callable[[str], None]
 
 
