@@ -203,7 +203,7 @@ def test_a_fitted_classifier_has_no_other_views() -> None:
     from noisybayes import BernoulliINB
 
     data = simulate(60, n_features=10, n_classes=2, random_state=0)
-    with pytest.raises(ValueError, match="views, labelers and second opinions are for tables"):
+    with pytest.raises(ValueError, match="views, labelers, sources and second opinions are for tables"):
         audit(BernoulliINB().fit(data.X, data.y), data.X, data.y, views=("linear",))
 
 

@@ -72,6 +72,7 @@ def example_summary(n_classes: int = 11, n_suspects: int = 370, n_rows: int = 24
         },
         "n_corrected": 0, "correction_rule": "a label is changed only where another one is sure",
         "impact_reason": None, "contradictions": [], "checks": [], "second_opinion": None, "labelers": None,
+        "sources": None,
         "agreement": None,
         "guidance": _guidance(classes) if n_suspects else [],
         "mislabel_matrix": {
@@ -80,7 +81,7 @@ def example_summary(n_classes: int = 11, n_suspects: int = 370, n_rows: int = 24
         "by_class": by_class, "confused_pairs": pairs,
         "impact": {
             "accuracy": {"estimate": 0.91}, "accuracy_of_naive_bayes": {"estimate": 0.87},
-            "delta": {"estimate": -0.04, "low": -0.06, "high": -0.02},
+            "delta": {"estimate": -0.04, "low": -0.06, "high": -0.02}, "is_wide": False,
             "text": "Naive Bayes that trusts these labels is expected to lose 4 points of accuracy.",
         },
         "review": _review(n_rows, max(rate * n_rows, 1)),
@@ -141,4 +142,4 @@ def _suspect(rank: int, n_suspects: int, n_rows: int, classes: list[str], rng: n
 def _guidance(classes: list[str]) -> list[dict[str, Any]]:
     given, true = classes[0], classes[-1]
     text = f"Make clear when a row is {given!r} and when {true!r}: about 40 rows have the first label."
-    return [{"text": text, "rows": 40.0, "given": given, "true": true}]
+    return [{"text": text, "rows": 40.0, "given": given, "true": true, "source": None, "levels": []}]

@@ -124,7 +124,7 @@ def begin(summary: Summary) -> list[dict[str, Any]]:
             **one,
             "suspects": [
                 suspect["row"]
-                for suspect in summary["suspects"][:MOST_ROWS]
+                for suspect in (summary.get("suspects") or ())[:MOST_ROWS]  # the desk has them elsewhere
                 if one.get("source") and (suspect.get("sources") or {}).get(one["source"]) in one["levels"]
             ],
         }
