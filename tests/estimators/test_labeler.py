@@ -48,8 +48,8 @@ def test_posteriors_use_the_labelers(told, alone):
     right = [np.mean(model.true_proba_.argmax(axis=1) == TRUE) for model in (told, alone)]
     assert right[0] > right[1]
     wrong = Y != TRUE
-    doubts = [1 - model.true_proba_[np.arange(N), Y] for model in (told, alone)]
-    loss = [-np.log(np.where(wrong, p, 1 - p) + 1e-9).mean() for p in doubts]
+    p_wrong = [1 - model.true_proba_[np.arange(N), Y] for model in (told, alone)]
+    loss = [-np.log(np.where(wrong, p, 1 - p) + 1e-9).mean() for p in p_wrong]
     assert loss[0] < loss[1] - 0.02
     assert told.noise_rate_ == pytest.approx(1 - told.true_proba_[np.arange(N), Y].mean(), abs=1e-6)
 

@@ -118,5 +118,15 @@ def scores_of(fitted: Reweighted, rows: Rows) -> Array:
     return np.asarray(joint - joint.mean(axis=1, keepdims=True))
 
 
+def scores_of_all(judged: Judged) -> Array:
+    """(n, K) the same of all rows, in their order."""
+    (found,) = judged.data.collect(partial(_scores, fitted=judged.fitted))
+    return found
+
+
+def _scores(rows: Rows, fitted: Reweighted) -> tuple[Array]:
+    return (scores_of(fitted, rows),)
+
+
 def _pseudo(judged: Judged) -> float:
     return 1.0 if judged.training is None else judged.training.found.problem.config.pseudo_rows

@@ -33,7 +33,7 @@ from ..robust.training_posterior import posterior_of_rows
 from ..text.features import Block
 from ..views import NAIVE_BAYES, VIEWS, Given, ViewRows, ViewScores
 from .already_learned import AlreadyLearned
-from .careful_fit import label_problem, scores_of
+from .careful_fit import label_problem, scores_of_all
 from .features import Features
 from .hedging import matrix_share
 from .judged import Judged
@@ -146,12 +146,7 @@ def _are_numbers(blocks: tuple[Block, ...], n_columns: int) -> Array:
 
 
 def _of_naive_bayes(judged: Judged) -> ViewScores:
-    (values,) = judged.data.collect(partial(_scores, fitted=judged.fitted))
-    return ViewScores(values)
-
-
-def _scores(rows: Rows, fitted: Any) -> tuple[Array]:
-    return (scores_of(fitted, rows),)
+    return ViewScores(scores_of_all(judged))
 
 
 def _problem_of(judged: Judged) -> RobustProblem:

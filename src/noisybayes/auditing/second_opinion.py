@@ -13,7 +13,6 @@ missing. A row is judged by the matrix that was estimated without its fold.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,11 +22,10 @@ from scipy.special import chdtri
 from .._shares import percent
 from ..data.errors import InputError
 from ..data.roles import label_texts
-from ..dataset import Rows
 from ..dataset.tree import Array
 from ..robust.calibration import matrix_of
 from ..robust.recalibration import pin_verified
-from .careful_fit import scores_of
+from .careful_fit import scores_of_all
 from .judged import Judged, Opinion
 from .row_evidence import RowEvidence, judged_with
 from .table import Table
@@ -136,7 +134,7 @@ class _Problem:
     def of(cls, judged: Judged, opinion: _Codes) -> _Problem:
         assert judged.training is not None
         assert judged.observed is not None
-        (scores,) = judged.data.collect(partial(_scores, fitted=judged.fitted))
+        scores = scores_of_all(judged)
         assert judged.data.folds is not None
         return cls(
             scores, judged.observed, judged.verified, opinion.said, len(opinion.values),
@@ -215,10 +213,6 @@ def _steadied(counts: Array) -> Array:
     overall = counts.sum(axis=1, keepdims=True) + 1e-3
     drawn = counts + _PSEUDO_ROWS * overall / overall.sum()
     return np.asarray(drawn / drawn.sum(axis=0))
-
-
-def _scores(rows: Rows, fitted: Any) -> tuple[Array]:
-    return (scores_of(fitted, rows),)
 
 
 def _joined(judged: Judged, codes: _Codes, problem: _Problem, found: _Matrices, told: Opinion) -> Judged:

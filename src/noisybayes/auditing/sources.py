@@ -6,8 +6,7 @@ it is dropped.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -15,10 +14,9 @@ from scipy.special import expit, log_softmax, logit, ndtri
 
 from .._shares import percent
 from ..data.errors import InputError
-from ..dataset import Rows
 from ..dataset.tree import Array
 from ..robust.calibration import matrix_of
-from .careful_fit import scores_of
+from .careful_fit import scores_of_all
 from .effect_priors import Independent, Walk
 from .judged import Judged, Source, SourceLevel
 from .labelers import labelers_of_rows
@@ -82,7 +80,7 @@ def _levels_of(table: Table, column: str) -> SourceLevels:
 def _model_of(judged: Judged, table: Table, known: list[SourceLevels], labeled: Array) -> SourceModel:
     assert judged.data.folds is not None
     assert judged.observed is not None
-    (scores,) = judged.data.collect(partial(_scores, fitted=judged.fitted))
+    scores = scores_of_all(judged)
     mislabel = judged.fitted.calibration.mislabel[0]
     log_odds = np.repeat(log_odds_of_wrong(mislabel)[None], len(labeled), axis=0)
     labelers = judged.labelers
@@ -169,7 +167,3 @@ def _note(one: SourceLevels, kept: bool) -> str:
     how = {"category": "levels", "number": "levels in their order", "time": "periods"}[one.kind]
     told = "mistakes depend on it" if kept else "mistakes do not depend on it beyond chance"
     return f"source: {one.column!r} ({len(one.names)} {how}; {told})"
-
-
-def _scores(rows: Rows, fitted: Any) -> tuple[Array]:
-    return (scores_of(fitted, rows),)

@@ -16,7 +16,7 @@ from ..model import online
 from . import settings
 from .classifier import LatentLabelClassifier, counted_rows
 from .inb_model import INBModel, prepared
-from .labeler_fit import check_labelers, fit_labelers, labeler_codes, matrices_of
+from .labeler_fit import check_labelers, fit_labelers, labeler_codes, told_by
 from .labels import as_labels, encode, find_classes
 from .threads import one_blas_thread
 
@@ -84,8 +84,8 @@ class BaseINB(LatentLabelClassifier, INBModel):
         X = self._check_X(X)
         labels = as_labels(y, "y", X.shape[0])
         observed = encode(labels, self._missing(labels), self.classes_, "y", missing_code=len(self.classes_))
-        matrices = matrices_of(labeler, self.labelers_, self.mislabel_by_labeler_, self._label_matrix, X.shape[0])
-        return self._true_proba(self._log_joint(self._prepare(X)), observed, matrices)
+        told = told_by(labeler, self.labelers_, self.mislabel_by_labeler_, self._label_matrix, observed)
+        return self._true_proba(self._log_joint(self._prepare(X)), observed, told)
 
     def partial_fit(
         self,

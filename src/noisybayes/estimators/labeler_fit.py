@@ -78,9 +78,13 @@ def fit_labelers(data: Dataset, found: RobustFit, code: Array, n_labelers: int, 
     return LabelerFit(matrices.of_labelers[:-1], True, posterior)
 
 
-def matrices_of(labeler: Any, names: Array, matrices: Array, of_all: Array, n_rows: int) -> Array:
-    """(n, K, K) of who labeled each row; that of all where the name is new."""
-    given = as_labels(labeler, "labeler", n_rows).astype(names.dtype if names.dtype.kind in "iuf" else str)
+def told_by(labeler: Any, names: Array, matrices: Array, of_all: Array, observed: Array) -> Array:
+    """(n, K) P(label | true) by the matrix of who labeled each row, or that of all where the name is new; 1 where there
+    is no label. observed : (n,) codes"""
+    given = as_labels(labeler, "labeler", len(observed)).astype(names.dtype if names.dtype.kind in "iuf" else str)
     code = np.minimum(np.searchsorted(names, given), len(names) - 1)
-    known = names[code] == given
-    return np.asarray(np.concatenate([matrices, of_all[None]])[np.where(known, code, len(names))])
+    who = np.where(names[code] == given, code, len(names))
+    there = np.flatnonzero(observed < len(of_all))
+    told = np.ones((len(observed), len(of_all)))
+    told[there] = np.concatenate([matrices, of_all[None]])[who[there], observed[there]]
+    return told

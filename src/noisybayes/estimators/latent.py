@@ -48,17 +48,16 @@ class LatentLabelModel:
         """`_log_joint` of a block of rows in memory, as a function that engines can send away."""
         return self._log_joint
 
-    def _true_proba(self, joint: Array, observed: Array, matrices: Array | None = None) -> Array:
+    def _true_proba(self, joint: Array, observed: Array, told: Array | None = None) -> Array:
         """The same of rows that are scored, with codes of their labels; `joint` is overwritten.
 
-        matrices : (n, K, K) of who labeled each row, if known
+        told : (n, K) P(label | true), if it is not the same for all rows
         """
         with np.errstate(divide="ignore"):  # a label that a class never gets
-            if matrices is None:
+            if told is None:
                 joint += np.log(label_table(self._label_matrix[None])[:, 0])[observed]
             else:
-                there = np.flatnonzero(observed < joint.shape[1])
-                joint[there] += np.log(matrices[there, observed[there]])
+                joint += np.log(told)
         return adjust(normalise(joint), observed, self._recalibration)
 
     def _publish_robust(self, data: Dataset, found: RobustFit) -> None:
