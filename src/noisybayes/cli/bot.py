@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +10,11 @@ import click
 
 from .._shares import percent
 from . import tables
+from .bot_evaluation import show_evaluation
 from .tables import clear_errors, quiet_option, reading_options
 
 if TYPE_CHECKING:
     from ..bot import Bot, Config, Turn
-    from ..bot.evaluate import Evaluation
 
 config_option = click.option(
     "--config", "source", default="cars_en", show_default=True, metavar="FILE",
@@ -153,7 +152,7 @@ def evaluate(dialogs: str, source: str, reps: int, seed: int, json_file: Path | 
             with whole_file(json_file) as made:
                 made.write_text(json.dumps(found.as_dict(), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     if not options["quiet"]:
-        _show_evaluation(config, found)
+        show_evaluation(config, found)
 
 
 @bot.command()
@@ -241,61 +240,3 @@ def _show_turn(found: Bot, turn: Turn, verbose: bool) -> None:
         titles = ", ".join(found.config.features[key].title for key in turn.fired)
         person = f", handed over to a person: {turn.reason}" if turn.handover else ""
         click.echo(f"     [{turn.title}, {turn.confidence:.0%}{person}; {titles or 'no feature'}]")
-
-
-def _show_evaluation(config: Config, found: Evaluation) -> None:
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    console.print(f"{found.messages:,} messages in {found.dialogs:,} dialogs, {found.reps} random splits by dialog.")
-    if found.agreements:
-        mean = sum(row.agreement for row in found.agreements) / len(found.agreements)
-        rows = [
-            (config.features[row.feature].title, row.column, f"{row.given:,}", f"{row.ours:,}", f"{row.agreement:.1%}")
-            for row in found.agreements
-        ]
-        title = f"agreement of the features with the given ones: {mean:.1%} on average, the worst first"
-        _print_table(console, title, ("feature", "column", "given", "ours", "agreement"), rows)
-    against = "the true labels" if found.against == "true labels" else "the labels of the file, which may be wrong"
-    methods = [(row.name, f"{row.accuracy:.1%}", f"{row.spread:.1%}") for row in found.methods]
-    _print_table(console, f"accuracy against {against}", ("method", "mean", "sd"), methods)
-    answered = [
-        (f"{row.threshold:g}", f"{row.share:.1%}", "-" if row.accuracy is None else f"{row.accuracy:.1%}")
-        for row in found.answered
-    ]
-    title = f"the bot as a whole (threshold {config.threshold:g}): below the threshold a person answers"
-    _print_table(console, title, ("threshold", "answered", "right among these"), answered)
-    titles = {key: category.title for key, category in config.categories.items()}
-    per = [(titles[row.category], f"{row.messages:,}", f"{row.accuracy:.1%}") for row in found.per_category]
-    _print_table(console, "the bot by category, all splits together", ("category", "messages", "right"), per)
-    numbers = [str(i) for i in range(1, len(titles) + 1)]
-    matrix = [
-        (f"{number} {titles[key]}", *(f"{count:,}" if count else "." for count in row))
-        for number, key, row in zip(numbers, found.categories, found.confusion.tolist(), strict=True)
-    ]
-    title = "confusion, all splits together: a row for each right category, columns for what was predicted"
-    _print_table(console, title, ("category", *numbers), matrix)
-    _print_table(console, "most frequent mistakes", ("right", "predicted", "messages"), _mistakes(found, titles))
-
-
-def _mistakes(found: Evaluation, titles: dict[str, str], shown: int = 10) -> list[tuple[str, str, str]]:
-    counts = [
-        (int(found.confusion[i, j]), titles[right], titles[predicted])
-        for i, right in enumerate(found.categories)
-        for j, predicted in enumerate(found.categories)
-        if i != j and found.confusion[i, j]
-    ]
-    return [(right, predicted, f"{count:,}") for count, right, predicted in sorted(counts, reverse=True)[:shown]]
-
-
-def _print_table(console: Any, title: str, header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, padding=(0, 1))
-    for i, name in enumerate(header):
-        table.add_column(name, justify="left" if i == 0 or name in ("column", "predicted") else "right")
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    console.print(f"\n{title}", style="bold", markup=False, soft_wrap=True)
-    console.print(table)
