@@ -16,7 +16,7 @@ from noisybayes.data.errors import InputError
 from noisybayes.web import webhook, webhook_client
 from noisybayes.web.contact_key import ContactKey, new_key
 from noisybayes.web.responder import Responder, Seat
-from noisybayes.web.webhook import Sender, check_webhook
+from noisybayes.web.webhook import Hook, Sender, check_webhook
 from noisybayes.web.webhook_client import EVENT_ID, SIGNATURE, TIMESTAMP, signature
 
 from ..bot.shop import demo
@@ -71,7 +71,7 @@ def problem_of(store):
 def at_work(tmp_path, url, pause=0.01):
     store = open_store(tmp_path)
     seats, key = {"shop": Seat(demo(), webhook=url, secret=SECRET)}, ContactKey(new_key())
-    sender = Sender(store, seats, key, pause)
+    sender = Sender(store, {"shop": Hook(url, SECRET)}, key, pause)
     sender.start()
     try:
         yield Responder(store, seats, key), store
@@ -140,7 +140,8 @@ def test_one_receiver_that_never_answers_does_not_hold_up_another(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as silent, receiver() as (url, taken, _):
         dead = f"http://127.0.0.1:{silent.getsockname()[1]}/"
         seats = {name: Seat(demo(), webhook=to, secret=SECRET) for name, to in (("garage", dead), ("shop", url))}
-        bot, sender = Responder(store, seats, key), Sender(store, seats, key)
+        hooks = {"garage": Hook(dead, SECRET), "shop": Hook(url, SECRET)}
+        bot, sender = Responder(store, seats, key), Sender(store, hooks, key)
         for i in range(20):
             bot.receive("garage", str(i), f"viewer {i}", "How much is a new Tarvo?")
         bot.receive("shop", "1", "ann", "How much is a new Tarvo?")
@@ -150,6 +151,19 @@ def test_one_receiver_that_never_answers_does_not_hold_up_another(tmp_path):
         silent.close()  # who waits for it is refused, and the sender can end
         sender.close()
     store.close()
+
+
+def test_several_servers_on_one_store_send_every_event_once(tmp_path):
+    with receiver() as (url, taken, _), at_work(tmp_path, url) as (bot, store), at_work(tmp_path, url):
+        people = [f"viewer {i}" for i in range(30)]
+        for i in range(4):
+            for person in people:
+                bot.receive("shop", f"{person} {i}", person, "How much is a new Tarvo Sport?")
+        wait_until(lambda: not store.backlog())
+        assert len(taken) == len({event["id"] for event in taken}) == 120
+        for person in people:
+            mine = [event["id"] for event in taken if event["person"] == person]
+            assert mine == sorted(mine)
 
 
 def test_what_waits_is_told_by_the_api_and_on_the_page_of_leads(tmp_path):
@@ -227,7 +241,7 @@ def test_a_webhook_that_never_answers_loses_nothing(tmp_path, monkeypatch):
     with receiver() as (url, taken, _):  # a new server over the same store, when its time has come
         store = open_store(tmp_path)
         (left,) = [event for event in [_oldest(store)] if event]
-        store.settle_events([], [(left, "as before", 0.0)])
+        store.settle_events([], [(left, "as before", 0.0)], [])
         store.close()
         with at_work(tmp_path, url) as (_, again):
             wait_until(lambda: not again.backlog())

@@ -18,6 +18,7 @@ class ContactKey:
     """One key, or several (the first encrypts, all decrypt), so that a key can be replaced."""
 
     def __init__(self, keys: str) -> None:
+        self.keys = keys
         try:
             self._fernet = MultiFernet([Fernet(key.strip()) for key in keys.split(",")])
         except ValueError:

@@ -43,25 +43,23 @@ def serve(
 
     from .app import create_app
     from .slow_headers import BoundedHead, raise_file_limit
-    from .webhook import Sender
+    from .webhook_process import WebhookProcess
 
     raise_file_limit()
     listener = _listen(settings)
     announce(_address(listener))
     app = create_app(store, settings, responder=responder)
-    sender = None if responder is None else Sender(store, responder.seats, responder.key)
+    webhook = WebhookProcess(store, responder)
     if demo:
         add_demo(store, app)
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=5, http=BoundedHead
     )
     try:
-        if sender is not None:
-            sender.start()
+        webhook.start()
         uvicorn.Server(config).run(sockets=[listener])
     finally:
-        if sender is not None:
-            sender.close()
+        webhook.close()
         store.close()
 
 

@@ -7,13 +7,13 @@ import threading
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from ..data.errors import InputError
 from .contact_key import ContactKey
-from .responder import Seat
 from .store import Store, StoreError
-from .store.outbox import Outgoing
+from .store.outbox import CLAIM_LASTS, Outgoing
 from .webhook_client import PATIENCE, Failure, Receiver
 
 LEAST_SECRET = 16
@@ -22,6 +22,8 @@ _IDLE = 0.2  # seconds between looks into the outbox
 _AT_ONCE = 4  # posts to one receiver
 _BATCH = 64  # events that are sent before the store is told
 _FORGET_EVERY = 3_600.0  # seconds
+# After so many seconds no post of a batch begins: the last must end before others may claim its event.
+_LONGEST_BATCH = CLAIM_LASTS.total_seconds() - 2 * PATIENCE
 _DOWN = 4  # so many posts without an answer, and no success: the receiver is down, and is asked more and more rarely
 
 
@@ -35,15 +37,22 @@ def check_webhook(url: str, secret: str) -> None:
         )
 
 
+class Hook(NamedTuple):
+    """Where the events of a bot go."""
+
+    url: str
+    secret: str
+
+
 class Sender:
     """Sends what waits in the store, for each bot in a thread of its own: one that is down does not hold up others."""
 
-    def __init__(self, store: Store, seats: Mapping[str, Seat], key: ContactKey | None, pause: float = _FIRST_PAUSE):
+    def __init__(self, store: Store, hooks: Mapping[str, Hook], key: ContactKey | None, pause: float = _FIRST_PAUSE):
         self._end = threading.Event()
         self._threads = [
-            threading.Thread(target=_Line(store, name, seat, key, pause, self._end).work, name="webhook", daemon=True)
-            for name, seat in seats.items() if seat.webhook is not None
-        ]  # fmt: skip
+            threading.Thread(target=_Line(store, name, hook, key, pause, self._end).work, name="webhook", daemon=True)
+            for name, hook in hooks.items()
+        ]
 
     def start(self) -> None:
         for thread in self._threads:
@@ -60,11 +69,10 @@ class _Line:
     """The events of one bot. What waits is in the store; in memory there is one batch at most."""
 
     def __init__(
-        self, store: Store, bot: str, seat: Seat, key: ContactKey | None, pause: float, end: threading.Event
+        self, store: Store, bot: str, hook: Hook, key: ContactKey | None, pause: float, end: threading.Event
     ) -> None:
-        assert seat.webhook is not None
         self._store, self._bot, self._key, self._first_pause, self._end = store, bot, key, pause, end
-        self._receiver = Receiver(seat.webhook, seat.secret)
+        self._receiver = Receiver(*hook)
         self._times_down = 0
 
     def work(self) -> None:
@@ -82,7 +90,8 @@ class _Line:
 
     def _send(self, pool: ThreadPoolExecutor) -> float:
         """One batch, or if the receiver is down a few to try it; the seconds until the next."""
-        due = self._store.due_events(self._bot, _DOWN if self._times_down else _BATCH)
+        most = _DOWN if self._times_down else _BATCH
+        due = self._store.claim_events(self._bot, most)
         if not due:
             return _IDLE
         dialogs: dict[str, list[Outgoing]] = {}
@@ -90,16 +99,18 @@ class _Line:
             dialogs.setdefault(event.dialog_id, []).append(event)
         batch = _Batch()
         list(pool.map(lambda events: self._send_dialog(events, batch), dialogs.values()))
-        self._store.settle_events(
-            batch.taken, [(event.id, why.problem, self._pause(event.attempts)) for event, why in batch.failed]
-        )
+        failed = [(event.id, why.problem, self._pause(event.attempts)) for event, why in batch.failed]
+        sent = {*batch.taken, *(event_id for event_id, _, _ in failed)}
+        self._store.settle_events(batch.taken, failed, [event.id for event in due if event.id not in sent])
         self._times_down = self._times_down + 1 if batch.is_down else 0
-        return self._pause(self._times_down - 1) if self._times_down else 0.0
+        if self._times_down:
+            return self._pause(self._times_down - 1)
+        return 0.0 if len(due) == most else _IDLE  # few at a time would write to the store all the time
 
     def _send_dialog(self, events: list[Outgoing], batch: _Batch) -> None:
         """In order; what comes after a failure waits for it."""
         for event in events:
-            if self._end.is_set() or batch.is_down:
+            if self._end.is_set() or batch.is_over:
                 return
             failure = self._receiver.post(event.id, json.dumps(self._told(event), ensure_ascii=False).encode())
             if failure is not None:
@@ -123,6 +134,11 @@ class _Batch:
     def __init__(self) -> None:
         self.taken: list[int] = []
         self.failed: list[tuple[Outgoing, Failure]] = []
+        self._end = time.monotonic() + _LONGEST_BATCH
+
+    @property
+    def is_over(self) -> bool:
+        return self.is_down or time.monotonic() > self._end
 
     @property
     def is_down(self) -> bool:

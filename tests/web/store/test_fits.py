@@ -132,7 +132,7 @@ def test_a_fit_that_ends_its_servers_is_not_tried_for_ever(store: Store, table_i
     store.release_fits(str(MOST_ATTEMPTS - 1))
     assert store.take_over_fits("last") == []
     assert store.fit(fit_id).state == "failed"
-    assert "was stopped 3 times during this fit" in store.fit(fit_id).message
+    assert f"was stopped {MOST_ATTEMPTS} times during this fit" in store.fit(fit_id).message
 
 
 def test_a_lease_by_a_clock_that_was_set_back_is_over(store: Store, table_id: int) -> None:

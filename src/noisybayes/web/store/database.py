@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, DatabaseError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -77,6 +77,11 @@ class Database:
             return now()
         found: datetime = connection.exec_driver_sql("SELECT clock_timestamp()").scalar_one()
         return found.astimezone(UTC)
+
+    def one_at_a_time(self, connection: Connection, what: str) -> None:
+        """Within a transaction that writes: until it ends, others that name the same wait here."""
+        if not self.is_sqlite:  # which has one writer anyway
+            connection.execute(text("SELECT pg_advisory_xact_lock(hashtext(:what))"), {"what": what})
 
     def probe(self) -> None:
         """Unavailable unless the store can be written to now."""

@@ -20,7 +20,9 @@ from .values import Finding, FitInfo
 _ROWS_AT_ONCE = 5_000
 #: A server that does not renew it for so long has stopped, and others take its fits over.
 LEASE_LASTS = timedelta(seconds=30)
-MOST_ATTEMPTS = 3
+# A fit runs in a process with bounded memory, so that its server rarely dies of it; it may, where other programs leave
+# too little, and servers must not do that for ever.
+MOST_ATTEMPTS = 10
 _TOO_OFTEN = f"the server was stopped {MOST_ATTEMPTS} times during this fit; it may need more memory than there is"
 _RUNNING, _DONE, _FAILED = "running", "done", "failed"
 

@@ -12,6 +12,8 @@ from .kinds import now
 from .part import Part
 
 _KEPT = timedelta(days=7)
+#: Events that a sender has claimed are due for others after this time, unless it says before what became of them.
+CLAIM_LASTS = timedelta(seconds=40)
 
 
 class Outgoing(NamedTuple):
@@ -35,26 +37,36 @@ class Outbox(Part):
     def due_events(self, bot: str, limit: int = 100) -> list[Outgoing]:
         """The oldest events that were not taken, without dialogs of which one waits for its time: those keep order."""
         with self._database.read() as connection:
-            rows = connection.execute(_DUE, {"of_bot": bot, "moment": now(), "most": limit})
-            return [Outgoing(*row) for row in rows]
+            return _due(connection, bot, now(), limit)
 
-    def settle_events(self, taken: list[int], failed: list[tuple[int, str, float]]) -> None:
-        """What became of events that were sent; of the failed ones why, and after how many seconds to try again."""
-        if not taken and not failed:
-            return
+    def claim_events(self, bot: str, limit: int = 100) -> list[Outgoing]:
+        """Those that are due, for the caller to send: several servers on one store do not send an event twice."""
+        if not self.due_events(bot, 1):  # reading does not keep others from writing
+            return []
         with self._database.write(durable=False) as connection:
+            self._database.one_at_a_time(connection, "outgoing")
+            moment = self._database.moment(connection)
+            found = _due(connection, bot, moment, limit)
+            _set_due(connection, [event.id for event in found], moment + CLAIM_LASTS)
+        return found
+
+    def settle_events(self, taken: list[int], failed: list[tuple[int, str, float]], left: list[int]) -> None:
+        """What became of claimed events. Of the failed ones why, and after how many seconds to try again.
+
+        Those that are `left` were not sent, and can be claimed again.
+        """
+        with self._database.write(durable=False) as connection:
+            moment = self._database.moment(connection)
             if taken:
                 chosen = update(outgoing).where(outgoing.c.id.in_(taken))
-                connection.execute(chosen.values(delivered=True, problem=""))
-            for event_id, problem, again_in in failed:
-                self._failed(connection, event_id, problem, again_in)
-
-    @staticmethod
-    def _failed(connection: Connection, event_id: int, problem: str, again_in: float) -> None:
-        values = {
-            "attempts": outgoing.c.attempts + 1, "problem": problem[:200], "due": now() + timedelta(seconds=again_in)
-        }  # fmt: skip
-        connection.execute(update(outgoing).where(outgoing.c.id == event_id).values(values))
+                connection.execute(chosen.values(delivered=True, problem="", due=moment))
+            if failed:
+                values = [
+                    {"of_id": event_id, "why": problem[:200], "again": moment + timedelta(seconds=again_in)}
+                    for event_id, problem, again_in in failed
+                ]
+                connection.execute(_FAILED, values)
+            _set_due(connection, left, moment)
 
     def backlog(self) -> dict[str, Backlog]:
         """What waits, by bot."""
@@ -85,6 +97,15 @@ def forget_contact(connection: Connection, dialog_id: str, contact: str) -> None
     connection.execute(delete(outgoing).where(outgoing.c.id.in_(gone)))
 
 
+def _due(connection: Connection, bot: str, moment: datetime, limit: int) -> list[Outgoing]:
+    return [Outgoing(*row) for row in connection.execute(_DUE, {"of_bot": bot, "moment": moment, "most": limit})]
+
+
+def _set_due(connection: Connection, ids: list[int], moment: datetime) -> None:
+    if ids:
+        connection.execute(update(outgoing).where(outgoing.c.id.in_(ids)).values(due=moment))
+
+
 # made once: to build a statement takes longer than to run it
 _OURS = outgoing.c.delivered.is_(False) & (outgoing.c.bot == bindparam("of_bot"))
 _BLOCKED = select(outgoing.c.dialog_id).where(outgoing.c.delivered.is_(False), outgoing.c.due > bindparam("moment"))
@@ -93,5 +114,10 @@ _DUE = (
     .where(_OURS, outgoing.c.dialog_id.not_in(_BLOCKED))
     .order_by(outgoing.c.id)
     .limit(bindparam("most"))
+)
+_FAILED = (
+    update(outgoing)
+    .where(outgoing.c.id == bindparam("of_id"))
+    .values(attempts=outgoing.c.attempts + 1, problem=bindparam("why"), due=bindparam("again"))
 )
 _OLDEST = select(outgoing.c.attempts, outgoing.c.problem, outgoing.c.due).where(outgoing.c.id == bindparam("of_id"))

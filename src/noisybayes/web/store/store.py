@@ -31,6 +31,11 @@ class Store(Tables, Fits, Findings, Verdicts, Chats, Accounts, Conversations, Le
             raise
         return cls(database)
 
+    @property
+    def url(self) -> str:
+        """For `open`, in another process; with its password."""
+        return self._database.url.render_as_string(hide_password=False)
+
     def probe(self) -> None:
         """Unavailable unless the store can be read and written to now."""
         self._database.probe()

@@ -1,0 +1,88 @@
+"""`python -m noisybayes.web.webhook_process`: the webhook in a process of its own, so that answers do not wait for it.
+
+What it needs comes as JSON on standard input. When that is closed, also by the end of the server, it stops.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+
+from .contact_key import ContactKey
+from .responder import Responder
+from .store import Store
+from .webhook import Hook, Sender
+from .webhook_client import PATIENCE
+
+_AGAIN = 1.0  # seconds after which one that ended is started again
+
+
+class WebhookProcess:
+    """Runs from `start` to `close`; nothing does if no bot has a webhook."""
+
+    def __init__(self, store: Store, responder: Responder | None) -> None:
+        seats = {} if responder is None else responder.seats
+        hooks = {name: Hook(seat.webhook, seat.secret) for name, seat in seats.items() if seat.webhook is not None}
+        key = None if responder is None or responder.key is None else responder.key.keys
+        self._needed = bool(hooks)
+        self._told = json.dumps({"store": store.url, "hooks": hooks, "key": key}) + "\n"
+        self._closing, self._lock = threading.Event(), threading.Lock()
+        self._process: subprocess.Popen[str] | None = None
+        self._watcher = threading.Thread(target=self._watch, name="webhook process", daemon=True)
+
+    def start(self) -> None:
+        if self._needed:
+            self._watcher.start()
+
+    def close(self) -> None:
+        with self._lock:
+            self._closing.set()
+            process = self._process
+        if process is None:
+            return
+        assert process.stdin is not None
+        with suppress(BrokenPipeError):
+            process.stdin.close()
+        try:
+            process.wait(PATIENCE + 5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        self._watcher.join()
+
+    def _watch(self) -> None:
+        while True:
+            with self._lock:
+                if self._closing.is_set():
+                    return
+                self._process = self._started()
+            self._process.wait()
+            self._closing.wait(_AGAIN)
+
+    def _started(self) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "noisybayes.web.webhook_process"]
+        # not of the terminal's group: Ctrl-C is for the server, which lets the last post end
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, encoding="utf-8", start_new_session=True
+        )
+        assert process.stdin is not None
+        with suppress(BrokenPipeError):
+            process.stdin.write(self._told)
+            process.stdin.flush()
+        return process
+
+
+def main() -> None:
+    told = json.loads(sys.stdin.readline())
+    key = None if told["key"] is None else ContactKey(told["key"])
+    with Store.open(told["store"]) as store:
+        sender = Sender(store, {name: Hook(*hook) for name, hook in told["hooks"].items()}, key)
+        sender.start()
+        sys.stdin.read()
+        sender.close()
+
+
+if __name__ == "__main__":
+    main()
