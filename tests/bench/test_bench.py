@@ -41,7 +41,7 @@ RUNS = {
     audience: dict.fromkeys(
         ("rep", "viewers", "rate", "seconds", "messages", "lost", "doubled", "leads", "with_contact", "leads_lost",
          "handovers_lost", "events", "events_lost", "events_repeated", "p50_ms", "p90_ms", "p99_ms", "longest_ms",
-         "down_s", "caught_up_s", "machine"), 1
+         "stolen", "own_share", "own_p99_ms", "down_s", "caught_up_s", "machine"), 1
     ),
 }  # fmt: skip
 
