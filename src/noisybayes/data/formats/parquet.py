@@ -11,6 +11,7 @@ import polars as pl
 from ..content import Content
 from ..errors import InputError
 from .base import Format, Head, Piece
+from .parquet_pages import damaged_page
 
 _ROWS = 100_000  # of a frame, unless they are long
 _FIRST_ROWS = 10_000  # these tell how long rows are
@@ -27,6 +28,8 @@ class Rows(NamedTuple):
 def _frames(content: Content, where: Rows | None) -> Iterator[pl.DataFrame]:
     table = _scan(content)
     n_rows = _count(table, content)
+    if where is None:
+        _check_pages(content)
     start, stop = (0, n_rows) if where is None else where
     yield _empty(table, content)
     wanted = min(_FIRST_ROWS, _ROWS)
@@ -55,9 +58,15 @@ def _split(content: Content, size: int) -> list[Piece] | None:
     if content.path is None:
         return None
     n_rows = _n_rows(content)
+    _check_pages(content)
     n_pieces = max(1, min(n_rows, -(-content.n_bytes // size)))
     cuts = [n_rows * i // n_pieces for i in range(n_pieces + 1)]
     return [Piece(Rows(cuts[i], cuts[i + 1]), cuts[i + 1] - cuts[i]) for i in range(n_pieces)]
+
+
+def _check_pages(content: Content) -> None:
+    if problem := damaged_page(content):
+        raise InputError(f"{content.name} is a damaged Parquet file: {problem}; write it again")
 
 
 def _n_rows(content: Content) -> int:
