@@ -3,11 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check docs format bench quality reproduce clean help
+.PHONY: demo test test-python check docs format bench quality reproduce clean help
 
 help:
 	@echo "make demo    audit the example data, and draw the report"
 	@echo "make test    run all tests"
+	@echo "make test-python PYTHON=python3.12  run tests on the installed wheel, in a new environment of that version"
 	@echo "make check   lint, types, import rules, docs"
 	@echo "make docs    build the site into site/"
 	@echo "make bench   measure speed and recovery again, and regenerate the docs pages from the results"
@@ -21,6 +22,9 @@ demo: $(VENV)/.cli
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+
+test-python:
+	tools/test_python.sh $(PYTHON)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

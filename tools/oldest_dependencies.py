@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-EXTRAS = ("cli",)  # those that an audit on the command line needs
+EXTRAS = ("cli", "pandas")  # those that an audit on the command line and its tests need
 
 
 def oldest(requirements: list[str]) -> list[str]:

@@ -102,3 +102,28 @@ def test_errors_name_parameters(tmp_path):
     (tmp_path / "other").write_text("x", encoding="utf-8")
     with pytest.raises(InputError, match=r"holds other things \(other\); choose a new folder$"):
         audited().save(tmp_path)
+
+
+def test_polars_gets_the_same_tables():
+    found = audited()
+    for name in ("table", "suspects", "health", "by_class", "confused_pairs", "contradictions"):
+        ours, theirs = found.to_polars(name), getattr(found, name)
+        assert len(ours) == len(theirs)
+        for column in theirs.columns:
+            assert [None if pd.isna(value) else value for value in theirs[column].tolist()] == ours[column].to_list()
+    assert found.to_polars("health")["label"].to_list() == found.health.index.tolist()
+    assert shuffled().index[found.to_polars("suspects")["position"].to_numpy()].equals(found.suspects.index)
+    assert found.to_polars("labelers") is None
+    assert found.to_polars()["p_wrong"].null_count() == 3
+
+
+def test_polars_gets_numbers_as_labels():
+    data = simulate(300, n_features=60, n_classes=3, diagonal=(0.6, 0.8), random_state=0)
+    found = audit(BernoulliINB().fit(data.X, data.y), data.X, data.y)
+    assert found.to_polars()["given"].dtype == pl.Int64
+    assert found.to_polars()["given"].to_list() == data.y.tolist()
+
+
+def test_a_table_that_an_audit_does_not_have():
+    with pytest.raises(ValueError, match="an audit has no table 'rows'; it has 'table', 'suspects', 'health'"):
+        audited().to_polars("rows")

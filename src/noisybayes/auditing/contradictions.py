@@ -7,18 +7,16 @@ more probable explanation of its verdict.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..dataset import Rows
 from ..dataset.tree import Array, Pieces
 from ..robust.config import DEFAULT
+from .columns import Columns
 from .judged import Judged
 from .row_results import RowJudge
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class Contradictions(NamedTuple):
@@ -30,12 +28,9 @@ class Contradictions(NamedTuple):
     p_wrong: Array  # what it would be without the verdict
 
     @property
-    def frame(self) -> pd.DataFrame:
-        """The index are positions."""
-        import pandas as pd
-
-        columns = self._asdict()
-        return pd.DataFrame(columns, index=columns.pop("rows"))
+    def columns(self) -> Columns:
+        values = self._asdict()
+        return Columns(rows=values.pop("rows"), values=values)
 
 
 def contradictions(judged: Judged) -> Contradictions:

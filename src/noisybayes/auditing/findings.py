@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..dataset.tree import Array
 from ..estimators.latent import LatentLabelModel
 from ..estimators.threads import one_blas_thread
 from .careful_fit import careful_fit, label_problem, sums_of
+from .columns import Columns
 from .contradictions import Contradictions, contradictions
 from .corrections import corrector, warnings_of_corrections
 from .evidence import Evidence, evidence
@@ -38,7 +40,7 @@ _LEAST_ROWS = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """What `examine` found. Tables are data frames; the mislabeling matrix is [observed, true]."""
+    """What `examine` found. Tables are data frames of pandas; the mislabeling matrix is [observed, true]."""
 
     classes: Array
     rows: RowTable | RemoteRows  # what is said of single rows
@@ -57,15 +59,15 @@ class Findings:
     def noise_rate(self) -> float:
         return self.rate.estimate
 
-    @property
+    @cached_property
     def table(self) -> pd.DataFrame:
         """One row per example: given, suggested, p_wrong, p_suggested, corrected, suspect, verified."""
-        return self.rows.table
+        return self.rows.table.to_pandas()
 
     @property
     def suspects(self) -> pd.DataFrame:
         """The suspect rows, most suspicious first; of rows on a cluster as many as are listed."""
-        return self.rows.suspects
+        return self.rows.suspects.to_pandas()
 
     @property
     def review(self) -> ReviewCurve:
@@ -74,52 +76,50 @@ class Findings:
     @property
     def contradictions(self) -> pd.DataFrame:
         """Checked rows to look at again: given, suggested, p_wrong."""
-        return self.contradicted.frame
+        return self.contradicted.columns.to_pandas()
 
     @property
     def by_class(self) -> pd.DataFrame:
         """For each label: rows that carry it, rows that should, and the share of wrong ones among the first."""
-        import pandas as pd
-
-        return pd.DataFrame(self.class_columns)
+        return self.class_columns.to_pandas()
 
     @property
-    def class_columns(self) -> dict[str, Array]:
-        """The same, column by column."""
+    def class_columns(self) -> Columns:
         counts = self.judged.counts
         wrong = self.intervals.wrong_by_label
-        return {
-            "label": self.classes,
-            "given": counts.sum(axis=1),
-            "true": counts.sum(axis=0),
-            "wrong": wrong.estimate,
-            "low": wrong.low,
-            "high": wrong.high,
-            "suspects": self.rows.suspects_by.sum(axis=1),
-        }
+        return Columns(
+            {
+                "label": self.classes,
+                "given": counts.sum(axis=1),
+                "true": counts.sum(axis=0),
+                "wrong": wrong.estimate,
+                "low": wrong.low,
+                "high": wrong.high,
+                "suspects": self.rows.suspects_by.sum(axis=1),
+            }
+        )
 
     @property
     def confused_pairs(self) -> pd.DataFrame:
         """Pairs of labels by the expected number of rows that carry the one and should carry the other."""
-        import pandas as pd
-
-        return pd.DataFrame(self.pair_columns)
+        return self.pair_columns.to_pandas()
 
     @property
-    def pair_columns(self) -> dict[str, Array]:
-        """The same, column by column."""
+    def pair_columns(self) -> Columns:
         counts = self.judged.counts.copy()
         np.fill_diagonal(counts, 0.0)
         given, true = np.unravel_index(np.argsort(-counts, axis=None, kind="stable"), counts.shape)
         listed = self.rows.suspects_by
         told = (counts[given, true] >= _LEAST_ROWS) | (listed[given, true] > 0)
         given, true = given[told], true[told]
-        return {
-            "given": self.classes[given],
-            "true": self.classes[true],
-            "rows": counts[given, true],
-            "suspects": listed[given, true],
-        }
+        return Columns(
+            {
+                "given": self.classes[given],
+                "true": self.classes[true],
+                "rows": counts[given, true],
+                "suspects": listed[given, true],
+            }
+        )
 
     def evidence(self, rows: Any, most: int = 10) -> list[Evidence]:
         """Why the suggested label of each of `rows` (positions), against the given one."""

@@ -141,14 +141,17 @@ def _array_or_table(path: Any, what: str) -> Any:
 
 def _rows_of(frame: pl.DataFrame, roles: Roles) -> Any:
     """What a classifier of the user is fitted to: texts if there is one column of text and no other, else the columns
-    as a data frame of pandas, numbers as numbers (nan where missing) and the others as text."""
+    as a data frame of pandas (without it of polars), numbers as numbers (nan where missing), the others as text."""
     if len(roles.text) == 1 and not (roles.categorical or roles.numeric or roles.binary):
         return as_text(frame[roles.text[0]]).fill_null("").to_list()
-    import pandas as pd
-
     numbers = {name: as_numbers(frame[name]).values.to_numpy() for name in (*roles.numeric, *roles.binary)}
     texts = {name: as_text(frame[name]).fill_null("").to_list() for name in (*roles.text, *roles.categorical)}
-    return pd.DataFrame({name: {**numbers, **texts}[name] for name in frame.columns if name in {**numbers, **texts}})
+    columns = {name: {**numbers, **texts}[name] for name in frame.columns if name in {**numbers, **texts}}
+    try:
+        import pandas as pd
+    except ModuleNotFoundError:
+        return pl.DataFrame(columns)
+    return pd.DataFrame(columns)
 
 
 def _listed(names: list[str]) -> str:

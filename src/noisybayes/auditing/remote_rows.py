@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -17,14 +17,12 @@ import polars as pl
 from .._order import Cut, Mean, Rank, keys_of, range_sums, select
 from ..dataset import Dataset
 from ..dataset.tree import Array, Pieces, summed
+from .columns import Coded, Columns
 from .judged import Judged
 from .partition_rows import PartitionRows
 from .row_results import SUSPECT, Chosen, Correct, Foremost, RowJudge, RowResults
 from .row_table import Said
 from .rules import ReviewCurve, Rule, review_points
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _RESULTS = "judged"
 
@@ -95,28 +93,26 @@ class RemoteRows:
         return int(self.suspects_by.sum())
 
     @property
-    def table(self) -> pd.DataFrame:
+    def table(self) -> Columns:
         raise NotHereError(
             "the rows of this audit are on a cluster; save(folder) has the workers write the table of all rows, "
             "suspects holds the first of them"
         )
 
     @property
-    def suspects(self) -> pd.DataFrame:
+    def suspects(self) -> Columns:
         """The most suspicious ones, as many as are listed."""
-        import pandas as pd
-
-        found, names = self.listed, pd.Index(self.judged.classes.tolist())
+        found, classes = self.listed, self.judged.classes
         columns = {
-            "given": pd.Categorical.from_codes(found.observed.tolist(), names),
-            "suggested": pd.Categorical.from_codes(found.other.tolist(), names),
+            "given": Coded(classes, found.observed),
+            "suggested": Coded(classes, found.other),
             "p_wrong": found.p_wrong,
             "p_suggested": found.p_other,
-            "corrected": pd.Categorical.from_codes(found.corrected.tolist(), names),
+            "corrected": Coded(classes, found.corrected),
             "suspect": np.ones(len(found.number), dtype=bool),
             "verified": found.verified,
         }
-        return pd.DataFrame(columns, index=found.number)
+        return Columns(columns, rows=found.number)
 
     def foremost(self, most: int) -> Array:
         """Positions of the most suspicious suspects, in their order."""

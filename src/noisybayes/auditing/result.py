@@ -15,6 +15,7 @@ from .._shares import percent, range_of
 from ..data.option_names import errors_in_python_words
 from ..data.roles import Roles
 from ..text.features import Block, Recipe
+from .columns import Columns, pandas_of
 from .evidence import Evidence
 from .findings import Findings
 from .impact import Impact
@@ -112,43 +113,27 @@ class Audit:
 
     @property
     def table(self) -> pd.DataFrame:
-        table = self.findings.table
-        return table if self.index is None else table.set_axis(self.index, axis=0)
+        return self._frame("table", self.index)
 
     @property
     def suspects(self) -> pd.DataFrame:
-        from .row_frames import suspects_frame
-
-        suspects: pd.DataFrame = self._once("suspects", suspects_frame)
-        return suspects
+        return self._frame("suspects", self.index)
 
     @property
     def health(self) -> pd.DataFrame:
-        from .row_frames import health_frame
-
-        health: pd.DataFrame = self._once("health", health_frame)
-        return health
+        return self._frame("health")
 
     @property
     def labelers(self) -> pd.DataFrame | None:
-        from .row_frames import labelers_frame
-
-        labelers: pd.DataFrame | None = self._once("labelers", labelers_frame)
-        return labelers
+        return self._frame_or_none("labelers")
 
     @property
     def sources(self) -> pd.DataFrame | None:
-        from .source_summary import sources_frame
-
-        sources: pd.DataFrame | None = self._once("sources", sources_frame)
-        return sources
+        return self._frame_or_none("sources")
 
     @property
     def consensus(self) -> pd.DataFrame | None:
-        from .row_frames import consensus_frame
-
-        consensus: pd.DataFrame | None = self._once("consensus", consensus_frame)
-        return consensus
+        return self._frame_or_none("consensus", self.index)
 
     @property
     def noise_rate(self) -> float:
@@ -172,19 +157,54 @@ class Audit:
 
     @property
     def by_class(self) -> pd.DataFrame:
-        return self.findings.by_class
+        return self._frame("by_class")
 
     @property
     def confused_pairs(self) -> pd.DataFrame:
-        return self.findings.confused_pairs
+        return self._frame("confused_pairs")
 
     @property
     def contradictions(self) -> pd.DataFrame:
-        return self.findings.contradictions
+        return self._frame("contradictions")
 
     @property
     def warnings(self) -> list[str]:
         return self.findings.warnings
+
+    def to_polars(self, table: str = "table") -> pl.DataFrame | None:
+        """One of the tables as a data frame of polars, which needs no pandas.
+
+        Parameters
+        ----------
+        table : str, default "table"
+            The name of an attribute: "table", "suspects", "health", "labelers", "sources", "consensus", "by_class",
+            "confused_pairs" or "contradictions".
+
+        Returns
+        -------
+        polars.DataFrame or None
+            The columns of the attribute. Instead of an index, suspects and contradictions have the column `position`
+            (from 0) and the others the column that the index is made of. None where the attribute is None.
+        """
+        columns = self._columns(table)
+        return None if columns is None else columns.to_polars()
+
+    def _columns(self, table: str) -> Columns | None:
+        from .row_frames import TABLES
+
+        if table not in TABLES:
+            raise ValueError(f"an audit has no table {table!r}; it has {', '.join(map(repr, TABLES))}")
+        columns: Columns | None = self._once(f"columns of {table}", TABLES[table])
+        return columns
+
+    def _frame(self, table: str, index: Any = None) -> pd.DataFrame:
+        columns = self._columns(table)
+        assert columns is not None
+        frame: pd.DataFrame = self._once(table, lambda _: columns.to_pandas(index))
+        return frame
+
+    def _frame_or_none(self, table: str, index: Any = None) -> pd.DataFrame | None:
+        return None if self._columns(table) is None else self._frame(table, index)
 
     def gather(self, columns: Sequence[str], rows: Any) -> pl.DataFrame:
         """Some rows of the audited table (positions), of some columns."""
@@ -232,7 +252,7 @@ class Audit:
         """
         from .random_checks import sample_frame
 
-        return sample_frame(self, size, weighted).to_pandas()
+        return pandas_of(sample_frame(self, size, weighted))
 
     def to_html(self) -> str:
         """One self-contained page."""

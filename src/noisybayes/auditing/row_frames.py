@@ -1,85 +1,97 @@
-"""What an audit says of rows and classes, as data frames for people: with the index and the columns of their table."""
+"""What an audit says of rows and classes, as tables for people: with the columns of their own table."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from ..dataset.tree import Array
 from .agreement import share_agreeing
+from .columns import Columns
 from .result import Audit
+from .source_summary import source_columns
 
-if TYPE_CHECKING:
-    import pandas as pd
+_OF_LABELERS = ("labeler", "rows", "error_rate", "low", "high", "given", "should_be", "remark")
 
 
-def suspects_frame(audit: Audit) -> pd.DataFrame:
+def suspect_columns(audit: Audit) -> Columns:
     """Of each suspect what is said of it, and beside it the columns of labels and texts as they are in the table."""
-    found = audit.findings.suspects
-    positions = found.index.to_numpy()
-    if audit.source is not None:
-        roles = audit.source.roles
-        names = list(dict.fromkeys(name for name in (roles.label, *roles.text) if name not in found.columns))
-        cells = audit.gather(names, positions)
-        found = found.assign(**{name: cells[name].to_list() for name in names})
-    return found if audit.index is None else found.set_axis(audit.index[positions], axis=0)
+    found = audit.findings.rows.suspects
+    if audit.source is None:
+        return found
+    roles = audit.source.roles
+    names = list(dict.fromkeys(name for name in (roles.label, *roles.text) if name not in found.values))
+    cells = audit.gather(names, found.rows)
+    return replace(found, values={**found.values, **{name: cells[name].to_list() for name in names}})
 
 
-def health_frame(audit: Audit) -> pd.DataFrame:
+def health_columns(audit: Audit) -> Columns:
     """By label: rows that carry it, the estimated share of wrong ones with its interval, suspects, and the label that
-    most of the wrong ones should have."""
-    import pandas as pd
+    most of the wrong ones should have. The one with the most wrong labels first."""
+    by_class, pairs = audit.findings.class_columns.values, audit.findings.pair_columns.values
+    should_be: dict[Any, Any] = {}
+    for given, true in zip(pairs["given"].tolist(), pairs["true"].tolist(), strict=True):
+        should_be.setdefault(given, true)  # pairs of many rows come first
+    order = np.argsort(-by_class["wrong"], kind="stable")
+    labels = by_class["label"][order]
+    return Columns(
+        {
+            "label": labels,
+            "rows": by_class["given"][order].round().astype(int),
+            **{name: by_class[name][order] for name in ("wrong", "low", "high", "suspects")},
+            "should_be": [should_be.get(label) for label in labels.tolist()],
+        },
+        index="label",
+    )
 
-    table = audit.by_class.set_index("label").rename(columns={"given": "rows"})
-    pairs = audit.confused_pairs.drop_duplicates("given").set_index("given")["true"]
-    table = table.assign(rows=table["rows"].round().astype(int), should_be=pairs.reindex(table.index))
-    columns = ["rows", "wrong", "low", "high", "suspects", "should_be"]
-    return pd.DataFrame(table[columns]).sort_values("wrong", ascending=False, kind="stable")
 
-
-def labelers_frame(audit: Audit) -> pd.DataFrame | None:
+def labeler_columns(audit: Audit) -> Columns | None:
     """By labeler: labeled rows, the estimated share of wrong labels with its interval, the pair that is confused most,
     and what is strange about them. The worst first; None if nobody said who labeled."""
-    import pandas as pd
-
     found = audit.summary()["labelers"]
     if found is None:
         return None
-    rows = [
+    records = [
         {
-            "labeler": one["labeler"],
-            "rows": one["rows"],
-            "error_rate": one["error_rate"],
-            "low": one["low"],
-            "high": one["high"],
+            **one,
             "given": (one["confuses"] or {}).get("given"),
             "should_be": (one["confuses"] or {}).get("true"),
             "remark": one["remark"] or "",
         }
         for one in found
     ]
-    return pd.DataFrame(rows).set_index("labeler")
+    return Columns.of_records(records, _OF_LABELERS, index="labeler")
 
 
-def consensus_frame(audit: Audit) -> pd.DataFrame | None:
+def consensus_columns(audit: Audit) -> Columns | None:
     """Of rows with several labels, the label that all of them and the columns make most probable. Rows with the lowest
     probability gain most from one more label."""
     several = None if audit.source is None else audit.source.several
     if several is None:
         return None
-    import pandas as pd
-
-    found = audit.findings.table
-    label = found["suggested"].to_numpy()
+    found = audit.findings.rows.table.values
+    label = found["suggested"].objects()
     n_labels, agreement = share_agreeing(several, label)
-    columns = {
-        "consensus": label,
-        "probability": found["p_suggested"].to_numpy(),
-        "n_labels": n_labels,
-        "agreement": agreement,
-    }
-    return pd.DataFrame(columns, index=found.index if audit.index is None else audit.index)
+    return Columns(
+        {"consensus": label, "probability": found["p_suggested"], "n_labels": n_labels, "agreement": agreement}
+    )
+
+
+#: The tables of an audit by the names of its attributes.
+TABLES: dict[str, Callable[[Audit], Columns | None]] = {
+    "table": lambda audit: audit.findings.rows.table,
+    "suspects": suspect_columns,
+    "health": health_columns,
+    "labelers": labeler_columns,
+    "sources": source_columns,
+    "consensus": consensus_columns,
+    "by_class": lambda audit: audit.findings.class_columns,
+    "confused_pairs": lambda audit: audit.findings.pair_columns,
+    "contradictions": lambda audit: audit.findings.contradicted.columns,
+}
 
 
 def positions_of(rows: Any, index: Any) -> Array:

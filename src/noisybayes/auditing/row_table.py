@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..dataset.tree import Array
+from .columns import Coded, Columns
 from .judged import Judged
 from .row_results import SUSPECT, Correct
 from .rules import ReviewCurve, Rule, review_curve, suspects
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class Said(NamedTuple):
@@ -85,26 +82,24 @@ class RowTable:
     def n_suspects(self) -> int:
         return int(self.suspect.sum())
 
-    @cached_property
-    def table(self) -> pd.DataFrame:
+    @property
+    def table(self) -> Columns:
         """One row per example: given, suggested, p_wrong, p_suggested, corrected, suspect, verified."""
-        import pandas as pd  # late: the command line does without
-
-        return pd.DataFrame(
+        return Columns(
             {
-                "given": _named(self.classes, np.where(self.labeled, self.observed, -1)),
-                "suggested": _named(self.classes, self.suggested),
+                "given": Coded(self.classes, np.where(self.labeled, self.observed, -1)),
+                "suggested": Coded(self.classes, self.suggested),
                 "p_wrong": np.where(self.labeled, self.p_wrong, np.nan),
                 "p_suggested": self.p_suggested,
-                "corrected": _named(self.classes, self.corrected),
+                "corrected": Coded(self.classes, self.corrected),
                 "suspect": self.suspect,
                 "verified": self.verified,
             }
         )
 
     @property
-    def suspects(self) -> pd.DataFrame:
-        return self.table.iloc[self.foremost(self.n_rows)]
+    def suspects(self) -> Columns:
+        return self.table.take(self.foremost(self.n_rows))
 
     def foremost(self, most: int) -> Array:
         """Positions of the most suspicious suspects, in their order."""
@@ -125,16 +120,3 @@ class RowTable:
             row = rows[np.argmax(given == len(self.classes))]
             raise ValueError(f"row {row} has no label that anything could speak against; leave it out")
         return Said(given, self.suggested[rows], self.p_wrong[rows], self.p_suggested[rows])
-
-
-def _named(classes: Array, codes: Array) -> Any:
-    """Classes by their codes, None where that is -1; names are kept once, not once a row."""
-    import pandas as pd
-
-    if classes.dtype.kind in "UO":
-        return pd.Categorical.from_codes(codes, pd.Index(classes))
-    if codes.min(initial=0) >= 0:
-        return classes[codes]
-    named = np.full(len(codes), None, dtype=object)
-    named[codes >= 0] = classes[codes[codes >= 0]]
-    return named

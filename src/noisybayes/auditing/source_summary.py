@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._shares import percent
+from .columns import Columns
 from .judged import Source, SourceLevel
 from .result import Audit
 from .sources import LEVEL
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def sources_summary(audit: Audit) -> list[dict[str, Any]]:
@@ -32,22 +30,13 @@ def levels_of_rows(audit: Audit, rows: Sequence[int]) -> list[dict[str, str | No
     ]
 
 
-def sources_frame(audit: Audit) -> pd.DataFrame | None:
+def source_columns(audit: Audit) -> Columns | None:
     """By source and level: labeled rows, the share of wrong labels with its interval, and a note. None if no source was
     named."""
-    import pandas as pd
-
     if audit.roles is None or not audit.roles.source:
         return None
-    rows = [
-        {
-            "source": one["source"],
-            **{name: level[name] for name in ("level", "rows", "error_rate", "low", "high", "note")},
-        }
-        for one in audit.summary()["sources"]
-        for level in one["levels"]
-    ]
-    return pd.DataFrame(rows, columns=["source", "level", "rows", "error_rate", "low", "high", "note"])
+    levels = [{**level, "source": one["source"]} for one in audit.summary()["sources"] for level in one["levels"]]
+    return Columns.of_records(levels, ("source", "level", "rows", "error_rate", "low", "high", "note"))
 
 
 def _summary(found: Source) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._missing import is_null
 from .settings import Array, Rows
 
 
@@ -93,12 +94,10 @@ def _verified_codes(verified: Any, classes: Array, n_rows: int) -> Array:
     codes = np.full(n_rows, -1)
     if verified is None:
         return codes
-    import pandas as pd  # late: few fits need it, and it takes half a second to import
-
     labels = np.asarray(verified, dtype=object)
     if labels.shape != (n_rows,):
         raise ValueError(f"verified has the shape {labels.shape} but X has {n_rows} rows; give one entry per row")
-    known = np.flatnonzero(~pd.isna(labels))
+    known = np.flatnonzero(~is_null(labels))
     code_of = {label: code for code, label in enumerate(classes.tolist())}
     unknown = next((label for label in labels[known] if label not in code_of), None)
     if unknown is not None:

@@ -90,7 +90,7 @@ Where the model holds (the paper's simulation): how often intervals of level {LE
 
 {table(header, covers)}
 {_misses(by_setting)}
-Of the rows with P(wrong) in each interval, so many labels are wrong (and how many rows that are, over all fits):
+The share of wrong labels among the rows with P(wrong) in each interval (and the number of these rows, over all fits):
 
 {table(["P(wrong)", *by_setting], calibration)}
 
@@ -113,7 +113,7 @@ def _misses(by_setting: dict[str, list[Row]]) -> str:
     if not low:
         return ""
     return (
-        f"\nToo low: {'; '.join(low)}. Intervals of so many rows are narrow, and what they miss the truth by is bias: "
+        f"\nToo low: {'; '.join(low)}. Intervals from this many rows are narrow, so that what they miss is due to bias: "
         "where features are weak, held-out labels often choose to learn from the labels as given, although EM would be "
         "right.\n"
     )

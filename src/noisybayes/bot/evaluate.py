@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from sklearn.naive_bayes import BernoulliNB
 
 from ..data.errors import InputError
@@ -150,11 +149,11 @@ def judge(
     def learn(name: str, make: Fit, X: Array, given: Array) -> Any:
         rows = train[[given[row] is not None for row in train]]
         model = make(X[rows], given[rows])
-        accuracy[name] = float((_predict(model, config, X[test]) == right).mean())
+        accuracy[name] = float((model.predict(X[test]) == right).mean())
         return model
 
     def noisy_fit(X: Array, y: Array) -> Any:
-        return fit(config, X, y, seed)
+        return fit(X, y, seed)
 
     tables = {"features from the text": ours.features}
     if len(dialogs.given) == len(config.features):
@@ -183,14 +182,6 @@ def _by_words(config: Config, model: Any, ours: Replayed, labels: Array, train: 
 
 def _naive_bayes(X: Array, y: Array) -> Any:
     return BernoulliNB().fit(X, y.astype(str))
-
-
-def _predict(model: Any, config: Config, X: Array) -> Array:
-    return np.asarray(model.predict(X if isinstance(model, BernoulliNB) else _named(config, X)))
-
-
-def _named(config: Config, X: Array) -> Any:
-    return pd.DataFrame(X, columns=list(config.features))
 
 
 def _methods(outcomes: list[Outcome]) -> tuple[Method, ...]:

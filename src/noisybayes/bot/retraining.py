@@ -77,7 +77,7 @@ def joined(bot: Bot, old: Dialogs, rows: Sequence[Row]) -> Dialogs:
 def _predicted(bot: Bot, replayed: Replayed, labels: Array, part: Array, test: Array) -> Array:
     part = part[[labels[row] is not None for row in part]]
     learned = Replayed(replayed.features[part], [replayed.texts[row] for row in part])
-    model = fit(bot.config, learned.features, labels[part])
+    model = fit(learned.features, labels[part])
     view = fit_words_beside(bot.config, model, learned, labels[part])
     places = [int(view.posterior(replayed.features[row] > 0, replayed.texts[row]).argmax()) for row in test]
     return np.asarray(model.classes_)[places]

@@ -23,7 +23,8 @@ def train(config: Config, dialogs: Any, *, random_state: int = 0) -> Bot:
     labels = labels_to_learn(config, dialogs)
     live = catalogue_of(config, config.folder)  # first: what is wrong there is told before a long fit
     rows = replay(config, dialogs)
-    model = fit(config, rows.features, labels, random_state)
+    model = fit(rows.features, labels, random_state)
+    model.feature_names_in_ = np.array(list(config.features), dtype=object)  # by which a saved bot knows its model
     return Bot(config, model, fit_words_beside(config, model, rows, labels), live)
 
 
@@ -42,15 +43,13 @@ def labels_to_learn(config: Config, dialogs: Dialogs) -> Array:
     return dialogs.labels
 
 
-def fit(config: Config, features: Array, labels: Array, random_state: int = 0) -> Any:
+def fit(features: Array, labels: Array, random_state: int = 0) -> Any:
     """Messages without a label help to learn the features."""
-    import pandas as pd  # late, as the others: a bot that answers does without what takes seconds to import
-
-    from ..estimators import BernoulliINB
+    from ..estimators import BernoulliINB  # late: a bot that answers does without what takes seconds to import
     from ..model.mislabel import DriftWarning, IdentifiabilityWarning
 
     model = BernoulliINB(missing_label=np.nan, random_state=random_state)
     with warnings.catch_warnings():  # doubts about single categories; `noisybayes audit` is the place to look at them
         warnings.simplefilter("ignore", DriftWarning)
         warnings.simplefilter("ignore", IdentifiabilityWarning)
-        return model.fit(pd.DataFrame(features, columns=list(config.features)), labels)
+        return model.fit(features, labels)

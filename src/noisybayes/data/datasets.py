@@ -11,13 +11,16 @@ import os
 import re
 import urllib.request
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
+from .._extras import require
 from .._files import whole_file
 from .simulate import Array
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: In this folder: 20news-bydate_py3.pkz, live_streaming_dialog.csv, noisy_ag_news/{train,test}.csv
 FOLDER_VARIABLE = "NOISYBAYES_DATA"
@@ -78,7 +81,7 @@ def newsgroups(subset: str = "all") -> Newsgroups:
 
 def live_streaming() -> LiveStreaming:
     """1,416 messages of customers to a car dealer: from the folder, or from the authors' repository."""
-    frame = pd.read_csv(live_streaming_file())
+    frame = _pandas().read_csv(live_streaming_file())
     return LiveStreaming(
         frame.loc[:, "仅含车型信息":"非九大类问句_首句_车型"],
         frame["Y"].to_numpy(),
@@ -101,7 +104,7 @@ def noisy_ag_news() -> NoisyAGNews:
             f"NoisyAG-News is not downloaded by this package; put {' and '.join(NOISY_AG_NEWS_FILES)} into a folder "
             f"and name that folder in {FOLDER_VARIABLE}"
         )
-    train, test = pd.read_csv(train_path), pd.read_csv(test_path)
+    train, test = map(_pandas().read_csv, (train_path, test_path))
     return NoisyAGNews(
         train["text"].tolist(),
         train["label"].to_numpy(),
@@ -109,6 +112,10 @@ def noisy_ag_news() -> NoisyAGNews:
         test["text"].tolist(),
         test["gt"].to_numpy(),
     )
+
+
+def _pandas() -> Any:
+    return require("pandas", extra="bench", purpose="this data set")
 
 
 def _local(name: str) -> Path | None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._memory import too_many_classes
+from .._missing import is_null
 
 Array = NDArray[Any]
 
@@ -15,20 +16,10 @@ Array = NDArray[Any]
 def is_missing(labels: Array, marker: Any) -> Array:
     """Where labels equal the marker; nan as the marker stands for None and pandas.NA too."""
     if isinstance(marker, float | np.floating) and np.isnan(marker):
-        return _null(labels)
+        return is_null(labels)
     same = labels == marker
     # numpy answers a comparison of unlike types with a single False
     return np.asarray(same, dtype=bool) if np.ndim(same) else np.zeros(len(labels), dtype=bool)
-
-
-def _null(labels: Array) -> Array:
-    if labels.dtype.kind == "f":
-        return np.asarray(np.isnan(labels))
-    if labels.dtype.kind != "O":
-        return np.zeros(len(labels), dtype=bool)
-    import pandas as pd  # late: only objects need it, and it takes half a second to import
-
-    return np.asarray(pd.isna(labels))
 
 
 def as_labels(labels: Any, name: str, n_rows: int) -> Any:
@@ -48,7 +39,7 @@ def find_classes(y: Array, missing: Array) -> Array:
     present = y[~missing]
     if not len(present):
         raise ValueError("y holds no label at all: at least one row needs one")
-    if _null(present).any():
+    if is_null(present).any():
         raise ValueError(
             "Input y contains NaN or None; drop those rows, or pass missing_label=np.nan to use them without a label"
         )

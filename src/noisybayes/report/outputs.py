@@ -176,23 +176,20 @@ def _write_corrected(audit: Audit, folder: Path, format: str, neutral: bool) -> 
 
 def _write_consensus(audit: Audit, folder: Path, format: str, neutral: bool) -> None:
     """Of a table with several labels of a row."""
-    found = audit.consensus
+    found = audit.to_polars("consensus")
     if found is None:
         return
     assert audit.source is not None
     numbers = {"row": np.arange(1, len(found) + 1)}
     column = audit.source.roles.id
     names = {} if column is None else {"id": audit.gather([column], np.arange(len(found)))[column]}
-    frame = pl.DataFrame({**numbers, **names, **{name: found[name].to_numpy() for name in found.columns}})
-    write_table(
-        frame.with_columns(pl.col("agreement").fill_nan(None)), folder / f"consensus.{format}", format, neutral=neutral
-    )
+    frame = pl.DataFrame({**numbers, **names, **found.to_dict()})
+    write_table(frame, folder / f"consensus.{format}", format, neutral=neutral)
 
 
 def _given(audit: Audit) -> list[Any]:
-    """The labels as given; None where there is none (which pandas may hold as nan)."""
-    given = audit.table["given"]
-    return [None if gone else label for label, gone in zip(given.tolist(), given.isna(), strict=True)]
+    """The labels as given; None where there is none."""
+    return list(audit.findings.rows.table.values["given"].objects())
 
 
 def _label_studio(audit: Audit, summary: dict[str, Any], folder: Path) -> None:
@@ -202,14 +199,14 @@ def _label_studio(audit: Audit, summary: dict[str, Any], folder: Path) -> None:
 
 
 def _cleanlab(audit: Audit, summary: dict[str, Any], folder: Path) -> None:
-    table = audit.table
+    table = audit.findings.rows.table.values
     content = cleanlab_export(
         summary["mislabel_matrix"]["estimate"],
         [row["true"] for row in summary["by_class"]],
-        table["p_wrong"].fillna(0.0).tolist(),  # nothing is wrong with a label that is not there
+        np.nan_to_num(table["p_wrong"]).tolist(),  # nothing is wrong with a label that is not there
         table["suspect"].tolist(),
         given=np.array([None if label is None else str(label) for label in _given(audit)], dtype=object),
-        suggested=[str(label) for label in table["suggested"].tolist()],
+        suggested=[str(label) for label in table["suggested"].objects()],
         classes=summary["classes"],
     )
     (folder / "cleanlab.json").write_text(json.dumps(content), encoding="utf-8")

@@ -11,6 +11,7 @@ import polars as pl
 from ..auditing.pipeline import AuditOptions, audit_table
 from ..auditing.random_checks import draw
 from ..auditing.result import Audit
+from ..auditing.row_table import RowTable
 from ..auditing.summary import describe, summarise
 from ..auditing.table import Table
 from ..auditing.table_fit import FitOptions
@@ -92,17 +93,19 @@ def _with_verdicts(
 
 def _findings(found: Audit, drawn: Sequence[int]) -> list[Finding]:
     """The suspects, the next most suspicious rows, rows to check at random, and verdicts to look at again."""
-    table = found.table[found.table["given"].notna()]
-    ranked = table.sort_values("p_wrong", ascending=False, kind="stable")
+    rows = found.findings.rows
+    assert isinstance(rows, RowTable)  # the desk keeps its tables itself, none is on a cluster
+    labeled = np.flatnonzero(rows.labeled)
+    ranked = labeled[np.argsort(-rows.p_wrong[labeled], kind="stable")]
+    suspects, rest = ranked[rows.suspect[ranked]], ranked[~rows.suspect[ranked]]
     least = max(LEAST_QUEUE, int(getattr(found.model, "review_count_", 0)))
-    further = ranked[~ranked["suspect"]].head(max(least - int(table["suspect"].sum()), 0))
-    suspects = ranked[ranked["suspect"]]
-    again = [*drawn, *found.contradictions.index.tolist()]
-    listed = set(suspects.index) | set(further.index)
+    further = rest[: max(least - len(suspects), 0)]
+    again = [*drawn, *found.findings.contradicted.rows.tolist()]
+    listed = {*suspects.tolist(), *further.tolist()}
     others = np.array([row for row in dict.fromkeys(again) if row not in listed], dtype=int)
     return [
-        *(_finding(row, suspect=True) for row in describe(found, suspects.index.to_numpy())),
-        *(_finding(row, suspect=False) for row in describe(found, further.index.to_numpy())),
+        *(_finding(row, suspect=True) for row in describe(found, suspects)),
+        *(_finding(row, suspect=False) for row in describe(found, further)),
         *(_finding(row, suspect=False) for row in describe(found, others)),
     ]
 

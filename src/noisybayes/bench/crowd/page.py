@@ -23,7 +23,7 @@ at nothing) label up to 2,000 texts with known labels, 1 to 5 of them each text.
 them. [How to](howto-labelers.md#several-labels-of-a-row)
 
 crowd-kit looks at labels only. cleanlab also looks at out-of-fold probabilities of logistic regression, trained on the
-majority vote; of one label per row it makes nothing else.
+majority vote; with one label per row it keeps that label.
 
 The rows of `noisybayes` in the next four sections are older than a change of its model (who favours a class is rarely
 wrong about its rows). Measured again on one seed of 20 Newsgroups, the label that is made is right in up to 0.4 points

@@ -21,7 +21,7 @@ _GREY, _BLACK = "#7f7f7f", "#000000"
 
 HEAD = f"""# A review, simulated
 
-Somebody goes through a table and corrects its labels, and gets through a part of the rows only. In which order should
+Somebody goes through a table and corrects its labels, but gets through only a part of the rows. In which order should
 the rows come? Here the true labels are known: they are the reviewer's answers and the measure, and no order sees them
 before a row is reviewed. All rows of a table are in the queue; none are kept for a test. This page is made by
 `{COMMAND}` from the rows in [results/{RESULTS}](../results/{RESULTS}); no number on it was typed.
@@ -121,7 +121,7 @@ def _section(name: str, rows: list[Row]) -> str:
 
 ![Wrong labels found against rows reviewed](img/{_figure_name(name)})
 
-Of all wrong labels, so many are found, in % (and how many of the rows reviewed have a wrong label, in %):
+Share of all wrong labels that have been found, in % (and the share of reviewed rows whose label is wrong, in %):
 
 {_table(rows)}
 

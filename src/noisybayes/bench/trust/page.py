@@ -10,7 +10,7 @@ import numpy as np
 from ..store import Row, read_rows, table
 from . import corrections, coverage, human, labelers
 
-HEAD = """# Can the numbers be believed?
+HEAD = """# Can the numbers be trusted?
 
 This page is made by `noisybayes bench trust` from the rows in [results/trust.csv](../results/trust.csv); no number on
 it was typed. Every part compares an audit with a truth that it never sees. Intervals are asked to hold the truth in
