@@ -14,8 +14,8 @@ EXTRAS = ("cli", "pandas")  # those that an audit on the command line and its te
 
 
 def oldest(requirements: list[str]) -> list[str]:
-    """`numpy>=1.26` becomes `numpy==1.26.*`."""
-    return [re.sub(r">=([\d.]+)$", r"==\1.*", each) for each in requirements if ">=" in each]
+    """`numpy>=1.26` becomes `numpy==1.26`: the very first release that is allowed."""
+    return [re.sub(r">=([\d.]+)$", r"==\1", each) for each in requirements if ">=" in each]
 
 
 def main() -> None:

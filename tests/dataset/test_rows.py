@@ -68,12 +68,12 @@ def test_chunks_are_views_of_all_rows_in_order(as_sparse):
 
 def test_wide_sparse_rows_are_not_cut_into_crumbs():
     """Each chunk returns sums over a million columns: it should hold about as many entries."""
-    X = sparse.random_array((4_000, 1_000_000), density=1e-5, format="csr", rng=np.random.default_rng(0))
+    X = sparse.csr_array(sparse.random(4_000, 1_000_000, 1e-5, "csr", None, np.random.default_rng(0)))
     assert len(split(rows_of(X), n_components=20)) == 1
 
 
 def test_views_share_memory_and_products_agree():
-    X = sparse.random_array((500, 30), density=0.2, format="csr", rng=np.random.default_rng(0))
+    X = sparse.csr_array(sparse.random(500, 30, 0.2, "csr", None, np.random.default_rng(0)))
     view = row_view(X, 100, 150)
     assert np.shares_memory(view.data, X.data)
     dense = X.toarray()[100:150]

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from noisybayes.dataset.shards import MANIFEST, ShardError, Shards
 
-X = sparse.random_array((50, 7), density=0.3, format="csr", rng=np.random.default_rng(0))
+X = sparse.csr_array(sparse.random(50, 7, 0.3, "csr", None, np.random.default_rng(0)))
 EDGES = [0, 20, 20, 21, 50]
 
 

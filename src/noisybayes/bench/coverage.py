@@ -113,7 +113,7 @@ def _misses(by_setting: dict[str, list[Row]]) -> str:
     if not low:
         return ""
     return (
-        f"\nToo low: {'; '.join(low)}. Intervals from this many rows are narrow, so that what they miss is due to bias: "
+        f"\nToo low: {'; '.join(low)}. Intervals from this many rows are narrow, so what they miss is due to bias: "
         "where features are weak, held-out labels often choose to learn from the labels as given, although EM would be "
         "right.\n"
     )
