@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -189,7 +189,7 @@ def stages(names: tuple[str, ...], quiet: bool) -> Iterator[Callable[[str], None
     if quiet:
         yield lambda stage: None
         return
-    with _bar() as progress:
+    with _shown(_bar()) as progress:
         if progress.disable:
             with stage_lines(_say) as tell:
                 yield tell
@@ -208,7 +208,7 @@ def row_progress(what: str, batches: Iterable[pl.DataFrame]) -> Iterator[Iterabl
     """The same batches, and a bar that moves with them."""
     from rich.progress import TextColumn
 
-    with _bar(TextColumn("{task.fields[rows]:,} rows")) as progress:
+    with _shown(_bar(TextColumn("{task.fields[rows]:,} rows"))) as progress:
         bar = progress.add_task(what, total=getattr(batches, "n_bytes", None), rows=0)
 
         def counted() -> Iterator[pl.DataFrame]:
@@ -228,3 +228,8 @@ def _bar(*more: ProgressColumn) -> Progress:
     columns = (TextColumn("{task.description:<28}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn(), *more)
     console = Console(stderr=True)
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
+def _shown(progress: Progress) -> AbstractContextManager[Progress]:
+    """Without a terminal it is not even started: older versions of rich would end it with an empty line."""
+    return nullcontext(progress) if progress.disable else progress
