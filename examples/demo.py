@@ -49,7 +49,7 @@ def main() -> None:
     with DATA.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     true, labeler = (np.array([row[name] for row in rows]) for name in ("true_label", "labeler"))
-    table = found.table
+    table = found.to_polars()
     wrong = table["given"].to_numpy() != true
     suspect_rows = table["suspect"].to_numpy()
     hits = int(wrong[suspect_rows].sum())
@@ -62,7 +62,9 @@ def main() -> None:
         f"Right labels before: {percent(np.mean(~wrong))}, after the corrections that need no second look: "
         f"[bold]{percent(np.mean(table['corrected'].to_numpy() == true))}[/bold]."
     )
-    shares = ", ".join(f"{name} {percent(wrong[labeler == name].mean())}" for name in found.labelers.index)
+    shares = ", ".join(
+        f"{name} {percent(wrong[labeler == name].mean())}" for name in found.to_polars("labelers")["labeler"]
+    )
     console.print(f"Wrong labels, in truth: {shares}.")
     command = shlex.join(["noisybayes", "audit", "examples/dealership.csv", "--labeler", "labeler", "--out", str(out)])
     console.print(f"\nAudited in {seconds:.1f} s; the same from the command line: [bold]{command}[/bold]")

@@ -10,6 +10,8 @@ import pytest
 
 from .doc_blocks import ROOT
 
+DEMO = ROOT / "examples" / "demo.py"
+
 _BLOCK = """
 import sys
 
@@ -135,3 +137,10 @@ def test_a_bot_is_trained_and_evaluated():
 
 def test_the_review_desk_fits_a_table():
     without_pandas(_DESK, ROOT / "examples" / "dealership.csv")
+
+
+def test_the_demo(tmp_path):
+    shown = without_pandas(
+        "import runpy; runpy.run_path(sys.argv.pop(1), run_name='__main__')", DEMO, tmp_path / "demo"
+    )
+    assert "Checked against the true labels" in shown
