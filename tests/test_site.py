@@ -68,6 +68,9 @@ def test_the_comparison_in_the_readme_is_made_from_the_stored_results():
         ("docs/desk.md", "img/report.png", "img/report.png"),
         ("docs/desk.md", "#security", "#security"),
         ("docs/desk.md", "https://semver.org", "https://semver.org"),
+        ("docs/gallery/index.md", "gallery_text.md", "gallery_text.md"),  # pages in a folder of their own
+        ("docs/gallery/gallery_text.md", "../img/gallery_text.svg", "../img/gallery_text.svg"),
+        ("docs/gallery/gallery_text.md", "../../README.md#install", "../readme.md#install"),
         ("docs/desk.md", "../tests/test_docs.py", None),  # not on the site
         ("docs/desk.md", "missing.md", "missing.md"),  # for the strict build to complain of
     ],

@@ -14,7 +14,7 @@ import json
 import re
 import sys
 from pathlib import Path, PurePosixPath
-from posixpath import normpath
+from posixpath import normpath, relpath
 from typing import Any
 
 from latex2mathml.converter import convert
@@ -75,11 +75,15 @@ def site_target(target: str, source: PurePosixPath) -> str | None:
     at = normpath(source.parent / path)
     if at.endswith(".ipynb"):  # made for the site
         return target
-    if at in PAGES:
-        return PAGES[at] + hash_ + fragment
-    if at.startswith("docs/") and (ROOT / at).is_file():
-        return at.removeprefix("docs/") + hash_ + fragment
+    if at in PAGES or (at.startswith("docs/") and (ROOT / at).is_file()):
+        folder = PurePosixPath(site_path(str(source))).parent
+        return relpath(site_path(at), folder) + hash_ + fragment
     return None if (ROOT / at).exists() else target  # what does not exist is left for the strict build to find
+
+
+def site_path(path: str) -> str:
+    """Where a page or picture of the repository is on the site."""
+    return PAGES.get(path, path.removeprefix("docs/"))
 
 
 def on_page_content(content: str, **_: Any) -> str:
