@@ -2,14 +2,17 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# modules are compiled once, and not by every process that a test starts
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-python check docs format bench quality reproduce clean help
+.PHONY: demo test test-python check lint docs format bench quality reproduce clean help
 
 help:
 	@echo "make demo    audit the example data, and draw the report"
 	@echo "make test    run all tests"
 	@echo "make test-python PYTHON=python3.12  run tests on the installed wheel, in a new environment of that version"
 	@echo "make check   lint, types, import rules, docs"
+	@echo "make lint    the same without the tests of the docs, which are in make test too"
 	@echo "make docs    build the site into site/"
 	@echo "make bench   measure speed and recovery again, and regenerate the docs pages from the results"
 	@echo "make quality compare with the peers on the same wrong labels (hours; continues where it stopped)"
@@ -26,12 +29,14 @@ test: $(VENV)/.dev
 test-python:
 	tools/test_python.sh $(PYTHON)
 
-check: $(VENV)/.dev
+check: lint
+	$(BIN)/python -m pytest tests/test_docs.py tests/test_site.py -k "not code_runs"  # what takes long runs in make test
+
+lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest tests/test_docs.py tests/test_site.py -k "not code_runs"  # what takes long runs in make test
 
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -23,6 +23,7 @@ FIRST = (
     "tests/bench/quality/test_methods.py", "tests/bench/quality/test_side_by_side.py", "tests/auditing/test_cluster.py",
     "tests/estimators/test_sklearn.py", "tests/estimators/test_bad_input.py", "tests/cli/test_cluster.py",
     "tests/web/test_server.py", "tests/test_crashes.py", "tests/report/test_scoring_spark.py",
+    "tests/web/test_layout.py", "tests/baselines/test_contract.py", "tests/bot/test_evaluate.py",
 )  # fmt: skip
 
 

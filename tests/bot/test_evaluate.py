@@ -38,7 +38,7 @@ def test_no_dialog_is_in_both_parts_and_no_message_is_lost(numbers, seed):
 
 @pytest.fixture(scope="module")
 def made():
-    return evaluate(CONFIG, DEMO_DIALOGS, reps=3, seed=1)
+    return evaluate(CONFIG, DEMO_DIALOGS, reps=2, seed=1)
 
 
 def test_what_is_learned_from_wrong_labels_is_better_than_they_are(made):
@@ -62,12 +62,15 @@ def test_the_parts_of_an_evaluation_fit_together(made):
     shares = [row.share for row in made.answered]
     assert shares == sorted(shares, reverse=True)
     assert CONFIG.threshold in [row.threshold for row in made.answered]
-    assert json.loads(json.dumps(made.as_dict()))["reps"] == 3
+    assert json.loads(json.dumps(made.as_dict()))["reps"] == 2
 
 
-def test_an_evaluation_can_be_repeated(made):
-    again = evaluate(CONFIG, DEMO_DIALOGS, reps=3, seed=1)
-    assert again.as_dict() == made.as_dict()
+def test_an_evaluation_can_be_repeated():
+    frame = pd.read_csv(DEMO_DIALOGS, dtype=str)
+    few = frame[frame["dialog"].isin(frame["dialog"].unique()[:80])]
+    first, again, other = (evaluate(CONFIG, few, reps=1, seed=seed).as_dict() for seed in (1, 1, 2))
+    assert again == first
+    assert other != first
 
 
 def test_the_order_of_rows_does_not_matter():

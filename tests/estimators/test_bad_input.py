@@ -141,10 +141,13 @@ DEGENERATE = {
 }
 
 
+ALPHAS, STRUCTURES, STARTS = [0.0, 1.0, "auto"], ["full", "symmetric", "uniform", "ordinal"], ["labels", "random"]
+#: Each strength with each structure, and either with each start.
+SETTINGS = [(a, m, STARTS[(i + j) % 2]) for i, a in enumerate(ALPHAS) for j, m in enumerate(STRUCTURES)]
+
+
 @pytest.mark.filterwarnings("ignore")  # of data as small as this nothing can be told
-@pytest.mark.parametrize("start", ["labels", "random"])
-@pytest.mark.parametrize("mislabel", ["full", "symmetric", "uniform", "ordinal"])
-@pytest.mark.parametrize("alpha", [0.0, 1.0, "auto"])
+@pytest.mark.parametrize(("alpha", "mislabel", "start"), SETTINGS)
 @pytest.mark.parametrize("make", ALL)
 @pytest.mark.parametrize("case", DEGENERATE)
 def test_small_and_degenerate_data_give_probabilities(make, case, alpha, mislabel, start):

@@ -3,19 +3,38 @@ waste, and the copy would be made again in every chunk of every iteration."""
 
 from __future__ import annotations
 
+import copy
+from functools import lru_cache
 from typing import Any
 
+import numpy as np
 from scipy import sparse
 
 from .tree import Array
 
 
+@lru_cache(maxsize=256)
+def _without_arrays(kind: Any, shape: tuple[int, int], dtype: Any) -> Any:
+    """An array to be copied and filled: on a few rows, scipy's checks of a new one take longer than its product."""
+    empty = kind(shape, dtype=dtype)
+    empty.data = empty.indices = empty.indptr = None
+    return empty
+
+
+def _sharing(kind: Any, shape: tuple[int, int], data: Array, indices: Array, indptr: Array) -> Any:
+    """A CSR or CSC array of these very arrays."""
+    shared = copy.copy(_without_arrays(kind, shape, data.dtype))
+    shared.data, shared.indices, shared.indptr = data, indices, indptr
+    return shared
+
+
 def row_view(X: Any, start: int, stop: int) -> Any:
     """The rows from `start` to `stop`, sharing data and indices."""
     first, last = X.indptr[start], X.indptr[stop]
-    view = sparse.csr_array((stop - start, X.shape[1]), dtype=X.dtype)
-    view.data, view.indices, view.indptr = X.data[first:last], X.indices[first:last], X.indptr[start : stop + 1] - first
-    return view
+    shape = (stop - start, X.shape[1])
+    return _sharing(
+        sparse.csr_array, shape, X.data[first:last], X.indices[first:last], X.indptr[start : stop + 1] - first
+    )
 
 
 def transposed_product(X: Any, dense: Array) -> Array:
@@ -23,9 +42,7 @@ def transposed_product(X: Any, dense: Array) -> Array:
     if not sparse.issparse(X):
         product: Array = X.T @ dense
         return product
-    transpose = sparse.csc_array(X.shape[::-1], dtype=X.dtype)
-    transpose.data, transpose.indices, transpose.indptr = X.data, X.indices, X.indptr
-    product = transpose @ dense
+    product = _sharing(sparse.csc_array, X.shape[::-1], X.data, X.indices, X.indptr) @ dense
     return product
 
 
@@ -33,6 +50,18 @@ def squared(X: Any) -> Any:
     """Entries squared, sharing the indices of sparse X."""
     if not sparse.issparse(X):
         return X * X
-    square = sparse.csr_array(X.shape, dtype=X.dtype)
-    square.data, square.indices, square.indptr = X.data * X.data, X.indices, X.indptr
-    return square
+    return _sharing(sparse.csr_array, X.shape, X.data * X.data, X.indices, X.indptr)
+
+
+def rows_by_label(observed: Array, n_classes: int, dtype: Any) -> Any:
+    """(K + 1, n) CSC: 1 where a row has the label; K stands for a label that is missing."""
+    n = len(observed)
+    label = observed.astype(np.intp, copy=False)
+    return _sharing(sparse.csc_array, (n_classes + 1, n), np.ones(n, dtype), label, np.arange(n + 1, dtype=np.intp))
+
+
+def sums_by_label(values: Array, by_label: Any) -> Array:
+    """(R, K + 1, K) in double precision, of values (n, R, K). by_label : as from `rows_by_label`"""
+    n, R, K = values.shape
+    sums = np.asarray(by_label @ values.reshape(n, R * K), dtype=np.float64)
+    return sums.reshape(K + 1, R, K).transpose(1, 0, 2)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Any
+
 import numpy as np
 
 from .tree import Array
@@ -19,10 +22,17 @@ def pieces_of(n_rows: int, n_columns: int) -> list[slice]:
     return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
 
 
+@lru_cache(maxsize=256)
+def _ones(n: int, dtype: Any) -> Array:
+    ones = np.ones(n, dtype)
+    ones.flags.writeable = False
+    return ones
+
+
 def row_sums(values: Array) -> Array:
     """Over the last axis, in the precision of the values."""
     flat = values.reshape(-1, values.shape[-1])  # a product of two axes is one call of BLAS, of more it is many
-    return np.asarray(flat @ np.ones(values.shape[-1], values.dtype)).reshape(values.shape[:-1])
+    return np.asarray(flat @ _ones(values.shape[-1], values.dtype)).reshape(values.shape[:-1])
 
 
 def row_max(values: Array) -> Array:

@@ -15,10 +15,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from ..dataset import Dataset, Rows
 from ..dataset.checkpoint import NO_CHECKPOINT, Checkpoint
+from ..dataset.csr import rows_by_label, sums_by_label
 from ..dataset.short_rows import row_max, row_sums
 from ..dataset.tree import Array, take_components
 from .families import Family
@@ -124,15 +124,9 @@ def row_weights(rows: Rows, left_out: Array | None) -> Array | None:
 
 def statistics(rows: Rows, resp: Array, family: Family) -> Stats:
     """Sums over one block of rows, which are shared among the components by resp (n, R, K)."""
-    n, R, _ = resp.shape
-    return Stats(label_sums(rows.observed, resp), family.statistics(rows.X, resp.reshape(n, -1)), np.zeros(R))
-
-
-def label_sums(observed: Array, resp: Array) -> Array:
     n, R, K = resp.shape
-    by_label = sparse.csc_array((np.ones(n, resp.dtype), observed, np.arange(n + 1)), shape=(K + 1, n))
-    sums = np.asarray(by_label @ resp.reshape(n, R * K), dtype=np.float64)
-    return sums.reshape(K + 1, R, K).transpose(1, 0, 2)
+    joint = sums_by_label(resp, rows_by_label(rows.observed, K, resp.dtype))
+    return Stats(joint, family.statistics(rows.X, resp.reshape(n, -1)), np.zeros(R))
 
 
 class Run(NamedTuple):

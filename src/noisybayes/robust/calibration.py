@@ -15,9 +15,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from ..dataset import Rows
+from ..dataset.csr import rows_by_label, sums_by_label
 from ..dataset.short_rows import row_max, row_sums
 from ..dataset.tree import Array
 from ..model.mislabel import Structure, constant_rate
@@ -122,19 +122,6 @@ def all_label_counts(true: Array, labels: Labels) -> Array:
     """(R, K + 1, K): the same, with a last row for those without a label."""
     weighted = true if _is_one(labels.weight) else true * labels.weight[:, :, None]
     return sums_by_label(weighted, rows_by_label(labels.observed, true.shape[2], true.dtype))
-
-
-def rows_by_label(observed: Array, n_classes: int, dtype: Any) -> Any:
-    """(K + 1, n) CSC: 1 where a row has the label."""
-    n = len(observed)
-    return sparse.csc_array((np.ones(n, dtype), observed, np.arange(n + 1)), shape=(n_classes + 1, n))
-
-
-def sums_by_label(values: Array, by_label: Any) -> Array:
-    """(R, K + 1, K), of values (n, R, K)."""
-    n, R, K = values.shape
-    sums = np.asarray(by_label @ values.reshape(n, R * K), dtype=np.float64)
-    return sums.reshape(K + 1, R, K).transpose(1, 0, 2)
 
 
 def _is_one(weight: Array) -> bool:

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._threads import in_threads
+from ..dataset.csr import rows_by_label, sums_by_label
 from ..dataset.short_rows import pieces_of, row_sums
 from ..dataset.tree import Array, add_into
 from ..model.mislabel import Structure, constant_rate
 from .anderson import Anderson
-from .calibration import Calibration, Labels, matrix_of, posterior, rows_by_label, sums_by_label
+from .calibration import Calibration, Labels, matrix_of, posterior
 from .config import DEFAULT, Config
 
 # An accelerated step goes no further, in logarithms: where the map still bends it may point anywhere.
@@ -139,11 +140,12 @@ def _rounds(target: Target, pseudo_rows: float) -> Callable[[Calibration], tuple
     """A function to the objectives (R,) of a calibration, and to the one that follows it."""
     scores, labels = target.scores, target.labels
     _, n, R, K = scores.shape
+    labels = labels._replace(weight=np.ascontiguousarray(np.broadcast_to(labels.weight, (n, R))))
     pieces = [
         (scores[:, rows], labels.take(rows), rows_by_label(labels.observed[rows], K, scores.dtype))
         for rows in pieces_of(n, R * K)
     ]
-    weight = np.broadcast_to(labels.weight, (n, R)).sum(axis=0)
+    weight = labels.weight.sum(axis=0)
     n_threads = target.n_threads if len(pieces) > 1 else 1
 
     def round_of(now: Calibration) -> tuple[Array, Calibration]:
@@ -183,10 +185,10 @@ class _Sums(NamedTuple):
 
 
 def _sums(now: Calibration, scores: Array, labels: Labels, by_label: Any) -> _Sums:
+    """Of one piece of the rows. The weights of its labels are (n, R)."""
     found = posterior(now, scores, labels)
-    prior = found.prior
+    prior, weight = found.prior, labels.weight
     B, n, R, K = scores.shape
-    weight = np.ascontiguousarray(np.broadcast_to(labels.weight, (n, R)))
     each = np.ones(n)
 
     def over_rows(values: Array) -> Array:
@@ -243,7 +245,7 @@ def _newton(mean: _Sums, penalty: Array, now: Calibration) -> Calibration:
     temperature = now.temperature + step[:, :B]
     temperature = np.minimum(np.maximum(temperature, now.temperature / 3), now.temperature * 3)
     offset = now.offset + np.minimum(np.maximum(step[:, B:], -2.0), 2.0)  # np.clip takes several times as long
-    return now._replace(temperature=temperature, offset=offset - offset.mean(axis=1, keepdims=True))
+    return now._replace(temperature=temperature, offset=offset - offset.sum(axis=1, keepdims=True) / K)
 
 
 def _steps(hessian: Array, gradient: Array, lowest: Array) -> Array:
