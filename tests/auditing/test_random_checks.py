@@ -135,6 +135,45 @@ def test_a_classifier_takes_an_array_of_checks():
     assert found.rate.low <= np.mean(data.y != data.true) <= found.rate.high
 
 
+@pytest.mark.parametrize("way", ["texts", "objects", "a list", "EM", "names"])
+def test_a_classifier_is_told_of_rows_of_no_class(way):
+    data = simulate(500, n_features=60, n_classes=3, diagonal=(0.7, 0.8), random_state=1)
+    given, true = data.y, data.true.astype(object)
+    if way == "names":
+        given, true = np.array(list("abc"))[given], np.array(list("abc"))[data.true].astype(object)
+    rng = np.random.default_rng(0)
+    checked = rng.permutation(500) < 100
+    none = rng.random(500) < 1 / 3
+    known = np.where(checked, np.where(none, "no_class", true), None)
+    if way == "texts":  # as np.where(..., "no_class", numbers) makes them
+        known = np.where(checked, np.where(none, "no_class", data.true), None)
+        assert isinstance(known[checked & ~none][0], str)
+    model = BernoulliINB(method="em" if way == "EM" else "crossfit").fit(data.X, given)
+    found = audit(model, data.X, given, verified_random=known.tolist() if way == "a list" else known)
+    assert found.rate.n_checked == 100
+    assert found.rate.low <= np.mean(none | (data.y != data.true)) <= found.rate.high
+    summary, n_none = found.summary(), (checked & none).sum()
+    assert (summary["n_labeled"], summary["n_no_class"]) == (500 - n_none, n_none)
+    assert found.table.loc[checked & none, "given"].isna().all()
+    assert not found.table.loc[checked & none, "suspect"].any()
+    assert f"About {found.noise_rate * 500:.0f} of 500 labels" in found.to_markdown()
+    alone = audit(model, data.X, given)
+    assert alone.table["given"].notna().all()  # the model knows nothing of the checks
+    known[7] = "house"
+    with pytest.raises(ValueError, match=r"verified_random\[7\] is 'house', .* or 'no_class' if none"):
+        audit(model, data.X, given, verified_random=known)
+
+
+def test_a_class_of_a_classifier_may_lose_all_its_rows():
+    data = simulate(300, n_features=40, n_classes=3, diagonal=(0.8, 0.9), random_state=1)
+    known = np.where(data.y == 2, "no_class", None)
+    found = audit(BernoulliINB().fit(data.X, data.y), data.X, data.y, verified_random=known)
+    assert found.noise_rate == found.rate.high == 1.0
+    assert found.summary()["n_no_class"] == (data.y == 2).sum()
+    assert np.isfinite(found.mislabel_matrix).all()
+    assert found.to_html()
+
+
 def test_a_row_of_no_class_has_a_wrong_label_which_is_not_learned_from():
     frame, true = made()
     alone = audit(frame, **columns(frame))

@@ -236,7 +236,7 @@ def test_more_classes_than_the_machine_can_hold(monkeypatch):
     check_number_of_labels(10_000_000, 5_000, roles())
 
 
-def test_doubts_about_labels():
+def test_warnings_about_labels():
     assert check_labels(labels("a", "a", "b", "b", None), roles()) == []
     assert check_labels(labels("a", "a", "A", "A", "b"), roles()) == [
         "the label 'b' occurs only once, so nothing can be learned about it",

@@ -99,8 +99,8 @@ def _sums(rows: Rows, fitted: Reweighted, careful: CarefulFit) -> Array:
     prior, true = careful.of(fitted, rows)
     there = np.flatnonzero(rows.observed < prior.shape[1])
     label, weight = rows.observed[there], Labels.of(rows).weight[there, 0]
-    doubts = [weight @ (1.0 - found[there, label]) for found in (prior, true)]
-    return np.array([*doubts, surprise_of(fitted, rows).sum(), len(there), weight.sum()])
+    doubted = [weight @ (1.0 - found[there, label]) for found in (prior, true)]
+    return np.array([*doubted, surprise_of(fitted, rows).sum(), len(there), weight.sum()])
 
 
 def surprise_of(fitted: Reweighted, rows: Rows) -> Array:

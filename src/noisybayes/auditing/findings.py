@@ -12,6 +12,7 @@ import numpy as np
 from ..dataset.tree import Array
 from ..estimators.latent import LatentLabelModel
 from ..estimators.threads import one_blas_thread
+from .array_checks import with_checks
 from .careful_fit import careful_fit, label_problem, sums_of
 from .columns import Columns
 from .contradictions import Contradictions, contradictions
@@ -20,7 +21,7 @@ from .evidence import Evidence, evidence
 from .hedging import hedged
 from .impact import Impact, impact
 from .intervals import Intervals, intervals, without_least
-from .judged import Judged, judge, with_checks
+from .judged import Judged, judge
 from .noise_rate import LEAST_TOLD, NoiseRate, noise_rate
 from .remote_rows import RemoteRows
 from .row_table import RowTable
@@ -147,8 +148,8 @@ def examine(
 
     Rows of the model's own (robust) fit are judged without their own fold, and with the verified labels of the fit.
     new_rows : the rows are others; `verified` gives their true labels where they are known. verified_random : true
-    labels of rows that were drawn at random, None or nan elsewhere. precision and budget choose the suspects (see
-    Rule); intervals cover with probability `level`, from `draws` of a bootstrap.
+    labels of rows that were drawn at random ("no_class" if none fits), None or nan elsewhere. precision and budget
+    choose the suspects (see Rule); intervals cover with probability `level`, from `draws` of a bootstrap.
     """
     tell = progress or (lambda stage: None)
     rule = Rule(precision, budget)
@@ -187,7 +188,7 @@ def findings_of(
     rows: RowTable | RemoteRows = kind.of(told, rule, correct)
     doubtful = contradictions(judged)
     rate = noise_rate(judged, float(found.noise_rate.estimate), sums, level)
-    doubts = warnings_of_corrections(judged, careful, sums, float(found.noise_rate.estimate), rows.n_changed)
+    of_corrections = warnings_of_corrections(judged, careful, sums, float(found.noise_rate.estimate), rows.n_changed)
     return Findings(
         model.classes_,
         rows,
@@ -196,7 +197,7 @@ def findings_of(
         np.asarray(found.mislabel_matrix.estimate),
         found,
         cost,
-        [*warnings_of(model, judged, doubtful.rows.tolist()), *doubts],
+        [*warnings_of(model, judged, doubtful.rows.tolist()), *of_corrections],
         judged.without_copies(),
         doubtful,
         rows.n_changed,

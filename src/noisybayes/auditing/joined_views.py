@@ -212,7 +212,7 @@ def _judged_by(judged: Judged, views: dict[str, ViewScores]) -> Judged:
     training = judged.training._replace(found=found, posterior=told)
     return replace(
         judged, fitted=fitted, posterior=told, training=training, naive_bayes=judged, views=tuple(views),
-        doubts=_doubts(views, training.observed),
+        warnings=_warnings(views, training.observed),
     )  # fmt: skip
 
 
@@ -223,7 +223,7 @@ def _share_of_matrix(judged: Judged) -> float:
     return matrix_share(judged, label_problem(judged))
 
 
-def _doubts(views: dict[str, ViewScores], observed: Array | None) -> tuple[str, ...]:
+def _warnings(views: dict[str, ViewScores], observed: Array | None) -> tuple[str, ...]:
     """In-sample probabilities agree with the labels, right or wrong, that were learned."""
     if PRED_PROBS not in views or observed is None:
         return ()

@@ -13,7 +13,7 @@ from ..dataset import Dataset, MapSum, Rows
 from ..dataset.tree import Array
 from ..estimators import settings
 from ..estimators.inb_model import INBModel
-from ..estimators.labels import as_labels, encode, is_missing
+from ..estimators.labels import as_labels
 from ..estimators.latent import LatentLabelModel
 from ..estimators.training import TrainingFit
 from ..model.mislabel import unidentified
@@ -121,7 +121,7 @@ class Judged:
     no_class: NoClass | None = None  # rows that belong to none of the classes; they count as rows without a label
     naive_bayes: Judged | None = None  # what it says alone, if other views have joined it
     views: tuple[str, ...] = ("naive-bayes",)  # that the scores come from
-    doubts: tuple[str, ...] = ()  # sentences: reasons not to believe a view
+    warnings: tuple[str, ...] = ()  # reasons not to rely on a view or an opinion
     opinion: Opinion | None = None  # a second opinion that has joined the labels
     labelers: Labelers | None = None  # who gave the labels, if that is known
     sources: tuple[Source, ...] = ()  # where they come from, if that is known
@@ -215,7 +215,7 @@ def judge(model: LatentLabelClassifier, X: Any, y: Any, verified: Any = None, ne
     rows = model._rows(checked, design, as_labels(y, "y", checked.shape[0]), verified, None)
     training = None if new_rows else getattr(model, "_training", None)
     if training is None:
-        return _of_new_rows(model, rows)
+        return judge_new_rows(model, rows)
     if len(training.observed) < rows.n_rows:
         raise ValueError(
             f"the model was fitted to {len(training.observed)} rows, but these are {rows.n_rows}; leave out rows of "
@@ -226,7 +226,7 @@ def judge(model: LatentLabelClassifier, X: Any, y: Any, verified: Any = None, ne
             "these are not the labels that the model was fitted to; for rows that are new to it pass new_rows=True"
         )
     known = rows._replace(verified=training.verified, weight=training.weight)
-    data = Dataset.of(known, _engine(model), K(model))
+    data = Dataset.of(known, engine_of(model), K(model))
     return judge_training(model, data.with_folds(training.folds, K(model)), design)
 
 
@@ -248,7 +248,7 @@ def judge_encoded(
     design = model._prepare(X)
     if data is not None:
         return judge_training(model, data, design)
-    return _of_new_rows(model, Rows(design, observed, verified, None))
+    return judge_new_rows(model, Rows(design, observed, verified, None))
 
 
 def judge_partitioned(model: INBModel, data: Dataset) -> Judged:
@@ -263,8 +263,8 @@ def judge_partitioned(model: INBModel, data: Dataset) -> Judged:
     return Judged(model.classes_, data, fitted, found, training, None, None, None, data.n_rows, n_labeled)
 
 
-def _of_new_rows(model: LatentLabelModel, rows: Rows) -> Judged:
-    data = Dataset.of(rows, _engine(model), K(model))
+def judge_new_rows(model: LatentLabelModel, rows: Rows) -> Judged:
+    data = Dataset.of(rows, engine_of(model), K(model))
     fitted = _as_it_is(model, model._block_scorer)
     found = posterior_of_rows(data, fitted, None, model._recalibration)
     n_labeled = int((rows.observed < K(model)).sum())
@@ -278,18 +278,9 @@ def _as_it_is(model: LatentLabelModel, log_joint: Callable[[Any], Array]) -> Rew
     return Reweighted(ModelScores(log_joint), Calibration(np.ones((1, 1)), zeros, model._label_matrix[None], zeros))
 
 
-def _engine(model: LatentLabelModel) -> MapSum:
+def engine_of(model: LatentLabelModel) -> MapSum:
     """Of the model's fit; classifiers that need all rows in memory have none."""
     return settings.engine(getattr(model, "engine", "local"), getattr(model, "n_jobs", -1))
-
-
-def with_checks(model: LatentLabelModel, judged: Judged, true: Any) -> Judged:
-    """true : labels of the rows that were drawn at random and checked, None or nan elsewhere"""
-    labels = as_labels(true, "verified_random", judged.n_rows)
-    codes = encode(labels, is_missing(labels, np.nan), model.classes_, "verified_random", missing_code=-1)
-    assert judged.observed is not None
-    rows = np.flatnonzero((codes >= 0) & (judged.observed < K(model)))
-    return replace(judged, checks=RandomChecks(rows, codes[rows])) if len(rows) else judged
 
 
 def K(model: LatentLabelModel) -> int:

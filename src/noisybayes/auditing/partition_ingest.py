@@ -200,7 +200,7 @@ def _learned(sources: list[Source], told: Told, engine: MapSum, notes: list[str]
         for label, row in part.first_rows.items():
             first_rows.setdefault(label, first + row)
     counts = Counter(dict(total.iter_rows()))
-    classes, doubts = check_label_counts(counts, coding.roles, first_rows, keep_variants)
+    classes, said = check_label_counts(counts, coding.roles, first_rows, keep_variants)
     for i, coder in enumerate(told.coders):
         if isinstance(coder, Texts):
             _count_words(coder, i, sources, engine)
@@ -215,7 +215,7 @@ def _learned(sources: list[Source], told: Told, engine: MapSum, notes: list[str]
         coding,
         recipe,
         classes,
-        (*doubts, *recipe.notes),
+        (*said, *recipe.notes),
         sum(sizes),
         coding.roles.verified is not None,
     )

@@ -91,7 +91,7 @@ def audit(
         columns are those of several labelers, partly empty: `Audit.consensus` has what they agree on.
     verified_random : str or array-like of shape (n_samples,), optional
         True labels of rows that were drawn at random: a column, or the file that `Audit.save(sample=50)` wrote, filled
-        in; with a classifier an array, None or nan where not known.
+        in; with a classifier an array, None or nan where not known. "no_class" where none of the classes fits.
     second_opinion : str, optional
         A column of labels by somebody or something else (an old model, rules), empty where there is none: one more
         labeler, with a mislabeling matrix of its own. It must not have been made from the labels.

@@ -24,6 +24,7 @@ from ..data.read import read_table
 from ..data.roles import label_texts
 from ..dataset.folds import hashed, uniform
 from ..dataset.tree import Array
+from .array_checks import NO_CLASS
 from .careful_fit import surprise_of
 from .features import EncodedLabels
 from .judged import Judged, NoClass, RandomChecks
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 
 #: The columns of a sample that matter: which row of the table, what to fill in, and one over the chance of the row.
 ROW, TRUE_LABEL, WEIGHT = "row", "true_label", "weight"
-#: A true label: none of the classes fits, so the given label is wrong (unless a class has this name).
-NO_CLASS = "no_class"
 _TAKEN = (ROW, "id", "given", TRUE_LABEL, WEIGHT)
 # Rows at a time.
 _AT_ONCE = 20_000

@@ -218,10 +218,10 @@ def _steadied(counts: Array) -> Array:
 def _joined(judged: Judged, codes: _Codes, problem: _Problem, found: _Matrices, told: Opinion) -> Judged:
     words = tuple(f"second opinion: {value}" for value in codes.values)
     joined = judged_with(judged, RowEvidence(problem.log_evidence(found), codes.said, words), found.mislabel)
-    return replace(joined, opinion=told, doubts=(*joined.doubts, *_doubts(told, problem.predicted())))
+    return replace(joined, opinion=told, warnings=(*joined.warnings, *_warnings(told, problem.predicted())))
 
 
-def _doubts(told: Opinion, predicted: float) -> tuple[str, ...]:
+def _warnings(told: Opinion, predicted: float) -> tuple[str, ...]:
     if told.agreement < _TOO_GOOD or 1.0 - predicted < _TIMES_WORSE * (1.0 - told.agreement):
         return ()
     return (

@@ -19,7 +19,7 @@ _MOST_NAMED = 10
 
 def warnings_of(model: LatentLabelModel, judged: Judged, contradicted: Sequence[int] = ()) -> list[str]:
     """contradicted : positions of checked rows that everything else contradicts"""
-    found = list(judged.doubts)
+    found = list(judged.warnings)
     if len(contradicted):
         found.append(_look_again(contradicted))
     drift = getattr(model, "drift_", 0.0) if judged.naive_bayes is None else judged.posterior.drift

@@ -134,7 +134,7 @@ def _checked_counts(counts: Counter[str], roles: Roles, verified: Mapping[str, i
     if k == n:
         raise InputError(f"no label in the column {column} occurs twice; every class needs more than one row")
     _check_verified(verified, counts, str(roles.verified))
-    return _doubts(counts)
+    return _warnings(counts)
 
 
 def check_number_of_labels(n: int, k: int, roles: Roles) -> None:
@@ -170,7 +170,7 @@ def _check_verified(verified: Mapping[str, int], known: Counter[str], column: st
         )
 
 
-def _doubts(counts: Counter[str]) -> list[str]:
+def _warnings(counts: Counter[str]) -> list[str]:
     once = sorted(label for label, count in counts.items() if count == 1)
     notes = []
     if len(once) == 1:

@@ -67,10 +67,10 @@ class Recipe:
         check_features(roles)
         texts, matrices, notes, dtype = [], [], [], precision(roles, frame.height)
         for name in roles.text:
-            words, X, doubts = TextFeatures.fit(as_text(frame[name]), settings, dtype)
+            words, X, said = TextFeatures.fit(as_text(frame[name]), settings, dtype)
             texts.append(Text(name, words))
             matrices.append(X)
-            notes += doubts
+            notes += said
         others = _fit_others(frame, roles)
         recipe = cls.of(roles, texts, others, notes)
         X = joined([*matrices, *_matrices(frame, others)]).astype(dtype, copy=False)

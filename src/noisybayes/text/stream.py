@@ -138,12 +138,12 @@ class _Pass:
         total = self._labels.total()
         check_number_of_labels(int(total["count"].sum()), total.height, roles)  # before they are Python objects
         counts = Counter(dict(total.iter_rows()))
-        found, doubts = check_label_counts(counts, roles, self._verified.first_rows(), self.keep_variants)
+        found, said = check_label_counts(counts, roles, self._verified.first_rows(), self.keep_variants)
         classes = found.classes
         labels = self._labels.codes(found)
         verified = None if roles.verified is None else self._verified.codes(found)
         recipe = learned_recipe(roles, self.coders, self._sum_over, notes)
-        notes, width, dtype = [*doubts, *recipe.notes], recipe.blocks[-1].stop, precision(roles, self.n_rows)
+        notes, width, dtype = [*said, *recipe.notes], recipe.blocks[-1].stop, precision(roles, self.n_rows)
         blocks = self._blocks(recipe, dtype)
         return Ingested(recipe, classes, labels, verified, tuple(notes), self.n_rows, width, dtype, blocks)
 
