@@ -98,11 +98,11 @@ def test_no_label_is_changed_where_the_names_of_the_classes_are_not_certain():
     data = simulate(1_500, n_features=100, n_classes=4, diagonal=(1.0, 1.0), random_state=0)
     rng = np.random.default_rng(0)
     y = np.where((rng.random(1_500) < 0.6) & (data.true == 0), 1, data.true)
-    with pytest.warns(IdentifiabilityWarning, match="names are not certain"):
+    with pytest.warns(IdentifiabilityWarning, match="uncertain which class is which"):
         model = BernoulliINB().fit(data.X, y)
     found = audit(model, data.X, y)
     assert found.warnings == [
-        "The true classes 0 seem to get another label at least as often as their own, so that their names are not "
-        "certain, and no label is corrected. Verify some of their rows."
+        "The true class 0 seems to get another label at least as often as its own. It is uncertain which class is "
+        "which, so no label is corrected. Verify some of its rows."
     ]
     assert (found.table["corrected"].to_numpy() == y).all()

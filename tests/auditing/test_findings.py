@@ -253,8 +253,9 @@ def test_classes_that_may_not_be_those_of_the_labels_are_told():
     model.drift_ = 0.12
     warnings = quick(model, made.X, made.y).warnings
     assert [warning for warning in warnings if warning not in before] == [
-        "The model doubts 12 % of the rows more than a model that believes all labels fails to predict: its classes "
-        "may not be those of the labels. Verify some rows before you believe the list.",
+        "The fit questions too many labels: more than a model trained on the labels as given fails to predict, by 12 % "
+        "of the rows. Its classes may have drifted away from those of the labels. Verify some rows before you rely on "
+        "the list.",
     ]
 
 

@@ -59,7 +59,9 @@ def test_a_random_opinion_changes_nothing(alone):
     said = NAMES[np.random.default_rng(5).integers(3, size=N)].tolist()
     result = found(said)
     np.testing.assert_array_equal(result.table["p_wrong"], alone.table["p_wrong"])
-    assert "the second opinion 'rules' says nothing of the true labels, and was left out" in result.run.notes
+    assert (
+        "the second opinion 'rules' carries no information about the true labels and was left out" in result.run.notes
+    )
     assert result.summary()["second_opinion"] is None
 
 
@@ -106,7 +108,7 @@ def test_a_copy_is_refused_and_a_near_copy_warned_about():
     ("said", "told"),
     [
         ([None] * N, "the column 'rules' is empty in every row"),
-        ([f"text {i}" for i in range(N)], "has 600 distinct values that are no labels"),
+        ([f"text {i}" for i in range(N)], "has 600 distinct values that are not labels"),
     ],
 )
 def test_other_columns_are_refused_in_one_sentence(said, told):

@@ -94,7 +94,7 @@ def test_sources_that_explain_nothing_are_dropped_and_change_nothing(by_channel,
     for audited, dropped in ((by_channel, "received"), (over_time, "channel")):
         kept = {one["source"]: one["kept"] for one in audited.summary()["sources"]}
         assert kept == {"channel": dropped != "channel", "received": dropped != "received"}
-        assert set(audited.sources.query("source == @dropped")["note"]) == {"no more than chance"}
+        assert set(audited.sources.query("source == @dropped")["note"]) == {"within chance"}
 
 
 def test_a_source_with_one_level_is_the_audit_without(by_channel_alone):
@@ -155,7 +155,7 @@ def test_a_suspect_says_where_it_comes_from_and_the_evidence_adds_up(over_time):
 
 def test_where_to_begin(by_channel, over_time):
     texts = [one["text"] for one in by_channel.summary()["guidance"]]
-    assert any(text.startswith("Have the labels with channel 'phone' done again: about ") for text in texts)
+    assert any(text.startswith("Have the rows with channel 'phone' labeled again: about ") for text in texts)
     (advice,) = (one for one in over_time.summary()["guidance"] if one["source"])
     assert advice["text"].startswith("Have the labels before 2024-01-")
     assert advice["levels"][0] == "week of 2024-01-01"
@@ -174,7 +174,7 @@ def test_report_and_command_line(over_time, tmp_path):
     done = CliRunner().invoke(app, [*command, "--views", "naive-bayes"])
     assert done.exit_code == 0, done.output
     assert "By 'received', mistakes fell from" in done.output
-    assert "column: 'received'" not in done.output  # a source is no feature
+    assert "column: 'received'" not in done.output  # a source is not a feature
 
 
 @pytest.mark.parametrize(

@@ -182,7 +182,7 @@ def broken(row: int, value: float) -> np.ndarray[Any, Any]:
         ({"embeddings": np.ones((3, 2))}, r"embeddings has the shape \(3, 2\), but 240 rows need one vector each"),
         ({"embeddings": "a"}, "the column 'a' holds no lists of numbers"),
         ({"estimator": RidgeClassifier()}, "the estimator RidgeClassifier has no predict_proba"),
-        ({"views": ("forest",)}, "there is no view 'forest'; choose of auto, naive-bayes, linear"),
+        ({"views": ("forest",)}, "there is no view 'forest'; choose from auto, naive-bayes, linear"),
         ({"views": ()}, "no view is named"),
         ({"views": ("pred-probs",)}, "the view 'pred-probs' needs pred_probs="),
         ({"views": ("trees",), "memory": "1GB"}, "the view 'trees' needs all rows in memory"),

@@ -43,7 +43,7 @@ def test_the_example():
         "id column: 'id'",
         "text column: 'message'",
         "ignored: 'true_label' (named like the true label, so it is not a feature; --verified true_label uses it)",
-        "ignored: 'labeler' (named like who gave the label, so it is not a feature; --labeler labeler uses it)",
+        "ignored: 'labeler' (named like a labeler, so it is not a feature; --labeler labeler uses it)",
         f"ignored: 'received' ({DATES.replace('categorical x', 'categorical received')})",
     ]
 
@@ -74,7 +74,7 @@ def test_features_are_guessed_by_their_values(values, role, note):
     assert notes[1:] == [note]
 
 
-DATES = "holds dates, which are no feature by themselves; --categorical x uses year, month, weekday and hour"
+DATES = "holds dates, which are not used as they are; --categorical x uses year, month, weekday and hour"
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ DATES = "holds dates, which are no feature by themselves; --categorical x uses y
             f"--categorical {name} uses it")
           for name in ("lead_time", "timestamp", "created_at", "updatedAt", "_task_hash", "_session_id")],
         *[(name, ["anna", "bob", "carl", "dora"] * 15,
-           f"named like who gave the label, so it is not a feature; --labeler {name} uses it")
+           f"named like a labeler, so it is not a feature; --labeler {name} uses it")
           for name in ("annotator", "annotator_id", "Annotated by", "completedBy", "labelled_by", "labeler")],
         *[(name, ["price", "stock"] * 30,
            f"named like the true label, so it is not a feature; --verified {name} uses it")

@@ -141,5 +141,5 @@ def _suspect(rank: int, n_suspects: int, n_rows: int, classes: list[str], rng: n
 
 def _guidance(classes: list[str]) -> list[dict[str, Any]]:
     given, true = classes[0], classes[-1]
-    text = f"Make clear when a row is {given!r} and when {true!r}: about 40 rows have the first label."
+    text = f"Clarify when to use {given!r} and when {true!r}: about 40 rows have the first label."
     return [{"text": text, "rows": 40.0, "given": given, "true": true, "source": None, "levels": []}]

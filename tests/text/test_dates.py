@@ -49,7 +49,7 @@ def test_a_column_of_dates_becomes_its_parts_and_the_recipe_can_be_stored():
     assert again == recipe
     new = pl.DataFrame({"day": ["2025-06-20"]})  # a year that was never seen has no feature
     np.testing.assert_array_equal(again.transform(new).toarray()[0], [0, 0, 0, 1, 0, 0, 1, 0, 0])
-    with pytest.raises(ValueError, match="'second' is no part of the dates in 'day'"):
+    with pytest.raises(ValueError, match="'second' is not a part of the dates in 'day'"):
         Recipe.from_dict({"parts": [{**recipe.to_dict()["parts"][0], "part": "second"}]})
 
 

@@ -50,7 +50,7 @@ def test_nobody_reviews_under_the_name_of_another(desk):
     as_bob = bearer(tokens["reviewer"]) | {"X-Reviewer": "bob"}
     refused = client.post(f"/api/tables/{table}/verdicts", json=body, headers=as_bob)
     assert refused.status_code == 403
-    assert refused.json() == {"detail": "this token is of reviewer-ann, who cannot give verdicts as bob"}
+    assert refused.json() == {"detail": "this token belongs to reviewer-ann, who cannot give verdicts as bob"}
 
 
 def test_admins_undo_verdicts_of_others(desk):

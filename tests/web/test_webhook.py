@@ -181,7 +181,7 @@ def test_what_waits_is_told_by_the_api_and_on_the_page_of_leads(tmp_path):
                 "bot": "shop", "events": 2, "dialogs": 1, "attempts": 1, "problem": "the webhook answered 503",
                 "catalogue": "",
             }  # fmt: skip
-            told = "2 events of 1 dialog still to be taken by the webhook of shop: the webhook answered 503, 1 time."
+            told = "2 events of 1 dialog waiting for the webhook of shop: the webhook answered 503 (1 attempt)."
             assert told in client.get("/leads").text
 
 

@@ -38,8 +38,8 @@ _MOST_PAIRS = 3
 _FEWEST_ROWS = 10
 
 RULE = (
-    f"a label is changed only where another one has a mean probability above {whole_percent(CORRECT)}, by a "
-    "reading that takes labels to be right and by one that prefers unclear rows to wrong labels"
+    f"a label is changed only if another one has a probability above {whole_percent(CORRECT)}, on average over two "
+    "readings: one assumes that all labels are right, the other calls a row unclear rather than its label wrong"
 )
 
 
@@ -83,20 +83,20 @@ def warnings_of_corrections(
     found = []
     if sums.wrong < LEAST_TOLD <= 2.5 * estimate and len(judged.classes) > 1:
         found.append(
-            "Correct labels could look the same: the columns cannot tell wrong labels from unclear rows, so no label "
-            "is corrected. Check 50 rows drawn at random to find out how many are wrong."
+            "The columns cannot tell wrong labels from unclear rows: labels that are all correct could look like this. "
+            "So no label is corrected. Check 50 rows drawn at random to find out how many are wrong."
         )
     elif n_changed and sums.wrong < _FEW:
         found.append(
-            f"The corrections rest on few doubts ({whole_percent(sums.wrong)} of the labels), and correct labels "
-            "can look the same. Look at some of the corrected labels before you use them."
+            f"Only {whole_percent(sums.wrong)} of the labels are in question, and correct labels can look the same. "
+            "Look at some of the corrected labels before you use them."
         )
     pairs = _unclear_pairs(judged, careful)
     if pairs:
         named = "; ".join(f"{given!r} for {true!r}" for given, true in pairs)
         found.append(
             f"What looks like mislabeling may be rows that are hard to tell apart: {named}. Check some of these rows "
-            "before you believe the matrix there."
+            "before you rely on these entries of the matrix."
         )
     return found
 

@@ -61,14 +61,17 @@ def _labelers(summary: Mapping[str, Any]) -> Iterator[Advice]:
         if one["error_rate"] <= _STANDS_OUT * others:
             continue
         pair = one["confuses"]
-        above_all = f", above all {_name(pair['given'])} instead of {_name(pair['true'])}" if pair else ""
+        name, mostly = _short(one["labeler"]), ""
+        if pair:
+            mostly = f", most often {_name(pair['given'])} instead of {_name(pair['true'])}"
         told = (
-            f"about {percent(one['error_rate'])} of {one['rows']:,} are wrong, {percent(others)} of those of the others"
+            f"about {percent(one['error_rate'])} of {one['rows']:,} labels are wrong{{}}, compared with "
+            f"{percent(others)} for the other labelers."
         )
         begin = (
-            f"Have the labels of {_short(one['labeler'])} done again: {told}, and they are {one['remark']}."
+            f"Have the rows of {name} labeled again: {told.format('')} These labels are {one['remark']}."
             if one["remark"] == "hardly better than chance"
-            else f"Go through the labels of {_short(one['labeler'])} with them: {told}{above_all}."
+            else f"Go through the labels of {name} together: {told.format(mostly)}"
         )
         yield Advice(one["rows"] * (one["error_rate"] - others), begin)
 
@@ -83,9 +86,7 @@ def _pairs(summary: Mapping[str, Any]) -> Iterator[Advice]:
         which = f"about {there + back:,.0f} rows have one of these labels and should have the other"
         if back < 0.1 * there:
             which = f"about {there:,.0f} rows have the first label and should have the second"
-        yield Advice(
-            there + back, f"Make clear when a row is {_name(given)} and when {_name(true)}: {which}.", given, true
-        )
+        yield Advice(there + back, f"Clarify when to use {_name(given)} and when {_name(true)}: {which}.", given, true)
 
 
 def _classes(summary: Mapping[str, Any], pairs: list[Advice]) -> Iterator[Advice]:
@@ -98,8 +99,8 @@ def _classes(summary: Mapping[str, Any], pairs: list[Advice]) -> Iterator[Advice
         share = percent(one["wrong"]["estimate"])
         yield Advice(
             left,
-            f"Read again what is labeled {_name(one['label'])}: about {share} of {one['given']:,.0f} rows should have "
-            "some other label, and not mostly the same one.",
+            f"Review the rows labeled {_name(one['label'])}: about {share} of {one['given']:,.0f} should have another "
+            "label, and no single class accounts for most of them.",
             one["label"],
         )
 

@@ -91,7 +91,7 @@ def impact(judged: Judged, matrix: Interval, level: float, seed: int) -> tuple[I
         return None, "the rows are not those of a robust fit"
     found = judged.training.found
     if not found.problem.source.additive:
-        return None, "scores of this classifier cannot be learned again cheaply"
+        return None, "this classifier takes too long to refit many times"
     if not isinstance(found.problem.source.family, Bernoulli):
         vague = float(np.mean(1.0 - judged.true(judged.some_rows(_ROWS_TO_JUDGE)).max(axis=1)))
         if vague > _VAGUE:

@@ -57,8 +57,8 @@ def agreement_summary(audit: Audit) -> dict[str, Any] | None:
 
 def _about_agreement(alpha: float, n_labels: int, n_rows: int) -> str:
     if np.isnan(alpha):
-        return f"{n_labels:,} labels of {n_rows:,} rows: no row has two of them that could differ."
-    said = "hardly more than chance" if alpha < 0.2 else "fairly" if alpha < 0.67 else "well"
+        return f"{n_labels:,} labels of {n_rows:,} rows: no row has two labels to compare."
+    said = "hardly more than chance" if alpha < 0.2 else "moderately" if alpha < 0.67 else "well"
     return (
         f"{n_labels:,} labels of {n_rows:,} rows; labelers agree {said} (Krippendorff's alpha is {alpha:.2f}; 1 is "
         "full agreement, 0 chance)."

@@ -39,7 +39,7 @@ def join_labelers(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]
     if table.several is None and table.roles.labeler is None:
         return judged, ()
     if judged.training is None:
-        return judged, ("labelers are left out: rows are too few for them",)
+        return judged, ("there are too few rows to tell labelers apart, so the column was left out",)
     return _join_several(judged, table) if table.several is not None else _join_one(judged, table)
 
 

@@ -100,7 +100,7 @@ def audit(
         values of `id` occur several times, each line has the label of one labeler.
     source : str or list of str, optional
         Columns on which mistakes may depend, such as a channel or a date: categories, numbers or times. `Audit.sources`
-        has how often labels of each level are wrong. A source is no feature.
+        has how often labels of each level are wrong. A source is not a feature.
     anonymous : bool, default False
         Labelers have numbers instead of names in everything that comes out.
     missing_label : str, optional

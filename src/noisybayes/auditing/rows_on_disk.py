@@ -127,7 +127,7 @@ def _check_unfinished(table: Table, options: FitOptions, folder: Path) -> None:
         return
     if not options.resume:
         raise InputError(
-            f"an earlier run was cut off and left {folder}; go on from there with --resume, or remove that folder"
+            f"an earlier run was cut off and left {folder}; continue it with --resume, or remove that folder"
         )
     try:
         then = json.loads((folder / _MADE_FROM).read_text(encoding="utf-8"))

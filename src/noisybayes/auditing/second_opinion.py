@@ -66,12 +66,12 @@ def join_opinion(judged: Judged, table: Table, missing_label: str | None) -> tup
     assert isinstance(table.source, pl.DataFrame)
     opinion = _codes(label_texts(table.source[column], missing_label), judged.classes, column)
     if judged.training is None:
-        return judged, ("the second opinion is left out: rows are too few for it",)
+        return judged, ("there are too few rows for a second opinion, so it was left out",)
     assert judged.observed is not None
     agreement = _agreement(judged, opinion, column)
     problem = _Problem.of(judged, opinion)
     if not problem.beyond_chance():
-        return judged, (f"the second opinion {column!r} says nothing of the true labels, and was left out",)
+        return judged, (f"the second opinion {column!r} carries no information about the true labels and was left out",)
     found = problem.solved()
     told = Opinion(
         column, opinion.values, found.opinion, problem.error_rate(found), agreement,
@@ -90,7 +90,7 @@ def _codes(texts: pl.Series, classes: Array, column: str) -> _Codes:
         raise InputError(f"--second-opinion: the column {column!r} is empty in every row")
     if len(others) > max(_MOST_VALUES, len(said) // 2) or (len(others) > 20 and 2 * len(others) > len(said)):
         raise InputError(
-            f"--second-opinion: the column {column!r} has {len(others)} distinct values that are no labels, and looks "
+            f"--second-opinion: the column {column!r} has {len(others)} distinct values that are not labels, and looks "
             "like a text or an identifier"
         )
     values = (*names, *others)

@@ -1,4 +1,4 @@
-"""Advice on sources: which labels should be done again."""
+"""Advice on sources: which rows should be labeled again."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def source_advice(sources: Sequence[Mapping[str, Any]], stands_out: float) -> It
         if not outside or share <= stands_out * others:
             continue
         text = (
-            f"Have the labels {_which(source, which)} done again: about {percent(share)} of {n_rows:,} are wrong, "
-            f"{percent(others)} of the others."
+            f"Have the rows {_which(source, which)} labeled again: about {percent(share)} of {n_rows:,} labels are "
+            f"wrong, compared with {percent(others)} elsewhere."
         )
         yield SourceAdvice(n_rows * (share - others), text, source["source"], tuple(one["level"] for one in inside))
 
@@ -73,7 +73,6 @@ def _which(source: Mapping[str, Any], which: slice) -> str:
     if source["kind"] == "category":
         return f"with {column} {levels[which.start]['level']!r}"
     if which.start:
-        since = "since" if source["kind"] == "time" else "from"
-        return f"{since} {levels[which.start]['start']} on ({column})"
+        return f"from {levels[which.start]['start']} on ({column})"
     before = "before" if source["kind"] == "time" else "below"
     return f"{before} {levels[which.stop]['start']} ({column})"

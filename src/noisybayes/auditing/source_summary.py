@@ -68,10 +68,10 @@ def _summary(found: Source) -> dict[str, Any]:
 
 def _note(found: Source, level: SourceLevel, of_all: float) -> str:
     if not found.kept:
-        return "no more than chance"
+        return "within chance"
     if level.low > of_all:
-        return "wrong more often than labels on the whole"
-    return "wrong less often than labels on the whole" if level.high < of_all else ""
+        return "wrong more often than average"
+    return "wrong less often than average" if level.high < of_all else ""
 
 
 def _sentence(found: Source, levels: Sequence[SourceLevel]) -> str:

@@ -130,7 +130,7 @@ def _about_the_rate(rate: NoiseRate) -> str:
         return f"From {rate.n_checked:,} rows checked at random; four times as many would halve the interval."
     return (
         "Without rows checked at random this is a range of what is plausible: labels and features alone cannot tell a "
-        f"mistake on an unclear row from an unclear row. Check {SAMPLE} rows drawn at random to know."
+        f"mistake from a row that is merely unclear. Check {SAMPLE} rows drawn at random to find out."
     )
 
 
@@ -197,14 +197,14 @@ def _cost_in_words(impact: Impact) -> str:
     if impact.is_wide:
         costs = f"between {least:.0f} and {most:.0f}" if least >= _LEAST_POINTS else f"up to {most:.0f}"
         return (
-            f"The wrong labels may cost naive Bayes {costs} points of accuracy; the columns are too weak to tell it "
-            "more closely."
+            f"The wrong labels may cost naive Bayes {costs} points of accuracy; the columns are too weak for a "
+            "closer estimate."
         )
     text = (
-        f"Trained on these labels, naive Bayes would reach about {percent(impact.as_given)} accuracy on new rows, with "
-        f"correct labels {percent(impact.if_right)}: the wrong labels cost {lost:.1f} points."
+        f"Trained on these labels, naive Bayes would reach about {percent(impact.as_given)} accuracy on new rows, and "
+        f"{percent(impact.if_right)} with correct labels: the wrong labels cost {lost:.1f} points."
         if lost >= _LEAST_POINTS
-        else "What the wrong labels cost in accuracy is too little to be seen."
+        else "The wrong labels cost too little accuracy to be measured."
     )
     return f"{text} The model fitted here is estimated to reach {percent(impact.accuracy)}."
 
@@ -217,11 +217,12 @@ def _convergence(model: Any) -> dict[str, Any]:
     steps = int(model.em_steps_)
     chosen = steps if steps >= 0 else len(values) - 1
     text = {
-        0: "No round of doubting labels explained left-out labels better: the labels were learned from as given.",
-        -1: "The generative EM explained left-out labels best, and was taken.",
+        0: "Reweighting the labels did not predict held-out labels better, so the labels were used as given.",
+        -1: "The generative EM predicted held-out labels best and was chosen.",
     }.get(
         steps,
-        f"Labels that look wrong lost weight {'once' if steps == 1 else f'{steps} times'}; left-out labels chose that.",
+        f"Labels that look wrong were down-weighted {'once' if steps == 1 else f'{steps} times'}, which predicted "
+        "held-out labels best.",
     )
     return {"kind": "held-out log-likelihood", "values": values, "chosen": chosen, "text": text}
 

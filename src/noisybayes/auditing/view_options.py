@@ -37,7 +37,7 @@ def check_views(options: FitOptions) -> None:
         names = ()
     for name in names:
         if name not in VIEWS and name != NAIVE_BAYES:
-            raise InputError(f"there is no view {name!r}; choose of {', '.join([AUTO, NAIVE_BAYES, *VIEWS])}")
+            raise InputError(f"there is no view {name!r}; choose from {', '.join([AUTO, NAIVE_BAYES, *VIEWS])}")
         if name in NEEDS and getattr(options.given, NEEDS[name]) is None:
             raise InputError(f"the view {name!r} needs {NEEDS[name]}=")
     others = [name for name in (*names, *_given_views(options.given)) if name != NAIVE_BAYES]

@@ -1,4 +1,4 @@
-"""Reasons not to believe an audit, each a sentence that says what to do."""
+"""Reasons not to rely on an audit, each a sentence that says what to do."""
 
 from __future__ import annotations
 
@@ -25,15 +25,17 @@ def warnings_of(model: LatentLabelModel, judged: Judged, contradicted: Sequence[
     drift = getattr(model, "drift_", 0.0) if judged.naive_bayes is None else judged.posterior.drift
     if drift > DRIFT_ALARM:
         found.append(
-            f"The model doubts {whole_percent(drift)} of the rows more than a model that believes all labels "
-            "fails to predict: its classes may not be those of the labels. Verify some rows before you believe the "
-            "list."
+            "The fit questions too many labels: more than a model trained on the labels as given fails to predict, by "
+            f"{whole_percent(drift)} of the rows. Its classes may have drifted away from those of the labels. Verify "
+            "some rows before you rely on the list."
         )
     if len(judged.unnamed):
         names = ", ".join(repr(label) for label in judged.classes[judged.unnamed].tolist()[:_MOST_NAMED])
+        one = len(judged.unnamed) == 1
         found.append(
-            f"The true classes {names} seem to get another label at least as often as their own, so that their names "
-            "are not certain, and no label is corrected. Verify some of their rows."
+            f"The true class{' ' if one else 'es '}{names} seem{'s' if one else ''} to get another label at least as "
+            f"often as {'its' if one else 'their'} own. It is uncertain which class is which, so no label is "
+            f"corrected. Verify some of {'its' if one else 'their'} rows."
         )
     n, n_classes = judged.n_labeled, len(judged.classes)
     explained = judged.posterior.explained if n and n_classes > 1 else 1.0
@@ -48,7 +50,9 @@ def warnings_of(model: LatentLabelModel, judged: Judged, contradicted: Sequence[
             f"{_FEWEST_ROWS_PER_CLASS} rows to learn from."
         )
     if judged.training is None and n < 2 * DEFAULT.n_folds:
-        found.append("Fewer than 10 rows cannot be judged without their own labels: P(wrong) may be too low.")
+        found.append(
+            "With fewer than 10 rows, each row is judged by a model that has seen its label: P(wrong) may be too low."
+        )
     elif judged.training is None:
         found.append(
             "The rows were scored by a model that may have learned from their own labels (they are not the rows of its "

@@ -51,9 +51,11 @@ _GROUPS = {
 @click.argument("file", nargs=-1, required=True)
 @column_options
 @click.option(
-    "--precision", type=click.FloatRange(0, 1, min_open=True), help="The longest list of this expected precision."
+    "--precision",
+    type=click.FloatRange(0, 1, min_open=True),
+    help="List as many rows as this expected precision allows.",
 )
-@click.option("--budget", type=click.IntRange(min=0), help="This many rows, the most suspicious ones.")
+@click.option("--budget", type=click.IntRange(min=0), help="List this many rows, the most suspicious first.")
 @click.option(
     "--level",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -69,24 +71,27 @@ _GROUPS = {
 @click.option(
     "--verified-random",
     metavar="COLUMN|FILE",
-    help="True labels of rows drawn at random: a column, or to_check.csv filled in. They tell how many are wrong.",
+    help="True labels of rows drawn at random: a column, or to_check.csv filled in. They show how many are wrong.",
 )
 @click.option(
     "--second-opinion",
     metavar="COLUMN",
-    help="Labels of an old model, of rules or of other people, partly empty, not made from the labels.",
+    help="Independent labels from an old model, rules or other people; cells may be empty.",
 )
-@click.option("--labeler", metavar="COLUMN", help="Who labeled each row; with --id, rows may occur once for each.")
+@click.option("--labeler", metavar="COLUMN", help="Who labeled each row; with --id, a row may occur once per labeler.")
 @click.option(
-    "--source", multiple=True, metavar="COLUMN", help="Mistakes may depend on it: channel, date, week. Repeatable."
+    "--source",
+    multiple=True,
+    metavar="COLUMN",
+    help="What mistakes may depend on, such as a channel or date; may be given several times.",
 )
-@click.option("--anonymous", is_flag=True, help="Labelers have numbers instead of names in all outputs.")
+@click.option("--anonymous", is_flag=True, help="Show numbers instead of the names of labelers in all outputs.")
 @click.option(
     "--views",
     default="auto",
     show_default=True,
     metavar="NAMES",
-    help="What scores the rows, with commas between: naive-bayes, linear, neighbours, trees; auto chooses.",
+    help="What scores the rows, separated by commas: naive-bayes, linear, neighbours, trees; auto chooses.",
 )
 @click.option(
     "--pred-probs",
@@ -101,7 +106,7 @@ _GROUPS = {
 @click.option(
     "--embed",
     metavar="MODEL",
-    help="Make vectors of the texts with this model of sentence-transformers: a folder, or a name in the local cache.",
+    help="Embed the texts with this sentence-transformers model: a folder, or a name in the local cache.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for report, tables, JSON and model.")
 @click.option(
@@ -120,7 +125,9 @@ _GROUPS = {
     type=click.Choice(["label-studio", "cleanlab"]),
     help="Also write files for another tool; may be given several times.",
 )
-@click.option("--raw-cells", is_flag=True, help="Keep cells of CSV files that a spreadsheet would run as formulas.")
+@click.option(
+    "--raw-cells", is_flag=True, help="Do not escape cells of CSV files that a spreadsheet would run as formulas."
+)
 @click.option(
     "--fail-above", type=click.FloatRange(0, 1), help="Exit code 1 if the estimated share of wrong labels is larger."
 )
@@ -205,7 +212,8 @@ def _show(found: Audit, out: Path | None, sample: int | None) -> None:
     _suspects(console, summary)
     changed = summary["n_corrected"]
     if out is not None:
-        console.print(f"\n{changed:,} labels are corrected unseen in corrected_label; the others stay as they are.")
+        number = "1 label" if changed == 1 else f"{changed:,} labels"
+        console.print(f"\nThe column corrected_label corrects {number} without review and keeps the others.")
     for warning in found.warnings:
         console.print(f"\nWarning: {warning}", style="yellow", markup=False)
     if out is None:

@@ -16,7 +16,7 @@ NAMES = ("table1", "table2", "matrices", "starts", "roc", "impact", "newsgroups"
 @click.command()
 @click.argument("name", type=click.Choice(NAMES))
 @click.option("--reps", type=click.IntRange(min=1), help="Repetitions; the experiment's own number if left out.")
-@click.option("--methods", help="Names, with commas between, or bayes or neural; all of the experiment if left out.")
+@click.option("--methods", help="Names separated by commas, or bayes or neural; by default all of the experiment.")
 @click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1: one for each core.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the first repetition.")
 @click.option("--quick", is_flag=True, help="A small version that takes seconds; its rows are not stored.")

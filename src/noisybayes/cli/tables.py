@@ -84,15 +84,15 @@ _COLUMNS = (
         type=Registered("model.structures", "STRUCTURES"),
         default="full",
         show_default=True,
-        help="What is assumed of the mislabeling matrix.",
+        help="Structure of the mislabeling matrix.",
     ),
-    click.option("--id", "id_column", help="The column that names the rows."),
-    click.option("--verified", help="A column with true labels where they are known, partly empty."),
-    click.option("--missing-label", help="What stands in the label column where there is no label (besides nothing)."),
+    click.option("--id", "id_column", help="The column with the row identifiers."),
+    click.option("--verified", help="A column with the true labels where they are known; other cells are empty."),
+    click.option("--missing-label", help="What the label column says where there is no label, besides an empty cell."),
     click.option(
         "--keep-variants",
         is_flag=True,
-        help="Keep labels apart that differ only in case, spaces, punctuation or Unicode form.",
+        help="Treat labels that differ only in case, spaces, punctuation or Unicode form as different classes.",
     ),
 )
 _WORDS = (

@@ -22,7 +22,7 @@ _DATE = f"^({_DAY}([T ,]+{_CLOCK})?|{_CLOCK})$"
 
 # Whose day, month and year nobody can mistake.
 _CLEAR_DATE = r"^\s*(\d{4}[-/.]|\d{1,2}\.\d{1,2}\.\d{4})"
-_DATES = "holds dates, which are no feature by themselves; --categorical {} uses year, month, weekday and hour"
+_DATES = "holds dates, which are not used as they are; --categorical {} uses year, month, weekday and hour"
 
 _MOST_CATEGORIES = 100
 _FEWEST_CODES = 5
@@ -44,7 +44,7 @@ def guess(column: pl.Series, answers: list[pl.Series]) -> Guess:
     if is_truth_name(column.name):
         return Guess(None, f"named like the true label, so it is not a feature; --verified {column.name} uses it")
     if is_labeler_name(column.name):
-        return Guess(None, f"named like who gave the label, so it is not a feature; --labeler {column.name} uses it")
+        return Guess(None, f"named like a labeler, so it is not a feature; --labeler {column.name} uses it")
     if is_labeling_name(column.name):
         return Guess(None, f"about the labeling, not about the content; --categorical {column.name} uses it")
     if column.dtype in (pl.Date, pl.Datetime):

@@ -131,11 +131,11 @@ def read_array(data: bytes) -> Array:
 def _check_values(flat: Array) -> None:
     """Bit patterns that stand for no value: no later code expects them."""
     if flat.dtype.kind == "b" and flat.view(np.uint8).max(initial=0) > 1:
-        raise ValueError("an array of truth values holds others")
+        raise ValueError("an array of truth values contains other values")
     if flat.dtype.kind == "U":
         codes = flat.view(np.dtype(np.uint32).newbyteorder(flat.dtype.byteorder))
         if codes.max(initial=0) > _LAST_CHARACTER or ((codes >= 0xD800) & (codes < 0xE000)).any():
-            raise ValueError("an array of texts holds numbers that are no characters")
+            raise ValueError("an array of texts contains numbers that are not characters")
     if flat.dtype.kind == "f" and np.isnan(flat).any():
         raise ValueError("an array holds NaN")
 
@@ -143,7 +143,7 @@ def _check_values(flat: Array) -> None:
 def listed(value: Any, what: str, is_right: Callable[[Any], bool], length: int | None = None) -> list[Any]:
     """`value` if it is a list whose every item is right (and of this length)."""
     if not isinstance(value, list) or not all(map(is_right, value)):
-        raise ValueError(f"{what} is not a list of what it should hold")
+        raise ValueError(f"{what} has entries of the wrong type")
     if length is not None and len(value) != length:
         raise ValueError(f"{what} has {len(value):,} entries instead of {length:,}")
     return value

@@ -83,8 +83,9 @@ class LatentLabelModel:
         if getattr(self, "drift_", 0.0) > DRIFT_ALARM:
             doubted, more = whole_percent(self.noise_rate_), whole_percent(self.drift_)
             warnings.warn(
-                f"the fit doubts {doubted} of the labels, {more} of all rows more than a model that believes them all "
-                "fails to predict: its classes may not be those of the labels; verify some rows",
+                f"the fit questions {doubted} of the labels, by {more} of the rows more than a model trained on the "
+                "labels as given fails to predict: its classes may have drifted away from those of the labels; verify "
+                "some rows",
                 DriftWarning,
                 stacklevel=3,
             )
@@ -92,8 +93,9 @@ class LatentLabelModel:
         if len(lost) and len(self.classes_) > 1:
             names = ", ".join(repr(label) for label in self.classes_[lost].tolist()[:10])
             warnings.warn(
-                f"the true classes {names} are given another label at least as often as their own, so that their "
-                "names are not certain; verify some of their rows (verified=), or use a simpler mislabel structure",
+                f"the true classes {names} are given another label at least as often as their own, so that it "
+                "is uncertain which class is which; verify some of their rows (verified=), or use a simpler mislabel "
+                "structure",
                 IdentifiabilityWarning,
                 stacklevel=3,
             )

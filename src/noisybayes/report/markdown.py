@@ -68,7 +68,7 @@ def _pairs(summary: Summary, limit: int) -> str:
     if not pairs:
         return ""
     lines = [[_cell(p["given"]), _cell(p["true"]), f"{p['rows']:,.1f}", count(p["suspects"])] for p in pairs]
-    return "## Most confused\n\n" + _table(["given", "truly", "expected rows", "listed"], lines)
+    return "## Most confused pairs\n\n" + _table(["given", "true", "expected rows", "suspects"], lines)
 
 
 def _guidance(summary: Summary) -> str:
@@ -94,7 +94,7 @@ def _labelers(summary: Summary) -> str:
     return (
         "## Labelers\n\n"
         + (f"{about}\n\n" if about else "")
-        + _table(["labeler", "rows", "wrong, estimated", "interval", "most often"], lines)
+        + _table(["labeler", "rows", "estimated errors", "interval", "most often"], lines)
     )
 
 
@@ -102,7 +102,7 @@ def _sources(summary: Summary) -> str:
     found = summary.get("sources") or []
     parts = []
     for source in found:
-        header = [_cell(source["source"]), "rows", "wrong, estimated", "interval", "note"]
+        header = [_cell(source["source"]), "rows", "estimated errors", "interval", "note"]
         lines = [
             [_cell(one["level"]), count(one["rows"]), percent(one["error_rate"]), between(one), one["note"]]
             for one in source["levels"][:LEVELS]

@@ -137,7 +137,7 @@ def cost_in_points(impact: Mapping[str, Any]) -> tuple[str, str]:
     )
     interval = "" if least is None or most is None else f"{least:.1f} to {most:.1f} points"
     if impact.get("is_wide"):
-        return f"{least:.0f} to {most:.0f} points", "the columns are too weak to tell it more closely"
+        return f"{least:.0f} to {most:.0f} points", "the columns are too weak for a closer estimate"
     return ("–" if lost is None else f"{lost:.1f} points"), interval
 
 

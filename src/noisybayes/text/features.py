@@ -183,7 +183,7 @@ def _fill(stored: dict[str, Any]) -> float:
 
 def _date_part(column: str, stored: dict[str, Any]) -> DatePart:
     if stored.get("part") not in PARTS:
-        raise ValueError(f"{str(stored.get('part'))[:40]!r} is no part of the dates in {column!r}")
+        raise ValueError(f"{str(stored.get('part'))[:40]!r} is not a part of the dates in {column!r}")
     return DatePart(column, _categories(column, stored).values, str(stored["part"]))
 
 

@@ -160,7 +160,7 @@ def _frequent(in_rows: Array, n: int, settings: TextSettings, column: str) -> Ar
         raise InputError(f"the texts in the column {column!r} hold no words; name another one with --text")
     if not len(kept):
         raise InputError(
-            f"no word in the column {column!r} stands in at least {least} and at most {most:g} of the {n} texts; "
+            f"no word in the column {column!r} occurs in at least {least} and at most {most:g} of the {n} texts; "
             "lower min_df or raise max_df"
         )
     return kept

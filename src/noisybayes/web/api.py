@@ -55,7 +55,7 @@ def reviewer_of(request: Request, x_reviewer: Annotated[str | None, Header(max_l
     """Who reviews: the account; without one, the header X-Reviewer, or the name that the pages keep in a cookie."""
     name = account_of(request).name
     if name and x_reviewer not in (None, name):
-        raise HTTPException(403, f"this token is of {name}, who cannot give verdicts as {x_reviewer}")
+        raise HTTPException(403, f"this token belongs to {name}, who cannot give verdicts as {x_reviewer}")
     return (name or x_reviewer or request.cookies.get(REVIEWER) or "somebody")[:60]
 
 

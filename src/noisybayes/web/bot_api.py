@@ -40,9 +40,7 @@ class Status(BaseModel):
     attempts: int = Field(description="How often the oldest of them was sent.")
     problem: str = Field(description="Why it was not taken; empty if it was not sent yet.")
     again: datetime | None = Field(description="When it is sent again.")
-    catalogue: str = Field(
-        description="What is wrong with a changed catalogue, of which the last version stays in force."
-    )
+    catalogue: str = Field(description="What is wrong with a new catalogue; the previous one stays in use.")
 
 
 class PersonReply(BaseModel):

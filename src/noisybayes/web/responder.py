@@ -54,7 +54,7 @@ class Responder:
         return self.seats[name]
 
     def catalogue_problems(self) -> dict[str, str]:
-        """By bot; what was changed since the start and cannot be used, so that the last catalogue stays in force."""
+        """By bot; what was changed since the start and cannot be used, so that the last catalogue stays in use."""
         live = {name: seat.bot.live for name, seat in self.seats.items()}
         return {name: each.problem for name, each in live.items() if each is not None and each.problem}
 

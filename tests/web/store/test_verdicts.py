@@ -46,7 +46,7 @@ def test_a_row_without_a_finding_gets_no_verdict(store: Store) -> None:
 def test_a_verdict_of_somebody_else_is_not_overwritten(store: Store) -> None:
     table_id = fitted_table(store, [finding(0)])
     first = store.give_verdict(table_id, 0, reviewer="ann", label="b", seen=0)
-    with pytest.raises(Conflict, match="ann gave row 1 the label 'b' in between; look at it again") as caught:
+    with pytest.raises(Conflict, match="ann gave row 1 the label 'b' in the meantime; look at it again") as caught:
         give(store, table_id, 0, "a", reviewer="bob")
     assert caught.value.current == first
     assert store.log(table_id) == [first]
@@ -70,7 +70,7 @@ def test_a_verdict_that_was_taken_back_is_a_conflict_too(store: Store) -> None:
     table_id = fitted_table(store, [finding(0)])
     first = give(store, table_id, 0)
     store.undo(table_id, "ann")
-    with pytest.raises(Conflict, match="the verdict on row 1 that you saw was taken back in between") as caught:
+    with pytest.raises(Conflict, match="the verdict on row 1 that you saw was undone in the meantime") as caught:
         give(store, table_id, 0, "a", seen=first)
     assert caught.value.current is None
     assert give(store, table_id, 0, "a", seen=0) > first
@@ -134,9 +134,9 @@ def test_verdicts_without_a_label(store: Store) -> None:
     progress = store.review_progress(table_id)
     assert (progress.n_reviewed, progress.n_unsure, progress.n_no_class, progress.n_kept) == (3, 1, 1, 1)
     assert (progress.precision, progress.n_precision) == (0.5, 2)  # the row of no class was wrong; unsure tells nothing
-    with pytest.raises(Conflict, match="ann was unsure about row 1 in between"):
+    with pytest.raises(Conflict, match="ann was unsure about row 1 in the meantime"):
         give(store, table_id, 0, "a")
-    with pytest.raises(Conflict, match="ann found that no class fits row 2 in between"):
+    with pytest.raises(Conflict, match="ann found that no class fits row 2 in the meantime"):
         give(store, table_id, 1, "a")
     give(store, table_id, 0, "b", seen=unsure.id)
     assert [one.action for one in store.log(table_id)] == ["unsure", "no_class", "keep", "accept"]

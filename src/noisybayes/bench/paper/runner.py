@@ -79,7 +79,7 @@ def run_job(experiment: Experiment, setting: Any, job: Job) -> tuple[Job, list[R
 
 
 def select_methods(text: str | None, experiment: Experiment) -> list[str]:
-    """The methods named in `text`, with commas between; "bayes" and "neural" name several. None: all of them."""
+    """The methods named in `text`, separated by commas; "bayes" and "neural" name several. None: all of them."""
     groups = {
         "neural": [name for name in experiment.METHODS if name in NEURAL],
         "bayes": [name for name in experiment.METHODS if name not in NEURAL],

@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 def select(names: str, offered: Mapping[str, T], groups: Mapping[str, tuple[str, ...]], what: str) -> dict[str, T]:
-    """`names`: names and groups with commas between; the group "all" has all of them unless `groups` says otherwise."""
+    """`names`: names and groups separated by commas; the group "all" has all of them unless `groups` says otherwise."""
     groups = {"all": tuple(offered), **groups}
     chosen: list[str] = []
     for name in filter(None, (part.strip() for part in names.split(","))):

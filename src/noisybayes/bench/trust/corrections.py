@@ -24,7 +24,7 @@ KINDS = ("uniform", "pair", "structured", "boundary")
 _TEXTS = 2_000
 #: Warnings that say that corrections are not to be trusted.
 _OF_CORRECTIONS = (
-    "corrections rest on few doubts",
+    "of the labels are in question",
     "cannot tell wrong labels",
     "hard to tell apart",
     "its classes may",

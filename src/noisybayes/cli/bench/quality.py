@@ -20,8 +20,8 @@ DEFAULT_FOLDER = "bench-data"
 
 
 @click.command()
-@click.option("--datasets", default="all", show_default=True, help="Names and groups, with commas between.")
-@click.option("--methods", default="all", show_default=True, help="Names and groups, with commas between.")
+@click.option("--datasets", default="all", show_default=True, help="Names and groups separated by commas.")
+@click.option("--methods", default="all", show_default=True, help="Names and groups separated by commas.")
 @click.option("--seeds", type=click.IntRange(min=1), default=5, show_default=True, help="Repetitions of each.")
 @click.option("--first-seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the first one.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Runs side by side; one for each core if left out.")

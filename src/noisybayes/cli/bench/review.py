@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--datasets", default="all", show_default=True, help="Names, with commas between.")
-@click.option("--methods", default="all", show_default=True, help="Names, with commas between.")
+@click.option("--datasets", default="all", show_default=True, help="Names separated by commas.")
+@click.option("--methods", default="all", show_default=True, help="Names separated by commas.")
 @click.option("--seeds", type=click.IntRange(min=1), default=10, show_default=True, help="Repetitions of each.")
 @click.option("--fresh", is_flag=True, help="Measure the chosen ones again, also where rows are stored.")
 @root_option

@@ -75,7 +75,7 @@
       if (!box.open || box.childElementCount > 1) return;
       const given = data.labels[row.given], suggested = data.labels[row.suggested];
       box.append(
-        el("p", "note", `Bars to the right speak for “${suggested}”, bars to the left for “${given}”; they add up.`),
+        el("p", "note", `Bars to the right are in favor of “${suggested}”, bars to the left in favor of “${given}”; together they give the sum.`),
         bars(row),
         el("p", "note", odds(row) + ` P(“${suggested}”) = ${percent(row.p_suggested)}.`));
     });

@@ -150,10 +150,10 @@ def _action(found: Finding, label: str) -> Action:
 def _conflict(position: int, current: Verdict | None) -> Conflict:
     row = f"row {position + 1}"
     if current is None:
-        return Conflict(f"the verdict on {row} that you saw was taken back in between; look at it again")
+        return Conflict(f"the verdict on {row} that you saw was undone in the meantime; look at it again")
     said = {"unsure": f"was unsure about {row}", "no_class": f"found that no class fits {row}"}
     did = said.get(current.action, f"gave {row} the label {current.label!r}")
-    return Conflict(f"{current.reviewer} {did} in between; look at it again", current)
+    return Conflict(f"{current.reviewer} {did} in the meantime; look at it again", current)
 
 
 def _verdict(row: Row[Any]) -> Verdict:
