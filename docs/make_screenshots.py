@@ -43,11 +43,7 @@ WROTE = [
 
 
 def main() -> None:
-    chromium = next(
-        (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
-    )
-    if chromium is None:
-        sys.exit("no Chromium on this system (Debian: apt-get install chromium)")
+    chromium = find_chromium()
     os.chdir(ROOT)  # the report shows the path of the table as it was given
     PICTURES.mkdir(exist_ok=True)
     with sync_playwright() as playwright:
@@ -57,6 +53,13 @@ def main() -> None:
         take_report(browser)
         take_desk(browser)
         browser.close()
+
+
+def find_chromium() -> str:
+    found = next(
+        (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
+    )
+    return found or sys.exit("no Chromium on this system (Debian: apt-get install chromium)")
 
 
 def take_report(browser: Browser) -> None:
@@ -76,13 +79,12 @@ def take_desk(browser: Browser) -> None:
                 with page.expect_navigation():
                     page.keyboard.press(key)
             page.set_viewport_size(WIDE | {"height": TALL["chat"]})
-            page.goto("/chat")
-            for message in SAID:
-                page.get_by_label("Message").fill(message)
-                with page.expect_navigation():
-                    page.get_by_role("button", name="Send").click()
+            talk(page)
             shoot(page, "desk-chat")
-            take_bot(page)
+            page.set_viewport_size(WIDE | {"height": 700})
+            for name, path in {"bot-handover": "/handover", "bot-leads": "/leads"}.items():
+                page.goto(path)
+                shoot(page, name)
             for name, path in DESK.items():
                 page.set_viewport_size(WIDE | {"height": TALL.get(name, WIDE["height"])})
                 page.goto(path)
@@ -94,15 +96,16 @@ def take_desk(browser: Browser) -> None:
                 shoot(page, name)
 
 
-def take_bot(page: Page) -> None:
-    """The pages of who answers and who sells."""
+def talk(page: Page) -> None:
+    """What people wrote to the bot: through its API, and on the page, which stays open."""
     for number, (person, message) in enumerate(WROTE):
         body = {"message_id": str(number), "person": person, "message": message}
         page.request.post("/api/bots/bot/messages", data=body)
-    page.set_viewport_size(WIDE | {"height": 700})
-    for name, path in {"bot-handover": "/handover", "bot-leads": "/leads"}.items():
-        page.goto(path)
-        shoot(page, name)
+    page.goto("/chat")
+    for message in SAID:
+        page.get_by_label("Message").fill(message)
+        with page.expect_navigation():
+            page.get_by_role("button", name="Send").click()
 
 
 @contextmanager

@@ -46,7 +46,7 @@ def warnings_of(model: LatentLabelModel, judged: Judged, contradicted: Sequence[
         )
     if n < _FEWEST_ROWS_PER_CLASS * n_classes:
         found.append(
-            f"{n} labeled rows are few for {n_classes} classes: all numbers are rough. A class needs at least "
+            f"{n:,} labeled rows are few for {n_classes:,} classes: all numbers are rough. A class needs at least "
             f"{_FEWEST_ROWS_PER_CLASS} rows to learn from."
         )
     if judged.training is None and n < 2 * DEFAULT.n_folds:

@@ -27,8 +27,8 @@ _OF_CORRECTIONS = (
     "of the labels are in question",
     "cannot tell wrong labels",
     "hard to tell apart",
-    "its classes may",
-    "names are not certain",
+    "classes may have drifted",
+    "uncertain which class is which",
 )
 
 
