@@ -16,6 +16,13 @@ def percent(share: float | None) -> str:
     return f"{100 * share:.1f} %"
 
 
+def about(share: float) -> str:
+    """'about 16.8 %', but 'more than 99.9 %'."""
+    shown = percent(share)
+    known = {"> ": "more than ", "< ": "less than "}
+    return known[shown[:2]] + shown[2:] if shown[:2] in known else f"about {shown}"
+
+
 def whole_percent(share: float) -> str:
     """0.6 -> 60 %: for limits and rough numbers."""
     return f"{100 * share:.0f} %"

@@ -9,13 +9,14 @@ from html.parser import HTMLParser
 import pytest
 
 from noisybayes.report import render_html
+from noisybayes.report.html import breakable
 from noisybayes.report.rows import MOST_ROWS
 from noisybayes.report.view import MATRIX_LIMIT
 from noisybayes.report.words import headline
 
 from .example import example_summary
 
-VOID = {"meta", "link", "input", "br"}
+VOID = {"meta", "link", "input", "br", "wbr"}
 EVIL = '</script><script>alert("x")</script><!-- <b onmouseover=alert(1)>\u2028 & \'"'
 
 
@@ -222,3 +223,9 @@ def test_broken_text_and_numbers_do_not_break_the_page():
     cells = Page(html).data["rows"][0][6]
     assert [cell[0] for cell in cells] == [0, 1]
     assert cells[0][2] == ["rebate", 0]
+
+
+def test_long_names_break_between_words_and_stay_text():
+    assert breakable("test_drive") == "test_drive"
+    assert breakable("card_payment_<b>_not_recognised") == ("card_<wbr>payment_<wbr>&lt;b&gt;_<wbr>not_<wbr>recognised")
+    assert breakable("ends_with_an_underscore_").endswith("underscore_")

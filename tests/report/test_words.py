@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from noisybayes.report.words import MANY_ROWS, about, caveat, headline
+from noisybayes.report.words import MANY_ROWS, about, caveat, headline, shorten
 
 
 def summary(**numbers):
@@ -44,3 +44,10 @@ def test_the_headline_is_as_sure_as_the_number():
         "Between 10.0 and 30.0 % of 1,000 labels may be wrong, about 200 (20.0 %) if mistakes do not depend on the "
         "row; 10 rows are listed below."
     )
+
+
+def test_names_are_cut_in_the_middle():
+    assert shorten("price", 5) == "price"
+    cut = [shorten(f"card_payment_not_recognised_{i}", 20) for i in (5, 6)]
+    assert cut == ["card_payme…ognised_5", "card_payme…ognised_6"]
+    assert all(len(name) <= 20 for name in cut)

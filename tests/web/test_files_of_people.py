@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator
 
@@ -10,11 +11,15 @@ from click.testing import CliRunner
 
 from noisybayes import audit
 from noisybayes.cli.app import app
+from noisybayes.data.read import read_table
+from noisybayes.data.roles import find_roles
+from noisybayes.web.fitting import fit_table
 
 from ..browser import find_browser
 from ..data.make_files import FOLDER, ROWS
 from ..data.test_files_of_people import GUESSES
 from .serving import Server, serving
+from .test_layout import wide_table
 
 
 @pytest.mark.parametrize("name", GUESSES)
@@ -54,6 +59,18 @@ def test_imported_in_a_browser(chromium, server):
             "rows => rows.map(row => [row.querySelector('label').textContent, row.querySelector('select').value])"
         )
         assert {column: kind for column, kind in shown if kind} == kinds_of(name), name
-    page.click("text=Find the wrong labels")  # of the last one
-    page.wait_for_selector("#confused", timeout=90_000)
+        page.click("text=Find the wrong labels")
+        page.wait_for_selector("#confused", timeout=90_000)
+        assert f"of {len(ROWS)} labels" in page.inner_text("header .lead"), name
     page.close()
+
+
+def test_the_desk_says_what_an_audit_says():
+    """Of a table of numbers too, which other views than naive Bayes score."""
+    frame = read_table(io.BytesIO(wide_table().encode()))
+    roles, _ = find_roles(frame, label="finding")
+    desk = fit_table(frame, roles, "wide.csv", {}, (), lambda stage: None).overview
+    found = audit(frame, label="finding").summary()
+    assert len(found["run"]["views"]) > 1
+    assert [desk[key] for key in ("noise_rate", "n_suspects")] == [found[key] for key in ("noise_rate", "n_suspects")]
+    assert desk["run"]["views"] == found["run"]["views"]

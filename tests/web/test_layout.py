@@ -96,6 +96,18 @@ def test_other_pages(page, path):
     assert problems_everywhere(page) == []
 
 
+def test_pairs_of_many_classes_are_a_list(page):
+    """A matrix of 77 classes could not be read beside a row."""
+    page.goto(f"/t/{MANY}/review")
+    first = page.locator("#pairs a").first
+    n_rows = int(first.locator(".p").inner_text().split()[0])
+    names = first.locator(".tag").all_inner_texts()
+    assert names[0] != names[1]  # they begin alike
+    first.click()
+    expect(page.locator("#finding .over")).to_contain_text(f"{n_rows} row", ignore_case=True)
+    assert page.locator("#given").inner_text().endswith(names[0].rpartition("…")[2])
+
+
 def test_what_opens_on_a_click(page):
     page.goto(f"/t/{WIDE}/review")
     for summary in page.locator("summary").all():

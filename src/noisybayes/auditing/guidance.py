@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from .._shares import percent
+from .._shares import about, percent
 from .source_guidance import source_advice
 
 # Things that are said; who gets more advice follows less of it.
@@ -65,7 +65,7 @@ def _labelers(summary: Mapping[str, Any]) -> Iterator[Advice]:
         if pair:
             mostly = f", most often {_name(pair['given'])} instead of {_name(pair['true'])}"
         told = (
-            f"about {percent(one['error_rate'])} of {one['rows']:,} labels are wrong{{}}, compared with "
+            f"{about(one['error_rate'])} of {one['rows']:,} labels are wrong{{}}, compared with "
             f"{percent(others)} for the other labelers."
         )
         begin = (
@@ -96,10 +96,10 @@ def _classes(summary: Mapping[str, Any], pairs: list[Advice]) -> Iterator[Advice
         left = wrong - sum(
             pair.rows for pair in pairs if one["label"] in (pair.given, pair.true) and pair.rows >= _LEAST_ROWS
         )
-        share = percent(one["wrong"]["estimate"])
+        share = about(one["wrong"]["estimate"])
         yield Advice(
             left,
-            f"Review the rows labeled {_name(one['label'])}: about {share} of {one['given']:,.0f} should have another "
+            f"Review the rows labeled {_name(one['label'])}: {share} of {one['given']:,.0f} should have another "
             "label, and no single class accounts for most of them.",
             one["label"],
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .._shares import percent
+from .._shares import about, percent
 
 Level = Mapping[str, Any]
 
@@ -29,7 +29,7 @@ def source_advice(sources: Sequence[Mapping[str, Any]], stands_out: float) -> It
         if not outside or share <= stands_out * others:
             continue
         text = (
-            f"Have the rows {_which(source, which)} labeled again: about {percent(share)} of {n_rows:,} labels are "
+            f"Have the rows {_which(source, which)} labeled again: {about(share)} of {n_rows:,} labels are "
             f"wrong, compared with {percent(others)} elsewhere."
         )
         yield SourceAdvice(n_rows * (share - others), text, source["source"], tuple(one["level"] for one in inside))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._shares import percent
+from .._shares import about, percent
 from .._version import __version__
 from ..dataset.tree import Array
 from .corrections import RULE
@@ -201,12 +201,12 @@ def _cost_in_words(impact: Impact) -> str:
             "closer estimate."
         )
     text = (
-        f"Trained on these labels, naive Bayes would reach about {percent(impact.as_given)} accuracy on new rows, and "
+        f"Trained on these labels, naive Bayes would reach {about(impact.as_given)} accuracy on new rows, and "
         f"{percent(impact.if_right)} with correct labels: the wrong labels cost {lost:.1f} points."
         if lost >= _LEAST_POINTS
         else "The wrong labels cost too little accuracy to be measured."
     )
-    return f"{text} The model fitted here is estimated to reach {percent(impact.accuracy)}."
+    return f"{text} The model fitted here should reach {about(impact.accuracy)}."
 
 
 def _convergence(model: Any) -> dict[str, Any]:

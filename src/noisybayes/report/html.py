@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from . import words
 from .rows import Table, size
@@ -18,6 +19,7 @@ from .view import context
 from .words import Summary
 
 PAGE_ROWS = 50
+LONG_NAME = 20  # characters of a class that fit in a line
 SLACK = 2_000  # the sentence "the first N of M" is written after the rows were counted
 
 
@@ -58,9 +60,16 @@ def environment(package: str) -> Environment:
     made = Environment(
         loader=PackageLoader(package), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    for function in (words.count, words.percent, words.signed, words.plural, words.clip, words.tie, words.between):
+    sayings = (words.count, words.percent, words.signed, words.plural, words.tie, words.between)
+    for function in (*sayings, words.clip, words.shorten, breakable):
         made.filters[function.__name__] = function
     return made
+
+
+def breakable(name: str) -> Markup:
+    """A long name, which may be broken after an underscore, a slash or a dot rather than within a word."""
+    parts = re.split(r"(?<=[_/.:-])(?=.)", name) if len(name) > LONG_NAME else [name]
+    return Markup("<wbr>").join(map(escape, parts))
 
 
 @cache

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._shares import about as about
 from .._shares import percent as percent
 from .._shares import range_of
 
@@ -20,13 +21,6 @@ NO_SUSPECTS = "No row looks mislabeled under this rule. Nothing to review."
 def count(value: float) -> str:
     """2400 -> 2,400; an expected number of rows is shown as a whole one."""
     return f"{value:,.0f}"
-
-
-def about(share: float) -> str:
-    """'about 16.8 %', but 'more than 99.9 %'."""
-    shown = percent(share)
-    known = {"> ": "more than ", "< ": "less than "}
-    return known[shown[:2]] + shown[2:] if shown[:2] in known else f"about {shown}"
 
 
 def signed(value: float) -> str:
@@ -64,6 +58,14 @@ def odds(log_odds: float, suggested: str, given: str) -> str:
 def clip(text: str, limit: int) -> str:
     """At most `limit` characters, the last one an ellipsis if something was cut off."""
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
+
+
+def shorten(text: str, limit: int) -> str:
+    """At most `limit` characters, cut in the middle: names of classes often begin alike."""
+    if len(text) <= limit:
+        return text
+    tail = (limit - 1) // 2
+    return text[: limit - 1 - tail].rstrip() + "…" + text[-tail:].lstrip()
 
 
 def headline(summary: Summary, n_listed: int | None = None) -> str:

@@ -15,6 +15,7 @@ from ..auditing.row_table import RowTable
 from ..auditing.summary import describe, summarise
 from ..auditing.table import Table
 from ..auditing.table_fit import FitOptions
+from ..auditing.view_options import AUTO
 from ..data.cells import as_text
 from ..data.column_names import new_names
 from ..data.roles import Roles, labels_of
@@ -59,7 +60,7 @@ def fit_table(
     known = {position: label for position, label in verdicts.items() if label is not None}
     none = {position: position in checked for position in no_class}
     table = Table(*_with_verdicts(frame, roles, known, checked), name, no_class=none)
-    found = audit_table(table, FitOptions(seed=seed), AuditOptions(), progress)
+    found = audit_table(table, FitOptions(seed=seed, views=AUTO), AuditOptions(), progress)
     progress("writing")
     overview = summarise(found)
     del overview["suspects"]

@@ -20,8 +20,8 @@ from .store import Conflict, Finding, NotFound, Store, StoreError, Unavailable, 
 _log = logging.getLogger(__name__)
 #: Stages of a fit, and the share of the time that has passed when each begins.
 STAGES = {
-    "reading": 0.0, "making features": 0.05, "fitting": 0.15, "judging the rows": 0.55, "finding intervals": 0.6,
-    "estimating the cost": 0.85, "writing": 0.95,
+    "reading": 0.0, "making features": 0.05, "fitting": 0.15, "scoring by other views": 0.3, "judging the rows": 0.55,
+    "finding intervals": 0.6, "estimating the cost": 0.85, "writing": 0.95,
 }  # fmt: skip
 _HEARTBEAT = 5.0  # seconds; a lease lasts several of them
 MOST_SECONDS = 6 * 3600.0  # of a fit

@@ -16,6 +16,11 @@
     node.append(...children);
     return node;
   }
+  // a long name may be broken after an underscore, a slash or a dot rather than within a word
+  function named(name) {
+    const parts = name.length > 20 ? name.split(/(?<=[_/.:-])(?=.)/) : [name];
+    return parts.flatMap((part, i) => (i ? [document.createElement("wbr"), part] : [part]));
+  }
   const count = (value) => value.toLocaleString("en-US");
   const signed = (value) => (value < 0 ? "−" : "+") + Math.abs(value).toFixed(2);
   function percent(share) {
@@ -99,8 +104,8 @@
     if (row.id !== null) number.append(el("span", "sub", "row " + row.row));
     const text = el("td", "text", ...cells(row), why(row));
     return el("tr", "", number,
-      el("td", "", el("span", "tag given", data.labels[row.given])),
-      el("td", "", el("span", "tag suggested", data.labels[row.suggested])),
+      el("td", "", el("span", "tag given", ...named(data.labels[row.given]))),
+      el("td", "", el("span", "tag suggested", ...named(data.labels[row.suggested]))),
       el("td", "number", percent(row.p_wrong)), text);
   }
 

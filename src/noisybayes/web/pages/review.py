@@ -18,6 +18,7 @@ from .tables import heat_map
 
 UPCOMING = 8
 KEYS = 9  # labels that have a digit of their own
+MOST_IN_MATRIX = 12  # classes whose names can be read beside the row
 
 router = APIRouter(include_in_schema=False)
 
@@ -52,7 +53,8 @@ def review(
         upcoming=[each for each in queue if current is None or each.position != current.position][:UPCOMING],
         which=which, skip=max(skip, 0), left=left, labels=natural_order(found.table.labels), keys=KEYS,
         progress=found.progress,
-        heat_map=heat_map(found.fit.overview, table_id), fit=found.fit,
+        heat_map=heat_map(found.fit.overview, table_id) if len(found.table.labels) <= MOST_IN_MATRIX else "",
+        pairs=_pairs_to_review(found.fit.overview), fit=found.fit,
         done=None if done is None else desk.store.verdict(table_id, done),
         undone=next((one for one in desk.store.log(table_id) if one.id == undone and one.undone), None),
         unsure=desk.to_come_back_to(table_id), contradictions=_to_look_at_again(desk, table_id, found.fit.overview),
@@ -102,6 +104,12 @@ def undo(desk: TheDesk, reviewer: Reviewer, table_id: int, back: Annotated[str, 
     except NotFound:  # a refit has dropped the row from the queue
         return go(f"/t/{table_id}/review", undone=str(verdict.id))
     return go(f"/t/{table_id}/review", row=str(verdict.position), undone=str(verdict.id))
+
+
+def _pairs_to_review(summary: dict[str, Any]) -> list[dict[str, Any]]:
+    """Pairs of labels with the most suspects."""
+    found = [pair for pair in summary["confused_pairs"] if pair["suspects"]]
+    return sorted(found, key=lambda pair: -pair["suspects"])[:UPCOMING]
 
 
 def _to_look_at_again(desk: Desk, table_id: int, summary: dict[str, Any]) -> list[dict[str, Any]]:
