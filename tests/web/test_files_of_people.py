@@ -32,6 +32,9 @@ def test_audited_in_python_and_from_the_command_line(name, tmp_path):
     told = json.loads((tmp_path / "audit" / "audit.json").read_text(encoding="utf-8"))
     assert (told["run"]["columns"]["label"], told["n_classes"]) == (GUESSES[name].label, 3)
     assert told["noise_rate"] == found.summary()["noise_rate"]
+    desk = fit_table(read_table(FOLDER / name), found.roles, name, {}, (), lambda stage: None)
+    assert desk.overview["noise_rate"] == told["noise_rate"]
+    assert sum(one.suspect for one in desk.findings) == told["n_suspects"]
 
 
 @pytest.fixture(scope="module")
@@ -59,15 +62,14 @@ def test_imported_in_a_browser(chromium, server):
             "rows => rows.map(row => [row.querySelector('label').textContent, row.querySelector('select').value])"
         )
         assert {column: kind for column, kind in shown if kind} == kinds_of(name), name
-        page.click("text=Find the wrong labels")
-        page.wait_for_selector("#confused", timeout=90_000)
-        assert f"of {len(ROWS)} labels" in page.inner_text("header .lead"), name
+    page.click("text=Find the wrong labels")  # of the last one; how the desk fits the others is tested above
+    page.wait_for_selector("#confused", timeout=90_000)
     page.close()
 
 
 def test_the_desk_says_what_an_audit_says():
     """Of a table of numbers too, which other views than naive Bayes score."""
-    frame = read_table(io.BytesIO(wide_table().encode()))
+    frame = read_table(io.BytesIO(wide_table(n_columns=6, n_rows=80).encode()))
     roles, _ = find_roles(frame, label="finding")
     desk = fit_table(frame, roles, "wide.csv", {}, (), lambda stage: None).overview
     found = audit(frame, label="finding").summary()
