@@ -73,16 +73,17 @@ def _decoded(name: str, chunks: Iterator[bytes], encoding: str, at_start: bool) 
         n_bytes += len(chunk)
         try:
             text = decoder.decode(chunk, final=not chunk)
-        except UnicodeDecodeError as error:
+        except UnicodeError as error:
+            # a decode error from Python 3.13 on
+            if not isinstance(error, UnicodeDecodeError) or error.reason.endswith("start with BOM"):
+                raise InputError(
+                    f"{name} has no byte order mark, so it is not {encoding} as such; name the order of its bytes: "
+                    f"--encoding {encoding}-le or --encoding {encoding}-be"
+                ) from None
             # what the decoder was given begins with bytes that it kept from the chunk before, and ends with this chunk
             offset = n_bytes - len(error.object) + error.start
             line = n_lines + error.object[: error.start].count(b"\n") + 1
             raise _undecodable(name, encoding, error.object[error.start :], offset, line) from None
-        except UnicodeError:
-            raise InputError(
-                f"{name} has no byte order mark, so it is not {encoding} as such; name the order of its bytes: "
-                f"--encoding {encoding}-le or --encoding {encoding}-be"
-            ) from None
         n_lines += text.count("\n")
         yield text.removeprefix("\ufeff") if at_start else text
         at_start = at_start and not text
