@@ -1,4 +1,4 @@
-"""`python -m tests.data.make_files`: write tests/data/files/, one small file of each kind that people have.
+"""`python -m tests.data.make_files`: write tests/files/, one small file of each kind that people have.
 
 The same tickets in each of them: 40 rows, two of the labels spelled in another way.
 """
@@ -13,7 +13,7 @@ import polars as pl
 
 from .made_files import label_studio_task
 
-FOLDER = Path(__file__).parent / "files"
+FOLDER = Path(__file__).parents[1] / "files"
 TEXTS = {
     "Rückgabe": ("ich möchte das Gerät zurückgeben", "wie läuft die Rücksendung ab", "das Geld zurück, es ist defekt"),
     "Preis": ("was kostet das größere Modell", "gibt es einen Rabatt für Schüler", "wie teuer ist die Lieferung"),
