@@ -31,7 +31,10 @@ def test_every_page_has_one_place_in_the_navigation():
     there = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
     generated = set(re.findall(r'": "([\w-]+\.md)",$', (ROOT / "tools/site_hooks.py").read_text(), flags=re.MULTILINE))
     assert len(placed) == len(set(placed))
-    assert set(placed) == there | generated | {"docstrings.md"}
+    of_datasets = {page for page in there if page.startswith("quality/")}  # linked from their overview
+    linked = re.findall(r"\]\((quality/\S+\.md)\)", (ROOT / "docs" / "quality.md").read_text(encoding="utf-8"))
+    assert of_datasets == set(linked)
+    assert set(placed) == there - of_datasets | generated | {"docstrings.md"}
 
 
 def test_nothing_on_the_site_is_fetched_from_elsewhere():

@@ -10,10 +10,15 @@ import pytest
 from noisybayes.bench.quality import rows as stored
 from noisybayes.bench.quality.datasets import DATASETS
 from noisybayes.bench.quality.notes import dataset_note
-from noisybayes.bench.quality.page import render_page
+from noisybayes.bench.quality.page import render_pages, write_page
 from noisybayes.bench.quality.summary import compare, mean
 
 ROOT = Path(__file__).parents[3]
+
+
+def everything(results):
+    """The page, and those of the data sets."""
+    return "\n".join(render_pages(results).values())
 
 
 def row(method, seed, dataset="livestream", error="", **measures):
@@ -34,17 +39,29 @@ ROWS = [
 
 
 def test_the_page_in_the_docs_is_made_from_the_stored_results():
-    page = (ROOT / "docs" / "quality.md").read_text(encoding="utf-8")
-    assert page == render_page(ROOT / "results"), "remake it with: noisybayes bench page"
+    pages = render_pages(ROOT / "results")
+    there = ["quality.md", *(f"quality/{path.name}" for path in (ROOT / "docs" / "quality").iterdir())]
+    assert sorted(there) == sorted(pages), "remake them with: noisybayes bench page"
+    for place, page in pages.items():
+        assert page == (ROOT / "docs" / place).read_text(encoding="utf-8"), "remake it with: noisybayes bench page"
+
+
+def test_pages_of_data_sets_that_are_gone_are_removed(tmp_path):
+    stored.rewrite(tmp_path / "results" / "quality.csv", [row("inb", 0, dataset="my set"), row("inb", 0)])
+    write_page(tmp_path)
+    assert "[my set](quality/my-set.md)" in (tmp_path / "docs" / "quality.md").read_text(encoding="utf-8")
+    stored.rewrite(tmp_path / "results" / "quality.csv", [row("inb", 0)])
+    write_page(tmp_path)
+    assert [path.name for path in (tmp_path / "docs" / "quality").iterdir()] == ["livestream.md"]
 
 
 def test_without_rows_the_page_says_how_to_make_them(tmp_path):
-    assert "There are no stored rows yet." in render_page(tmp_path)
+    assert "There are no stored rows yet." in everything(tmp_path)
 
 
 def test_tables_verdicts_and_failures(tmp_path):
     stored.rewrite(tmp_path / "quality.csv", ROWS)
-    page = render_page(tmp_path)
+    page = everything(tmp_path)
     assert "| method | AP | test, % | flagged, % |" in page
     assert "| `inb` | 0.510 ± 0.010 | **91.0 ± 1.0** | 10.0 ± 0.0 |" in page
     assert "| `cleanlab-lr` | **0.610 ± 0.010** | 83.0 ± 3.0 | 0.0 ± 0.0 |" in page
@@ -60,9 +77,9 @@ def test_tables_verdicts_and_failures(tmp_path):
 
 def test_parameters_are_shown_and_explained_where_they_were_counted(tmp_path):
     stored.rewrite(tmp_path / "quality.csv", ROWS)
-    assert "parameters" not in render_page(tmp_path)
+    assert "parameters" not in everything(tmp_path)
     stored.rewrite(tmp_path / "quality.csv", [*ROWS, row("co-teaching", 0, n_parameters=1_465_240)])
-    page = render_page(tmp_path)
+    page = everything(tmp_path)
     assert "| parameters | fitted numbers, " in page
     assert "| `co-teaching` | – | – | – | 1,465,240 |" in page
 
@@ -70,7 +87,7 @@ def test_parameters_are_shown_and_explained_where_they_were_counted(tmp_path):
 def test_flags_on_clean_labels_are_false_alarms(tmp_path):
     clean = [r | {"dataset": "livestream-clean", "noise_rate_true": 0.0, "average_precision": np.nan} for r in ROWS]
     stored.rewrite(tmp_path / "quality.csv", clean)
-    page = render_page(tmp_path)
+    page = everything(tmp_path)
     assert "| `cleanlab-lr` | 83.0 ± 3.0 | **0.0 ± 0.0** |" in page
     assert "A peer is better than `inb` in false alarms (10.0; `cleanlab-lr` 0.0)." in page
     assert "## Overview: AP" not in page
@@ -78,7 +95,7 @@ def test_flags_on_clean_labels_are_false_alarms(tmp_path):
 
 def test_nothing_is_compared_where_our_default_was_not_run(tmp_path):
     stored.rewrite(tmp_path / "quality.csv", ROWS[2:])
-    assert "`inb` or the peers have no rows here: nothing to compare." in render_page(tmp_path)
+    assert "`inb` or the peers have no rows here: nothing to compare." in everything(tmp_path)
 
 
 def test_means_leave_out_failures_and_nan():

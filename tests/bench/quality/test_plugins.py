@@ -160,7 +160,8 @@ def test_from_csv_to_page_on_the_command_line(csv, tmp_path, monkeypatch):
     assert measured.exit_code == 0, measured.output
     assert "4 of 4 runs are left to do" in measured.output
     assert len(load(tmp_path / "results" / "quality.csv")) == 4
-    assert "## fruit" in (tmp_path / "docs" / "quality.md").read_text(encoding="utf-8")
+    assert "(quality/fruit.md)" in (tmp_path / "docs" / "quality.md").read_text(encoding="utf-8")
+    assert (tmp_path / "docs" / "quality" / "fruit.md").read_text(encoding="utf-8").startswith("# fruit")
     assert "0 of 4 runs are left to do" in run(app, command).output
     assert "4 of 4 runs are left to do" in run(app, [*command, "--fresh"]).output
 

@@ -11,7 +11,7 @@ import pytest
 
 from noisybayes.bench.quality import rows as stored
 from noisybayes.bench.quality.datasets import DATASETS, GROUPS, NOT_IN_ALL, unbalanced
-from noisybayes.bench.quality.page import render_page
+from noisybayes.bench.quality.page import render_pages
 from noisybayes.bench.quality.unbalanced_page import section
 from noisybayes.cli.bench.quality import _chosen
 from noisybayes.data.datasets import DatasetUnavailableError
@@ -154,10 +154,10 @@ def test_what_was_not_measured_is_a_dash():
 
 def test_on_the_page_unbalanced_texts_are_in_their_section_only(tmp_path):
     stored.rewrite(tmp_path / "quality.csv", [*ROWS, *MEASURED])
-    page = render_page(tmp_path)
+    page = render_pages(tmp_path)["quality.md"]
     assert section(MEASURED) in page
     assert page.count(f"\n| {CLASS} |") == 1
     assert f"unbalanced-{CLASS}" not in page
     assert "Repeat with `noisybayes bench quality --seeds 2 --fresh`.\n" in page
     stored.rewrite(tmp_path / "quality.csv", MEASURED)
-    assert section(MEASURED) in render_page(tmp_path)
+    assert section(MEASURED) in render_pages(tmp_path)["quality.md"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..quality.methods import TOLD_RATES
 from ..quality.methods_page import ACCURACY, SEEDS, of_the_page, settings
-from ..quality.page import SHOWN
+from ..quality.shown import SHOWN
 from ..quality.summary import mean, names
 from ..store import Row, table
 from .tables import paper_figures, setting_name

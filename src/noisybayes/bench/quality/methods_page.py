@@ -8,7 +8,8 @@ from ..store import Row, table
 from . import rows as stored
 from .descriptions import Description, descriptions
 from .methods import NEEDS_TRUTH, OURS, TOLD_RATES
-from .page import COMMAND, RESULTS, SHOWN, cells, measured_on
+from .page import COMMAND, RESULTS, measured_on
+from .shown import SHOWN, cells
 from .summary import DEFAULT, compare, in_order, mean, names
 
 #: Some methods were given their last shape with accuracy on the seeds before these in sight.

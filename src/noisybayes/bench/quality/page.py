@@ -1,22 +1,22 @@
-"""docs/quality.md, made from the stored rows."""
+"""docs/quality.md and docs/quality/, made from the stored rows."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
-
-import numpy as np
 
 from ..store import Row, table
 from . import embedded_page, ordinal_page, tables_page, unbalanced_page
 from . import rows as stored
-from .methods import NEEDS_TRUTH, TOLD_RATES
-from .notes import METHOD_NOTES, dataset_note
-from .summary import DEFAULT, Comparison, Mean, compare, in_order, mean, names
+from .dataset_page import render_dataset
+from .methods import TOLD_RATES
+from .notes import METHOD_NOTES
+from .shown import SHOWN, cells, folded
+from .summary import DEFAULT, compare, in_order, mean, names
 
 RESULTS = "quality.csv"
+_FOLDER = "quality"  # of docs, with the pages of the data sets
 COMMAND = "noisybayes bench quality"
 
 HEAD = f"""# Quality against the peers
@@ -51,65 +51,58 @@ best peer, seed by seed, is within two standard errors. The best peer is picked 
 PARAMETERS_TEXT = "| parameters | fitted numbers, also those of a filter or of a second network |\n"
 
 
-class Shown(NamedTuple):
-    title: str
-    words: str
-    show: Callable[[float], str]
-    sign: int  # 1: higher is better, -1: lower, 0: neither
-
-
-def _plain(value: float) -> str:
-    return f"{value:.3f}"
-
-
-def _percent(value: float) -> str:
-    return f"{100 * value:.1f}"
-
-
-SHOWN = {
-    "average_precision": Shown("AP", "average precision", _plain, 1),
-    "auroc": Shown("AUROC", "AUROC", _plain, 1),
-    "f1_flagged": Shown("F1 flagged", "F1 of the flagged rows", _plain, 1),
-    "f1_review": Shown("F1 review", "F1 of the work list", _plain, 1),
-    "precision_at_errors": Shown("P@errors", "precision at the number of errors", _plain, 1),
-    "corrected_accuracy": Shown("corrected, %", "corrected labels", _percent, 1),
-    "test_accuracy": Shown("test, %", "test accuracy", _percent, 1),
-    "calibration_error": Shown("ECE", "calibration", _plain, -1),
-    "noise_rate_estimated": Shown("noise, %", "estimated noise", _percent, 0),
-    "flagged_share": Shown("flagged, %", "false alarms", _percent, 0),
-    "n_parameters": Shown("parameters", "number of parameters", lambda value: f"{value:,.0f}", 0),
-    "seconds": Shown("seconds", "time", lambda value: f"{value:.2f}", -1),
-    "peak_mb": Shown("MiB", "memory", lambda value: f"{value:.0f}", -1),
-}
-COMPARED = (
-    "average_precision", "auroc", "f1_flagged", "f1_review", "precision_at_errors", "corrected_accuracy",
-    "test_accuracy", "flagged_share",
-)  # fmt: skip
 OVERVIEW = ("average_precision", "f1_flagged", "test_accuracy")
 
 
-def render_page(results: Path) -> str:
+def render_pages(results: Path) -> dict[str, str]:
+    """The pages by their places in docs/."""
     rows = in_order(row for row in stored.load(results / RESULTS) if row["method"] not in TOLD_RATES)
     if not rows:
-        return f"{HEAD}\n{NO_ROWS}"
+        return {"quality.md": f"{HEAD}\n{NO_ROWS}"}
     pages = (unbalanced_page, tables_page, ordinal_page, embedded_page)
     apart = [page.section([row for row in rows if row["dataset"] in page.DATASETS]) for page in pages]
     others = [row for row in rows if not any(row["dataset"] in page.DATASETS for page in pages)]
-    sections = [
-        _dataset_section(name, [row for row in others if row["dataset"] == name]) for name in names(others, "dataset")
-    ]
+    by_dataset = {name: [row for row in others if row["dataset"] == name] for name in names(others, "dataset")}
     parts = [
-        HEAD, _machine_text(rows, others), _methods_text(rows), _measures_text(rows), *_overview(others),
-        *apart, *sections,
+        HEAD, _machine_text(rows, others), _datasets_text(by_dataset), *apart, *_overview(others), _methods_text(rows),
+        _measures_text(rows),
     ]  # fmt: skip
-    return "\n".join(part for part in parts if part)
+    own = {_place(name): render_dataset(name, mine) for name, mine in by_dataset.items()}
+    return {"quality.md": "\n".join(part for part in parts if part), **own}
 
 
 def write_page(root: Path) -> Path:
-    path = root / "docs" / "quality.md"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(render_page(root / "results"), encoding="utf-8")
-    return path
+    """The page, and one of each data set; those of data sets without rows are removed."""
+    pages, docs = render_pages(root / "results"), root / "docs"
+    (docs / _FOLDER).mkdir(parents=True, exist_ok=True)
+    for old in (docs / _FOLDER).glob("*.md"):
+        if f"{_FOLDER}/{old.name}" not in pages:
+            old.unlink()
+    for place, content in pages.items():
+        (docs / place).write_text(content, encoding="utf-8")
+    return docs / "quality.md"
+
+
+def _place(dataset: str) -> str:
+    return f"{_FOLDER}/{re.sub(r'[^A-Za-z0-9._-]', '-', dataset)}.md"
+
+
+def _datasets_text(by_dataset: dict[str, list[Row]]) -> str:
+    """A line for each data set that has a page of its own: our average precision beside that of the best peer."""
+    lines = []
+    for name, rows in by_dataset.items():
+        noise, found = mean(rows, "noise_rate_true"), compare(rows, "average_precision", 1)
+        show = SHOWN["average_precision"].show
+        compared = ["–"] * 4 if found is None else [
+            show(found.ours), show(found.theirs), f"`{found.peer}`", found.verdict,
+        ]  # fmt: skip
+        wrong = f"{100 * noise.value:.1f}" if noise.n else "–"
+        lines.append([f"[{name}]({_place(name)})", f"{rows[0]['n_train']:,}", rows[0]["n_classes"], wrong, *compared])
+    if not lines:
+        return ""
+    header = ["data set", "rows", "classes", "wrong labels, %", f"AP of `{DEFAULT}`", "of the best peer", "which is",
+              f"`{DEFAULT}` is"]  # fmt: skip
+    return f"## Data sets\n\nEach has a page with every method and measure.\n\n{table(header, lines)}\n"
 
 
 def _machine_text(rows: list[Row], others: list[Row]) -> str:
@@ -169,99 +162,3 @@ def _overview(rows: list[Row]) -> list[str]:
         if lines:
             sections.append(f"## Overview: {SHOWN[measure].title}\n\n{folded('All methods', table(header, lines))}\n")
     return sections
-
-
-def _dataset_section(name: str, rows: list[Row]) -> str:
-    methods = names(rows, "method")
-    columns = [
-        [SHOWN[measure].title, *cells(rows, methods, measure, with_error=True)]
-        for measure in SHOWN
-        if mean(rows, measure).n
-    ]
-    header, *lines = zip(["method", *(f"`{method}`" for method in methods)], *columns, strict=True)
-    figures = folded("All methods and measures", table(list(header), lines))
-    parts = [f"## {name}", _facts(name, rows), _verdicts(rows), figures, _failures(rows)]
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def folded(title: str, content: str) -> str:
-    """What opens on a click, on the site and on GitHub."""
-    return f'<details markdown="1"><summary>{title}</summary>\n\n{content}\n\n</details>'
-
-
-def _facts(name: str, rows: list[Row]) -> str:
-    first = rows[0]
-    facts = (
-        f"{first['n_train']:,} training rows, {first['n_test']:,} test rows, {first['n_features']:,} features, "
-        f"{first['n_classes']} classes, {_seeds_of_methods(rows)}"
-    )
-    noise = mean(rows, "noise_rate_true")
-    given = f"; {_percent(noise.value)} % of the given labels are wrong" if noise.n else ""
-    return f"{dataset_note(name)} {facts}{given}."
-
-
-def _seeds_of_methods(rows: list[Row]) -> str:
-    """One number, or from the least to the greatest: means of more seeds are nearer to the truth."""
-    counts = Counter(row["method"] for row in rows).values()
-    least, most = min(counts), max(counts)
-    return f"{least} to {most} seeds, by method" if least < most else f"{most} seed{'s' if most > 1 else ''}"
-
-
-def cells(rows: list[Row], methods: list[str], measure: str, with_error: bool) -> list[str]:
-    """One cell per method: mean ± standard error, the best in bold."""
-    means = {method: mean([row for row in rows if row["method"] == method], measure) for method in methods}
-    shown = {method: _cell(found, measure, with_error) for method, found in means.items()}
-    sign = _sign(rows, measure)
-    competing = [method for method in methods if method not in NEEDS_TRUTH and means[method].n]
-    if sign and competing:
-        best = max(sign * float(SHOWN[measure].show(means[method].value)) for method in competing)
-        for method in competing:
-            if sign * float(SHOWN[measure].show(means[method].value)) == best:
-                shown[method] = f"**{shown[method]}**"
-    return [shown[method] for method in methods]
-
-
-def _cell(found: Mean, measure: str, with_error: bool) -> str:
-    if not found.n:
-        return "–"
-    show = SHOWN[measure].show
-    return (
-        show(found.value) if np.isnan(found.error) or not with_error else f"{show(found.value)} ± {show(found.error)}"
-    )
-
-
-def _sign(rows: list[Row], measure: str) -> int:
-    if measure == "flagged_share" and mean(rows, "noise_rate_true").value == 0:
-        return -1  # every flag is a false alarm
-    return SHOWN[measure].sign
-
-
-def _verdicts(rows: list[Row]) -> str:
-    """Which peer is better than our default, and where."""
-    found = {measure: compare(rows, measure, sign) for measure in COMPARED if (sign := _sign(rows, measure))}
-    comparisons = {measure: comparison for measure, comparison in found.items() if comparison is not None}
-    if not comparisons:
-        return f"`{DEFAULT}` or the peers have no rows here: nothing to compare."
-    sentences = []
-    for verdict, text in (
-        ("worse", f"A peer is better than `{DEFAULT}` in"),
-        ("level", f"`{DEFAULT}` and the best peer are level in"),
-        ("better", f"`{DEFAULT}` is better than every peer in"),
-    ):
-        parts = [_versus(measure, c) for measure, c in comparisons.items() if c.verdict == verdict]
-        if parts:
-            sentences.append(f"{text} {', '.join(parts)}.")
-    if not any(comparison.verdict == "worse" for comparison in comparisons.values()):
-        sentences.insert(0, f"No peer is better than `{DEFAULT}` here.")
-    return " ".join(sentences)
-
-
-def _versus(measure: str, comparison: Comparison) -> str:
-    shown = SHOWN[measure]
-    ours, theirs = shown.show(comparison.ours), shown.show(comparison.theirs)
-    return f"{shown.words} ({ours}; `{comparison.peer}` {theirs})"
-
-
-def _failures(rows: list[Row]) -> str:
-    failed = {row["method"]: str(row["error"]).replace("`", "'") for row in rows if row["error"]}
-    return "\n".join(f"- `{method}` failed: `{error}`" for method, error in failed.items())

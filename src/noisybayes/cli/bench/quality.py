@@ -140,7 +140,7 @@ def _tables(rows: Collection[dict[str, Any]]) -> Iterator[Table]:
     from rich.box import SIMPLE_HEAVY
     from rich.table import Column, Table
 
-    from ...bench.quality.page import SHOWN
+    from ...bench.quality.shown import SHOWN
     from ...bench.quality.summary import blocks, mean, names
 
     titles = {
