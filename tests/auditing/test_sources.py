@@ -157,7 +157,7 @@ def test_where_to_begin(by_channel, over_time):
     texts = [one["text"] for one in by_channel.summary()["guidance"]]
     assert any(text.startswith("Have the rows with channel 'phone' labeled again: about ") for text in texts)
     (advice,) = (one for one in over_time.summary()["guidance"] if one["source"])
-    assert advice["text"].startswith("Have the labels before 2024-01-")
+    assert advice["text"].startswith("Have the rows before 2024-01-")
     assert advice["levels"][0] == "week of 2024-01-01"
 
 

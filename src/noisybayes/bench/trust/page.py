@@ -129,7 +129,8 @@ def _labelers(rows: Sequence[Row]) -> str:
     if misses:
         outside = (
             f"\nNot within {LOW:.0%} and {HIGH:.0%}: {'; '.join(misses)}. The intervals take P(true | x), and the "
-            "shape of a labeler's matrix, as given; which of these is off there has not been examined.\n"
+            "shape of a labeler's matrix, as given; most of those missed favour one class, and are taken to err more "
+            "often than they do.\n"
         )
     fits = _seeds(rows, "labelers") * len(labelers.REGIMES)
     return f"""## Who errs
