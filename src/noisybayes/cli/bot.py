@@ -76,12 +76,12 @@ def init(file: Path, language: str, dialogs: Path | None) -> None:
 @click.argument("dialogs")
 @config_option
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for the bot.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the folds.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the folds.")
 @_column_options
 @quiet_option
 @reading_options
 def train(dialogs: str, source: str, out: Path, seed: int, **options: Any) -> None:
-    """Learn from the labeled messages of DIALOGS (CSV, TSV, JSON lines or Parquet), wrong labels among them."""
+    """Learn from the labeled messages of DIALOGS (CSV, TSV, JSON lines or Parquet); some may be wrong."""
     with clear_errors():
         from ..bot import train as learn
 

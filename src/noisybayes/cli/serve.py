@@ -25,7 +25,7 @@ from .tables import clear_errors
     "bots",
     multiple=True,
     metavar="[NAME=]FOLDER",
-    help="A bot made by 'noisybayes bot train'; several have names.",
+    help="A bot made by 'noisybayes bot train'. Repeat it for several, each with a NAME.",
 )
 @click.option(
     "--webhook",
@@ -34,17 +34,17 @@ from .tables import clear_errors
     metavar="[NAME=]URL",
     help="Where replies, leads and handovers of a bot are sent, signed with NOISYBAYES_WEBHOOK_SECRET.",
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="Any other address needs a token.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; any other needs a token.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
-@click.option("--token", envvar="NOISYBAYES_TOKEN", help="Who knows it may come in; better set NOISYBAYES_TOKEN.")
+@click.option("--token", envvar="NOISYBAYES_TOKEN", help="Token that people must give to come in.", show_envvar=True)
 @click.option("--max-upload", type=click.IntRange(min=1), default=50, show_default=True, help="Largest file, in MB.")
 @click.option(
     "--max-memory", type=click.IntRange(min=100), default=2000, show_default=True,
-    help="Of reading, fitting or exporting an imported table, in MB.",
+    help="Memory for reading, fitting or exporting a table, in MB.",
 )  # fmt: skip
 @click.option(
     "--requests-per-second", type=click.FloatRange(min=0, min_open=True), default=50.0, show_default=True,
-    help="Of one client; more are refused for a moment.",
+    help="Limit for one client; further requests are refused for a moment.",
 )  # fmt: skip
 def serve(**options: Any) -> None:
     """Review suspect labels, and chat with the bot, in the browser.
