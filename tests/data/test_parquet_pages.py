@@ -35,8 +35,7 @@ def test_whole_files_are_whole(options, tmp_path):
     assert read_table(tmp_path / "table.parquet").equals(FRAME)
 
 
-def test_every_damaged_byte_is_found_or_harmless():
-    """A page header may lie, but never so that a page has more values than its column."""
+def test_a_damaged_page_header_is_found():
     made = io.BytesIO()
     FRAME.head(50).select("number").write_parquet(made, compression="uncompressed", statistics=False)
     whole = made.getvalue()

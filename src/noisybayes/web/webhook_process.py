@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from .contact_key import ContactKey
 from .responder import Responder
-from .store import Store
+from .store import Store, StoreError
 from .webhook import Hook, Sender
 from .webhook_client import PATIENCE
 
@@ -85,4 +85,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except StoreError as error:  # the server tries again
+        sys.exit(f"webhook: {error}")
