@@ -11,7 +11,7 @@ from sklearn.naive_bayes import BernoulliNB
 
 from noisybayes import BernoulliINB, simulate
 from noisybayes.auditing.careful_fit import label_problem
-from noisybayes.auditing.hedging import hedged, matrix_share
+from noisybayes.auditing.hedging import _sure_lead, hedged, matrix_share
 from noisybayes.auditing.judged import judge
 from noisybayes.data.noise import boundary_noise
 from noisybayes.robust.hedge import Hedge
@@ -78,3 +78,11 @@ def test_the_share_rests_on_all_rows_also_where_the_scores_are_judged_by_a_sampl
     found = judge(BernoulliINB(random_state=0).fit(made.X, made.y), made.X, made.y)
     of_all, of_some = (matrix_share(found, label_problem(found, most)) for most in (3_000, 600))
     assert of_some == pytest.approx(of_all, abs=0.01)
+
+
+def test_a_lead_counts_less_its_standard_error_and_a_weight_as_so_many_rows():
+    gain, weight = np.array([0.5, -0.2, 0.1, 0.4]), np.array([1, 3, 2, 1])
+    repeated = np.repeat(gain, weight)
+    expected = repeated.sum() - repeated.std() * np.sqrt(len(repeated))
+    assert _sure_lead(gain, weight) == pytest.approx(expected)
+    assert _sure_lead(repeated, np.ones(len(repeated))) == pytest.approx(expected)

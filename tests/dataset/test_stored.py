@@ -54,7 +54,7 @@ def test_the_fit_from_disk_is_the_fit_in_memory(name, method, shards, rows_to_de
 
 
 def test_the_audit_from_disk_is_the_audit_in_memory(shards, rows_to_decide):
-    here, there = (MultinomialINB(random_state=3).fit(rows, DATA.y) for rows in (X, shards))
+    here, there = (BernoulliINB(random_state=3).fit(rows, DATA.y) for rows in (X, shards))
     one, other = examine(here, X, DATA.y), examine(there, shards, DATA.y)
     np.testing.assert_array_equal(one.table["suspect"], other.table["suspect"])
     np.testing.assert_array_equal(one.table["suggested"], other.table["suggested"])

@@ -42,7 +42,7 @@ def cut_off_after(n_saves, monkeypatch):
 def test_a_fit_that_was_cut_off_goes_on_with_the_same_result(method, stored, n_saves, tmp_path, monkeypatch):
     rows = Shards.write(tmp_path / "rows", [X[:400], X[400:]], 60) if stored else X
     monkeypatch.setattr(base, "DEFAULT", replace(DEFAULT, rows_to_decide=500))
-    monkeypatch.setattr(selection, "_fewest_rounds", lambda likelihoods, problem: 2)
+    monkeypatch.setattr(selection, "_fewest_rounds", lambda *_: 2)
     whole = MultinomialINB(method=method, random_state=0).fit(rows, DATA.y)
     model = MultinomialINB(method=method, random_state=0, checkpoint=tmp_path / "state")
     with monkeypatch.context() as cut:

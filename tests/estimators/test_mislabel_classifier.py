@@ -33,17 +33,10 @@ CLASSIFIERS = {
     "linear SVM": CalibratedClassifierCV(LinearSVC(C=0.05), cv=3),
     "neighbours, which take no weights": KNeighborsClassifier(25),
 }
-FOLDS = "folds are drawn by row: a row of weight 2 lies in one fold, two equal rows may lie in two"
 
 
 @pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks(
-    [MislabelClassifier(LogisticRegression(), n_folds=3)],
-    expected_failed_checks=lambda estimator: {
-        "check_sample_weight_equivalence_on_dense_data": FOLDS,
-        "check_sample_weight_equivalence_on_sparse_data": FOLDS,
-    },
-)
+@parametrize_with_checks([MislabelClassifier(LogisticRegression(), n_folds=3)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

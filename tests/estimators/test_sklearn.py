@@ -20,15 +20,6 @@ from ..contracts import cases
 
 CLASSES = [BernoulliINB, MultinomialINB, GaussianINB, MixedINB]
 ESTIMATORS = [make() for make in CLASSES] + [make(method="em") for make in CLASSES]
-FOLDS = "folds are drawn by row: a row of weight 2 lies in one fold, two equal rows may lie in two"
-OF_CROSS_FITTING = {
-    "check_sample_weight_equivalence_on_dense_data": FOLDS,
-    "check_sample_weight_equivalence_on_sparse_data": FOLDS,
-}
-
-
-def expected_failures(estimator):
-    return OF_CROSS_FITTING if estimator.method == "crossfit" else {}
 
 
 def once_for_equal_rows(fit):
@@ -47,8 +38,7 @@ def once_for_equal_rows(fit):
 # scikit-learn's tiny random data need not converge nor be identifiable
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks(
-    [*ESTIMATORS, BernoulliINB.paper(), GaussianINB(method="em", start="random", mislabel="symmetric", max_iter=50)],
-    expected_failed_checks=expected_failures,
+    [*ESTIMATORS, BernoulliINB.paper(), GaussianINB(method="em", start="random", mislabel="symmetric", max_iter=50)]
 )
 def test_scikit_learn_checks(estimator, check, monkeypatch):
     if "check_estimator_sparse" in str(check):  # all formats of sparse arrays become the same rows

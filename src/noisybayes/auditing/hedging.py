@@ -3,9 +3,10 @@
 The matrix explains labels that the features do not. So does "all labels are right, and scores are worth less than the
 fit took them for". The two are compared by the log-likelihood of the labels, out of fold, less one nat for each number
 of the matrix (Akaike's criterion) that some row was expected to speak for: of many classes most are confused with few
-others. Or, of a matrix with one rate for all labels, less one. The weight of the matrix is
+others. Or, of a matrix with one rate for all labels, less one. A lead within its own standard error shows nothing, so
+the weight of the matrix is
 
-    share = 1 / (1 + exp(-evidence)),   evidence = its lead in nats
+    share = 1 / (1 + exp(-evidence)),   evidence = its lead in nats - the standard error of that lead
 
 Where that is not 1, `Hedge` says what is told instead.
 """
@@ -28,7 +29,7 @@ from .pair_scores import TINY, LabelProblem, PairScores
 
 # Rows whose likelihoods are compared: of 10,000 rows, samples of 5,000 lead by anything from -2 to 62 nats.
 _ROWS_TO_TELL = 50_000
-# A matrix with more weight than this (a lead of about three nats) counts fully.
+# A matrix with more weight than this (three nats beyond the standard error) counts fully.
 _CERTAIN = 0.95
 
 
@@ -65,14 +66,23 @@ def matrix_share(judged: Judged, problem: LabelProblem) -> float:
     if judged.n_labeled > len(problem.observed):
         problem = label_problem(judged, _ROWS_TO_TELL)
         plain, _ = problem.fit(plain, with_pairs=False, with_matrix=False)
-    scale = judged.n_labeled / max(len(problem.observed), 1)
     as_fitted = PairScores(1.0, np.zeros((K, K)), np.zeros(K), judged.fitted.calibration.mislabel[0])
     prior = as_fitted.prior(problem.by_class.T)
-    all_right = problem.weight @ np.log(_of_labels(problem, plain.prior(problem.by_class.T)))
-    by_matrix = problem.weight @ np.log((prior * as_fitted.matrix[problem.observed]).sum(axis=1) + TINY)
+    all_right = np.log(_of_labels(problem, plain.prior(problem.by_class.T)))
+    by_matrix = np.log((prior * as_fitted.matrix[problem.observed]).sum(axis=1) + TINY)
     of_one_rate = _one_rate(problem.weight, _of_labels(problem, prior), K)
-    evidence = max(scale * (by_matrix - all_right) - _n_numbers(judged), scale * (of_one_rate - all_right) - 1.0)
+    scale = judged.n_labeled / max(len(problem.observed), 1)
+    evidence = max(
+        scale * _sure_lead(by_matrix - all_right, problem.weight) - _n_numbers(judged),
+        scale * _sure_lead(of_one_rate - all_right, problem.weight) - 1.0,
+    )
     return float(1.0 / (1.0 + np.exp(np.clip(-evidence, -500.0, 500.0))))
+
+
+def _sure_lead(gain: Array, weight: Array) -> float:
+    """The sum of gains (n,) of rows that count `weight` (n,) times, less its standard error."""
+    mean = weight @ gain / weight.sum()
+    return float(weight @ gain - np.sqrt(weight @ (gain - mean) ** 2))
 
 
 def _n_numbers(judged: Judged) -> int:
@@ -85,10 +95,13 @@ def _of_labels(problem: LabelProblem, prior: Array) -> Array:
     return np.asarray(prior[np.arange(len(prior)), problem.observed] + TINY)
 
 
-def _one_rate(weight: Array, own: Array, n_classes: int) -> float:
-    """The highest log-likelihood of one rate of mistakes, the same for all labels. own : (n,) P(label | x)"""
+def _one_rate(weight: Array, own: Array, n_classes: int) -> Array:
+    """(n,) log-likelihoods with the best rate of mistakes that is the same for all labels. own : (n,) P(label | x)"""
 
-    def loss(rate: float) -> float:
-        return -float(weight @ np.log((1.0 - rate) * own + rate / (n_classes - 1) * (1.0 - own) + TINY))
+    def likelihood(rate: float) -> Array:
+        return np.asarray(np.log((1.0 - rate) * own + rate / (n_classes - 1) * (1.0 - own) + TINY))
 
-    return -float(minimize_scalar(loss, bounds=(0.0, 1.0 - 1.0 / n_classes), method="bounded").fun)
+    best = minimize_scalar(
+        lambda rate: -float(weight @ likelihood(rate)), bounds=(0.0, 1.0 - 1.0 / n_classes), method="bounded"
+    )
+    return likelihood(best.x)

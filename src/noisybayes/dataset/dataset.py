@@ -11,7 +11,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from .._threads import in_threads
-from .folds import Folds, deal_folds, hashed, small_classes
+from .folds import Folds, RowsToDeal, deal_folds, hashed, small_classes
+from .merge import content_hash
 from .rows import Rows, joined, n_entries, score_dtype, split, split_in_folds, threads_for_copies
 from .stored import Stored, stored_parts
 from .tree import Array, Pieces, summed
@@ -95,6 +96,12 @@ class Dataset:
         """Whether true labels of some rows are known."""
         return self.parts[0].has_verified
 
+    @property
+    def n_counted(self) -> float:
+        """How many rows the rows count for; weights below 1 make no row less than one."""
+        weights = [getattr(part, "weight", None) for part in self.parts]
+        return self.n_rows if weights[0] is None else max(self.n_rows, float(sum(each.sum() for each in weights)))
+
     def map_sum(self, fn: Callable[[Rows], Any], by: Literal["fold"] | None = None) -> Any:
         """The sum of fn(rows) over all blocks; by="fold": a tuple with one sum for the rows of each fold."""
         if by is None:
@@ -128,14 +135,14 @@ class Dataset:
 
     def in_folds(self, seed: int, n_folds: int, n_classes: int) -> Dataset:
         """The same rows, with a fold for each."""
-        n_folds = min(n_folds, self.n_rows)
         counts = self.label_counts(n_classes)
         small = small_classes(counts, n_folds)
-        number, label = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-        if small.any():
-            found = self.map_sum(partial(_labels_of_small, small=small)).items
-            number, label = (np.concatenate(values) for values in zip(*found, strict=True))
-        return self.with_folds(deal_folds(seed, n_folds, number, label), n_classes)
+        if not small.any():
+            return self.with_folds(Folds.by_hash(seed, n_folds), n_classes)
+        found = self.map_sum(partial(_to_deal, small=small)).items
+        to_deal = RowsToDeal(*(np.concatenate(values) for values in zip(*found, strict=True)))
+        folds = deal_folds(seed, n_folds, to_deal, are_all=bool(small.all()))
+        return self.with_folds(folds, n_classes)
 
     def with_folds(self, folds: Folds, n_classes: int) -> Dataset:
         if self.rows is None:
@@ -200,9 +207,11 @@ def _count_labels(rows: Rows, n_classes: int) -> Array:
     return np.bincount(rows.observed, minlength=n_classes + 1).astype(np.float64)
 
 
-def _labels_of_small(rows: Rows, small: Array) -> Pieces:
+def _to_deal(rows: Rows, small: Array) -> Pieces:
     chosen = np.flatnonzero(small[rows.observed])
-    return Pieces([(rows.number[chosen], rows.observed[chosen])])
+    some = rows if len(chosen) == rows.n_rows else rows.take(chosen)
+    weight = np.ones(len(chosen)) if some.weight is None else some.weight
+    return Pieces([RowsToDeal(some.number, some.observed, content_hash(some), weight)])
 
 
 def _below(rows: Rows, seed: int, limit: int) -> Pieces:

@@ -39,6 +39,11 @@ class Folds(NamedTuple):
     dealt: Array  # (m,) row numbers, sorted, whose fold is not left to their hash
     fold: Array  # (m,) their folds
 
+    @classmethod
+    def by_hash(cls, seed: int, n_folds: int) -> Folds:
+        """No row is dealt."""
+        return cls(seed, n_folds, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int16))
+
     def of(self, number: Array) -> Array:
         """(n,) the folds of rows by their numbers."""
         fold = (hashed(self.seed, number) % np.uint64(self.n_folds)).astype(np.int16)
@@ -49,6 +54,24 @@ class Folds(NamedTuple):
         return fold
 
 
+# As many equal rows as this are spread over the folds. Without what their labels say of each other, wrong labels of
+# data with few distinct rows rank worse: Live Streaming has AP .59 with 0 or 5 here, .56 with 10, .52 without a limit.
+_MANY_COPIES = 5
+# One fold is left out, and of the rest one again.
+_FEWEST_GROUPS = 3
+# Seed of the keys of rows that are dealt one by one.
+_OWN_KEY = 0x0DEA
+
+
+class RowsToDeal(NamedTuple):
+    """What decides about the folds of some rows."""
+
+    number: Array  # (m,)
+    label: Array  # (m,) class codes
+    content: Array  # (m,) uint64: equal for rows with equal features
+    weight: Array  # (m,)
+
+
 def small_classes(counts: Array, n_folds: int) -> Array:
     """(K + 1,) bool: the classes (the last: no label) whose rows are dealt out one by one, given their numbers of rows.
     Rows without a label teach nothing, and may fall where they will."""
@@ -57,11 +80,41 @@ def small_classes(counts: Array, n_folds: int) -> Array:
     return np.asarray(small)
 
 
-def deal_folds(seed: int, n_folds: int, number: Array, label: Array) -> Folds:
-    """Folds in which the rows `number`, with these labels, are spread evenly by label; others go by their hash."""
-    # by label, then at random
-    order = np.lexsort((hashed(seed, number), label))
-    fold = np.empty(len(number), dtype=np.int16)
-    fold[order] = np.arange(len(number)) % n_folds
-    by_number = np.argsort(number, kind="stable")
-    return Folds(seed, n_folds, number[by_number], fold[by_number])
+def deal_folds(seed: int, n_folds: int, rows: RowsToDeal, are_all: bool) -> Folds:
+    """Folds in which these rows are spread evenly by label; others go by their hash.
+
+    A few equal rows share a fold, so that a row of weight 2 counts as two rows do. Many of them are spread over all
+    folds: their labels are evidence for each other. There are no more folds than groups.
+
+    are_all : whether there are no others
+    """
+    key, first, group = _groups(rows)
+    n_folds = min(n_folds, len(key)) if are_all else n_folds
+    # equal rows follow one another, and so come to different folds
+    order = np.lexsort((key, hashed(seed, rows.content[first]), _heaviest_labels(rows, group)))
+    fold = np.empty(len(order), dtype=np.int16)
+    fold[order] = np.arange(len(order)) % n_folds
+    by_number = np.argsort(rows.number, kind="stable")
+    return Folds(seed, n_folds, rows.number[by_number], fold[group][by_number])
+
+
+def _groups(rows: RowsToDeal) -> tuple[Array, Array, Array]:
+    """What is dealt as one, equal rows or a single row: of each group a key and its first row; of every row, its
+    group."""
+    _, group, size = np.unique(rows.content, return_inverse=True, return_counts=True)
+    often = size >= _MANY_COPIES
+    alone = often[group]
+    if not often.any() and len(size) < _FEWEST_GROUPS:
+        alone[:] = True
+    key = np.where(alone, hashed(_OWN_KEY, rows.number), rows.content)
+    return np.unique(key, return_index=True, return_inverse=True)
+
+
+def _heaviest_labels(rows: RowsToDeal, group: Array) -> Array:
+    """(number of groups,) the label with the largest weight in each group."""
+    n_labels = int(rows.label.max(initial=0)) + 1
+    pair, index = np.unique(group * n_labels + rows.label, return_inverse=True)
+    weight = np.bincount(index, rows.weight)
+    order = np.lexsort((weight, pair // n_labels))  # the last of each group is the heaviest
+    last = np.flatnonzero(np.diff(pair[order] // n_labels, append=-1))
+    return np.asarray(pair[order][last] % n_labels)

@@ -38,17 +38,35 @@ def _merging_pays(rows: Rows) -> bool:
     return len(np.unique(_row_hash(rows.take(probe)))) < len(probe) / 2
 
 
+def content_hash(rows: Rows) -> Array:
+    """(n,) uint64: the same for rows with the same features."""
+    total = np.zeros(rows.n_rows, dtype=np.uint64)
+    for number, part in enumerate(leaves(rows.X)):
+        if hasattr(part, "content_hash"):  # rows that only a classifier understands
+            total += part.content_hash()
+        else:
+            key = _keys(number, part.shape[1])
+            total += _csr_hash(part, key) if sparse.issparse(part) else _dense_hash(part, key)
+    return total
+
+
+def never_differ(rows: Rows) -> bool:
+    """Whether all rows have the same features."""
+    probe = content_hash(rows.view(0, min(rows.n_rows, _ROWS_TO_PROBE)))
+    return bool((probe == probe[0]).all() and (content_hash(rows) == probe[0]).all())
+
+
 def _row_hash(rows: Rows) -> Array:
-    parts = leaves(rows.X)
-    columns = [part.shape[1] for part in parts]
-    keys = np.random.default_rng(0).integers(1, 2**63, size=sum(columns) + 2, dtype=np.uint64) | np.uint64(1)
-    *column_keys, label_keys = np.split(keys, np.cumsum(columns))
-    total = _mix(rows.observed.astype(np.float64)) * label_keys[0]
+    observed, verified = _keys(-1, 2)
+    total = content_hash(rows) + _mix(rows.observed.astype(np.float64)) * observed
     if rows.verified is not None:
-        total += _mix(rows.verified.astype(np.float64)) * label_keys[1]
-    for part, key in zip(parts, column_keys, strict=True):
-        total += _csr_hash(part, key) if sparse.issparse(part) else _dense_hash(part, key)
+        total += _mix(rows.verified.astype(np.float64)) * verified
     return np.asarray(total)
+
+
+def _keys(block: int, size: int) -> Array:
+    keys = np.random.default_rng([0, block + 1]).integers(1, 2**63, size=size, dtype=np.uint64)
+    return np.asarray(keys | np.uint64(1))
 
 
 def _mix(values: Array) -> Array:

@@ -58,11 +58,11 @@ class ClassifierSource:
     additive = False
     n_threads = 1  # classifiers have threads of their own
 
-    def __init__(self, estimator: Any, n_classes: int, n_rows: int, seed: int) -> None:
+    def __init__(self, estimator: Any, n_classes: int, weight: float, seed: int) -> None:
         self.estimator, self.n_classes, self.seed = estimator, n_classes, seed
         self.weight_name = _weight_name(estimator)
         # a standard normal prior on every offset
-        offsets = Offsets(0.5 / n_rows, from_shares=False)
+        offsets = Offsets(0.5 / weight, from_shares=False)
         model = ScoreModel(type(estimator).__name__, (Score(None, None, None),), None, (offsets,))
         self.candidates: Sequence[Sequence[ScoreModel]] = [[model]]
 

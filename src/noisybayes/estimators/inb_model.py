@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from inspect import signature
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from ..dataset import Dataset, Rows, Shards
 from ..dataset.checkpoint import NO_CHECKPOINT, Checkpoint
-from ..dataset.merge import merge_equal
+from ..dataset.merge import merge_equal, never_differ
 from ..dataset.partitioned import Partitioned
 from ..dataset.stored import Stored
 from ..dataset.tree import Array
@@ -21,6 +22,7 @@ from ..model import fit as fitting
 from ..model.em import Model, Params, Stats
 from ..model.families import Family
 from ..model.fit import Problem
+from ..model.mislabel import Fixed
 from ..robust import fit as robust
 from ..robust.calibration import matrix_of
 from ..robust.config import DEFAULT
@@ -132,8 +134,8 @@ class INBModel(LatentLabelModel):
         data = X.dataset(family.prepare, self._engine())
         counts = data.label_counts(len(self.classes_))
         checkpoint = self._checkpoint(Rows(X, counts, None, None))
-        if self._by_em_alone(data.n_rows, counts[:-1]):
-            self._fit_em(data, family, checkpoint)
+        if self._by_em_alone(data.n_counted, counts[:-1]):
+            self._fit_em(data, self._problem(family), checkpoint)
         else:
             data = self._fit_robust(data, family, checkpoint)
         self._warn()
@@ -142,14 +144,19 @@ class INBModel(LatentLabelModel):
     def _fit_rows(self, rows: Rows, family: Family) -> Dataset | None:
         self._forget_the_last_fit()
         K = len(self.classes_)
-        if self._by_em_alone(rows.n_rows, np.bincount(rows.observed, weights=rows.weight, minlength=K)[:K]):
+        data = Dataset.of(rows, self._engine(), K)
+        if self._by_em_alone(data.n_counted, np.bincount(rows.observed, weights=rows.weight, minlength=K)[:K]):
             merged = self._merged(rows)
             n_starts = settings.fit_settings(self).n_starts
-            self._fit_em(Dataset.of(merged, self._engine(), n_starts * K), family, self._checkpoint(merged))
+            data = Dataset.of(merged, self._engine(), n_starts * K)
+            self._fit_em(data, self._problem(family), self._checkpoint(merged))
             return None
-        return self._fit_robust(Dataset.of(rows, self._engine(), K), family, self._checkpoint(rows))
+        if not isinstance(rows.X, Stored) and never_differ(rows):
+            self._fit_labels_as_given(data, family)
+            return None
+        return self._fit_robust(data, family, self._checkpoint(rows))
 
-    def _by_em_alone(self, n_rows: int, weight: Array) -> bool:
+    def _by_em_alone(self, n_rows: float, weight: Array) -> bool:
         """Of a handful of rows no fold can be left out, and of labels that weigh nothing none can be checked.
         weight : (K,) of the rows with each label"""
         in_em = settings.method(self.method) == "em"
@@ -180,8 +187,15 @@ class INBModel(LatentLabelModel):
         compress = settings.checked_compress(self.compress)
         return rows if isinstance(rows.X, Stored) else merge_equal(rows, compress)
 
-    def _fit_em(self, data: Dataset, family: Family, checkpoint: Checkpoint) -> None:
+    def _fit_labels_as_given(self, data: Dataset, family: Family) -> None:
+        """Features that never differ tell right labels from wrong ones in no way: a matrix would be made up."""
+        warnings.warn("all rows have the same features, so that labels are taken as given", stacklevel=4)
         problem = self._problem(family)
+        if not isinstance(problem.structure, Fixed):
+            problem = replace(problem, structure=Fixed(np.eye(problem.n_classes)))
+        self._fit_em(data, problem, NO_CHECKPOINT)
+
+    def _fit_em(self, data: Dataset, problem: Problem, checkpoint: Checkpoint) -> None:
         rng = settings.generator(self.random_state)
         fitted = fitting.fit(data, problem.anchored(data), rng, self.progress, checkpoint)
         self._model = fitted.model
@@ -192,7 +206,7 @@ class INBModel(LatentLabelModel):
         self.converged_ = fitted.converged
         counts = fitted.stats.joint[0, :-1]
         self.noise_rate_ = 1.0 - float(np.trace(counts) / counts.sum())
-        if problem.n_classes > 1 and data.n_rows >= 2 * DEFAULT.n_folds:
+        if problem.n_classes > 1 and data.n_counted >= 2 * DEFAULT.n_folds:
             self.drift_ = self.noise_rate_ - share_not_predicted(data, fitted.model.family, problem.n_classes)
         self._publish(fitted.params, fitted.stats)
 

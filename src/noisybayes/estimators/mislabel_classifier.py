@@ -94,7 +94,8 @@ class MislabelClassifier(LatentLabelClassifier):
         all_rows = self._rows(X, X, labels, verified, sample_weight)
         counted = counted_rows(all_rows)
         rows = all_rows if len(counted) == all_rows.n_rows else all_rows.take(counted)
-        if K < 2 or rows.n_rows < 2 * self.n_folds:
+        data = Dataset.of(rows, settings.engine("local", 1), K)
+        if K < 2 or data.n_counted < 2 * self.n_folds:
             raise ValueError(
                 f"MislabelClassifier needs at least 2 classes and {2 * self.n_folds} rows (2 * n_folds); got {K} class"
                 f"{'' if K == 1 else 'es'} and n_samples = {rows.n_rows}"
@@ -107,10 +108,10 @@ class MislabelClassifier(LatentLabelClassifier):
             )
         rng = settings.generator(0 if self.random_state is None else self.random_state)
         structure = settings.structure(self.mislabel, self.mislabel_prior, self.classes_)
-        source = ClassifierSource(estimator, K, rows.n_rows, int(rng.integers(2**31)))
+        source = ClassifierSource(estimator, K, data.n_counted, int(rng.integers(2**31)))
         config = replace(DEFAULT, max_rounds=self.max_rounds)
         task = all_rows_decide(RobustProblem(source, structure, K, None, config, int(rng.integers(2**31))))
-        data = with_folds(Dataset.of(rows, settings.engine("local", 1), K), task, self.n_folds)
+        data = with_folds(data, task, self.n_folds)
         found = robust_fit(data, task)
         self._publish_robust(data, found)
         self.estimator_, self._source = found.last.learned.predictor, source

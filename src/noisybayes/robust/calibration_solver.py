@@ -33,6 +33,11 @@ class Target(NamedTuple):
     config: Config = DEFAULT
     n_threads: int = 1
 
+    @property
+    def row_weight(self) -> Array:
+        """(n,) of each row, in the replicates that do not leave it out."""
+        return np.asarray(self.labels.weight.max(axis=1))
+
     def take(self, replicates: Array) -> Target:
         """Some of the replicates."""
         weight = self.labels.weight
@@ -61,7 +66,7 @@ def fit_calibration(target: Target, base: Array, start: Calibration | None = Non
         return maximise(target, start._replace(base=base))
     start = _first(target, base)
     R = len(base)
-    if target.scores.shape[1] > config.two_starts_below:
+    if target.row_weight.sum() > config.two_starts_below:
         return maximise(target, start)
     sharper = start._replace(temperature=config.sharper * start.temperature)
     both = Calibration(*(np.concatenate(pair) for pair in zip(start, sharper, strict=True)))
@@ -75,11 +80,12 @@ def fit_calibration(target: Target, base: Array, start: Calibration | None = Non
 
 
 def _first(target: Target, base: Array) -> Calibration:
-    B, n, R, K = target.scores.shape
-    config = target.config
-    spread = target.scores.std(axis=(1, 3)).T  # (R, B)
+    B, _, R, K = target.scores.shape
+    config, weight = target.config, target.row_weight
+    square = np.einsum("n,bnrk->rb", weight, target.scores**2)  # scores have mean 0 over the classes
+    spread = np.sqrt(square / (K * weight.sum()))  # (R, B)
     matrix = constant_rate(K, config.start_diagonal)
-    matrix = target.structure.estimate(config.start_diagonal * n * matrix[None])
+    matrix = target.structure.estimate(config.start_diagonal * weight.sum() * matrix[None])
     return Calibration(
         1.0 / (B * np.maximum(spread, 1e-12)), np.zeros((R, K)), np.repeat(np.asarray(matrix), R, axis=0), base
     )

@@ -178,7 +178,7 @@ def _review_count(stage: Stage, sample: Sample, n_rows: int, problem: RobustProb
 def with_folds(data: Dataset, problem: RobustProblem, n_folds: int | None = None) -> Dataset:
     """The rows in as many folds as their number asks for."""
     config = problem.config
-    n_folds = n_folds or (config.n_folds_of_few if data.n_rows < config.few_rows else config.n_folds)
+    n_folds = n_folds or (config.n_folds_of_few if data.n_counted < config.few_rows else config.n_folds)
     return data.in_folds(problem.seed, n_folds, problem.n_classes)
 
 

@@ -28,7 +28,7 @@ class RobustProblem:
 def naive_bayes_problem(problem: Problem, data: Dataset, seed: int, n_threads: int, config: Config) -> RobustProblem:
     """`problem`: with a family whose constants are fixed."""
     family, K, alpha = problem.family, problem.n_classes, problem.settings.alpha
-    candidates = _candidates(family, alpha, K, data.n_rows, config)
+    candidates = _candidates(family, alpha, K, data.n_counted, config)
     if problem.class_prior is not None:  # known shares are what offsets count from
         candidates = [[_from_shares(model) for model in models] for models in candidates]
     source = NaiveBayes(family, candidates, K, problem.class_prior, n_threads)
@@ -42,19 +42,19 @@ def _has_words(family: Family) -> bool:
     return any(isinstance(part, Multinomial) for part in (family.families if isinstance(family, Mixed) else (family,)))
 
 
-def _candidates(family: Family, alpha: float | str, K: int, n_rows: int, config: Config) -> list[list[ScoreModel]]:
+def _candidates(family: Family, alpha: float | str, K: int, weight: float, config: Config) -> list[list[ScoreModel]]:
     if not isinstance(family, Mixed):
-        return [_models(family, alpha, K, n_rows, config)]
+        return [_models(family, alpha, K, weight, config)]
     return [
-        [in_block(number, model, family) for model in _models(part, alpha, K, n_rows, config)]
+        [in_block(number, model, family) for model in _models(part, alpha, K, weight, config)]
         for number, part in enumerate(family.families)
     ]
 
 
-def _models(family: Family, alpha: float | str, K: int, n_rows: int, config: Config) -> list[ScoreModel]:
+def _models(family: Family, alpha: float | str, K: int, weight: float, config: Config) -> list[ScoreModel]:
     if isinstance(family, Multinomial):
         return word_models(K, config.smoothing if alpha == "auto" else (float(alpha),), config.word_offsets)
-    offsets = tuple(Offsets(0.5 / (spread**2 * n_rows)) for spread in config.offset_spreads)
+    offsets = tuple(Offsets(0.5 / (spread**2 * weight)) for spread in config.offset_spreads)
     if alpha == "auto":
         return pooled_models(family, config.strengths, offsets)
     return [fixed_model(family, float(alpha), offsets)]

@@ -37,8 +37,9 @@ def decide(sample: Sample, problem: RobustProblem) -> Plan:
     data = sample.dataset(problem.n_classes)
     choice, near = select_score_model(sample, data, problem)
     by_em = None if problem.em is None else labels_by_em(data, problem)
-    likelihoods = held_out_likelihoods(sample, data, problem, choice, by_em, near)
-    return Plan(choice, _fewest_rounds(likelihoods, problem), likelihoods.mean(axis=1), by_em)
+    likelihoods, weight = held_out_likelihoods(sample, data, problem, choice, by_em, near)
+    held_out, _ = mean_and_error(likelihoods.T, weight)
+    return Plan(choice, _fewest_rounds(likelihoods, weight, problem), held_out, by_em)
 
 
 def labels_by_em(data: Dataset, problem: RobustProblem) -> ByEM:
@@ -65,6 +66,7 @@ class _Comparison:
 
     def __init__(self, problem: RobustProblem, drawn: Drawn, dtype: np.dtype[Any], sums: Any) -> None:
         self.problem, self.drawn, self.dtype, self.sums = problem, drawn, dtype, sums
+        self.labels = Labels.of(drawn.rows)
 
     def best_model(self, models: Sequence[ScoreModel]) -> ScoreModel:
         """The first, unless another explains the labels better beyond chance."""
@@ -74,10 +76,8 @@ class _Comparison:
         scores = np.concatenate([one.out_of_fold.scores(self.drawn.rows) for one in learned], axis=2)
         offsets = [model.offsets[0] for model in models]
         explained, _ = self._explained(scores, offsets, learned[0].shares)
-        gain = explained - explained[:, :1]
-        chance = gain.std(axis=0) / np.sqrt(len(gain))
-        means = gain.mean(axis=0)
-        return models[int(np.argmax(np.where(means > self.problem.config.standard_errors * chance, means, 0.0)))]
+        gain, error = mean_and_error(explained - explained[:, :1], self.labels.weight[:, 0])
+        return models[int(np.argmax(np.where(gain > self.problem.config.standard_errors * error, gain, 0.0)))]
 
     def best_offsets(self, model: ScoreModel) -> tuple[Offsets, Calibration | None]:
         """The first, unless others explain the labels visibly better."""
@@ -87,7 +87,7 @@ class _Comparison:
             return offsets[0], None
         scores = np.repeat(learned.out_of_fold.scores(self.drawn.rows), len(offsets), axis=2)
         explained, calibration = self._explained(scores, offsets, learned.shares)
-        means = explained.mean(axis=0)
+        means, _ = mean_and_error(explained, self.labels.weight[:, 0])
         means[1:] -= self.problem.config.offsets_must_gain
         best = int(np.argmax(means))
         return offsets[best], calibration.take([best])
@@ -103,13 +103,11 @@ class _Comparison:
         return self.problem.source.from_sums(self.sums, model, False, self.dtype)
 
     def _explained(self, scores: Array, offsets: Sequence[Offsets], shares: Array) -> tuple[Array, Calibration]:
-        """(n, R) log-likelihood of the labels, times their weights."""
+        """(n, R) log-likelihood of the labels."""
         base = np.concatenate([shares if each.from_shares else np.zeros_like(shares) for each in offsets])
         penalty = np.array([each.penalty for each in offsets])
         calibration = calibrated(self.problem, self.drawn, scores, base, penalty)
-        labels = Labels.of(self.drawn.rows)
-        likelihood = posterior(calibration, scores, labels).log_likelihood
-        return np.asarray(likelihood * (labels.weight / labels.weight.mean())), calibration
+        return posterior(calibration, scores, self.labels).log_likelihood, calibration
 
 
 def calibrated(
@@ -140,12 +138,12 @@ def held_out_likelihoods(
     choice: Choice,
     by_em: ByEM | None,
     near: Calibration | None,
-) -> Array:
-    """(stages, n) log-likelihood of held-out labels, times their weights, after 0, 1, ... rounds, and by EM: fits that
-    leave out one fold each, as many at once as memory is good for. near : a calibration of the same scores"""
+) -> tuple[Array, Array]:
+    """(stages, n) log-likelihood of held-out labels after 0, 1, ... rounds, and by EM; and (n,) their weights. By fits
+    that leave out one fold each, as many at once as memory is good for. near : a calibration of the same scores"""
     assert data.folds is not None
     n_folds, config = data.folds.n_folds, problem.config
-    needed = n_folds if by_em is not None else -(-config.held_out_rows * n_folds // data.n_rows)
+    needed = n_folds if by_em is not None else int(np.ceil(config.held_out_rows * n_folds / data.n_counted))
     left_out = np.arange(min(n_folds, needed))
     drawn = sample.first(sample.n_rows)
     at_once = max(1, config.components_at_once // problem.n_classes)
@@ -158,7 +156,7 @@ def held_out_likelihoods(
         for group in groups
     ]
     likelihood, weight = (np.concatenate(parts, axis=1) for parts in zip(*map(_stacked, found), strict=True))
-    return np.asarray(likelihood * weight / max(weight[0].mean(), 1e-300))
+    return likelihood, weight[0]
 
 
 def _stacked(stages: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
@@ -224,12 +222,19 @@ def _of_held_out(drawn: Drawn, scores: Array, calibration: Calibration, left_out
     return likelihood, weight
 
 
-def _fewest_rounds(likelihoods: Array, problem: RobustProblem) -> int:
+def mean_and_error(values: Array, weight: Array) -> tuple[Array, Array]:
+    """Mean of values (n, ...) over rows that count `weight` (n,) times, and its standard error."""
+    total = max(weight.sum(), 1e-300)
+    mean = weight @ values / total
+    return mean, np.sqrt(weight @ (values - mean) ** 2 / total / max(total, len(weight)))
+
+
+def _fewest_rounds(likelihoods: Array, weight: Array, problem: RobustProblem) -> int:
     """EM if it explains held-out labels best, beyond chance; else the fewest rounds that come close to the best."""
     rounds = likelihoods[: problem.config.max_rounds + 1]
-    means = rounds.mean(axis=1)
+    means, _ = mean_and_error(rounds.T, weight)
     if len(likelihoods) > len(rounds):
-        gain = likelihoods[-1] - rounds[means.argmax()]
-        if gain.mean() > problem.config.em_standard_errors * gain.std() / np.sqrt(len(gain)):
+        gain, error = mean_and_error(likelihoods[-1] - rounds[means.argmax()], weight)
+        if gain > problem.config.em_standard_errors * error:
             return -1
     return int(np.flatnonzero(means >= means.max() - problem.config.rounds_must_gain)[0])

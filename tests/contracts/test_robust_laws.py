@@ -1,0 +1,58 @@
+"""Laws of the default fit: weights are repeated rows, the order of rows changes nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from noisybayes import MislabelClassifier, simulate
+
+from .test_every_pass import MODELS
+
+N = 240
+DATA = simulate(N, n_features=30, n_classes=3, diagonal=(0.85, 0.95), random_state=1)
+# numbers, so that no two rows are equal, whatever a family makes of them
+X = np.round(2 * DATA.X + np.random.default_rng(2).random(DATA.X.shape), 3)
+#: How often each row counts: not at all, or fewer times than equal rows are spread over folds.
+WEIGHT = np.random.default_rng(3).integers(0, 5, size=N)
+REGRESSION = LogisticRegression(C=0.1, solver="newton-cholesky", tol=1e-8)
+ALL = {**MODELS, "logistic regression": lambda: MislabelClassifier(REGRESSION)}
+
+
+def rows_for(name):
+    return (X >= 2).astype(float) * X if name in ("bernoulli", "multinomial", "mixed") else X
+
+
+def assert_same(first, second, of, tolerance=1e-7):
+    np.testing.assert_allclose(second.mislabel_matrix_, first.mislabel_matrix_, atol=tolerance)
+    np.testing.assert_allclose(second.predict_proba(of), first.predict_proba(of), atol=tolerance)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_weight_is_as_good_as_so_many_equal_rows(name):
+    X = rows_for(name)
+    weighted = ALL[name]().fit(X, DATA.y, sample_weight=WEIGHT)
+    repeated = ALL[name]().fit(np.repeat(X, WEIGHT, axis=0), np.repeat(DATA.y, WEIGHT))
+    assert_same(weighted, repeated, X)
+    first = np.flatnonzero(WEIGHT)
+    position = np.concatenate([[0], np.cumsum(WEIGHT)])[first]
+    np.testing.assert_allclose(repeated.true_proba_[position], weighted.true_proba_[first], atol=1e-7)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_order_of_rows_changes_nothing(name):
+    X, order = rows_for(name), np.random.default_rng(4).permutation(N)
+    given, reordered = ALL[name]().fit(X, DATA.y), ALL[name]().fit(X[order], DATA.y[order])
+    assert_same(given, reordered, X)
+    np.testing.assert_allclose(reordered.true_proba_, given.true_proba_[order], atol=1e-7)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_where_features_never_differ_labels_are_taken_as_given(name):
+    same = np.repeat(rows_for(name)[:1], N, axis=0)
+    with pytest.warns(UserWarning, match="all rows have the same features, so that labels are taken as given"):
+        model = ALL[name]().fit(same, DATA.y)
+    np.testing.assert_array_equal(model.mislabel_matrix_, np.eye(3))
+    assert model.noise_rate_ == 0.0
+    np.testing.assert_allclose(model.predict_proba(same[:1])[0], np.bincount(DATA.y) / N, atol=1e-4)

@@ -1,0 +1,61 @@
+"""Folds by the content of rows: what lies together, what is spread."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from noisybayes.dataset import Dataset, Rows
+from noisybayes.engines import ENGINES
+
+RNG = np.random.default_rng(0)
+LABEL = RNG.integers(3, size=60)
+DISTINCT = RNG.random((60, 4))
+
+
+def folds_of(X, label, weight=None, n_folds=5):
+    data = Dataset.of(Rows(X, label, None, weight), ENGINES["local"](1), 3).in_folds(7, n_folds, 3)
+    return data.folds.n_folds, data.folds.of(np.arange(len(label)))
+
+
+@pytest.mark.parametrize("copies", [2, 4])
+def test_a_few_equal_rows_share_the_fold_that_one_of_them_would_have(copies):
+    _, once = folds_of(DISTINCT, LABEL)
+    _, folds = folds_of(np.repeat(DISTINCT, copies, axis=0), np.repeat(LABEL, copies))
+    np.testing.assert_array_equal(folds, np.repeat(once, copies))
+
+
+def test_many_equal_rows_are_spread_over_all_folds():
+    X = np.concatenate([np.zeros((50, 4)), DISTINCT])
+    _, folds = folds_of(X, np.concatenate([np.zeros(50, dtype=int), LABEL]))
+    assert (np.bincount(folds[:50], minlength=5) >= 8).all()
+
+
+def test_every_label_is_spread_evenly():
+    _, folds = folds_of(DISTINCT, LABEL)
+    counts = np.array([np.bincount(folds[k == LABEL], minlength=5) for k in range(3)])
+    assert (counts.max(axis=1) - counts.min(axis=1) <= 1).all()
+
+
+def test_the_order_of_rows_changes_no_fold():
+    order = RNG.permutation(60)
+    _, folds = folds_of(DISTINCT, LABEL)
+    _, reordered = folds_of(DISTINCT[order], LABEL[order])
+    np.testing.assert_array_equal(reordered, folds[order])
+
+
+def test_equal_rows_with_different_labels_share_a_fold_too():
+    _, folds = folds_of(np.repeat(DISTINCT, 2, axis=0), RNG.integers(3, size=120))
+    np.testing.assert_array_equal(folds[::2], folds[1::2])
+
+
+def test_there_are_no_more_folds_than_groups_of_rows():
+    n_folds, folds = folds_of(np.repeat(DISTINCT[:4], 4, axis=0), np.repeat(LABEL[:4], 4), n_folds=10)
+    assert n_folds == 4
+    np.testing.assert_array_equal(np.sort(np.unique(folds)), np.arange(4))
+
+
+def test_two_groups_of_equal_rows_are_dealt_row_by_row():
+    n_folds, folds = folds_of(np.repeat(DISTINCT[:2], 4, axis=0), np.repeat([0, 1], 4), n_folds=5)
+    assert n_folds == 5
+    assert len(np.unique(folds)) == 5
