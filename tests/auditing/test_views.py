@@ -217,7 +217,7 @@ def test_vectors_that_say_nothing_are_dropped_without_a_trace() -> None:
     vectors = np.random.default_rng(0).normal(size=(len(TEXTS), 8))
     found, alone = (audit(TEXTS, label="label", text="text", **given) for given in ({"embeddings": vectors}, {}))
     assert found.findings.judged.views == ("naive-bayes",)
-    assert any("embeddings says little of the labels, and was dropped" in note for note in found.run.notes)
+    assert any("embeddings explains little of the labels and was dropped" in note for note in found.run.notes)
     assert np.array_equal(found.table["p_wrong"], alone.table["p_wrong"])
 
 

@@ -39,7 +39,7 @@ _FEWEST_ROWS = 10
 
 RULE = (
     f"a label is changed only if another one has a probability above {whole_percent(CORRECT)}, on average over two "
-    "readings: one assumes that all labels are right, the other calls a row unclear rather than its label wrong"
+    "conservative models: one assumes that all labels are right, the other prefers an ambiguous row to a wrong label"
 )
 
 
@@ -83,13 +83,13 @@ def warnings_of_corrections(
     found = []
     if sums.wrong < LEAST_TOLD <= 2.5 * estimate and len(judged.classes) > 1:
         found.append(
-            "The columns cannot tell wrong labels from unclear rows: labels that are all correct could look like this. "
+            "Wrong labels cannot be distinguished from ambiguous rows here: clean labels could look the same. "
             "So no label is corrected. Check 50 rows drawn at random to find out how many are wrong."
         )
     elif n_changed and sums.wrong < _FEW:
         found.append(
-            f"Only {whole_percent(sums.wrong)} of the labels are in question, and correct labels can look the same. "
-            "Look at some of the corrected labels before you use them."
+            f"Only {whole_percent(sums.wrong)} of the labels are in question, and clean labels can look the same. "
+            "Check some of the corrected labels before you use them."
         )
     pairs = _unclear_pairs(judged, careful)
     if pairs:

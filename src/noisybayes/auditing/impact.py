@@ -88,7 +88,7 @@ class DrawnLabels(NamedTuple):
 def impact(judged: Judged, matrix: Interval, level: float, seed: int) -> tuple[Impact | None, str]:
     """What mistakes cost, or None and the reason why it cannot be known. matrix : (K, K) with its ends"""
     if judged.training is None:
-        return None, "the rows are not those of a robust fit"
+        return None, "the rows were not part of a robust fit"
     found = judged.training.found
     if not found.problem.source.additive:
         return None, "this classifier takes too long to refit many times"

@@ -98,9 +98,7 @@ def _range(judged: Judged, estimate: float, sums: Sums) -> NoiseRate:
     known_wrong, known_right = _known(judged)
     low = max(min(low, estimate), known_wrong)
     high = min(max(high, estimate), 1.0 - known_right)
-    return NoiseRate(
-        estimate, low, max(high, low), None, 0, "range of what is plausible without rows checked at random"
-    )
+    return NoiseRate(estimate, low, max(high, low), None, 0, "plausible range without rows checked at random")
 
 
 def _known(judged: Judged) -> tuple[float, float]:

@@ -51,7 +51,7 @@ def join_sources(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]]
     if not table.roles.source:
         return judged, ()
     if judged.training is None:
-        return judged, ("there are too few rows to tell sources apart, so they were left out",)
+        return judged, ("there are too few rows to compare sources, so they were left out",)
     known = [_levels_of(table, column) for column in table.roles.source]
     notes = [
         f"the source {one.column!r} was left out: it is {one.names[0]!r} in every row"

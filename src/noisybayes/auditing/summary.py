@@ -129,8 +129,8 @@ def _about_the_rate(rate: NoiseRate) -> str:
     if rate.n_checked:
         return f"From {rate.n_checked:,} rows checked at random; four times as many would halve the interval."
     return (
-        "Without rows checked at random this is a range of what is plausible: labels and features alone cannot tell a "
-        f"mistake from a row that is merely unclear. Check {SAMPLE} rows drawn at random to find out."
+        "Without rows checked at random this is a plausible range: labels and features alone cannot distinguish a "
+        "mistake from an ambiguous row. Check {SAMPLE} rows drawn at random to find out."
     )
 
 

@@ -31,9 +31,9 @@ _AT_ONCE = 20_000
 _OWN_ERROR = 0.01
 
 ASSUMPTION = (
-    "Without rows checked at random this is a range: the estimate assumes that mistakes do not depend on the row, the "
-    "upper end that people slip on unclear rows, and both that the classifier does not share the mistakes of the "
-    "audit's own model."
+    "Without rows checked at random this is a range: the estimate assumes that mistakes do not depend on the row, "
+    "the upper end that people make mistakes on ambiguous rows, and both that the classifier does not share the "
+    "errors of the audit's own model."
 )
 
 

@@ -55,7 +55,7 @@ def warnings_of(model: LatentLabelModel, judged: Judged, contradicted: Sequence[
         )
     elif judged.training is None:
         found.append(
-            "The rows were scored by a model that may have learned from their own labels (they are not the rows of its "
+            "The rows were scored by a model that may have learned from their own labels (they were not part of its "
             "robust fit): P(wrong) may be too low."
         )
     return found

@@ -117,7 +117,7 @@ def caveat(summary: Summary) -> str:
         "the numbers, not how far off the model itself may be."
     )
     return (
-        "How many labels are wrong depends on whether people made more mistakes on unclear rows, which labels and "
+        "How many labels are wrong depends on whether people made more mistakes on ambiguous rows, which labels and "
         f"features alone cannot show. To find out, check 50 rows drawn at random{how}.{longer}"
         + (narrow if summary["n_labeled"] > MANY_ROWS else "")
     )
