@@ -75,9 +75,9 @@ def sentences(found: list[Comparison]) -> str:
     prose = (
         f"**Is it better than cleanlab?** On {len(found)} data sets with known wrong labels, noisybayes ranks the "
         f"wrong labels better than cleanlab on {higher}, worse on {lower}, and equally well (average precision within "
-        f"{EQUAL}) on {len(found) - higher - lower}, although cleanlab gets the best of its classifiers on each. On the "
-        f"{len(people)} data sets with mistakes made by people, the average precision is {' and '.join(people)}; in "
-        "the others the mistakes were injected. [Results](docs/results.md) compares all methods on one screen, and "
+        f"{EQUAL}) on {len(found) - higher - lower}, although cleanlab gets the best of its classifiers on each. On "
+        f"the {len(people)} data sets with mistakes made by people, the average precision is {' and '.join(people)}; "
+        "in the others the mistakes were injected. [Results](docs/results.md) compares all methods on one screen, and "
         "[Quality](docs/quality.md) has every number."
     )
     picture = "![Average precision of noisybayes and of cleanlab on groups of data sets](docs/img/peers.svg)"
