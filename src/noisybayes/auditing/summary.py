@@ -130,7 +130,7 @@ def _about_the_rate(rate: NoiseRate) -> str:
         return f"From {rate.n_checked:,} rows checked at random; four times as many would halve the interval."
     return (
         "Without rows checked at random this is a plausible range: labels and features alone cannot distinguish a "
-        "mistake from an ambiguous row. Check {SAMPLE} rows drawn at random to find out."
+        f"mistake from an ambiguous row. Check {SAMPLE} rows drawn at random to find out."
     )
 
 

@@ -6,7 +6,7 @@ nobody can measure it, but the audit knows P(true | x, label) of every row:
     accuracy = mean of P(true = prediction | x, label)
 
 That holds as far as these probabilities do: if mistakes do not depend on the row, and if the classifier does not make
-the model's own mistakes. Where people slip on unclear rows, fewer of the disagreements are the classifier's: at most it
+the model's own mistakes. Where people make mistakes on ambiguous rows, fewer of the disagreements are the classifier's: at most it
 is as good as its agreement with what the model takes for most probable by the features alone. Rows checked at random
 make the accuracy hold whatever the model is worth: there the errors are counted, with the model's probability of an
 error as the control variate.
@@ -41,7 +41,7 @@ class TrueAccuracy(NamedTuple):
     accuracy: float  # against the true labels
     low: float
     high: float
-    level: float | None  # probability that the interval covers; None: a range of what is plausible
+    level: float | None  # probability that the interval covers; None: a plausible range
     as_given: float  # against the labels as given
     recall: Array  # (K,) by true class
     macro_f1: float
