@@ -10,7 +10,7 @@ from .models import BernoulliModel, GaussianModel, MixedModel, MultinomialModel
 _SHARED = """
     method : {"crossfit", "em"}, default "crossfit"
         "crossfit" is the robust fit: rows are scored out of fold, scores are calibrated on the labels, and labels that
-        are probably wrong are down-weighted in a number of rounds that held-out labels decide (EM is one more candidate,
+        are probably wrong are down-weighted, in a number of rounds chosen on held-out labels (EM is one more candidate,
         except for counts). "em" is the generative EM of the paper. A single class, or fewer than 10 rows, are always
         fitted by "em".
     mislabel : {"full", "symmetric", "uniform", "ordinal"} or array-like of shape (K, K), default "full"

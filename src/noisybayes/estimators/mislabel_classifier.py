@@ -32,8 +32,8 @@ class MislabelClassifier(LatentLabelClassifier):
     """Makes any scikit-learn classifier with `predict_proba` learn from mislabeled rows.
 
     The classifier is fitted without each fold in turn; its probabilities are calibrated on the labels together with the
-    mislabeling matrix; labels that are probably wrong are down-weighted, and the classifier is refitted if that improves
-    the likelihood of held-out labels.
+    mislabeling matrix; labels that are probably wrong are down-weighted, and the classifier is refitted if that
+    improves the likelihood of held-out labels.
 
     Parameters
     ----------
