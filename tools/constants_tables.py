@@ -80,7 +80,7 @@ def _comment(lines: list[str], at: int, name: str) -> str:
     reason = beside or " ".join(above)
     if not reason:
         raise SystemExit(f"{name} has no reason; write it in a comment above it")
-    return reason[:1].lower() + reason[1:].rstrip(".")
+    return reason
 
 
 def constants(places: list[str]) -> Iterator[Constant]:
@@ -93,7 +93,10 @@ def constants(places: list[str]) -> Iterator[Constant]:
 
 
 def table(places: list[str]) -> str:
-    rows = [f"| `{name}` | `{value!r}` | {reason} |" for name, value, reason in constants(places)]
+    rows = [
+        f"| `{name}` | `{value!r}` | {reason[:1].upper()}{reason[1:].rstrip('.')} |"
+        for name, value, reason in constants(places)
+    ]
     return "\n".join(["| constant | value | reason |", "|---|---|---|", *rows])
 
 

@@ -37,7 +37,7 @@ _MOST_CLASSES = 40
 _START_DIAGONAL = 0.95
 # Nats per row by which the start from the fit must end higher.
 _MUST_GAIN = 0.0075
-# Nats of total gain over "all right" at which the matrix counts for half.
+# Total gain over "all right", in nats, at which the matrix has weight one half.
 _HALF = 3.0
 
 

@@ -26,9 +26,9 @@ from .judged import Judged
 from .noise_rate import LEAST_TOLD
 from .row_results import Correct
 
-# Mean probability of another label above which a label is changed unseen.
+# Mean probability of another label above which a label is corrected.
 CORRECT = 0.6
-# With fewer doubts than this, labels that are all right may look the same.
+# Below this share of expected wrong labels, clean labels may look the same.
 _FEW = 0.1
 # A pair is named if the fit sees at least this confusion, and the careful reading less than half of it.
 _CONFUSED = 0.1

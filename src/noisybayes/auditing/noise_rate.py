@@ -35,9 +35,9 @@ from .judged import Judged
 _AT_LEAST = (0.6, -0.02)
 # And the share of labels that the features do not explain, within these.
 _AT_MOST = (1.2, 0.02)
-#: Doubts below this share cannot be told from none: labels that are all right look the same.
+#: An expected share of wrong labels below this cannot be distinguished from zero: clean labels look the same.
 LEAST_TOLD = 0.05
-# Rows that steady the estimated gain of the control variate.
+# Pseudo-rows that stabilise the estimated gain of the control variate.
 _STEADYING_ROWS = 10
 # The least share of the variance that the control variate leaves: few checks may agree with it by chance.
 _LEAST_LEFT = 0.1

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 #: Coverage of the intervals of error rates.
 LEVEL = 0.9
-# Shares are kept this far from 0 and 1, where log-odds have no end.
+# Shares are kept this far from 0 and 1, where log-odds are infinite.
 _LEAST = 1e-6
 
 

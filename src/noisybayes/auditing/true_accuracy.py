@@ -6,9 +6,9 @@ nobody can measure it, but the audit knows P(true | x, label) of every row:
     accuracy = mean of P(true = prediction | x, label)
 
 That is right as far as these probabilities are: if mistakes depend on the class only, and if the classifier does not
-share the errors of the model. Where people make mistakes on ambiguous rows, fewer of the disagreements are errors of the
-classifier: its accuracy is at most its agreement with what the model predicts from the features alone. Rows checked at random
-make the accuracy hold whatever the model is worth: there the errors are counted, with the model's probability of an
+share the errors of the model. Where people make mistakes on ambiguous rows, fewer of the disagreements are errors of
+the classifier: its accuracy is at most its agreement with what the model predicts from the features alone. With rows
+checked at random no assumption is needed: there the errors are counted, with the model's probability of an
 error as the control variate.
 """
 
