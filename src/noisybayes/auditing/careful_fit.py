@@ -2,7 +2,7 @@
 
 The fit has one temperature for all classes. Where two of them overlap, a temperature that suits the other pairs makes
 their scores too sure, and the matrix has to explain the labels that do not follow: ambiguity becomes mislabeling. Here
-every pair of classes may have scores of its own worth, and the matrix must earn its place:
+every pair of classes may have scores of its own worth, and the labels must support the matrix:
 
     logits = S + S D + offset,   S = factor * scores of the fit,   D symmetric with a normal prior
 

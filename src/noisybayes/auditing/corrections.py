@@ -1,13 +1,14 @@
-"""Two lists with two rules: rows to look at, and labels to change unseen.
+"""Two lists with two rules: suspects to review, and corrections to apply without review.
 
-Suspects are worth a look: the rows with the highest P(wrong), as many as there are rows where some other label has a
-mean probability above SUSPECT, with and without the given label. The given label itself is evidence where mistakes
-follow the class, and none where people slip on unclear rows; the mean counts well on both (chosen on audits of texts
-and tables with known mistakes of both kinds), and P(wrong) ranks better.
+Suspects are the rows with the highest P(wrong), as many as there are rows where some other label has a mean probability
+above SUSPECT, with and without the given label. The given label is evidence where mistakes depend on the class, but not
+where people make mistakes on ambiguous rows; the mean gives a good length in both cases (chosen on audits of texts and
+tables with known mistakes of both kinds), and P(wrong) ranks better.
 
-A correction must not do harm: the label is changed only where another one is probable even if labels are all right, and
-by the careful reading; and only if the careful reading doubts enough labels to tell mistakes from unclear rows at all,
-and every true class gets its own label more often than any other, so that the names of the classes are certain.
+A correction must not do harm: the label is changed only where another one is probable even if all labels are right, and
+under the careful model; and only if the careful model expects enough wrong labels to distinguish mistakes from
+ambiguous rows at all, and every true class receives its own label more often than any other, so that the class names
+are certain.
 """
 
 from __future__ import annotations

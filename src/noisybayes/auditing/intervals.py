@@ -81,7 +81,7 @@ def intervals(judged: Judged, level: float, draws: int | None, seed: int) -> Int
     # what hardly any row speaks of varies by what is not in the sample: at least as much as one row more or less
     wrong = judged.counts.sum(axis=1) - np.diag(judged.counts)
     floors = _Numbers(*(1.0 / (expected + 1.0) for expected in (judged.counts, np.asarray(wrong.sum()), wrong)))
-    # of many rows, or of a sample, or where other views joined, only the spread is told
+    # of many rows, or of a sample, or where other views joined, only the spread is known
     own_centre = m == n < MANY_ROWS and judged.naive_bayes is None
     ends = [
         _interval(one[0], values[:-1], values[-1] if own_centre else one[0], factor * m / n, level, floor)

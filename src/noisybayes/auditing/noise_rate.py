@@ -4,7 +4,7 @@ Labels and features alone cannot tell a mistake on an unclear row from an unclea
 interval with a probability, only what is plausible: at least most of what the careful reading doubts, at most what
 labels that are all right would leave unexplained.
 
-With m rows checked at random, their share of wrong labels is right whatever the model is worth; the model only makes it
+With m rows checked at random, their share of wrong labels is right however good the model is; the model only makes it
 more exact (a control variate). With w = wrong, f how little the model expects the label, and F the mean of f over all N
 rows:
 
@@ -49,7 +49,7 @@ class NoiseRate(NamedTuple):
     estimate: float
     low: float
     high: float
-    level: float | None  # probability that the interval covers; None: a range of what is plausible
+    level: float | None  # probability that the interval covers; None: a plausible range
     n_checked: int  # rows that were drawn at random and checked
     method: str
 

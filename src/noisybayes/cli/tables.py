@@ -31,7 +31,7 @@ class BadInput(click.ClickException):
 
 @contextmanager
 def clear_errors() -> Iterator[None]:
-    """Errors that people can put right, without a traceback."""
+    """Errors that users can fix, without a traceback."""
     from .._extras import MissingExtraError
     from .._files import DiskError
     from ..data.errors import InputError

@@ -100,7 +100,7 @@ def _premise(summary: Summary) -> str:
 
 
 def is_range(rate: Mapping[str, Any]) -> bool:
-    """Whether it is a range of what is plausible, not an interval that covers with a probability."""
+    """Whether it is a plausible range, not an interval with a coverage probability."""
     return has_interval(rate) and rate.get("level") is None
 
 

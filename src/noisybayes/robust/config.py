@@ -1,4 +1,4 @@
-"""Every number that the robust fit takes for granted, with its reason. docs/concepts.md shows this table."""
+"""Every number that the robust fit takes for granted, with its reason. docs/constants.md shows this table."""
 
 from __future__ import annotations
 
