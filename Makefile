@@ -1,24 +1,24 @@
-# Everything runs in .venv, which each target sets up as far as it needs: pip and venv, nothing else.
+# Everything runs in .venv, which each target sets up as needed, with pip and venv only.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# modules are compiled once, and not by every process that a test starts
+# compile modules once, not in every process that a test starts
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-python check lint docs format bench quality reproduce clean help
 
 help:
-	@echo "make demo    audit the example data, and draw the report"
+	@echo "make demo    audit the example data and write the report"
 	@echo "make test    run all tests"
-	@echo "make test-python PYTHON=python3.12  run tests on the installed wheel, in a new environment of that version"
+	@echo "make test-python PYTHON=python3.12  test the installed wheel in a new environment with that Python version"
 	@echo "make check   lint, types, import rules, docs"
-	@echo "make lint    the same without the tests of the docs, which are in make test too"
+	@echo "make lint    the same without the tests of the docs"
 	@echo "make docs    build the site into site/"
-	@echo "make bench   measure speed and recovery again, and regenerate the docs pages from the results"
-	@echo "make quality compare with the peers on the same wrong labels (hours; continues where it stopped)"
-	@echo "make reproduce  repeat the paper's experiments (hours; continues where it stopped)"
+	@echo "make bench   measure speed and recovery, and regenerate the pages"
+	@echo "make quality compare with other packages (hours; can be interrupted)"
+	@echo "make reproduce  repeat the paper's experiments (hours; can be interrupted)"
 	@echo "make format  format the code"
-	@echo "make clean   remove what the other targets made"
+	@echo "make clean   remove everything the other targets created"
 
 demo: $(VENV)/.cli
 	$(BIN)/python examples/demo.py
@@ -30,7 +30,7 @@ test-python:
 	tools/test_python.sh $(PYTHON)
 
 check: lint
-	$(BIN)/python -m pytest tests/test_docs.py tests/test_site.py -k "not code_runs"  # what takes long runs in make test
+	$(BIN)/python -m pytest tests/test_docs.py tests/test_site.py tests/test_words.py -k "not code_runs"  # the slow ones run in make test
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

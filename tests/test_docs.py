@@ -196,7 +196,7 @@ def test_the_table_of_errors_was_found():
     assert len(complaints()) > 30
 
 
-# --- docs/concepts.md ------------------------------------------------------------------------------------------------
+# --- docs/constants.md ------------------------------------------------------------------------------------------------
 
 
 def test_the_tables_of_constants_are_made_from_the_code():

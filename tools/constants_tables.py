@@ -1,4 +1,4 @@
-"""The tables of constants in docs/concepts.md, made from the code: names, values and reasons.
+"""The tables of constants in docs/constants.md, made from the code: names, values and reasons.
 
     python tools/constants_tables.py            write them into the page
     python tools/constants_tables.py --check    only say whether they are what the page has
@@ -23,7 +23,7 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "noisybayes"
-PAGE = ROOT / "docs" / "concepts.md"
+PAGE = ROOT / "docs" / "constants.md"
 #: What each table is about; a folder stands for all of its modules.
 TABLES = {
     "the robust fit": ["robust", "estimators/any_classifier.py", "estimators/latent.py", "dataset"],
@@ -80,7 +80,7 @@ def _comment(lines: list[str], at: int, name: str) -> str:
     reason = beside or " ".join(above)
     if not reason:
         raise SystemExit(f"{name} has no reason; write it in a comment above it")
-    return reason[:1].lower() + reason[1:].rstrip(".")
+    return reason
 
 
 def constants(places: list[str]) -> Iterator[Constant]:
@@ -93,7 +93,10 @@ def constants(places: list[str]) -> Iterator[Constant]:
 
 
 def table(places: list[str]) -> str:
-    rows = [f"| `{name}` | `{value!r}` | {reason} |" for name, value, reason in constants(places)]
+    rows = [
+        f"| `{name}` | `{value!r}` | {reason[:1].upper()}{reason[1:].rstrip('.')} |"
+        for name, value, reason in constants(places)
+    ]
     return "\n".join(["| constant | value | reason |", "|---|---|---|", *rows])
 
 

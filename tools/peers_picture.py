@@ -2,8 +2,9 @@
 
     python tools/peers_picture.py
 
-All data sets with wrong labels are shown but the simulations, which are drawn from our own model. cleanlab is shown
-with the best of its classifiers on each data set, chosen with the true labels: the comparison favours it.
+All data sets with wrong labels count, except for the simulations, which are drawn from our own model. cleanlab is shown
+with the best of its classifiers on each data set, chosen with the true labels: the comparison favours it. A line of the
+picture is the mean over the same data sets as a line of docs/results.md.
 """
 
 from __future__ import annotations
@@ -11,18 +12,22 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from statistics import fmean
+from textwrap import fill
 from typing import NamedTuple
 
 import pandas as pd
 
+from noisybayes.bench.quality.results_page import LINES
+
 ROOT = Path(__file__).resolve().parents[1]
 PICTURE, README = ROOT / "docs" / "img" / "peers.svg", ROOT / "README.md"
 OURS, PEER = ("audit", "inb"), "cleanlab"  # our default: `audit` where it was run (tables of numbers), else `inb`
-PEOPLE = ("livestream", "noisy-ag-news")  # labels that people gave; in the others mistakes are injected
+#: Data sets with the mistakes of people; in the others they are injected.
+PEOPLE = {"noisy-ag-news": "NoisyAG-News", "livestream": "Live Streaming"}
 EQUAL = 0.01  # smaller differences of average precision are not counted
 _PART = re.compile(r"(?<=<!-- peers: begin -->\n).*?(?=<!-- peers: end -->)", re.DOTALL)
-_LEFT, _RIGHT, _WIDTH, _ROW, _TOP = 210, 40, 820, 26, 62  # margins, width, height of a row, above the rows
-_TITLE = "Wrong labels found: average precision (mean over shares of wrong labels), 1 is perfect"
+_LEFT, _RIGHT, _WIDTH, _ROW, _TOP = 390, 45, 900, 28, 66  # margins, width, height of a row, above the rows
+_TITLE = "How well wrong labels are found: average precision of the ranking (1 is perfect)"
 
 
 class Comparison(NamedTuple):
@@ -43,34 +48,44 @@ def comparisons() -> list[Comparison]:
     return [Comparison(name, ours[name], both.at[name, best[name]], best[name]) for name in both.index]
 
 
-def over_noise(found: list[Comparison]) -> list[Comparison]:
-    """Data sets that differ only in the share of wrong labels, as their mean: the picture fits on a screen."""
-    groups: dict[str, list[Comparison]] = {}
-    for each in found:
-        groups.setdefault(re.sub(r"-\d+$", "", each.dataset), []).append(each)
+def by_line(found: list[Comparison]) -> list[Comparison]:
+    """The means of the groups of data sets that docs/results.md shows: the picture fits on a screen."""
+    groups = {title: [each for each in found if re.match(kind, each.dataset)] for title, kind in LINES.items()}
     return [
-        Comparison(name, fmean(each.ours for each in some), fmean(each.peer for each in some), PEER)
-        for name, some in groups.items()
+        Comparison(
+            _titled(title, len(some)), fmean(each.ours for each in some), fmean(each.peer for each in some), PEER
+        )
+        for title, some in groups.items()
+        if some
     ]
+
+
+def _titled(title: str, n: int) -> str:
+    return f"{title[0].upper()}{title[1:]}{f' ({n})' if n > 1 else ''}"
 
 
 def sentences(found: list[Comparison]) -> str:
     higher, lower = (sum(sign * (each.ours - each.peer) > EQUAL for each in found) for sign in (1, -1))
-    people = [f"{each.dataset} {each.ours:.2f} against {each.peer:.2f}" for each in found if each.dataset in PEOPLE]
-    injected = len(found) - len(people)
-    return (
-        f"**Is it better than cleanlab?** On {len(found)} data sets with known wrong labels, its average precision is "
-        f"higher than\ncleanlab's on {higher}, lower on {lower}, and within {EQUAL} on {len(found) - higher - lower}, "
-        "although cleanlab is given the best of its classifiers on each.\n"
-        f"In {injected} of them the mistakes were injected; where people made them, the figures are\n"
-        f"{', '.join(people)}. [Results](docs/results.md) has all peers on one\nscreen, "
-        "[Quality](docs/quality.md) every number, method and data set.\n\n"
-        "![Average precision of noisybayes and of cleanlab on each data set](docs/img/peers.svg)\n"
+    by_people = {each.dataset: each for each in found if each.dataset in PEOPLE}
+    people = [
+        f"{by_people[key].ours:.2f} against {by_people[key].peer:.2f} on {name}"
+        for key, name in PEOPLE.items()
+        if key in by_people
+    ]
+    prose = (
+        f"**Is it better than cleanlab?** On {len(found)} data sets with known wrong labels, noisybayes ranks the "
+        f"wrong labels better than cleanlab on {higher}, worse on {lower}, and equally well (average precision within "
+        f"{EQUAL}) on {len(found) - higher - lower}, although cleanlab gets the best of its classifiers on each. On "
+        f"the {len(people)} data sets with mistakes made by people, the average precision is {' and '.join(people)}; "
+        "in the others the mistakes were injected. [Results](docs/results.md) compares all methods on one screen, and "
+        "[Quality](docs/quality.md) has every number."
     )
+    picture = "![Average precision of noisybayes and of cleanlab on groups of data sets](docs/img/peers.svg)"
+    return f"{fill(prose, 120, break_on_hyphens=False)}\n\n{picture}\n"
 
 
 def render(found: list[Comparison]) -> str:
-    found = over_noise(found)
+    found = by_line(found)
     height = _TOP + _ROW * len(found) + 34
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" font-family="sans-serif" role="img">',

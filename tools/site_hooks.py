@@ -62,6 +62,8 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         target, text = site_target(match["target"], source), _CODE_OR_LINK.sub(rewritten, match["text"])
         return text if target is None else f"[{text}]({target})"
 
+    if "\n## " not in markdown:
+        page.meta.setdefault("hide", ["toc"])  # an empty table of contents would only take room from wide tables
     if source.parent.name == "gallery" and source.stem != "index":
         markdown += f"\n[Download it as a notebook]({source.stem}.ipynb)\n"
     return _CODE_OR_LINK.sub(rewritten, _BADGE.sub("", markdown))

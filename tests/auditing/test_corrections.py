@@ -65,7 +65,7 @@ def test_labels_that_are_right_are_left_alone_or_the_audit_cannot_tell(n, seed):
     found = audit(BernoulliINB().fit(data.X, data.true), data.X, data.true)
     assert found.findings.n_corrected < 0.02 * n
     assert found.rate.low == 0.0
-    told = any("cannot tell wrong labels from unclear rows" in warning for warning in found.warnings)
+    told = any("cannot be distinguished from ambiguous rows" in warning for warning in found.warnings)
     assert found.noise_rate < 0.02 or told
 
 

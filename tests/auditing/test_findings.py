@@ -21,7 +21,7 @@ LABELS = {
 }
 RULES = [{}, {"precision": 0.7}, {"budget": 40}, {"budget": 10_000}]
 LEARNED_FROM = (
-    "The rows were scored by a model that may have learned from their own labels (they are not the rows of its robust "
+    "The rows were scored by a model that may have learned from their own labels (they were not part of its robust "
     "fit): P(wrong) may be too low."
 )
 
@@ -176,7 +176,7 @@ def test_there_is_no_evidence_against_a_label_that_is_missing():
     model, X, y, _ = fitted()
     found = quick(model, X, y)
     assert [why.row for why in found.evidence([1, 2])] == [1, 2]
-    with pytest.raises(ValueError, match="row 25 has no label that anything could speak against; leave it out"):
+    with pytest.raises(ValueError, match="row 25 has no label to question; leave it out"):
         found.evidence([1, 25])
 
 

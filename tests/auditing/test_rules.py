@@ -106,8 +106,8 @@ def test_ties_are_in_the_order_of_the_rows():
         (
             Rule(),
             "posterior",
-            "the rows with the highest P(wrong): as many as have another label with a probability above 40 %, averaged "
-            "over a reading with the given label and one without it",
+            "the rows with the highest P(wrong), as many as have another label with a probability above 40 %, "
+            "averaged over the posteriors with and without the given label",
         ),
         (Rule(0.8), "precision", "the longest list of which at least 80 % are expected to be wrong"),
         (Rule(budget=1_500), "budget", "the 1,500 rows whose labels are most probably wrong"),

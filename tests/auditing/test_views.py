@@ -125,7 +125,7 @@ def test_given_probabilities_join_or_stand_alone(tmp_path: Path) -> None:
 def test_probabilities_that_know_the_labels_are_doubted() -> None:
     P = np.eye(3)[np.searchsorted(NAMES, FRAME["label"].to_numpy())] * 0.85 + 0.05
     found = audit(FRAME, label="label", pred_probs=P)
-    assert any("may come from a model that had learned these very labels" in warning for warning in found.warnings)
+    assert any("may come from a model trained on these very labels" in warning for warning in found.warnings)
     assert not any(
         "very labels" in warning for warning in audit(FRAME, label="label", pred_probs=probabilities()).warnings
     )
@@ -138,7 +138,7 @@ def test_vectors_come_as_array_file_or_column(tmp_path: Path) -> None:
     by_array = audit(noise, label="label", embeddings=vectors)
     assert "embeddings" in by_array.findings.judged.views
     assert "naive-bayes" not in by_array.findings.judged.views  # a column of noise says nothing
-    assert any("naive-bayes says little" in note for note in by_array.run.notes)
+    assert any("naive-bayes explains little" in note for note in by_array.run.notes)
     assert ap(by_array) > 0.7
     alone = audit(noise, label="label", embeddings=vectors, views=("embeddings",))
     np.save(tmp_path / "v.npy", vectors)
@@ -217,7 +217,7 @@ def test_vectors_that_say_nothing_are_dropped_without_a_trace() -> None:
     vectors = np.random.default_rng(0).normal(size=(len(TEXTS), 8))
     found, alone = (audit(TEXTS, label="label", text="text", **given) for given in ({"embeddings": vectors}, {}))
     assert found.findings.judged.views == ("naive-bayes",)
-    assert any("embeddings says little of the labels, and was dropped" in note for note in found.run.notes)
+    assert any("embeddings explains little of the labels and was dropped" in note for note in found.run.notes)
     assert np.array_equal(found.table["p_wrong"], alone.table["p_wrong"])
 
 

@@ -28,7 +28,7 @@ from ..robust.label_weights import LabelWeights, Weighted
 from .judged import Judged
 from .one_step import Gradient, curvature, gradient, gradient_by_weights, step
 
-#: From so many rows on, a sample tells what a step changes.
+#: From this many rows on, a sample is used.
 MANY_ROWS = 20_000
 # Rows of that sample.
 _FEW_ROWS = 10_000

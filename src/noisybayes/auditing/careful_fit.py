@@ -2,7 +2,7 @@
 
 The fit has one temperature for all classes. Where two of them overlap, a temperature that suits the other pairs makes
 their scores too sure, and the matrix has to explain the labels that do not follow: ambiguity becomes mislabeling. Here
-every pair of classes may have scores of its own worth, and the matrix must earn its place:
+every pair of classes may have scores of its own worth, and the labels must support the matrix:
 
     logits = S + S D + offset,   S = factor * scores of the fit,   D symmetric with a normal prior
 
@@ -37,7 +37,7 @@ _MOST_CLASSES = 40
 _START_DIAGONAL = 0.95
 # Nats per row by which the start from the fit must end higher.
 _MUST_GAIN = 0.0075
-# Nats of total gain over "all right" at which the matrix counts for half.
+# Total gain over "all right", in nats, at which the matrix has weight one half.
 _HALF = 3.0
 
 

@@ -1,13 +1,14 @@
-"""Two lists with two rules: rows to look at, and labels to change unseen.
+"""Two lists with two rules: suspects to review, and corrections to apply without review.
 
-Suspects are worth a look: the rows with the highest P(wrong), as many as there are rows where some other label has a
-mean probability above SUSPECT, with and without the given label. The given label itself is evidence where mistakes
-follow the class, and none where people slip on unclear rows; the mean counts well on both (chosen on audits of texts
-and tables with known mistakes of both kinds), and P(wrong) ranks better.
+Suspects are the rows with the highest P(wrong), as many as there are rows where some other label has a mean probability
+above SUSPECT, with and without the given label. The given label is evidence where mistakes depend on the class, but not
+where people make mistakes on ambiguous rows; the mean gives a good length in both cases (chosen on audits of texts and
+tables with known mistakes of both kinds), and P(wrong) ranks better.
 
-A correction must not do harm: the label is changed only where another one is probable even if labels are all right, and
-by the careful reading; and only if the careful reading doubts enough labels to tell mistakes from unclear rows at all,
-and every true class gets its own label more often than any other, so that the names of the classes are certain.
+A correction must not do harm: the label is changed only where another one is probable even if all labels are right, and
+under the careful model; and only if the careful model expects enough wrong labels to distinguish mistakes from
+ambiguous rows at all, and every true class receives its own label more often than any other, so that the class names
+are certain.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from .judged import Judged
 from .noise_rate import LEAST_TOLD
 from .row_results import Correct
 
-# Mean probability of another label above which a label is changed unseen.
+# Mean probability of another label above which a label is corrected.
 CORRECT = 0.6
-# With fewer doubts than this, labels that are all right may look the same.
+# Below this share of expected wrong labels, clean labels may look the same.
 _FEW = 0.1
 # A pair is named if the fit sees at least this confusion, and the careful reading less than half of it.
 _CONFUSED = 0.1
@@ -39,7 +40,7 @@ _FEWEST_ROWS = 10
 
 RULE = (
     f"a label is changed only if another one has a probability above {whole_percent(CORRECT)}, on average over two "
-    "readings: one assumes that all labels are right, the other calls a row unclear rather than its label wrong"
+    "conservative models: one assumes that all labels are right, the other prefers an ambiguous row to a wrong label"
 )
 
 
@@ -83,13 +84,13 @@ def warnings_of_corrections(
     found = []
     if sums.wrong < LEAST_TOLD <= 2.5 * estimate and len(judged.classes) > 1:
         found.append(
-            "The columns cannot tell wrong labels from unclear rows: labels that are all correct could look like this. "
+            "Wrong labels cannot be distinguished from ambiguous rows here: clean labels could look the same. "
             "So no label is corrected. Check 50 rows drawn at random to find out how many are wrong."
         )
     elif n_changed and sums.wrong < _FEW:
         found.append(
-            f"Only {whole_percent(sums.wrong)} of the labels are in question, and correct labels can look the same. "
-            "Look at some of the corrected labels before you use them."
+            f"Only {whole_percent(sums.wrong)} of the labels are in question, and clean labels can look the same. "
+            "Check some of the corrected labels before you use them."
         )
     pairs = _unclear_pairs(judged, careful)
     if pairs:

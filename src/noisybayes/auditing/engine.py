@@ -12,7 +12,7 @@ from ..data.errors import InputError
 if TYPE_CHECKING:
     from distributed import Client
 
-#: For workers to remove what they keep; who is gone has nothing to remove.
+#: Time for workers to remove their files.
 _SECONDS_TO_TIDY = 10
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 # Coverage of the intervals.
 LEVEL = 0.9
-# Expected rows of a pair of labels that is told.
+# Expected rows of a pair of labels that is reported.
 _LEAST_ROWS = 0.5
 
 

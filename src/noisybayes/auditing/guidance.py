@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from .._shares import about, percent
 from .source_guidance import source_advice
 
-# Things that are said; who gets more advice follows less of it.
+# Maximum number of recommendations; more would not be followed.
 _MOST = 3
 # Expected wrong labels that a thing must be about, and its share of all of them.
 _LEAST_ROWS, _LEAST_SHARE = 10.0, 0.1

@@ -1,4 +1,4 @@
-"""Whether the mislabeling matrix has earned its place: do the labels show that mistakes follow the class?
+"""Whether the labels support the mislabeling matrix: do they show that mistakes depend on the class?
 
 The matrix explains labels that the features do not. So does "all labels are right, and scores are worth less than the
 fit took them for". The two are compared by the log-likelihood of the labels, out of fold, less one nat for each number

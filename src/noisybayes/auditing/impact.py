@@ -4,7 +4,7 @@
 
 Binary features are simulated (`simulated_impact`). Of other features true labels are drawn from their posteriors, naive
 Bayes is learned from them and from the labels as given, both out of fold, and both are measured against the drawn
-labels. That goes in a circle where posteriors are vague, so that no cost is told there.
+labels. That goes in a circle where posteriors are vague, so no cost is reported there.
 
 The accuracies themselves come from predictions out of fold: with C[y, p] the counts of given label and prediction and M
 the mislabeling matrix, C = M J for the counts J of true label and prediction, if mistakes do not depend on the row.
@@ -42,7 +42,7 @@ _MANY_ROWS = 20_000
 _VAGUE = 0.15
 # Rows that tell it.
 _ROWS_TO_JUDGE = 10_000
-# Of a wider interval the ends are told, and not its middle. It is told all the same: where most intervals are wide, the
+# Of a wider interval only the ends are reported. It is still reported: where most intervals are wide, the
 # few narrow ones are so by chance, and alone hold the truth too seldom (weak features: 53 % of those up to 0.2, 96 % of
 # all).
 _WIDE = 0.15
@@ -88,7 +88,7 @@ class DrawnLabels(NamedTuple):
 def impact(judged: Judged, matrix: Interval, level: float, seed: int) -> tuple[Impact | None, str]:
     """What mistakes cost, or None and the reason why it cannot be known. matrix : (K, K) with its ends"""
     if judged.training is None:
-        return None, "the rows are not those of a robust fit"
+        return None, "the rows were not part of a robust fit"
     found = judged.training.found
     if not found.problem.source.additive:
         return None, "this classifier takes too long to refit many times"

@@ -21,27 +21,27 @@ from ..robust.recalibration import adjust, pin_verified, recalibrate
 from .bootstrap import MANY_ROWS, Bootstrapped, Draws, calibrations, can_relearn, draws_of
 from .judged import Judged
 
-# A standard deviation from 25 draws is right to a seventh, and Student's t makes up for it.
+# A standard deviation from 25 draws has an error of about a seventh, which Student's t allows for.
 DRAWS = 25
 # Of many rows, so many draws learn scores of their own.
 _RELEARNED_DRAWS = 6
-# Few draws may tell too much of it by chance.
+# Few draws may overstate it by chance.
 _MOST_INFLATION = 4.0
 # The pseudo-rows of the fit steady one estimate; among many they would only narrow the spread.
 _PSEUDO_ROWS = 1.0
-# More rows than these are sampled, and the spread is scaled: it falls with the root of their number.
+# More rows than these are sampled, and the spread is scaled: it falls with the square root of their number.
 _MOST_ROWS = 100_000
 # As many scores of all draws together as fit into some memory.
 _MOST_SCORES = 20_000_000
-# Fits are dear, and Student's t makes up for their number again.
+# Fits are expensive, and Student's t allows for the small number.
 _DRAWS_ONE_BY_ONE = 8
 # Beyond this many classes, and for structures with constraints of their own, draws are fitted one by one.
 _MOST_CLASSES = 150
-# Nats per row: a draw starts at the fit and has little way to go.
+# Nats per row: a draw starts at the fit, near its maximum.
 _TOLERANCE = 1e-6
-# A share is kept this far from 0 and 1, where log-odds have no end.
+# A share is kept this far from 0 and 1, where log-odds are infinite.
 _LEAST = 1e-6
-# Fewer verified labels than this say too little of the others, as in the fit.
+# Fewer verified labels than this say too little about the others, as in the fit.
 _FEWEST_VERIFIED = 10
 
 
@@ -81,7 +81,7 @@ def intervals(judged: Judged, level: float, draws: int | None, seed: int) -> Int
     # what hardly any row speaks of varies by what is not in the sample: at least as much as one row more or less
     wrong = judged.counts.sum(axis=1) - np.diag(judged.counts)
     floors = _Numbers(*(1.0 / (expected + 1.0) for expected in (judged.counts, np.asarray(wrong.sum()), wrong)))
-    # of many rows, or of a sample, or where other views joined, only the spread is told
+    # of many rows, or of a sample, or where other views joined, only the spread is known
     own_centre = m == n < MANY_ROWS and judged.naive_bayes is None
     ends = [
         _interval(one[0], values[:-1], values[-1] if own_centre else one[0], factor * m / n, level, floor)

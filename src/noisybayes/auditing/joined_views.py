@@ -122,7 +122,7 @@ def join_views(judged: Judged, features: Features, names: tuple[str, ...], given
     explained = {name: _explained(judged, {name: view}) for name, view in views.items()}
     kept = _kept(judged, views, explained)
     notes = [f"views: {', '.join(f'{name} ({max(explained[name], 0.0):.0%} explained)' for name in kept)}"]
-    notes += [f"the view {name} says little of the labels, and was dropped" for name in views if name not in kept]
+    notes += [f"the view {name} explains little of the labels and was dropped" for name in views if name not in kept]
     return Joined(judged if tuple(kept) == (NAIVE_BAYES,) else _judged_by(judged, kept), tuple(notes))
 
 
@@ -235,6 +235,6 @@ def _warnings(views: dict[str, ViewScores], observed: Array | None) -> tuple[str
         return ()
     return (
         f"The given probabilities agree with {agree[PRED_PROBS]:.1%} of the labels, and no other view with more than "
-        f"{others:.1%}: they may come from a model that had learned these very labels. Use out-of-sample "
+        f"{others:.1%}: they may come from a model trained on these very labels. Use out-of-sample "
         "probabilities, such as those of sklearn.model_selection.cross_val_predict.",
     )

@@ -111,7 +111,7 @@ class Judged:
     data: Dataset  # the rows in their folds; None once the audit is made
     fitted: Reweighted  # scores of the rows, and what they are worth
     posterior: TrainingPosterior
-    training: TrainingFit | None  # None: the rows are not those of a robust fit, and their scores may have seen them
+    training: TrainingFit | None  # None: the rows were not part of a robust fit, and their scores may have seen them
     observed: Array | None  # (n,) codes; K where there is no label; None where rows stay on a cluster
     verified: Array | None  # (n,) codes; -1 where not known
     X: Any  # of all rows: as prepared for the model, or stored

@@ -8,7 +8,7 @@ import numpy as np
 from ..dataset.tree import Array
 from .judged import Labelers
 
-# Labels that tell less than this share of what there is to tell are hardly better than chance.
+# Labels with less than this share of the possible information are hardly better than chance.
 _LEAST_TOLD = 0.05
 # Labels of a labeler, and rows of a class among them, below which nothing is said.
 _FEWEST_LABELS, _FEWEST_ROWS = 20, 10

@@ -39,7 +39,7 @@ def join_labelers(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]
     if table.several is None and table.roles.labeler is None:
         return judged, ()
     if judged.training is None:
-        return judged, ("there are too few rows to tell labelers apart, so the column was left out",)
+        return judged, ("there are too few rows to compare labelers, so the column was left out",)
     return _join_several(judged, table) if table.several is not None else _join_one(judged, table)
 
 
@@ -67,7 +67,7 @@ def _join_one(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]]:
     who[labeled] = code[labeled]
     evidence = RowEvidence(model.added_evidence(found, judged.observed, found.mislabel), who, words)
     told = _described(column, names, model, found)
-    note = f"labelers: {column!r} ({len(names)}, each with a mislabeling matrix of its own)"
+    note = f"labelers: {column!r} ({len(names)}, each with its own mislabeling matrix)"
     return replace(judged_with(judged, evidence, found.mislabel), labelers=told), (note,)
 
 
@@ -122,7 +122,7 @@ def _names_and_codes(table: Table, column: str) -> tuple[tuple[str, ...], Array]
     if len(names) > max(2, MOST_LABELERS * len(given)):
         raise InputError(
             f"--labeler: the column {column!r} has {len(names):,} distinct values in {len(given):,} rows, and looks "
-            "like an identifier; name the column that tells who labeled a row"
+            "like an identifier; name the column that says who labeled a row"
         )
     code = given.cast(pl.Enum(names)).to_physical().cast(pl.Int64).fill_null(len(names)).to_numpy()
     return tuple(names.to_list()), np.asarray(code)

@@ -4,7 +4,7 @@ Labels and features alone cannot tell a mistake on an unclear row from an unclea
 interval with a probability, only what is plausible: at least most of what the careful reading doubts, at most what
 labels that are all right would leave unexplained.
 
-With m rows checked at random, their share of wrong labels is right whatever the model is worth; the model only makes it
+With m rows checked at random, their share of wrong labels is right however good the model is; the model only makes it
 more exact (a control variate). With w = wrong, f how little the model expects the label, and F the mean of f over all N
 rows:
 
@@ -35,9 +35,9 @@ from .judged import Judged
 _AT_LEAST = (0.6, -0.02)
 # And the share of labels that the features do not explain, within these.
 _AT_MOST = (1.2, 0.02)
-#: Doubts below this share cannot be told from none: labels that are all right look the same.
+#: An expected share of wrong labels below this cannot be distinguished from zero: clean labels look the same.
 LEAST_TOLD = 0.05
-# Rows that steady the estimated gain of the control variate.
+# Pseudo-rows that stabilise the estimated gain of the control variate.
 _STEADYING_ROWS = 10
 # The least share of the variance that the control variate leaves: few checks may agree with it by chance.
 _LEAST_LEFT = 0.1
@@ -49,7 +49,7 @@ class NoiseRate(NamedTuple):
     estimate: float
     low: float
     high: float
-    level: float | None  # probability that the interval covers; None: a range of what is plausible
+    level: float | None  # probability that the interval covers; None: a plausible range
     n_checked: int  # rows that were drawn at random and checked
     method: str
 
@@ -98,9 +98,7 @@ def _range(judged: Judged, estimate: float, sums: Sums) -> NoiseRate:
     known_wrong, known_right = _known(judged)
     low = max(min(low, estimate), known_wrong)
     high = min(max(high, estimate), 1.0 - known_right)
-    return NoiseRate(
-        estimate, low, max(high, low), None, 0, "range of what is plausible without rows checked at random"
-    )
+    return NoiseRate(estimate, low, max(high, low), None, 0, "plausible range without rows checked at random")
 
 
 def _known(judged: Judged) -> tuple[float, float]:

@@ -16,9 +16,9 @@ from ..model.mislabel import constant_rate
 _SPREAD = 0.3
 # Nats per row and square of an offset: hardly any, since offsets must say what scores get wrong.
 _MOST_PENALTY = 0.001
-# A bound on the steps of the solver.
+# Maximum number of solver steps.
 _STEPS = 60
-#: Keeps a label that no class allows from becoming nan.
+#: Avoids nan for a label that is impossible for every class.
 TINY = 1e-300
 
 

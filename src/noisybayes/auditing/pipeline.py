@@ -87,50 +87,51 @@ def audit(
     X, y : array-like of shape (n_samples, n_features) and (n_samples,)
         Features and labels, if `data` is a classifier.
     label, text, categorical, numeric, binary, id, verified : str or list of str
-        Names of columns; what is not named is guessed. `verified` has true labels where they are known. Several label
-        columns are those of several labelers, partly empty: `Audit.consensus` has what they agree on.
+        Names of columns; those not named are guessed. `verified` has known true labels and empty cells elsewhere. Give
+        one label column per labeler if rows have several labels; `Audit.consensus` combines them.
     verified_random : str or array-like of shape (n_samples,), optional
-        True labels of rows that were drawn at random: a column, or the file that `Audit.save(sample=50)` wrote, filled
-        in; with a classifier an array, None or nan where not known. "no_class" where none of the classes fits.
+        True labels of rows drawn at random: a column, or the completed file from `Audit.save(sample=50)`; with a
+        classifier an array, None or nan where unknown. "no_class" where none of the classes applies.
     second_opinion : str, optional
-        A column of labels by somebody or something else (an old model, rules), empty where there is none: one more
-        labeler, with a mislabeling matrix of its own. It must not have been made from the labels.
+        A column of labels from another source (an old model, rules, other people); cells may be empty. It is treated as
+        one more labeler with its own mislabeling matrix, and must not be derived from the labels.
     labeler : str, optional
-        The column that tells who labeled a row: each labeler gets a mislabeling matrix, drawn towards that of all. If
-        values of `id` occur several times, each line has the label of one labeler.
+        The column that says who labeled each row; each labeler gets a mislabeling matrix, shrunk towards the overall
+        one. If values of `id` occur several times, each line has the label of one labeler.
     source : str or list of str, optional
         Columns on which mistakes may depend, such as a channel or a date: categories, numbers or times. `Audit.sources`
-        has how often labels of each level are wrong. A source is not a feature.
+        has the error rate of each level. A source is not a feature.
     anonymous : bool, default False
-        Labelers have numbers instead of names in everything that comes out.
+        Show numbers instead of the names of labelers in all outputs.
     missing_label : str, optional
-        What stands in the label column where there is no label (besides nothing).
+        Value that marks a missing label, besides an empty cell.
     keep_variants : bool, default False
-        Labels that differ only in case, spaces, punctuation or Unicode form are classes of their own.
+        Treat labels that differ only in case, spaces, punctuation or Unicode form as different classes.
     precision, budget : float or int, optional
-        Suspects are the longest list of that expected precision, or that many rows; by default those for which another
-        label is more probable than the given one.
+        Suspects are the longest list with this expected precision, or this many rows; by default the rows with the
+        highest P(wrong), as many as have another label with a probability above 40 % (on average over the posteriors
+        with and without the given label).
     level : float, default 0.9
         Coverage of the intervals.
     settings : TextSettings, optional
-        How texts become words.
+        Vocabulary and weighting of texts.
     families : dict, optional
         Feature families by kind of column (text, categorical, binary, numeric): `{"numeric": "bernoulli"}`.
     mislabel : str, default "full"
         Structure of the mislabeling matrix: "full", "symmetric", "uniform", or "ordinal" for labels on a scale.
     views : "auto" (default), or names of `noisybayes.views.VIEWS` and "naive-bayes"
-        What scores the rows. By default naive Bayes, and of tables of numbers up to 20,000 rows also logistic
-        regression, nearest neighbours and trees; `("naive-bayes",)` is naive Bayes alone.
+        Classifiers that score the rows. By default naive Bayes and, for tables of numbers of up to 20,000 rows, also
+        logistic regression, nearest neighbours and trees; `("naive-bayes",)` is naive Bayes alone.
     pred_probs : array-like of shape (n_samples, n_classes), data frame with a column per class, or file; optional
-        Out-of-sample probabilities of a model of yours, as one more view. Columns of an array are in the sorted order
-        of the labels.
+        Out-of-sample probabilities from your own model, as one more view. The columns of an array are in the sorted
+        order of the labels.
     embeddings : array-like of shape (n_samples, n_dimensions), file, or name of a column of lists; optional
         Vectors of the rows, such as sentence embeddings, as two more views (linear and neighbours).
     embed : str, optional
-        A model of sentence-transformers, a folder or a name in the local cache, that makes such vectors of the texts.
+        A sentence-transformers model that embeds the texts: a folder, or a name in the local cache.
     estimator : classifier of scikit-learn with predict_proba, optional
-        Fitted without each fold in turn, to the texts if there is one column of text and no other, else to a data frame
-        of the columns, as one more view.
+        One more view, fitted without each fold in turn: to the texts if the only feature is one text column, otherwise
+        to a data frame of the columns.
     memory : int or str, optional
         Memory limit such as "2GB"; rows of a file beyond it are kept on disk. Very large files always are.
     engine, scheduler : "local" (default), "dask" or a function map_sum(fn, parts); address of the Dask scheduler
@@ -138,11 +139,15 @@ def audit(
     encoding : str, optional
         Encoding of a text file; by default it is detected.
     new_rows : bool, default False
-        The rows X are not those that the classifier was fitted to.
+        True if the classifier was not fitted to the rows of X.
     random_state : int, default 0
         Seed of folds and intervals.
     progress : callable, optional
         Called with the name of each stage.
+
+    Returns
+    -------
+    Audit
     """
     asked = AuditOptions(precision, budget, level)
     if isinstance(data, LatentLabelModel):

@@ -111,7 +111,7 @@ def random_checks(
     checked, weights, none = _checked(table, labels, missing_label, where) if asked else ({}, {}, {})
     none = {**dict.fromkeys(table.no_class, 1.0), **none}
     drawn = [row for row in none if table.no_class.get(row, True)]
-    said = [f"no row is filled in in {where}, so nothing is known of rows drawn at random"]
+    said = [f"no row is filled in in {where}, so there are no rows checked at random"]
     said = said if asked and not checked and not drawn else []
     labels = _verified(labels, checked, table.roles.verified, where)
     labels, no_class = _without_class(labels, none, drawn)

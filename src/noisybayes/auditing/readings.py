@@ -14,7 +14,7 @@ from ..robust.two_readings import TwoReadings
 
 
 def read_in_two_ways(data: Dataset, fitted: Reweighted, share: float) -> Reweighted:
-    """Of rows in memory. share : how far the matrix has earned its place, from 0 to 1"""
+    """Of rows in memory. share : how far the labels support the matrix, from 0 to 1"""
     true, prior, observed, weight = data.collect(partial(_of_block, fitted=fitted))
     return fitted._replace(readings=TwoReadings.balanced(true, prior, observed, weight, share))
 

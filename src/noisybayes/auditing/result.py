@@ -44,15 +44,15 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """What an audit says about the labels of a table; `audit` returns it.
+    """The result of `audit`.
 
     Attributes
     ----------
     table : DataFrame
-        One row per example, with the index of the data frame that was audited: given, suggested, p_wrong (missing where
+        One row per example, with the index of the audited data frame: given, suggested, p_wrong (missing where
         there is no label), p_suggested, corrected, suspect, verified.
     suspects : DataFrame
-        The suspect rows, the most suspicious first, with the columns of labels and texts beside them.
+        The suspect rows, most suspicious first, with the label and text columns.
     health : DataFrame
         One row per label, the one with the most wrong labels first.
     labelers : DataFrame or None
@@ -61,7 +61,7 @@ class Audit:
         One row per level of each source: labeled rows, share of wrong labels with its interval, and a note; None if
         `source` was not named.
     consensus : DataFrame or None
-        One row per example with several labels: the most probable label by all of them and the columns, its
+        One row per example with several labels: the most probable label given all labels and features, its
         probability, the number of labels, and the share of them that agree. None if every row has one label.
     noise_rate : float
         Estimated share of wrong labels.
@@ -69,18 +69,18 @@ class Audit:
         P(observed | true), as [observed, true].
     rate : NoiseRate
         The share of wrong labels with `low` and `high`: an interval if rows were checked at random, else (`level` is
-        None) a range of what is plausible.
+        None) a plausible range.
     intervals : Intervals
-        Estimate, low and high of `mislabel_matrix`, `noise_rate` and `wrong_by_label`, provided that mistakes do not
-        depend on the row.
+        Estimate, low and high of `mislabel_matrix`, `noise_rate` and `wrong_by_label`; valid if mistakes depend
+        on the class only.
     by_class, confused_pairs : DataFrame
-        Rows per label and share of wrong ones; pairs of labels by how often one stands where the other should.
+        Rows per label and share of wrong ones; pairs of labels by how often one is given instead of the other.
     impact : Impact or None
-        Accuracy that the wrong labels cost; None where it cannot be known (`findings.impact_reason` says why).
+        Accuracy that the wrong labels cost; None where it cannot be estimated (`findings.impact_reason` says why).
     contradictions : DataFrame
-        Checked rows whose label was kept although it is most probably wrong: worth a second look.
+        Checked rows whose label was kept although it is most probably wrong; check them again.
     warnings : list of str
-        Reasons not to trust these numbers.
+        Reasons to doubt the results.
     model : estimator
         The fitted classifier.
     """
@@ -244,11 +244,15 @@ class Audit:
         return self._made[name]
 
     def random_sample(self, size: int = 50, weighted: bool = False) -> pd.DataFrame:
-        """Rows drawn at random to be checked: row (from 1 on), id, given, true_label (to be filled in), and the
-        columns. A larger sample begins with the smaller.
+        """Rows drawn at random for checking: row (from 1), id, given, true_label (for you to fill in), and the columns.
 
-        weighted : rows whose label is less certain have up to twice the chance and more, which makes the rate more
-            exact; the column `weight` must then stay in the file that is given back as `verified_random`
+        Parameters
+        ----------
+        size : int, default 50
+            Number of rows. A larger sample begins with the smaller one.
+        weighted : bool, default False
+            Draw rows with less certain labels more often, which makes the estimated rate more precise; keep the column
+            `weight` in the file that you pass as `verified_random`.
         """
         from .random_checks import sample_frame
 
@@ -269,10 +273,16 @@ class Audit:
         return json.dumps(self.summary(), ensure_ascii=False, indent=1)
 
     def save(self, folder: str | Path, format: str = "csv", sample: int | None = None) -> Path:
-        """Write report, tables, JSON and model into a folder that is new or empty or holds an earlier audit.
+        """Write report, tables, JSON and model to a folder that is new, empty or contains an earlier audit.
 
-        format : of the tables: "csv", "parquet" or "xlsx"
-        sample : also write this many rows drawn at random to check, as to_check.csv
+        Parameters
+        ----------
+        folder : str or Path
+            The folder.
+        format : {"csv", "parquet", "xlsx"}, default "csv"
+            Format of the tables.
+        sample : int, optional
+            Also write this many rows drawn at random to to_check.csv, for you to check.
         """
         from ..report.outputs import write_audit
 

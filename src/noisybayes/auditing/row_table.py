@@ -118,5 +118,5 @@ class RowTable:
         given = self.observed[rows]
         if (given == len(self.classes)).any():
             row = rows[np.argmax(given == len(self.classes))]
-            raise ValueError(f"row {row} has no label that anything could speak against; leave it out")
+            raise ValueError(f"row {row} has no label to question; leave it out")
         return Said(given, self.suggested[rows], self.p_wrong[rows], self.p_suggested[rows])

@@ -28,8 +28,8 @@ class Rule(NamedTuple):
         if self.budget is not None:
             return f"the {self.budget:,} rows whose labels are most probably wrong"
         return (
-            "the rows with the highest P(wrong): as many as have another label with a probability above 40 %, averaged "
-            "over a reading with the given label and one without it"
+            "the rows with the highest P(wrong), as many as have another label with a probability above 40 %, "
+            "averaged over the posteriors with and without the given label"
         )
 
     def check(self) -> None:

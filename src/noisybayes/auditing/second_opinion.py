@@ -43,7 +43,7 @@ _CHANCE = 0.01
 # An opinion that agrees with this share of the labels may have been made from them, if the columns fail to predict this
 # many times as many labels as it contradicts.
 _TOO_GOOD, _TIMES_WORSE = 0.98, 4.0
-# More distinct values than these are no opinion on a few classes.
+# A column with more distinct values is not an opinion on a few classes.
 _MOST_VALUES = 1_000
 
 

@@ -38,7 +38,7 @@ _LEAST_TOLD = 0.05
 _FREE = 1e-6
 # Rows that draw the class shares of each level to those of all.
 _SHARE_ROWS = 20.0
-# Probabilities are kept this far from 0 and 1, where log-odds have no end.
+# Probabilities are kept this far from 0 and 1, where log-odds are infinite.
 _LEAST = 1e-6
 
 

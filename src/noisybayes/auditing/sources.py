@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 #: Coverage of the intervals of error rates.
 LEVEL = 0.9
-# Shares are kept this far from 0 and 1, where log-odds have no end.
+# Shares are kept this far from 0 and 1, where log-odds are infinite.
 _LEAST = 1e-6
 
 
@@ -51,7 +51,7 @@ def join_sources(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]]
     if not table.roles.source:
         return judged, ()
     if judged.training is None:
-        return judged, ("there are too few rows to tell sources apart, so they were left out",)
+        return judged, ("there are too few rows to compare sources, so they were left out",)
     known = [_levels_of(table, column) for column in table.roles.source]
     notes = [
         f"the source {one.column!r} was left out: it is {one.names[0]!r} in every row"

@@ -23,13 +23,13 @@ from .source_summary import levels_of_rows, sources_summary
 
 # Version of audit.json.
 FORMAT = 1
-#: Rows to check at random that are asked for.
+#: Suggested number of rows to check at random.
 SAMPLE = 50
-# Confused pairs that are listed: nobody reads more.
+# Maximum number of confused pairs listed.
 _MOST_PAIRS = 50
 # Points of accuracy; fewer would be shown as none.
 _LEAST_POINTS = 0.05
-# Columns that are named as the reason of a suspect.
+# Maximum number of columns listed as evidence.
 _EVIDENCE = 12
 
 
@@ -129,8 +129,8 @@ def _about_the_rate(rate: NoiseRate) -> str:
     if rate.n_checked:
         return f"From {rate.n_checked:,} rows checked at random; four times as many would halve the interval."
     return (
-        "Without rows checked at random this is a range of what is plausible: labels and features alone cannot tell a "
-        f"mistake from a row that is merely unclear. Check {SAMPLE} rows drawn at random to find out."
+        "Without rows checked at random this is a plausible range: labels and features alone cannot distinguish a "
+        f"mistake from an ambiguous row. Check {SAMPLE} rows drawn at random to find out."
     )
 
 

@@ -46,7 +46,7 @@ class FitOptions:
     memory: int | None = None  # bytes; rows beyond are kept on disk
     beside: Path | None = None  # rows on disk are kept beside this folder, where a run that was cut off finds them
     resume: bool = False
-    announce: Callable[[int, Path], None] | None = None  # is told the bytes on disk, and where
+    announce: Callable[[int, Path], None] | None = None  # called with the bytes on disk, and where
     families: Mapping[str, str] = field(default_factory=dict)  # of `FAMILIES`, by kind of column
     keep_variants: bool = False  # labels that differ only in their spelling are classes of their own
     mislabel: str = "full"  # of `STRUCTURES`

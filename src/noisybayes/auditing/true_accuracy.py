@@ -5,10 +5,10 @@ nobody can measure it, but the audit knows P(true | x, label) of every row:
 
     accuracy = mean of P(true = prediction | x, label)
 
-That holds as far as these probabilities do: if mistakes do not depend on the row, and if the classifier does not make
-the model's own mistakes. Where people slip on unclear rows, fewer of the disagreements are the classifier's: at most it
-is as good as its agreement with what the model takes for most probable by the features alone. Rows checked at random
-make the accuracy hold whatever the model is worth: there the errors are counted, with the model's probability of an
+That is right as far as these probabilities are: if mistakes depend on the class only, and if the classifier does not
+share the errors of the model. Where people make mistakes on ambiguous rows, fewer of the disagreements are errors of
+the classifier: its accuracy is at most its agreement with what the model predicts from the features alone. With rows
+checked at random no assumption is needed: there the errors are counted, with the model's probability of an
 error as the control variate.
 """
 
@@ -31,9 +31,9 @@ _AT_ONCE = 20_000
 _OWN_ERROR = 0.01
 
 ASSUMPTION = (
-    "Without rows checked at random this is a range: the estimate assumes that mistakes do not depend on the row, the "
-    "upper end that people slip on unclear rows, and both that the classifier does not share the mistakes of the "
-    "audit's own model."
+    "Without rows checked at random this is a range: the estimate assumes that mistakes do not depend on the row, "
+    "the upper end that people make mistakes on ambiguous rows, and both that the classifier does not share the "
+    "errors of the audit's own model."
 )
 
 
@@ -41,7 +41,7 @@ class TrueAccuracy(NamedTuple):
     accuracy: float  # against the true labels
     low: float
     high: float
-    level: float | None  # probability that the interval covers; None: a range of what is plausible
+    level: float | None  # probability that the interval covers; None: a plausible range
     as_given: float  # against the labels as given
     recall: Array  # (K,) by true class
     macro_f1: float

@@ -9,9 +9,9 @@ from ..estimators.latent import DRIFT_ALARM, LatentLabelModel
 from ..robust.config import DEFAULT
 from .judged import Judged
 
-# Columns that explain less than this share of the entropy of the labels hardly tell the classes apart.
+# Columns that explain less than this share of the entropy of the labels hardly separate the classes.
 _LEAST_EXPLAINED = 0.05
-# With fewer rows per class, numbers of a class are mostly chance.
+# With fewer rows per class, numbers by class are mostly noise.
 _FEWEST_ROWS_PER_CLASS = 10
 # Rows or classes that a warning lists.
 _MOST_NAMED = 10
@@ -55,7 +55,7 @@ def warnings_of(model: LatentLabelModel, judged: Judged, contradicted: Sequence[
         )
     elif judged.training is None:
         found.append(
-            "The rows were scored by a model that may have learned from their own labels (they are not the rows of its "
+            "The rows were scored by a model that may have learned from their own labels (they were not part of its "
             "robust fit): P(wrong) may be too low."
         )
     return found

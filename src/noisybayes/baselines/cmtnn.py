@@ -20,11 +20,11 @@ class CMTNN(NetworkClassifier):
     """Drops the labels that a truth and a falsity network both reject; a third network learns from the others.
 
     The truth network learns which class a row has, the falsity network which classes it has not: its targets are one
-    minus those of the other. With two classes that is the published method. With more, each class is told from the
+    minus those of the other. With two classes that is the published method. With more, each class is separated from the
     rest; the K tasks of a network share its hidden layers.
 
     It assumes no noise rate and no clean rows, but that a wrong prediction means a wrong label. Both networks judge
-    rows that they have learned from, as published: where rows are few they know wrong labels by heart, and drop little.
+    rows that they have learned from, as published: where rows are few they memorise wrong labels, and drop little.
 
     Parameters
     ----------

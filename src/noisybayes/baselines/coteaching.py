@@ -14,7 +14,7 @@ from .two_networks import TwoNetworksClassifier
 class CoTeaching(TwoNetworksClassifier):
     """Two neural networks; of each mini-batch each learns the rows that its peer finds most probable.
 
-    Networks learn what many labels agree on before they learn single wrong labels by heart, so rows of small loss are
+    Networks learn what many labels agree on before they memorise single wrong labels, so rows of small loss are
     mostly right. A share of each mini-batch is left out: none in the first epoch, growing to `noise_rate`. Each network
     learns from the choice of the other one, so that one's mistakes are not repeated by itself.
 

@@ -23,8 +23,8 @@ class NLNN(NetworkClassifier):
     channel is the confusion of its predictions with those labels. Then, in rounds: P(true | x, observed) of each row
     (E-step); the channel by counting those (M-step); the network is refitted with those as soft targets (M-step).
 
-    The network predicts rows that it has learned from, as in the paper. Where rows are few it knows their labels by
-    heart, wrong ones too, and then the channel looks cleaner than it is.
+    The network predicts rows that it has learned from, as in the paper. With few rows it memorises their labels,
+    including wrong ones, and the channel looks cleaner than it is.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class NLNN(NetworkClassifier):
     objective_history_ : mean log P(observed | x) of the rows that end the rounds, before the first one and after each
 
     Differences from the paper: rounds end by the rows kept aside, and the best round is kept (the paper looks at the
-    rows that were learned from, whose likelihood grows as wrong labels are learned by heart); each round starts from a
+    rows that were learned from, whose likelihood grows as wrong labels are memorised); each round starts from a
     new random network; features are centred; one label per class is added to the counts of the channel; sizes are
     those of PlainNetwork. The first two were chosen with test accuracy on the paper's data in sight.
     """

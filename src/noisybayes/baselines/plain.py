@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class PlainNetwork(NetworkClassifier):
     """A small neural network that takes every label for right.
 
-    Only early stopping and dropout keep it from learning wrong labels by heart. NLNN and NAL start from this network.
+    Only early stopping and dropout keep it from memorising wrong labels. NLNN and NAL start from this network.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a baseline is told: rows with labels as codes, and checked constructor arguments."""
+"""Input of a baseline: rows with encoded labels, and checked constructor arguments."""
 
 from __future__ import annotations
 

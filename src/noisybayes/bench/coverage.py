@@ -86,7 +86,7 @@ def page(rows: list[Row]) -> str:
     calibration = [[name, *(_share_wrong(mine, name) for mine in by_setting.values())] for name in _bins()]
     return f"""## Coverage of the intervals, calibration of P(wrong)
 
-Where the model holds (the paper's simulation): how often intervals of level {LEVEL:.0%} hold the true value, in %.
+Coverage of {LEVEL:.0%} intervals where the model holds (the paper's simulation), in %.
 
 {table(header, covers)}
 {_misses(by_setting)}
@@ -113,9 +113,8 @@ def _misses(by_setting: dict[str, list[Row]]) -> str:
     if not low:
         return ""
     return (
-        f"\nToo low: {'; '.join(low)}. Intervals from this many rows are narrow, so what they miss is due to bias: "
-        "where features are weak, held-out labels often choose to learn from the labels as given, although EM would be "
-        "right.\n"
+        f"\nToo low: {'; '.join(low)}. Intervals from this many rows are narrow, so bias makes them miss: with "
+        "weak features, held-out labels often favour the labels as given, although EM would be right.\n"
     )
 
 

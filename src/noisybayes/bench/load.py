@@ -184,9 +184,9 @@ def page(rows: list[Row]) -> str:
     return f"""## Chat under load
 
 `noisybayes serve` with the example bot and a SQLite store, {first["rate"]} requests per second for {first["seconds"]}
-seconds from {CLIENTS} clients on the same machine (begin a dialog, or say a message, which is classified, answered and
-stored). The wait counts from when a request was due. Lost: answered turns that are not in the store after the server
-was killed (SIGKILL) at the end of the run.
+seconds from {CLIENTS} clients on the same machine (start a dialog, or send a message, which is classified, answered
+and stored). The wait counts from when a request was due. Lost: answered turns that are not in the store after the
+server was killed (SIGKILL) at the end of the run.
 
 {table(header, ([row["rep"], *(row[key] for key in keys)] for row in rows))}
 

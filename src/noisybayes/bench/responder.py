@@ -51,19 +51,19 @@ def page(rows: list[Row]) -> str:
     return f"""## The auto-responder
 
 The Live Streaming dialogs ({size["messages"]:,} messages, {size["dialogs"]:,} dialogs), read as raw text by the
-configuration `{CONFIG}`. {size["splits"]} random splits by dialog, 80 % to learn from; accuracy against the experts'
-labels, in % (mean and standard deviation over the splits). What is learned from are the volunteers' labels, unless it
-says true labels; "the labels themselves" are the volunteers'.
+configuration `{CONFIG}`. {size["splits"]} random splits by dialog, 80 % for training; accuracy against the experts'
+labels, in % (mean and standard deviation over the splits). Methods are trained on the volunteers' labels unless stated
+otherwise; "the labels themselves" are the volunteers'.
 
 {table(["method", "accuracy"], methods)}
 
 The {len(features)} features found in the text equal the given ones for {_percent(mean)} % of the messages on average;
-{least} of them for at least 95 %. The rules were written while looking at half of these dialogs, so that other dialogs
-may agree less. The worst:
+{least} of them for at least 95 %. The rules were written while looking at half of these dialogs, so other dialogs may
+agree less. The worst:
 
 {table(["feature", "given", "found", "equal, %"], worst)}
 
-The bot hands over to a person below its threshold (that of the configuration was chosen with these shares in sight):
+The bot hands over to a person below its threshold (the configured one was chosen by looking at these figures):
 
 {table(["threshold", "answered, %", "right among these, %"], steps)}
 

@@ -53,9 +53,9 @@ def page(rows: list[Row]) -> str:
     header = ["verified rows", "picked", "estimated share of wrong labels, %", "over the seeds", "calibration error"]
     return f"""## Verified labels under human mistakes
 
-NoisyAG-News, 10,000 texts; {100 * rows[0]["true"]:.1f} % of the labels are wrong. Mistakes sit on ambiguous texts, so
-that the model alone finds the ranking but not the number. {len(mine)} seeds; the calibration error is that of P(wrong)
-of the rows that were not verified.
+NoisyAG-News, 10,000 texts; {100 * rows[0]["true"]:.1f} % of the labels are wrong. Most mistakes are on ambiguous
+texts, so the model alone finds a good ranking but not the number. {len(mine)} seeds; the calibration error is that of
+P(wrong) for rows that were not verified.
 
 {table(header, lines)}
 

@@ -21,7 +21,7 @@ def train(config: Config, dialogs: Any, *, random_state: int = 0) -> Bot:
     if not isinstance(dialogs, Dialogs):
         dialogs = read_dialogs(config, dialogs)
     labels = labels_to_learn(config, dialogs)
-    live = catalogue_of(config, config.folder)  # first: what is wrong there is told before a long fit
+    live = catalogue_of(config, config.folder)  # first: errors there are reported before a long fit
     rows = replay(config, dialogs)
     model = fit(rows.features, labels, random_state)
     model.feature_names_in_ = np.array(list(config.features), dtype=object)  # by which a saved bot knows its model

@@ -16,7 +16,7 @@ _store_option = click.option(
 
 @click.group()
 def accounts() -> None:
-    """Named reviewers with tokens of their own, for a desk that has a token."""
+    """Manage reviewers who log in with their own tokens."""
 
 
 @accounts.command()

@@ -45,14 +45,16 @@ def bot() -> None:
 
 @bot.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--language", type=click.Choice(["en", "zh"]), default="en", show_default=True, help="Of the example.")
+@click.option(
+    "--language", type=click.Choice(["en", "zh"]), default="en", show_default=True, help="Language of the example."
+)
 @click.option(
     "--dialogs",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Also write example dialogs (English) to train on.",
 )
 def init(file: Path, language: str, dialogs: Path | None) -> None:
-    """Write a commented configuration to FILE and its catalogue beside it, to be changed to your own business."""
+    """Write a commented configuration to FILE and its catalogue beside it, for you to adapt."""
     with clear_errors():
         from .._files import whole_file
         from ..bot.config import SHIPPED, load_config
@@ -81,7 +83,7 @@ def init(file: Path, language: str, dialogs: Path | None) -> None:
 @quiet_option
 @reading_options
 def train(dialogs: str, source: str, out: Path, seed: int, **options: Any) -> None:
-    """Learn from the labeled messages of DIALOGS (CSV, TSV, JSON lines or Parquet); some may be wrong."""
+    """Train a bot on the labeled messages in DIALOGS (CSV, TSV, JSON lines or Parquet)."""
     with clear_errors():
         from ..bot import train as learn
 
@@ -102,7 +104,7 @@ def train(dialogs: str, source: str, out: Path, seed: int, **options: Any) -> No
 def chat(folder: Path | None, verbose: bool) -> None:
     """Talk to the bot in FOLDER, or without one to the example. Ends with /quit or Ctrl-D; /new starts again.
 
-    Messages may also come from a pipe, one a line.
+    Messages can also be piped in, one per line.
     """
     with clear_errors():
         from ..bot import demo_bot, load_bot
@@ -125,13 +127,15 @@ def chat(folder: Path | None, verbose: bool) -> None:
 @click.argument("dialogs")
 @config_option
 @click.option("--reps", type=click.IntRange(min=1), default=20, show_default=True, help="Random splits by dialog.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the splits.")
-@click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), help="Also write all figures.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed of the splits.")
+@click.option(
+    "--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), help="Also write all figures to this file."
+)
 @_column_options
 @quiet_option
 @reading_options
 def evaluate(dialogs: str, source: str, reps: int, seed: int, json_file: Path | None, **options: Any) -> None:
-    """Tell how good a bot is: learn from 80 % of DIALOGS and answer the others, --reps times.
+    """Measure the accuracy of a bot: train on 80 % of DIALOGS and answer the rest, --reps times.
 
     No dialog is ever in both parts. With a column of true labels, methods are compared by them; with columns of given
     features, those are compared with what the configuration finds in the text.
@@ -160,10 +164,10 @@ def evaluate(dialogs: str, source: str, reps: int, seed: int, json_file: Path | 
 @click.option("--dialogs", help="The table that the bot was trained on.")
 @click.option("--store", default="noisybayes.db", show_default=True, help="Where the server keeps its chats.")
 @click.option("--name", default="bot", show_default=True, help="The bot's name on the server.")
-@click.option("--back", is_flag=True, help="Go back to the bot before the last retraining.")
-@click.option("--force", is_flag=True, help="Switch on a model that is worse on held-out dialogs, too.")
+@click.option("--back", is_flag=True, help="Restore the bot before the last retraining.")
+@click.option("--force", is_flag=True, help="Use the new model even if it is worse on held-out dialogs.")
 def retrain(folder: Path, dialogs: str | None, store: str, name: str, back: bool, force: bool) -> None:
-    """Learn from the labels that people gave to the chats of a server, and switch on the new model.
+    """Retrain a bot with the labels that people gave to the chats of a server.
 
     It is compared with the old one on dialogs that neither has seen. If it is worse, the old one stays. The last bot is
     kept as FOLDER.previous.
@@ -203,7 +207,7 @@ def _retrain(folder: Path, dialogs: str | None, store: str, name: str, force: bo
 
 @bot.command()
 def key() -> None:
-    """Make a key for NOISYBAYES_LEADS_KEY, with which a server encrypts contact details."""
+    """Generate a key for NOISYBAYES_LEADS_KEY, with which a server encrypts contact details."""
     with clear_errors():
         from .._extras import require
 

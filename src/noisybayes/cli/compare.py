@@ -19,11 +19,11 @@ from .tables import clear_errors
     type=click.FloatRange(0, 1),
     default=0.005,
     show_default=True,
-    help="A rise by no more than this share does not count.",
+    help="Ignore a rise of no more than this share.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
 def compare(before: Path, after: Path, fail_on: str | None, tolerance: float, as_json: bool) -> None:
-    """What changed between two audits: the share of wrong labels, confused pairs, labels, and suspects.
+    """Show what changed between two audits: share of wrong labels, confused pairs, labels, suspects.
 
     BEFORE and AFTER are folders that `noisybayes audit --out` wrote, or the audit.json in them.
     """

@@ -32,7 +32,7 @@ class Size(click.ParamType):  # type: ignore[type-arg]
 _OPTIONS = (
     click.option("--memory", type=Size(), metavar="SIZE",
                  help="Memory limit (2GB); rows beyond it are kept on disk. Very large files always are."),
-    click.option("--resume", is_flag=True, help="Resume an interrupted run of a large file."),
+    click.option("--resume", is_flag=True, help="Resume an interrupted run."),
     click.option("--engine", type=tables.Registered("engines", "ENGINES"), default="local", show_default=True,
                  help="Where the passes over the rows run: threads of this process, or workers of a Dask cluster."),
     click.option("--scheduler", metavar="ADDRESS",

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 @reading_options
 @word_options
 def fit(file: str, out: Path, **options: Any) -> None:
-    """Fit a classifier to the labels of FILE, wrong ones among them, and save it."""
+    """Fit a classifier to the labels in FILE, some of which may be wrong, and save it."""
     with clear_errors():
         from .._files import whole_folder
         from ..auditing.table_fit import fitted_table
@@ -75,11 +75,13 @@ _MODEL_FILES = {"recipe.json", "classifier.inb"}
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("file")
 @click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), help="A CSV or Parquet file; else CSV is printed."
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="CSV or Parquet file to write; by default CSV is printed.",
 )
 @reading_options
 def predict(model: Path, file: str, out: Path | None, **options: Any) -> None:
-    """Labels for the rows of FILE by a saved MODEL (a folder that `fit` or `audit --out` wrote).
+    """Predict labels for the rows of FILE with a saved MODEL (a folder that `fit` or `audit --out` wrote).
 
     The file is read in batches, so that it may be larger than memory.
     """
@@ -116,11 +118,11 @@ def _scored(model: TableModel, frames: Iterable[pl.DataFrame]) -> Iterator[pl.Da
     type=click.Choice(["html", "markdown"]),
     default="html",
     show_default=True,
-    help="Of the report.",
+    help="Format of the report.",
 )
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="File to write; else it is printed.")
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="File to write; by default it is printed.")
 def report(folder: Path, kind: str, out: Path | None) -> None:
-    """Draw the report of an audit again, from the audit.json in FOLDER."""  # fmt: skip
+    """Render the report of an audit from the audit.json in FOLDER."""  # fmt: skip
     with clear_errors():
         from .._files import whole_file
         from ..report.saved import load_summary

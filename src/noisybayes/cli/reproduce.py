@@ -15,12 +15,14 @@ NAMES = ("table1", "table2", "matrices", "starts", "roc", "impact", "newsgroups"
 
 @click.command()
 @click.argument("name", type=click.Choice(NAMES))
-@click.option("--reps", type=click.IntRange(min=1), help="Repetitions; the experiment's own number if left out.")
+@click.option("--reps", type=click.IntRange(min=1), help="Repetitions; the default depends on the experiment.")
 @click.option("--methods", help="Names separated by commas, or bayes or neural; by default all of the experiment.")
-@click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1: one for each core.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the first repetition.")
+@click.option("--jobs", type=int, default=-1, show_default=True, help="Number of processes; -1: one per core.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Random seed of the first repetition.")
 @click.option("--quick", is_flag=True, help="A small version that takes seconds; its rows are not stored.")
-@click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), help="Also write all rows there.")
+@click.option(
+    "--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), help="Also write all rows to this file."
+)
 @root_option
 def reproduce(
     name: str,
@@ -34,7 +36,7 @@ def reproduce(
 ) -> None:
     """Run an experiment of the paper and show our figures beside the paper's.
 
-    Rows go to results/paper/NAME.csv as each repetition is finished; a run that was interrupted goes on from there.
+    Rows go to results/paper/NAME.csv as each repetition is finished; an interrupted run continues from there.
     """
     import tempfile
 

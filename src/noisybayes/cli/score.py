@@ -21,15 +21,15 @@ from .tables import clear_errors, reading_options
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.9,
     show_default=True,
-    help="Probability that the interval covers.",
+    help="Coverage of the interval.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
 @reading_options
 def score(predictions: str, audit_folder: Path, **options: Any) -> None:
-    """How good the PREDICTIONS of a classifier are against the TRUE labels of the rows of an AUDIT.
+    """Estimate the accuracy of PREDICTIONS against the true labels of the rows of an AUDIT.
 
     PREDICTIONS is a table with a row for each row of the audited table, in the same order; AUDIT is the folder that
-    `noisybayes audit --out` wrote. The classifier should not have learned from these rows.
+    `noisybayes audit --out` wrote. The classifier should not have been trained on these rows.
     """
     from ..data.errors import InputError
     from ..data.roles import label_texts

@@ -34,17 +34,24 @@ from .tables import clear_errors
     metavar="[NAME=]URL",
     help="Where replies, leads and handovers of a bot are sent, signed with NOISYBAYES_WEBHOOK_SECRET.",
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; any other needs a token.")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on; any other than this machine's own needs a token.",
+)
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
-@click.option("--token", envvar="NOISYBAYES_TOKEN", help="Token that people must give to come in.", show_envvar=True)
-@click.option("--max-upload", type=click.IntRange(min=1), default=50, show_default=True, help="Largest file, in MB.")
+@click.option("--token", envvar="NOISYBAYES_TOKEN", help="Token required to log in.", show_envvar=True)
+@click.option(
+    "--max-upload", type=click.IntRange(min=1), default=50, show_default=True, help="Maximum upload size, in MB."
+)
 @click.option(
     "--max-memory", type=click.IntRange(min=100), default=2000, show_default=True,
     help="Memory for reading, fitting or exporting a table, in MB.",
 )  # fmt: skip
 @click.option(
     "--requests-per-second", type=click.FloatRange(min=0, min_open=True), default=50.0, show_default=True,
-    help="Limit for one client; further requests are refused for a moment.",
+    help="Limit for one client; excess requests are refused.",
 )  # fmt: skip
 def serve(**options: Any) -> None:
     """Review suspect labels, and chat with the bot, in the browser.

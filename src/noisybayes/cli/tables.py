@@ -31,7 +31,7 @@ class BadInput(click.ClickException):
 
 @contextmanager
 def clear_errors() -> Iterator[None]:
-    """Errors that people can put right, without a traceback."""
+    """Errors that users can fix, without a traceback."""
     from .._extras import MissingExtraError
     from .._files import DiskError
     from ..data.errors import InputError
@@ -88,7 +88,7 @@ _COLUMNS = (
     ),
     click.option("--id", "id_column", help="The column with the row identifiers."),
     click.option("--verified", help="A column with the true labels where they are known; other cells are empty."),
-    click.option("--missing-label", help="What the label column says where there is no label, besides an empty cell."),
+    click.option("--missing-label", help="Value that marks a missing label, besides an empty cell."),
     click.option(
         "--keep-variants",
         is_flag=True,

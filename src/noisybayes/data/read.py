@@ -42,8 +42,8 @@ def read_table(
     format : a key of `FORMATS`; by default told by the name of the file, or else by its content
     encoding : of text formats; by default it is detected
     sheet : of an Excel file, by name; by default the first one
-    report : is told the number of rows read so far, now and then
-    tell : is told sentences about what was found out and may be wrong, such as the encoding
+    report : called with the number of rows read so far, now and then
+    tell : called with sentences about guesses, such as the encoding
 
     Cells of CSV and TSV stay text, so that writing them again loses nothing; empty ones are null. Compressed content
     (gzip, bzip2, xz, zstd) is recognised by itself. A column without a name is named by its position.

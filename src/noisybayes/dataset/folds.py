@@ -12,9 +12,9 @@ import numpy as np
 
 from .tree import Array
 
-# Below this many rows, all classes are dealt out evenly.
+# Below this many rows, folds are stratified by class.
 _FEW_ROWS = 10_000
-# So are classes with fewer rows per fold than this.
+# And always for classes with fewer rows per fold than this.
 _FEW_ROWS_PER_FOLD = 20
 
 

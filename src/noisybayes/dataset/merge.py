@@ -11,7 +11,7 @@ from .csr import row_view
 from .rows import Rows, leaves
 from .tree import Array
 
-# Below this many rows an iteration costs less than looking for equal rows.
+# Below this many rows an iteration costs less than searching for equal rows.
 _FEWEST_ROWS_TO_MERGE = 1_000
 # Rows are merged if that halves a sample of this size.
 _ROWS_TO_PROBE = 4_096

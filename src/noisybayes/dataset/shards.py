@@ -124,7 +124,7 @@ class Shards:
             raise ShardError(f"{path} cannot be read any more ({error}); write the shards again") from None
         ends = np.cumsum([kind.itemsize * count for kind, count in kinds])
         if len(content) != ends[-1]:
-            raise ShardError(f"{path} is damaged: it has not the size it was written with; write the shards again")
+            raise ShardError(f"{path} is damaged: its size has changed since it was written; write the shards again")
         values, starts, columns = (
             np.frombuffer(content, kind, count, end - kind.itemsize * count)
             for (kind, count), end in zip(kinds, ends, strict=True)

@@ -11,8 +11,8 @@ from .tree import Array
 
 # Up to this many classes the maximum of each row is taken column by column, which is faster.
 _FEW_COLUMNS = 32
-# Arrays of so many bytes are still in a cache when the next step reads them; threads that worked on smaller ones would
-# wait for the interpreter.
+# Arrays of this size are still in the cache when the next step reads them; with smaller ones, threads would wait for
+# the interpreter.
 _BYTES_AT_ONCE = 1 << 22
 
 

@@ -17,7 +17,7 @@ from ..robust.label_weights import LabelWeights
 from ..robust.score_models import Score, ScoreModel
 from .any_rows import given_rows
 
-# A probability of zero would be final; forests and boosting give it lightly.
+# A probability of zero would be final, and forests and boosting return it easily.
 _LEAST_PROBABILITY = 1e-4
 
 

@@ -33,12 +33,20 @@ class BaseINB(LatentLabelClassifier, INBModel):
         sample_weight: ArrayLike | None = None,
         labeler: ArrayLike | None = None,
     ) -> Self:
-        """Learn from features X (n, d) and observed labels y (n,).
+        """Fit the model to features and observed labels.
 
-        verified : true labels where they are known, None or nan elsewhere; facts for EM, evidence for
-            the default fit
-        sample_weight : how many rows each row counts for; a row that weighs nothing is as good as dropped
-        labeler : (n,) who gave each label: each labeler gets a mislabeling matrix, drawn towards that of all
+        Parameters
+        ----------
+        X : array-like, sparse matrix or Shards of shape (n, d)
+            Features.
+        y : array-like of shape (n,)
+            Observed labels, some of which may be wrong.
+        verified : array-like of shape (n,), optional
+            Known true labels, None or nan elsewhere; facts for EM, strong evidence for the default fit.
+        sample_weight : array-like of shape (n,), optional
+            Number of rows each row counts for; rows of weight 0 are ignored.
+        labeler : array-like of shape (n,), optional
+            Who gave each label. Each labeler gets a mislabeling matrix, shrunk towards the overall one.
         """
         X = self._check_X(X, reset=True)
         labels = as_labels(y, "y", X.shape[0])
@@ -70,11 +78,16 @@ class BaseINB(LatentLabelClassifier, INBModel):
             self.true_proba_, self.noise_rate_ = found.posterior.true, found.posterior.noise_rate
 
     def predict_true_proba(self, X: Any, y: ArrayLike, labeler: ArrayLike | None = None) -> Array:
-        """P(true = k | x, observed y), of rows that carry a label: (n, K).
+        """P(true = k | x, observed y) for new rows that carry a label: (n, K). For the fitted rows use `true_proba_`.
 
-        Of the rows that were fitted, `true_proba_` is the better answer: it was found without the row itself.
-
-        labeler : (n,) who gave each label, if the fit was told; who is new has the matrix of all
+        Parameters
+        ----------
+        X : array-like, sparse matrix or Shards of shape (n, d)
+            Features.
+        y : array-like of shape (n,)
+            Observed labels.
+        labeler : array-like of shape (n,), optional
+            Who gave each label, if `fit` had labelers; new labelers get the overall matrix.
         """
         if labeler is None:
             return super().predict_true_proba(X, y)
@@ -95,9 +108,14 @@ class BaseINB(LatentLabelClassifier, INBModel):
         verified: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn from one more batch of a stream (stepwise EM).
+        """Update the model with one more batch of a stream (stepwise EM).
 
-        classes : all labels that will come, at the first call; without it they are those of the first y
+        Parameters
+        ----------
+        X, y, verified, sample_weight : array-like
+            As in `fit`.
+        classes : array-like, optional
+            All labels that will occur, at the first call; by default those of the first batch.
         """
         first = not hasattr(self, "_model")
         X = self._check_X(X, reset=first)

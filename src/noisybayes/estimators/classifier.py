@@ -49,10 +49,7 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator, LatentLabelModel):  
         return np.asarray(self.classes_[best])
 
     def predict_true_proba(self, X: Any, y: ArrayLike) -> Array:
-        """P(true = k | x, observed y), of rows that carry a label: (n, K).
-
-        Of the rows that were fitted, `true_proba_` is the better answer: it was found without the row itself.
-        """
+        """P(true = k | x, observed y) for new rows that have a label: (n, K). For the fitted rows use `true_proba_`."""
         check_is_fitted(self)
         X = self._check_X(X)
         labels = as_labels(y, "y", X.shape[0])

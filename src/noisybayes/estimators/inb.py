@@ -8,61 +8,79 @@ from .base import BaseINB
 from .models import BernoulliModel, GaussianModel, MixedModel, MultinomialModel
 
 _SHARED = """
-    method : "crossfit" (default) or "em"
-        "crossfit" is robust: rows are scored without their own fold, scores are calibrated on the labels, labels that
-        look wrong lose weight, and left-out labels decide how often (with EM as one more candidate, except for counts).
-        "em" is the generative EM of the paper. One class, or fewer than 10 rows, are fitted by "em" in any case.
-    mislabel : "full" (default), "symmetric", "uniform", "ordinal" or a matrix (K, K)
-        What is assumed of the mislabeling matrix P(observed l | true k), rows observed, columns true: nothing, that
-        confusions go both ways alike, that one rate holds for all, or that it is known.
-    mislabel_prior : number or (K, K), optional
-        Pseudo-counts of a Dirichlet prior on its columns.
-    class_prior : (K,), optional
-        The shares of the true classes if they are known.
-    start : "labels" (default), "random", "paper" or "paper-near-half"
-        Begin EM at naive Bayes on the observed labels, or `n_init` times at random near the marginals (in one batch,
-        the best objective wins). "paper" is the paper's random start as printed, "paper-near-half" the same with
-        probabilities of features between 0.4 and 0.6; both are for binary features, `n_init` times too, and the classes
+    method : {"crossfit", "em"}, default "crossfit"
+        "crossfit" is the robust fit: rows are scored out of fold, scores are calibrated on the labels, and labels that
+        are probably wrong are down-weighted, in a number of rounds chosen on held-out labels (EM is one more candidate,
+        except for counts). "em" is the generative EM of the paper. A single class, or fewer than 10 rows, are always
+        fitted by "em".
+    mislabel : {"full", "symmetric", "uniform", "ordinal"} or array-like of shape (K, K), default "full"
+        Structure of the mislabeling matrix P(observed l | true k), rows observed, columns true: any matrix, a symmetric
+        one, one rate for all classes, labels on a scale, or a known matrix.
+    mislabel_prior : float or array-like of shape (K, K), optional
+        Pseudo-counts of a Dirichlet prior on the columns of the mislabeling matrix.
+    class_prior : array-like of shape (K,), optional
+        The shares of the true classes, if known.
+    start : {"labels", "random", "paper", "paper-near-half"}, default "labels"
+        Start EM from naive Bayes on the observed labels, or `n_init` times at random near the marginals (in one batch;
+        the best objective wins). "paper" is the random start printed in the paper, "paper-near-half" the same with
+        feature probabilities between 0.4 and 0.6; both are for binary features, also `n_init` times, and the classes
         are not matched with the labels afterwards.
     n_init : int, default 10
-    max_iter, tol : EM stops after `max_iter` iterations or when one gains less than `tol` per row.
-        Under "crossfit" `start`, `n_init` and `max_iter` are those of the EM candidate, and `tol` has no effect.
+        Number of random starts.
+    max_iter : int, default 300
+        Maximum number of EM iterations. Under "crossfit", `start`, `n_init` and `max_iter` apply to the EM candidate.
+    tol : float, default 1e-5
+        EM stops when an iteration gains less than this per row. It has no effect under "crossfit".
     missing_label : optional
-        The entry of y that marks a row without a label (such rows help to learn the features); np.nan covers None.
-    compress : "auto" (default), True or False
-        Whether rows that are equal are merged before EM; "auto" does so if it makes the rows less than half as many.
-        Only for "em".
-    engine, n_jobs : "local" with n_jobs threads (default -1: all cores), "dask", or a function map_sum(fn, chunks)
-    progress : optional
-        A function of (iteration, objective), called at every iteration; under "crossfit" of (number, name) at every
-        stage.
-    checkpoint : path, optional
-        A folder in which the fit leaves its state after every step. A fit of the same rows with the same settings that
-        finds some there goes on from it, with the same result as if it had not been cut off.
+        The value of y that marks a row without a label; np.nan covers None. Such rows still inform the features.
+    compress : {"auto", True, False}, default "auto"
+        Whether equal rows are merged before EM; "auto" does so if that leaves fewer than half of the rows. Only "em".
+    engine : {"local", "dask"} or callable, default "local"
+        Where the passes over the rows run; a callable is `map_sum(fn, chunks)`.
+    n_jobs : int, default -1
+        Number of threads of the local engine; -1 uses all cores.
+    progress : callable, optional
+        Called with (iteration, objective) at every EM iteration; under "crossfit" with (number, name) at every stage.
+    checkpoint : str or Path, optional
+        Folder in which the fit saves its state after every step. A later fit of the same rows with the same settings
+        resumes from it, with the same result.
     random_state : int, optional
-        Of the folds, the random starts and `sample`; without it the folds are the same at every call.
+        Seed of the folds, the random starts and `sample`; by default the folds are the same at every call.
 
     Attributes
     ----------
-    classes_ : (K,) the labels, sorted
-    class_prior_ : (K,) shares of the true classes
-    mislabel_matrix_ : (K, K), [observed, true]; columns sum to 1
-    noise_rate_ : estimated share of wrong labels
-    true_proba_ : (n, K) P(true | x, label) of the fitted rows, each found without its own fold; only "crossfit"
-    labelers_, mislabel_by_labeler_, labelers_differ_ : (G,) who gave the labels, (G, K, K) the mislabeling matrix of
-        each, and whether they differ beyond chance; only after fit(..., labeler=...), and then `true_proba_` and
-        `noise_rate_` use them
-    review_count_ : how many labels to look at, a work list that is too long where labels are right; only "crossfit"
-    drift_ : how many more labels are doubted than naive Bayes of the labels as given fails to predict, as a share of
-        the rows; above 0.05 the classes may not be those of the labels
-    event_model_ : the scores that were chosen; only "crossfit"
-    em_steps_ : "crossfit": rounds in which labels lost weight (0: labels as given, -1: the generative EM was better);
-        "em": iterations
-    objective_history_ : "crossfit": mean log-likelihood of left-out labels after 0, 1, ... rounds, and last of the
-        generative EM if it was tried; "em": log-likelihood + log-prior at every iteration
-    alpha_ : the strength of the prior in rows
-    alpha_history_ : the iterations from which on each strength held; only "em"
-    n_iter_, converged_ : how EM ended; "crossfit": 1 + rounds, and True"""
+    classes_ : ndarray of shape (K,)
+        The labels, sorted.
+    class_prior_ : ndarray of shape (K,)
+        Shares of the true classes.
+    mislabel_matrix_ : ndarray of shape (K, K)
+        P(observed | true) as [observed, true]; columns sum to 1.
+    noise_rate_ : float
+        Estimated share of wrong labels.
+    true_proba_ : ndarray of shape (n, K)
+        Out-of-fold P(true | x, label) of the fitted rows. Only "crossfit".
+    labelers_, mislabel_by_labeler_, labelers_differ_ : ndarray of shape (G,), ndarray of shape (G, K, K), bool
+        The labelers, the mislabeling matrix of each, and whether they differ beyond chance. Only after
+        `fit(..., labeler=...)`; `true_proba_` and `noise_rate_` then use them.
+    review_count_ : int
+        Suggested number of rows to review; too large if labels are clean. Only "crossfit".
+    drift_ : float
+        Expected share of wrong labels, minus the share that naive Bayes trained on the labels as given fails to
+        predict. Above 0.05 the classes may no longer be those of the labels.
+    event_model_ : str
+        The score model that was chosen. Only "crossfit".
+    em_steps_ : int
+        "crossfit": rounds in which labels lost weight (0: labels as given, -1: the generative EM was better); "em":
+        iterations.
+    objective_history_ : ndarray
+        "crossfit": mean held-out log-likelihood of the labels after 0, 1, ... rounds and, last, of the generative EM if
+        it was tried; "em": log-likelihood + log-prior at every iteration.
+    alpha_ : float or tuple
+        Strength of the prior, in rows.
+    alpha_history_ : list of (int, float)
+        The iteration from which each strength applied. Only "em".
+    n_iter_, converged_ : int, bool
+        Iterations of EM, and whether it converged; under "crossfit" 1 + rounds, and True."""
 
 
 def _documented(cls: type[BaseINB]) -> type[BaseINB]:
@@ -76,15 +94,16 @@ class BernoulliINB(BaseINB, BernoulliModel):
 
     Parameters
     ----------
-    alpha : "auto" (default) or number
-        "auto" shrinks each probability towards its feature's overall mean, as strongly as the marginal likelihood of
-        the data asks for. A number is the pseudo-count of scikit-learn's BernoulliNB; 0 is maximum likelihood, in which
-        a class is impossible for a row with a value that the class never has (the fewest such values win if all are).
-        Under "crossfit", "auto" begins with the one of four strengths under which the scores explain the labels best.
+    alpha : float or "auto", default "auto"
+        "auto" shrinks each probability towards the overall mean of its feature, with the strength that maximises the
+        marginal likelihood; under "crossfit" it starts with the one of four strengths that explains the labels best. A
+        number is a pseudo-count as in scikit-learn's BernoulliNB. 0 is maximum likelihood: a class is impossible for a
+        row with a value that never occurs in the class (if all classes are, the one with the fewest such values wins).
     binarize : float or None, default 0.0
-        Values above it count as 1, as in scikit-learn; None demands a matrix of zeros and ones.
+        Values above it count as 1, as in scikit-learn; None requires a matrix of zeros and ones.
     <shared>
-    feature_prob_ : (K, d) P(x_j = 1 | true k)
+    feature_prob_ : ndarray of shape (K, d)
+        P(x_j = 1 | true k).
     """
 
     @classmethod
@@ -103,12 +122,13 @@ class MultinomialINB(BaseINB, MultinomialModel):
 
     Parameters
     ----------
-    alpha : "auto" (default) or number
-        "auto" shrinks each class's frequencies towards the overall ones, as strongly as the marginal likelihood of the
-        data asks for. A number is the pseudo-count of scikit-learn's MultinomialNB; 0 is maximum likelihood.
-        Under "crossfit", "auto" compares three pseudo-counts.
+    alpha : float or "auto", default "auto"
+        "auto" shrinks the frequencies of each class towards the overall ones, with the strength that maximises the
+        marginal likelihood; under "crossfit" it compares three pseudo-counts. A number is a pseudo-count as in
+        scikit-learn's MultinomialNB; 0 is maximum likelihood.
     <shared>
-    feature_prob_ : (K, d) the share of feature j among the counts of true class k
+    feature_prob_ : ndarray of shape (K, d)
+        Share of feature j among the counts of true class k.
     """
 
     def __sklearn_tags__(self) -> Any:
@@ -123,12 +143,13 @@ class GaussianINB(BaseINB, GaussianModel):
 
     Parameters
     ----------
-    alpha : "auto" (default) or number
-        "auto" shrinks means and variances towards those of all rows, each as strongly as the marginal likelihood asks
-        for. A number is the rows that this prior weighs; 0 is maximum likelihood. Under "crossfit", "auto" begins with
-        the one of four strengths under which the scores explain the labels best.
+    alpha : float or "auto", default "auto"
+        "auto" shrinks means and variances towards those of all rows, with the strengths that maximise the marginal
+        likelihood; under "crossfit" it starts with the one of four strengths that explains the labels best. A number is
+        the weight of this prior in rows; 0 is maximum likelihood.
     <shared>
-    theta_, var_ : (K, d) means and variances
+    theta_, var_ : ndarray of shape (K, d)
+        Means and variances.
     """
 
 
@@ -137,10 +158,10 @@ class MixedINB(BaseINB, MixedModel):
 
     Parameters
     ----------
-    blocks : "auto" (default) or a list of (family, columns)
-        The family is "bernoulli", "gaussian", "multinomial" or a Family; the columns are positions, a slice, or names
-        if X is a data frame. "auto" takes columns of zeros and ones as Bernoulli and all others as Gaussian.
-    alpha : "auto" (default) or number
+    blocks : "auto" or list of (family, columns), default "auto"
+        A family is "bernoulli", "gaussian", "multinomial" or a Family; columns are positions, a slice, or names if X is
+        a data frame. "auto" treats columns of zeros and ones as Bernoulli and all others as Gaussian.
+    alpha : float or "auto", default "auto"
         As in the estimator of each family.
     <shared>
     """

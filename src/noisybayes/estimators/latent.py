@@ -22,7 +22,8 @@ from ..robust.scoring import normalise
 from ..robust.training_posterior import training_posterior
 from .training import TrainingFit
 
-# The alarm sounds when this many more labels are doubted than naive Bayes, which believes them all, fails to predict.
+# A warning is issued if the expected share of wrong labels exceeds the share that naive Bayes fails to predict by
+# this much.
 DRIFT_ALARM = 0.05
 
 

@@ -32,28 +32,34 @@ class MislabelClassifier(LatentLabelClassifier):
     """Makes any scikit-learn classifier with `predict_proba` learn from mislabeled rows.
 
     The classifier is fitted without each fold in turn; its probabilities are calibrated on the labels together with the
-    mislabeling matrix; labels that look wrong lose weight, and the classifier is refitted if that explains left-out
-    labels better.
+    mislabeling matrix; labels that are probably wrong are down-weighted, and the classifier is refitted if that
+    improves the likelihood of held-out labels.
 
     Parameters
     ----------
     estimator : classifier, default LogisticRegression(max_iter=1000)
-        Fitted with `sample_weight` if it takes it, else on resampled rows.
+        Fitted with `sample_weight` if it accepts that, otherwise on resampled rows.
     n_folds : int, default 5
-        Folds. A fit costs about 5 * n_folds fits of the classifier, and up to 12 * n_folds where rows are few.
+        Number of folds. A fit costs about 5 * n_folds fits of the classifier, and up to 12 * n_folds for small tables.
     max_rounds : int, default 1
-        How often labels may lose weight.
+        Number of rounds in which labels may lose weight.
     mislabel, mislabel_prior, missing_label : as in BernoulliINB
     random_state : int, optional
 
     Attributes
     ----------
-    classes_, class_prior_, mislabel_matrix_ : as in BernoulliINB
-    estimator_ : the classifier, fitted to all rows
-    true_proba_ : (n, K) P(true | x, label) of the fitted rows, each found without its own fold
-    noise_rate_ : estimated share of wrong labels;  review_count_ : how many to look at
-    em_steps_ : rounds that were made;  objective_history_ : log-likelihood of left-out labels after 0, 1, ... rounds
-    drift_ : how many more labels are doubted than the classifier of the labels as given fails to predict
+    classes_, class_prior_, mislabel_matrix_, noise_rate_, review_count_ : as in BernoulliINB
+    estimator_ : classifier
+        Fitted to all rows.
+    true_proba_ : ndarray of shape (n, K)
+        Out-of-fold P(true | x, label) of the fitted rows.
+    em_steps_ : int
+        Rounds in which labels lost weight.
+    objective_history_ : ndarray
+        Mean held-out log-likelihood of the labels after 0, 1, ... rounds.
+    drift_ : float
+        Expected share of wrong labels, minus the share that the classifier trained on the labels as given fails to
+        predict.
     """
 
     _reads_shards = False  # what the classifier can do with them is not known
@@ -81,9 +87,12 @@ class MislabelClassifier(LatentLabelClassifier):
     def fit(
         self, X: Any, y: ArrayLike, verified: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Learn from X and observed labels y (n,); all arguments as in BernoulliINB.fit.
+        """Fit the classifier and the mislabeling matrix; all arguments as in BernoulliINB.fit.
 
-        X : features (n, d); or what the classifier takes: a list of texts, or a data frame with columns of text
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), list of texts, or data frame with text columns
+            Whatever the classifier accepts.
         """
         settings.whole_number("n_folds", self.n_folds, least=3)  # one is left out, and of the rest one again
         settings.whole_number("max_rounds", self.max_rounds, least=0)

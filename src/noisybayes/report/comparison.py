@@ -106,7 +106,7 @@ def _size(change: Change) -> float:
 
 
 def comparison_text(found: Comparison) -> str:
-    """A screenful."""
+    """A short summary."""
     wrong, suspects = found.wrong, found.suspects
     lines = [
         f"Labels that look wrong: {percent(wrong.before)} before, {percent(wrong.after)} after "

@@ -56,7 +56,7 @@ def _template() -> Template:
 
 
 def environment(package: str) -> Environment:
-    """The templates of a package: every text is escaped, numbers are told as in the report."""
+    """The templates of a package: every text is escaped, numbers are formatted as in the report."""
     made = Environment(
         loader=PackageLoader(package), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )

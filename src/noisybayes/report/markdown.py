@@ -1,4 +1,4 @@
-"""The audit in a screenful of Markdown: for a pull request, a terminal, a chat."""
+"""The audit as short Markdown: for a pull request, a terminal, a chat."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def corrected(audit: Audit) -> Iterator[pl.DataFrame]:
     rows, start = audit.findings.rows, 0
     assert isinstance(rows, RowTable)
     by_matrix = audit.findings.judged.p_wrong
-    is_other = not np.array_equal(by_matrix, rows.p_wrong)  # the matrix did not earn its place
+    is_other = not np.array_equal(by_matrix, rows.p_wrong)  # the labels do not support the matrix
     names = pl.Series([str(label) for label in rows.classes.tolist()], dtype=pl.String)
     for frame in [pl.DataFrame({"given": _given(audit)})] if audit.source is None else audit.source.batches():
         here = slice(start, start + frame.height)

@@ -100,7 +100,7 @@ def _premise(summary: Summary) -> str:
 
 
 def is_range(rate: Mapping[str, Any]) -> bool:
-    """Whether it is a range of what is plausible, not an interval that covers with a probability."""
+    """Whether it is a plausible range, not an interval with a coverage probability."""
     return has_interval(rate) and rate.get("level") is None
 
 
@@ -117,7 +117,7 @@ def caveat(summary: Summary) -> str:
         "the numbers, not how far off the model itself may be."
     )
     return (
-        "How many labels are wrong depends on whether people made more mistakes on unclear rows, which labels and "
+        "How many labels are wrong depends on whether people made more mistakes on ambiguous rows, which labels and "
         f"features alone cannot show. To find out, check 50 rows drawn at random{how}.{longer}"
         + (narrow if summary["n_labeled"] > MANY_ROWS else "")
     )

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..dataset.tree import Array
 
-# More would be remembered from where the map still bends.
+# Older steps come from where the map is still curved.
 _MEMORY = 5
 # Differences that are nearly the same say the same.
 _LEAST_SINGULAR = 1e-8

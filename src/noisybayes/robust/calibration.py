@@ -88,7 +88,7 @@ def posterior(calibration: Calibration, scores: Array, labels: Labels) -> Poster
     prior = joint.reshape(shape)
     true = np.take(label_table(calibration.mislabel).astype(prior.dtype, copy=False), labels.observed, axis=0)
     true *= prior
-    true += 1e-300 if true.dtype == np.float64 else 1e-37  # keeps a label that no class allows from becoming nan
+    true += 1e-300 if true.dtype == np.float64 else 1e-37  # avoids nan for a label that is impossible for every class
     if labels.verified is not None:
         _weigh_verdicts(true, labels.observed, labels.verified)
     flat = true.reshape(-1, shape[-1])

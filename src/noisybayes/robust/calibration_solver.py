@@ -17,7 +17,7 @@ from .anderson import Anderson
 from .calibration import Calibration, Labels, matrix_of, posterior
 from .config import DEFAULT, Config
 
-# An accelerated step goes no further, in logarithms: where the map still bends it may point anywhere.
+# Maximum length of an accelerated step, in logarithms: where the map is still curved, it may point anywhere.
 _FARTHEST = 2.0
 # Beyond this many classes the Hessian costs more than it saves, and the offsets are stepped one by one.
 _MOST_CLASSES_FOR_HESSIAN = 200

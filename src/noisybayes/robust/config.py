@@ -1,4 +1,4 @@
-"""Every number that the robust fit takes for granted, with its reason. docs/concepts.md shows this table."""
+"""Every number that the robust fit takes for granted, with its reason. docs/constants.md shows this table."""
 
 from __future__ import annotations
 
@@ -19,32 +19,33 @@ class Offsets(NamedTuple):
 
 @dataclass(frozen=True)
 class Config:
-    n_folds: int = constant(5, "four fifths of the rows learn nearly as well as all; sums make the folds cheap")
+    n_folds: int = constant(
+        5, "a fit to four fifths of the rows is nearly as good as one to all; sums make the folds cheap"
+    )
     few_rows: int = constant(500, "fewer rows than this get `n_folds_of_few` folds")
-    n_folds_of_few: int = constant(
-        10, "four fifths of few rows learn visibly worse than all: held-out labels would judge another, weaker fit"
-    )
-    max_rounds: int = constant(3, "the effect of reweighting is all but over after the second round")
+    n_folds_of_few: int = constant(10, "with few rows, a fit to four fifths of them is visibly worse than one to all")
+    max_rounds: int = constant(3, "reweighting has hardly any effect after the second round")
     rounds_must_gain: float = constant(
-        0.005, "nats per row that more rounds must gain on held-out labels: the weight they take is not given back"
+        0.005, "nats per row that more rounds must gain on held-out labels: labels never regain weight"
     )
-    em_standard_errors: float = constant(1.0, "EM replaces the rounds for a gain on held-out labels beyond this chance")
+    em_standard_errors: float = constant(1.0, "standard errors by which EM must beat the rounds on held-out labels")
     held_out_rows: int = constant(
         3_000,
-        "likelihoods of rounds differ by hundredths of a nat per row; this many held-out rows tell them apart. What EM "
-        "gains is less, and all rows are held out in turn where it is a candidate",
+        "likelihoods of rounds differ by hundredths of a nat per row; this many held-out rows are enough to compare "
+        "them. EM gains less, so all rows are held out in turn where it is a candidate",
     )
     components_at_once: int = constant(
-        200, "classes times held-out folds that are fitted at once: with hundreds of classes parameters fill the memory"
+        200,
+        "classes times held-out folds that are fitted at once: with hundreds of classes, parameters need much memory",
     )
     rows_to_compare: int = constant(
         10_000, "score models are compared on this many rows: enough for hundredths of a nat"
     )
-    standard_errors: float = constant(2.0, "a score model replaces the first one for a gain beyond chance only")
+    standard_errors: float = constant(2.0, "standard errors by which a score model must beat the first one")
     rows_to_choose: int = constant(
         20_000,
-        "with more rows, score model and rounds are chosen on a random sample of this size: a fold of it holds more "
-        "than `held_out_rows`, which tell hundredths of a nat apart",
+        "with more rows, score model and rounds are chosen on a random sample of this size: a fold of it has more "
+        "than `held_out_rows`",
     )
     rows_to_decide: int = constant(
         100_000,
@@ -55,21 +56,21 @@ class Config:
     )
     offsets_must_gain: float = constant(
         0.01,
-        "nats per row that offsets other than the first must gain: labelers who favour a label make its class look "
+        "nats per row that offsets other than the first must gain: a label that labelers favour makes its class look "
         "large",
     )
     least_kept: float = constant(
         0.6,
-        "share of its labels that a class keeps at least; if every label has this share of an equal part of the rows, "
-        "the true classes may be equal",
+        "a class keeps at least this share of its labels; if every label has this fraction of an equal share of the "
+        "rows, the true classes may be equally large",
     )
     smoothing: tuple[float, ...] = constant(
         (0.3, 0.1, 1.0), "pseudo-counts of words that are compared, the middle one first; 1 is scikit-learn's default"
     )
     word_offsets: tuple[Offsets, ...] = constant(
         (Offsets(0.1), Offsets(0.1, False), Offsets(0.001)),
-        "penalty of the offsets of words, and whether they count from the class shares: shares, equal classes, nearly "
-        "free",
+        "penalty of the offsets of words, and whether they are centred on the class shares: shares, equal classes, "
+        "nearly free",
     )
     offset_spreads: tuple[float, ...] = constant(
         (0.25, 1.0),
@@ -77,29 +78,30 @@ class Config:
         "another",
     )
     strengths: tuple[float, ...] = constant(
-        (16.0, 1.0, 256.0, 4096.0), "rows that the pooled mean counts for: from hardly any to nearly one class for all"
+        (16.0, 1.0, 256.0, 4096.0),
+        "weight of the pooled mean in rows: from hardly any shrinkage to nearly identical classes",
     )
     careless: float = constant(
         0.05, "share of wrong labels that a reviewer keeps by mistake: verdicts are evidence, not facts"
     )
-    em_tolerance: float = constant(1e-4, "nats per row: EM as a candidate need not be run to the last digit")
+    em_tolerance: float = constant(1e-4, "nats per row: EM as a candidate need not converge to the last digit")
     start_diagonal: float = constant(0.9, "labels are mostly right: the matrix starts there")
     pseudo_rows: float = constant(
-        10.0, "rows per class that draw the matrix to one common rate: a few thousand rows cannot fill K x K cells"
+        10.0,
+        "pseudo-rows per class that shrink the matrix towards one common rate: a few thousand rows are too few for K "
+        "x K cells",
     )
-    newton_rows: int = constant(
-        4_000, "enough for the K + 1 numbers of a calibration that only leads to the next round"
-    )
+    newton_rows: int = constant(4_000, "rows for the K + 1 parameters of an intermediate calibration")
     calibration_scores: int = constant(
         4_000_000, "scores that the last calibration is fitted to: with 1,000 classes 100,000 rows would take 1.6 GB"
     )
     calibration_tolerance: float = constant(1e-4, "nats per row: far below what a choice must gain")
-    fine_tolerance: float = constant(1e-6, "nats per row, of the last calibration where rows are many")
-    calibration_rounds: int = constant(80, "a bound on the rounds of calibration")
+    fine_tolerance: float = constant(1e-6, "nats per row, for the last calibration with many rows")
+    calibration_rounds: int = constant(80, "maximum number of calibration rounds")
     matrix_rounds: int = constant(3, "rounds of the matrix over all rows, once temperatures and offsets are fitted")
     two_starts_below: int = constant(
         1_000,
-        "with so few rows the likelihood can have two maxima, so that a second fit starts from sharper scores (of 16 "
+        "below this many rows the likelihood can have two maxima, so a second fit starts from sharper scores (of 16 "
         "fits of 300 to 400 rows, 3 ended on the lower one without it; above 1,000 rows none was seen)",
     )
     sharper: float = constant(3.0, "factor on the temperatures at the start of the second fit, and of `review_count_`")
@@ -108,8 +110,8 @@ class Config:
     )
     mostly_right: float = constant(
         0.5,
-        "most labels of every class must be right there, the premise of the fit: features that say nothing of the "
-        "labels allow maxima where they are not",
+        "most labels of every class must be right at that maximum, as the fit assumes: uninformative features allow "
+        "other maxima",
     )
 
 

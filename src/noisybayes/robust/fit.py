@@ -1,9 +1,9 @@
 """The robust fit.
 
-Naive Bayes is overconfident, and EM that takes its word drifts away from the labels. Here a row is scored by statistics
-without its own fold, `calibration` measures what those scores are worth, and a label that looks wrong loses weight in
-the next round, but is never replaced by the model's own guess: a model cannot feed on its guesses. How many rounds are
-made, none included, is decided by the likelihood of labels that were held out altogether.
+Naive Bayes is overconfident, and EM that relies on it drifts away from the labels. Here a row is scored out of fold,
+`calibration` measures how reliable those scores are, and a label that is probably wrong loses weight in the next round,
+but is never replaced by the model's own guess: a model cannot learn from its guesses. The number of rounds (possibly
+zero) is chosen by the likelihood of held-out labels.
 """
 
 from __future__ import annotations

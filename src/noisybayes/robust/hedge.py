@@ -17,7 +17,7 @@ from ..dataset.tree import Array
 
 
 class Hedge(NamedTuple):
-    share: float  # how far the matrix has earned its place, from 0 to 1
+    share: float  # how far the labels support the matrix, from 0 to 1
     factor: float  # what scores are worth if all labels are right
     offset: Array  # (K,) of the classes, likewise
 
@@ -28,7 +28,7 @@ class Hedge(NamedTuple):
         return np.asarray(raised / raised.sum(axis=1, keepdims=True), dtype=prior.dtype)
 
     def __call__(self, true: Array, prior: Array, observed: Array) -> Array:
-        """(n, K) P(true | x, label) as it is told; of rows without a label, as it was.
+        """(n, K) P(true | x, label) as it is reported; for rows without a label, unchanged.
 
         true, prior : (n, K) P(true | x, label) and P(true | x) of the fit
         """

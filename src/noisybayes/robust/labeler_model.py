@@ -37,7 +37,7 @@ CAREFUL_SPREAD = 2.0
 _NEWTON_STEPS = 8
 # Wrong labels of a labeler that count as much as those of all, in which labels are favoured.
 _FAVOUR_ROWS = 10.0
-# Keeps a label that no class allows from becoming nan.
+# Avoids nan for a label that is impossible for every class.
 _TINY = 1e-300
 
 

@@ -29,9 +29,9 @@ from .label_weights import Reweighted
 _SPREAD = np.array([2.0, 0.5])
 # Where the search begins: the model is right, or doubts far too many labels. There may be two maxima.
 _STARTS = ((0.0, 0.0), (-3.0, 0.0))
-# P(wrong) is kept this far from 0 and 1, where the logit has no end.
+# P(wrong) is kept this far from 0 and 1, where the logit is infinite.
 _LEAST = 1e-6
-# Fewer verified labels than this say too little of the others.
+# Fewer verified labels than this say too little about the others.
 _FEWEST_VERIFIED = 10
 # How far a search by values may end from the root.
 _NEAR = 0.01

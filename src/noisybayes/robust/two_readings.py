@@ -1,10 +1,10 @@
 """What to say of a label if nobody knows why labels are wrong.
 
-There are two readings. Where mistakes follow the class, the given label is evidence, by the mislabeling matrix:
-P(true | x, label). Where people slip on unclear rows, a wrong label says no more than the row does: P(true | x). The
-second doubts far more labels than the first, so that the mean of the two probabilities would rank rows by the second
-alone. The mean of their logarithms lets both have their say: the label counts as half the evidence, or as less if the
-matrix has not earned its place. The expected number of wrong labels is the mean of what the two readings expect:
+There are two readings. Where mistakes depend on the class, the given label is evidence, by the mislabeling matrix:
+P(true | x, label). Where people make mistakes on ambiguous rows, a wrong label says no more than the row does:
+P(true | x). The second doubts far more labels than the first, so the mean of the two probabilities would rank rows by
+the second alone. The mean of their logarithms uses both: the label counts as half the evidence, or as less if the
+labels do not support the matrix. The expected number of wrong labels is the mean of what the two readings expect:
 
     log P(true = k) = w log P(k | x, label) + (1 - w) log P(k | x) - shift [k is the label] + constant
 """
@@ -35,7 +35,7 @@ class TwoReadings(NamedTuple):
 
         true, prior : (n, K) P(true | x, label) and P(true | x) of the fit
         weight : (n,) of the rows
-        share : how far the matrix has earned its place, from 0 to 1
+        share : how far the labels support the matrix, from 0 to 1
         """
         unshifted = cls(0.5 * share, 0.0)
         there = np.flatnonzero(observed < true.shape[1])
@@ -55,7 +55,7 @@ class TwoReadings(NamedTuple):
         return unshifted._replace(shift=float(brentq(excess, -_FARTHEST, _FARTHEST, xtol=1e-12)))
 
     def __call__(self, true: Array, prior: Array, observed: Array) -> Array:
-        """(n, K) P(true | x, label) as it is told; of rows without a label, as it was."""
+        """(n, K) P(true | x, label) as it is reported; for rows without a label, unchanged."""
         w = self.label_weight
         logs = w * np.log(true.astype(np.float64) + _TINY) + (1.0 - w) * np.log(prior.astype(np.float64) + _TINY)
         there = np.flatnonzero(observed < logs.shape[1])

@@ -65,7 +65,7 @@ def ingest(
     Parameters
     ----------
     folder : with room for `disk_needed` bytes; what is written to it begins with "coded"
-    report : is told the number of rows read so far, after every batch
+    report : called with the number of rows read so far, after every batch
     """
     check_features(roles)
     settings, folder = settings or TextSettings(), Path(folder) / "coded"

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..dataset.tree import Array
 
-#: A probability of zero would be final; forests and neighbours give it lightly.
+#: A probability of zero would be final, and forests and neighbours return it easily.
 LEAST_PROBABILITY = 1e-4
 
 

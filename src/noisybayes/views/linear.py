@@ -11,9 +11,9 @@ from ..dataset.tree import Array
 from .base import LEAST_PROBABILITY, ViewRows, ViewScores, cross_fitted
 from .matrices import standardised
 
-# A bound on the steps of the solver.
+# Maximum number of solver steps.
 _MOST_STEPS = 200
-# How little the weights are held back: `C` of scikit-learn, for rows whose mean squared length is 1.
+# Inverse regularisation strength, `C` of scikit-learn, for rows whose mean squared length is 1.
 _STRENGTHS = (1.0, 4.0, 16.0, 64.0)
 # Rows whose weights are looked up together, so that those of many words stay small.
 _AT_ONCE = 500

@@ -10,7 +10,7 @@ from scipy import sparse
 from ..dataset.tree import Array
 from .base import ViewRows
 
-# Columns of numbers reach no further, in standard deviations: one odd cell must not outvote the others.
+# Columns of numbers are clipped at this many standard deviations, so that one outlier does not dominate.
 _FARTHEST = 5.0
 # Arrays with more cells than this stay sparse.
 _MOST_CELLS = 50_000_000

@@ -10,11 +10,11 @@ from ..dataset.tree import Array
 from .base import ViewRows, ViewScores, cross_fitted
 from .matrices import standardised
 
-# More trees vote hardly otherwise.
+# More trees hardly change the vote.
 _TREES = 100
 # Rows of a leaf: a leaf of one row repeats its label, right or wrong.
 _LEAST_ROWS = 3
-# Threads cost more than they save with fewer rows. The trees are the same with any number of them.
+# With fewer rows, threads cost more than they save. The trees are the same with any number of them.
 _MANY_ROWS = 2_000
 
 

@@ -38,7 +38,7 @@ def _demo_file() -> Path:
 def serve(
     store: Store, settings: Settings, responder: Responder | None, demo: bool, announce: Callable[[str], None]
 ) -> None:
-    """Answer until interrupted. `announce` is told the address as soon as it is ours."""
+    """Answer until interrupted. `announce` is called with the address as soon as it is bound."""
     import uvicorn
 
     from .app import create_app

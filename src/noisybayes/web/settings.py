@@ -1,4 +1,4 @@
-"""What the server is told when it is started."""
+"""Settings of the server."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ LEAST_SECRET = 16
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 60.0  # seconds
 _IDLE = 0.2  # seconds between looks into the outbox
 _AT_ONCE = 4  # posts to one receiver
-_BATCH = 64  # events that are sent before the store is told
+_BATCH = 64  # events that are sent before the store is updated
 _FORGET_EVERY = 3_600.0  # seconds
 # After so many seconds no post of a batch begins: the last must end before others may claim its event.
 _LONGEST_BATCH = CLAIM_LASTS.total_seconds() - 2 * PATIENCE

@@ -19,28 +19,25 @@ class Description(NamedTuple):
 _OURS = (
     Description(
         ("inb", "inb-bernoulli", "inb-multinomial"),
-        "Naive Bayes with a latent true label. Classes are scored for each row without its own fold; the scores are "
-        "calibrated on the labels together with the matrix of mistakes; labels that look wrong lose weight, and a "
-        "round is kept only if it explains left-out labels better. It assumes that a label depends on the true class "
-        "only. "
-        "`inb` takes `BernoulliINB` for tables and `MultinomialINB` for text; the other two are one of them, whatever "
-        "the data.",
+        "Naive Bayes with a latent true label. Rows are scored out of fold; the scores are calibrated on the labels "
+        "together with the mislabeling matrix; labels that are probably wrong are down-weighted, and a round is kept "
+        "only if it explains held-out labels better. It assumes that a label depends on the true class only. `inb` "
+        "uses `BernoulliINB` for tables and `MultinomialINB` for text; the other two always use one of them.",
         "this package",
         "nothing",
     ),
     Description(
         ("inb-em", "inb-paper"),
-        "The same model fitted by EM alone: true labels, classes and the matrix of mistakes in turn, until the "
-        "likelihood no longer grows. `inb-paper` is the paper's estimator, by maximum likelihood; `inb-em` has priors "
-        "whose strength is found in the data. Both are as good as the model is: where features depend on each other, "
-        "EM drifts away from the labels.",
+        "The same model fitted by EM alone. `inb-paper` is the paper's maximum likelihood estimator; `inb-em` has "
+        "priors whose strength is estimated from the data. Both are only as good as the model: where features depend "
+        "on each other, EM drifts away from the labels.",
         "the paper, and this package",
         "nothing",
     ),
     Description(
         ("mislabel-lr",),
-        "The latent label and its matrix of mistakes around another classifier, here logistic regression: fitted "
-        "without each fold in turn, calibrated, and fitted again where doubted labels have lost weight.",
+        "The latent label and the mislabeling matrix around another classifier, here logistic regression: fitted out "
+        "of fold, calibrated, and refitted with down-weighted labels.",
         "this package",
         "nothing",
     ),

@@ -28,7 +28,7 @@ overview, [Methods](methods.md) tells what the methods are.
 """
 NO_ROWS = f"""There are no stored rows yet. Install the peers with `pip install '.[bench]'` in a clone and run
 `{COMMAND}`: it measures every method on every data set, stores each row as soon as it is known, and writes this page.
-An interrupted run goes on where it stopped. The data sets and methods are listed in [cli.md](cli.md).
+An interrupted run continues where it stopped. The data sets and methods are listed in [cli.md](cli.md).
 """
 MEASURES_TEXT = """## Measures
 

@@ -68,8 +68,8 @@ def _coverage(rows: Sequence[Row]) -> str:
     seeds = _seeds(rows, "coverage")
     return f"""## How often intervals hold the truth
 
-{seeds} fits in each regime, and of each fit several samples of checked rows. Without checks the noise rate is a range
-of what is plausible, which has no probability; a dash is a number that was never told.
+{seeds} fits in each regime, and of each fit several samples of checked rows. Without checks the noise rate is a
+plausible range, which has no probability; a dash means that the number was never reported.
 
 ### Share of wrong labels
 
@@ -92,7 +92,7 @@ _REASONS = {
     "matrix covered": "of clean labels the matrix is the identity, an end of what is possible",
     "cost covered": "the interval holds the uncertainty of the matrix, and is wide; where it is wider than 15 points "
     "(not among *cost told*), the audit tells its ends and not its middle",
-    "accuracy covered, 0 checks": "without checks it is a range of what is plausible, from mistakes that do not depend "
+    "accuracy covered, 0 checks": "without checks it is a plausible range, from mistakes that do not depend "
     "on the row to mistakes near the boundary",
 }
 

@@ -13,20 +13,26 @@ import click
 @click.option("--observed", required=True, help="The column of the labels as given.")
 @click.option("--true", required=True, help="The column of the true labels.")
 @click.option("--text", multiple=True, help="A column of text; several are joined.")
-@click.option("--feature", multiple=True, help="A column of a table; give it for each column.")
-@click.option("--name", help="The name of the data set; the name of the file if left out.")
+@click.option("--feature", multiple=True, help="A feature column; may be given several times.")
+@click.option("--name", help="Name of the data set; by default the name of the file.")
 @click.option(
     "--test-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A CSV file of rows to test on, with the same columns; its observed labels are not needed.",
 )
-@click.option("--test-share", type=float, default=0.2, show_default=True, help="Rows to test on, without --test-file.")
+@click.option(
+    "--test-share",
+    type=float,
+    default=0.2,
+    show_default=True,
+    help="Share of the rows to test on, without --test-file.",
+)
 @click.option(
     "--folder",
     type=click.Path(file_okay=False, path_type=Path),
     default="bench-data",
     show_default=True,
-    help="Where the TOML file goes.",
+    help="Folder for the TOML file.",
 )
 def add(
     file: Path,
@@ -39,7 +45,7 @@ def add(
     test_share: float,
     folder: Path,
 ) -> None:
-    """Describe the CSV file FILE, which has observed and true labels, by a TOML file that the benchmark reads."""
+    """Register FILE, a CSV file with observed and true labels, as a data set of `bench quality`."""
     from ...bench.quality.plugins import Plugin, path_within, write
 
     try:

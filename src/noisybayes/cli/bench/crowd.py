@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--datasets", default="all", show_default=True, help="Names, with semicolons between.")
-@click.option("--methods", default="all", show_default=True, help="Names, with semicolons between.")
+@click.option("--datasets", default="all", show_default=True, help="Names separated by semicolons.")
+@click.option("--methods", default="all", show_default=True, help="Names separated by semicolons.")
 @click.option("--seeds", type=click.IntRange(min=1), default=3, show_default=True, help="Repetitions of each.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The first seed.")
 @root_option
 def crowd(datasets: str, methods: str, seeds: int, seed: int, root: Path) -> None:
-    """Labels of made labelers on texts with known labels: the consensus of each method against the truth.
+    """Compare the consensus of each method with the truth, on texts labeled by simulated labelers.
 
-    Stores the rows in results/crowd.csv, results/labelers.csv and results/sources.csv, in the place of earlier ones
-    of the same data set, method and seed, and remakes docs/crowd.md.
+    Stores the rows in results/crowd.csv, results/labelers.csv and results/sources.csv, replacing earlier ones
+    of the same data set, method and seed, and regenerates docs/crowd.md.
     """
     from ...bench.crowd import drift, one_label
     from ...bench.crowd.methods import METHODS, OURS

@@ -11,20 +11,20 @@ from .options import root_option
 # the keys of noisybayes.bench.experiments.EXPERIMENTS, whose import would take a second (a test keeps them equal)
 NAMES = {
     "recovery": "The paper's simulation: error of the feature probabilities, accuracy on new rows.",
-    "coverage": "How often intervals hold the true value, and whether P(wrong) means what it says.",
-    "stream": "How near a stream comes to the batch fit after one pass over the rows, and after three.",
+    "coverage": "Measure the coverage of intervals and the calibration of P(wrong).",
+    "stream": "Compare partial_fit on a stream, after one pass and after three, with the batch fit.",
     "bot": "The auto-responder on the paper's dialogs, split by dialog: its features, its answers, and its peers.",
-    "load": "How fast the bot answers when it is asked 200 times per second, and whether an answer is lost.",
-    "audience": "A live stream of 2,000 viewers: waits, and whether a message, lead or handover is lost or doubled.",
-    "verified": "How far verified labels put the estimated number of errors right under human mistakes.",
+    "load": "Measure how fast the bot answers 200 requests per second, and whether an answer is lost.",
+    "audience": "Simulate a live stream of 2,000 viewers: waits, and lost or duplicated messages, leads and handovers.",
+    "verified": "Measure how much verified labels improve the estimated number of errors under human mistakes.",
 }
 
 
 def experiment(name: str, text: str) -> click.Command:
-    """The verb of an experiment: measure it again, store its rows, remake docs/benchmarks.md."""
+    """The verb of an experiment: measure it again, store its rows, regenerate docs/benchmarks.md."""
 
-    @click.command(name, help=f"{text} Stores the rows in results/ and remakes docs/benchmarks.md.")
-    @click.option("--reps", type=click.IntRange(min=2), help="Repetitions; the experiment's own number if left out.")
+    @click.command(name, help=f"{text} Stores the rows in results/ and regenerates docs/benchmarks.md.")
+    @click.option("--reps", type=click.IntRange(min=2), help="Repetitions; the default depends on the experiment.")
     @click.option("--seed", type=int, default=0, show_default=True)
     @root_option
     def command(reps: int | None, seed: int, root: Path) -> None:
@@ -51,7 +51,7 @@ def experiment(name: str, text: str) -> click.Command:
 @click.command()
 @root_option
 def page(root: Path) -> None:
-    """Remake the pages of docs/ that are made from stored rows.
+    """Regenerate the pages of docs/ that are made from stored rows.
 
     They are: benchmarks, methods, quality, reproduce, results, review, speed, trust; and the tables of security.
     """

@@ -26,7 +26,7 @@ _STORED_AFTER = 500  # files
     "--coverage",
     type=click.IntRange(min=1),
     metavar="SECONDS",
-    help="Instead: change files guided by the lines that they reach (atheris), for so long each of tables and models.",
+    help="Fuzz with atheris instead, guided by code coverage, for this long each for tables and models.",
 )
 @click.option(
     "--findings",
@@ -37,9 +37,9 @@ _STORED_AFTER = 500  # files
 )
 @root_option
 def fuzz(tables: int, models: int, configs: int, seed: int, coverage: int | None, findings: Path, root: Path) -> None:
-    """Read files that are damaged or crafted, and count what is neither read nor refused with one sentence.
+    """Read damaged and malicious files, and count those that are neither read nor refused with one sentence.
 
-    Stores the rows in results/fuzz.csv and remakes the table in docs/security.md. Exit code 1 if a file raised a
+    Stores the rows in results/fuzz.csv and regenerates the table in docs/security.md. Exit code 1 if a file raised a
     traceback, gave another number of rows, ended the process or took longer than 20 seconds.
     """
     if coverage is not None:

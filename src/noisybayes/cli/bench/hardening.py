@@ -15,7 +15,7 @@ from .options import root_option
 def measured(
     name: str, root: Path, rows: Iterator[dict[str, Any]], render: Callable[[list[dict[str, Any]]], str]
 ) -> list[dict[str, Any]]:
-    """Measure, store the rows in results/, and remake the tables of docs/security.md."""
+    """Measure, store the rows in results/, and regenerate the tables of docs/security.md."""
     from rich.console import Console
     from rich.markdown import Markdown
 
@@ -35,7 +35,7 @@ def measured(
 
 
 def _command(name: str, module: str, failures: tuple[str, ...], text: str) -> click.Command:
-    @click.command(name, help=f"{text} Stores the rows in results/ and remakes docs/security.md.")
+    @click.command(name, help=f"{text} Stores the rows in results/ and regenerates docs/security.md.")
     @root_option
     def command(root: Path) -> None:
         bench = import_module(f"noisybayes.bench.{module}")
@@ -48,7 +48,7 @@ def _command(name: str, module: str, failures: tuple[str, ...], text: str) -> cl
 
 crash = _command(
     "crash", "crash.runner", ("not_whole", "not_repeated", "differs", "leftovers"),
-    "Kill audits, saved models, exports, imports and refits before every file operation, and look what is left.",
+    "Kill audits, saved models, exports, imports and refits before every file operation, and check what is left.",
 )  # fmt: skip
 servers = _command(
     "servers", "desk_load.servers", ("lost", "double", "other_answers", "fits_not_done"),
@@ -56,5 +56,5 @@ servers = _command(
 )  # fmt: skip
 connections = _command(
     "connections", "desk_load.connections", ("errors",),
-    "How long requests wait while 1,000 slow connections are open, and the memory after 50,000 requests.",
+    "Measure response times with 1,000 slow connections open, and memory after 50,000 requests.",
 )  # fmt: skip

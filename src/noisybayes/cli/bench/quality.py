@@ -24,8 +24,8 @@ DEFAULT_FOLDER = "bench-data"
 @click.option("--methods", default="all", show_default=True, help="Names and groups separated by commas.")
 @click.option("--seeds", type=click.IntRange(min=1), default=5, show_default=True, help="Repetitions of each.")
 @click.option("--first-seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the first one.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Runs side by side; one for each core if left out.")
-@click.option("--fresh", is_flag=True, help="Measure the chosen ones again, also where rows are stored.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Parallel runs; by default one per core.")
+@click.option("--fresh", is_flag=True, help="Measure again, even where rows are stored.")
 @click.option(
     "--plugins",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -42,10 +42,10 @@ def quality(
     plugins: Path | None,
     root: Path,
 ) -> None:
-    """Find wrong labels with every method on every data set, and compare.
+    """Compare how well every method finds wrong labels on every data set.
 
-    Rows go to results/quality.csv as each is finished; a run that was interrupted goes on from there. At the end the
-    pages quality, results, methods and reproduce of docs/ are made. Runs side by side have one thread each and take
+    Rows go to results/quality.csv as each is finished; an interrupted run continues from there. At the end the
+    pages quality, results, methods and reproduce of docs/ are made. Parallel runs have one thread each and take
     longer; to compare times, use --jobs 1.
     """
     from joblib import cpu_count

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 @click.option("--datasets", default="all", show_default=True, help="Names separated by commas.")
 @click.option("--methods", default="all", show_default=True, help="Names separated by commas.")
 @click.option("--seeds", type=click.IntRange(min=1), default=10, show_default=True, help="Repetitions of each.")
-@click.option("--fresh", is_flag=True, help="Measure the chosen ones again, also where rows are stored.")
+@click.option("--fresh", is_flag=True, help="Measure again, even where rows are stored.")
 @root_option
 def review(datasets: str, methods: str, seeds: int, fresh: bool, root: Path) -> None:
-    """Review tables whose true labels are known, and count the wrong labels that are found on the way.
+    """Simulate reviews of tables with known true labels, and count the wrong labels that are found.
 
-    Rows go to results/review.csv as each review is finished; a run that was interrupted goes on from there. At the end
+    Rows go to results/review.csv as each review is finished; an interrupted run continues from there. At the end
     docs/review.md and its pictures are made.
     """
     from rich.console import Console

@@ -18,9 +18,9 @@ WORKS = ("em", "small_fits", "texts", "binary", "audit", "files", "cluster", "cl
 @click.option("--seed", type=int, default=0, show_default=True)
 @root_option
 def speed(works: tuple[str, ...], reps: int, seed: int, root: Path) -> None:
-    """Measure the speed of WORKS, of all of them if none is named. Stores the rows and remakes docs/speed.md.
+    """Measure the speed of WORKS, by default all. Stores the rows and regenerates docs/speed.md.
 
-    Have the machine for yourself meanwhile: what else runs on it is measured too.
+    Run it on an otherwise idle machine: other load distorts the times.
     """
     from contextlib import closing
 

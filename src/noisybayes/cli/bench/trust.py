@@ -15,9 +15,9 @@ from .options import root_option
 @click.option("--seed", type=int, default=0, show_default=True, help="The first seed.")
 @root_option
 def trust(parts: tuple[str, ...], reps: int, seed: int, root: Path) -> None:
-    """Intervals, corrections, verdicts and alarms against known truth.
+    """Check intervals, corrections, verdicts and drift warnings against known truth.
 
-    Stores the rows in results/trust.csv, in the place of earlier ones of the same part and seed, and remakes
+    Stores the rows in results/trust.csv, replacing earlier ones of the same part and seed, and regenerates
     docs/trust.md.
     """
     from ...bench.store import read_rows, write_rows

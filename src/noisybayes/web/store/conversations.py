@@ -37,7 +37,7 @@ class Lead(NamedTuple):
 
 
 class Event(NamedTuple):
-    """Something that the webhook is told."""
+    """An event for the webhook."""
 
     kind: str
     body: dict[str, Any]
