@@ -1,4 +1,4 @@
-"""Remake the pictures in docs/img: the report of an audit, and every page of the review desk, in the system's Chromium.
+"""Regenerate the pictures in docs/img in the system's Chromium: the report of an audit, and the pages of the review desk.
 
 python docs/make_screenshots.py
 """
@@ -32,7 +32,7 @@ DESK = {
     "home": "/", "overview": "/t/1", "review": "/t/1/review", "import": "/import", "columns": "/t/1/columns",
     "check": "/t/1/check", "list": "/t/1/list", "export": "/t/1/export", "api": "/api",
 }  # fmt: skip
-TALL = {"overview": 1350, "chat": 1000}  # what matters stands below the usual height
+TALL = {"overview": 1350, "chat": 1000, "report": 1330}  # the interesting part is below the usual height
 SAID = ["How much is a new Tarvo?", "Sport, please", "Call me at 555-0142"]
 
 WROTE = [
@@ -67,7 +67,9 @@ def take_report(browser: Browser) -> None:
         url = (audit("examples/dealership.csv").save(Path(folder) / "audit") / "report.html").as_uri()
         for scheme, name in {"light": "report", "dark": "report-dark"}.items():
             with opened(browser, scheme=scheme, offline=True) as page:
+                page.set_viewport_size(WIDE | {"height": TALL["report"]})
                 page.goto(url)
+                page.evaluate("for (const notes of document.querySelectorAll('details[open]')) notes.open = false")
                 shoot(page, name)
 
 
