@@ -56,3 +56,14 @@ def test_where_features_never_differ_labels_are_taken_as_given(name):
     np.testing.assert_array_equal(model.mislabel_matrix_, np.eye(3))
     assert model.noise_rate_ == 0.0
     np.testing.assert_allclose(model.predict_proba(same[:1])[0], np.bincount(DATA.y) / N, atol=1e-4)
+
+
+def test_of_features_that_never_differ_verified_and_missing_labels_count():
+    y = DATA.y.astype(float)
+    verified = np.full(N, np.nan)
+    verified[:10] = (y[:10] + 1) % 3
+    y[10:20] = np.nan
+    with pytest.warns(UserWarning, match="labels are taken as given"):
+        model = MODELS["bernoulli"](missing_label=np.nan).fit(np.ones((N, 2)), y, verified=verified)
+    np.testing.assert_array_equal(model.true_proba_[:10].argmax(axis=1), verified[:10])
+    np.testing.assert_allclose(model.true_proba_[10:20], np.tile(model.class_prior_, (10, 1)))

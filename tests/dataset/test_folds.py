@@ -50,12 +50,12 @@ def test_equal_rows_with_different_labels_share_a_fold_too():
 
 
 def test_there_are_no_more_folds_than_groups_of_rows():
-    n_folds, folds = folds_of(np.repeat(DISTINCT[:4], 4, axis=0), np.repeat(LABEL[:4], 4), n_folds=10)
-    assert n_folds == 4
-    np.testing.assert_array_equal(np.sort(np.unique(folds)), np.arange(4))
+    n_folds, folds = folds_of(np.repeat(DISTINCT[:7], 4, axis=0), np.repeat(LABEL[:7], 4), n_folds=10)
+    assert n_folds == 7
+    np.testing.assert_array_equal(np.sort(np.unique(folds)), np.arange(7))
 
 
-def test_two_groups_of_equal_rows_are_dealt_row_by_row():
-    n_folds, folds = folds_of(np.repeat(DISTINCT[:2], 4, axis=0), np.repeat([0, 1], 4), n_folds=5)
+def test_a_handful_of_groups_is_dealt_row_by_row():
+    n_folds, folds = folds_of(np.repeat(DISTINCT[:5], 4, axis=0), np.repeat([0, 1, 0, 1, 0], 4), n_folds=5)
     assert n_folds == 5
     assert len(np.unique(folds)) == 5

@@ -45,7 +45,7 @@ class AnyRows:
         if np.ndim(given) == 2:
             cells = given.itertuples(index=False, name=None) if hasattr(given, "itertuples") else given.iter_rows()
         else:
-            cells = given
+            cells = map(str, given)
         digests = (blake2b(repr(row).encode("utf-8", "surrogatepass"), digest_size=8).digest() for row in cells)
         return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
 

@@ -26,6 +26,7 @@ from ..model.mislabel import Fixed
 from ..robust import fit as robust
 from ..robust.calibration import matrix_of
 from ..robust.config import DEFAULT
+from ..robust.label_weights import known_labels
 from ..robust.problem import naive_bayes_problem
 from ..robust.recalibration import Recalibration
 from ..robust.scoring import Scoring
@@ -152,7 +153,7 @@ class INBModel(LatentLabelModel):
             self._fit_em(data, self._problem(family), self._checkpoint(merged))
             return None
         if not isinstance(rows.X, Stored) and never_differ(rows):
-            self._fit_labels_as_given(data, family)
+            self._fit_labels_as_given(rows, family)
             return None
         return self._fit_robust(data, family, self._checkpoint(rows))
 
@@ -187,13 +188,13 @@ class INBModel(LatentLabelModel):
         compress = settings.checked_compress(self.compress)
         return rows if isinstance(rows.X, Stored) else merge_equal(rows, compress)
 
-    def _fit_labels_as_given(self, data: Dataset, family: Family) -> None:
+    def _fit_labels_as_given(self, rows: Rows, family: Family) -> None:
         """Features that never differ tell right labels from wrong ones in no way: a matrix would be made up."""
         warnings.warn("all rows have the same features, so that labels are taken as given", stacklevel=4)
-        problem = self._problem(family)
-        if not isinstance(problem.structure, Fixed):
-            problem = replace(problem, structure=Fixed(np.eye(problem.n_classes)))
-        self._fit_em(data, problem, NO_CHECKPOINT)
+        known, K = known_labels(rows), len(self.classes_)
+        data = Dataset.of(rows._replace(observed=known, verified=None), self._engine(), K)
+        self._fit_em(data, replace(self._problem(family), structure=Fixed(np.eye(K))), NO_CHECKPOINT)
+        self.true_proba_ = np.vstack([np.eye(K), self.class_prior_])[known].astype(data.dtype)
 
     def _fit_em(self, data: Dataset, problem: Problem, checkpoint: Checkpoint) -> None:
         rng = settings.generator(self.random_state)
