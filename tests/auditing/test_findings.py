@@ -28,7 +28,7 @@ LEARNED_FROM = (
 
 @cache
 def data():
-    return simulate(400, n_features=80, n_classes=3, diagonal=(0.75, 0.85), random_state=0)
+    return simulate(400, n_features=120, n_classes=3, diagonal=(0.75, 0.85), random_state=0)
 
 
 @cache
@@ -123,7 +123,7 @@ def test_the_rows_of_a_robust_fit_are_judged_without_their_fold():
 
 def _other_rows():
     model, _, _, _ = fitted("strings of numpy")
-    new = simulate(100, n_features=80, n_classes=3, random_state=5)
+    new = simulate(100, n_features=120, n_classes=3, random_state=5)
     return model, new.X, NAMES[new.y]
 
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 from .._extras import MissingExtraError, require
 
 #: As shells report a process that Ctrl-C ended.
 INTERRUPTED = 130
+# New objects after which Python looks for garbage. Modules and the records of a report are none, and looking through
+# them after every 700 objects takes 0.1 s of a small audit and 0.3 s of a larger one.
+_OBJECTS_BETWEEN_COLLECTIONS = 50_000
 
 
 def main() -> None:
     """The console script."""
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     try:
         require("click", extra="cli", purpose="the command line")
         require("rich", extra="cli", purpose="the command line")
