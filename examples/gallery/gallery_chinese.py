@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Chinese texts: segmented into words, with nothing to configure
 #
-# Install the extra `zh` (`pip install 'noisybayes[zh]'`). Without it, texts are split into single and paired characters.
+# Install the extra `zh` (`pip install 'noisybayes[zh]'`). Without it, texts are split into characters and pairs.
 
 # %%
 import matplotlib.pyplot as plt
