@@ -1,4 +1,4 @@
-"""Regenerate the pictures in docs/img in the system's Chromium: the report of an audit, and pages of the review desk.
+"""Regenerate the pictures in docs/img with the system's Chromium: the report of an audit, the pages of the review desk.
 
 python docs/make_screenshots.py
 """

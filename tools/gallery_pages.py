@@ -19,6 +19,8 @@ sys.path.insert(0, str(ROOT / "tools"))
 from to_notebook import notebook  # noqa: E402  the tool beside this one
 
 EXAMPLES = ROOT / "examples" / "gallery"
+#: In the overview, as in the navigation of the site.
+ORDER = ("text", "numbers", "chinese", "own_model", "embeddings", "second_opinion", "large_file", "ci")
 PAGES, PICTURES = ROOT / "docs" / "gallery", ROOT / "docs" / "img"
 # The same picture gives the same file.
 _PLAIN = {"svg.hashsalt": "noisybayes", "svg.fonttype": "none", "font.family": "sans-serif"}
@@ -56,9 +58,9 @@ def page(path: Path, pictures: Path) -> str:
 def overview() -> str:
     entries = [
         f"## [{title_of(path)}]({path.stem}.md)\n\n[![{title_of(path)}](../img/{path.stem}.svg)]({path.stem}.md)"
-        for path in sorted(EXAMPLES.glob("*.py"))
+        for path in sorted(EXAMPLES.glob("*.py"), key=lambda path: ORDER.index(path.stem.removeprefix("gallery_")))
     ]
-    opening = "# Gallery\n\nShort examples, each of which runs in a few seconds, as a script or as a notebook."
+    opening = "# Gallery\n\nShort examples that run in a few seconds, as a script or as a notebook."
     return "\n\n".join([opening, *entries]) + "\n"
 
 

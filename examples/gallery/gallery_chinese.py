@@ -1,7 +1,7 @@
 # %% [markdown]
-# # Chinese texts: cut into words by `jieba`, with nothing to configure
+# # Chinese texts: segmented into words, with nothing to configure
 #
-# Install the extra `zh` (`pip install 'noisybayes[zh]'`). Without it, texts are cut into pairs of characters.
+# Install the extra `zh` (`pip install 'noisybayes[zh]'`). Without it, texts are split into characters and pairs.
 
 # %%
 import matplotlib.pyplot as plt

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # In CI: fail when a change makes the labels worse
 #
-# `noisybayes compare BEFORE AFTER --fail-on rise` ends with exit code 1 if the share of wrong labels rose.
+# `noisybayes compare BEFORE AFTER --fail-on rise` exits with code 1 if the share of wrong labels has risen.
 
 # %%
 import subprocess

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Embeddings: vectors of any model beside the columns
+# # Embeddings: vectors from any model in addition to the columns
 #
 # `embeddings` takes an array, a `.npy` or Parquet file, or a column of lists. Here the texts say little and made-up
 # vectors say much; with a sentence encoder of your own, pass `model.encode(texts)`.

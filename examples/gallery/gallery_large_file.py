@@ -1,5 +1,5 @@
 # %% [markdown]
-# # A large file: rows are kept on disk, and the result is the same
+# # A large file: rows on disk, with the same result
 
 # %%
 import csv

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Two columns of labels: people, and the rules that came before
+# # Two columns of labels: people and rules
 #
 # A second column of labels is one more labeler with mistakes of its own. Where the two disagree, the columns decide
 # whom to believe.

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Texts: which labels are wrong, and which words say so
+# # Texts: which labels are wrong, and which words show it
 
 # %%
 from pathlib import Path
