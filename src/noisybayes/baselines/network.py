@@ -92,7 +92,7 @@ def _product(rows: Any, weight: Tensor) -> Tensor:
     return cast(Tensor, _SparseProduct.apply(weight, rows)) if sparse.issparse(rows) else rows @ weight
 
 
-class _SparseProduct(torch.autograd.Function):
+class _SparseProduct(torch.autograd.Function):  # type: ignore[misc]
     """rows @ weight for CSR rows: of thousands of words a text has a hundred, and a dense product takes them all."""
 
     @staticmethod

@@ -24,6 +24,7 @@ from .text_methods import TEXT_METHODS, TEXT_TITLES
 
 KINDS = {"uniform": "uniform", "asymmetric": "asymmetric", "instance": "instance-dependent"}
 RATES = (20, 40)
+PEERS = ("text-cleanlab", "text-mislabel")
 #: Accuracy as published, fine-tuned BERT: Wang, Tan, Guo and Li, EMNLP Findings 2023.
 LAFT = {
     ("uniform", 20): 82.0, ("asymmetric", 20): 83.7, ("instance", 20): 83.6,
@@ -88,9 +89,12 @@ these kinds, but not drawn by the same program. Accuracy in percent; repetitions
             found = paired(rows, setting, "text-inb", "text-nb")
             mine = mean_of(cell(rows, setting, "text-inb"), "accuracy", 100)
             if found.n and mine.n:
+                peers = {name: mean_of(cell(rows, setting, name), "accuracy", 100) for name in PEERS}
+                shown = [f"{TEXT_TITLES[name]} {mean.shown()}" for name, mean in peers.items() if mean.n]
                 sentences.append(
-                    f"By date, {each.name}: INB (ours) {mine.shown()} %, {found.shown(sign=True)} points over NB; "
-                    f"LAFT with BERT has {LAFT[each.kind, each.rate]}."
+                    f"By date, {KINDS[each.kind]}, {each.rate} %: INB (ours) {mine.shown()} %, "
+                    f"{found.shown(sign=True)} points over NB; "
+                    f"{'; '.join([*shown, f'LAFT with BERT {LAFT[each.kind, each.rate]}'])}."
                 )
         return sentences
 

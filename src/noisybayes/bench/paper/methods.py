@@ -45,7 +45,7 @@ Method = Callable[[Draw, int], Result]
 _MANY_ROWS = 10_000
 _MANY_ROWS_SETTINGS = {"batch_size": 256, "patience": 4, "max_epochs": 40}
 # The network of NAL's authors, half a million numbers on pictures of digits, with as many rows as there are.
-_AUTHORS = {**_MANY_ROWS_SETTINGS, "hidden_layer_sizes": (500, 300), "as_published": True}
+_AUTHORS: dict[str, Any] = {**_MANY_ROWS_SETTINGS, "hidden_layer_sizes": (500, 300), "as_published": True}
 
 
 def _of(model: Any, draw: Draw, labels: Array) -> Result:
