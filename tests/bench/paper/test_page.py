@@ -289,6 +289,17 @@ def test_ranks_of_words_are_those_of_their_scores(monkeypatch):
     assert "Under no rule are all ten on top" in news_ranking.page({**facts, **{n: 11 for n in facts if ": w" in n}})
 
 
+def test_cells_by_date_that_were_not_run_are_told():
+    by_date = EXPERIMENTS["by-date"]
+    rows = [
+        {"setting": setting, "rep": 0, "method": method, "accuracy": 0.8}
+        for setting in by_date.settings()
+        for method in ("text-nb", "text-inb")
+    ]
+    assert "Cells with a dash" not in by_date.page(rows)
+    assert "Cells with a dash" in by_date.page(rows[:-1])
+
+
 def test_the_mistakes_by_date_are_drawn_and_the_split_is_not():
     by_date = EXPERIMENTS["by-date"]
     for kind in KINDS:

@@ -81,7 +81,7 @@ asks a large language model for help (Wang, Tan, Guo and Li, EMNLP Findings 2023
 these kinds, but not drawn by the same program. Accuracy in percent; repetitions: {repetitions(rows)}.
 
 {_accuracies(rows, self)}
-"""
+{_unfinished(rows, self)}"""
 
     def findings(self, rows: list[Row]) -> list[str]:
         sentences = []
@@ -108,6 +108,14 @@ def _accuracies(rows: list[Row], experiment: ByDate) -> str:
         means = [mean_of(cell(rows, setting, method), "accuracy", 100).shown() for method in methods]
         lines.append([KINDS[each.kind], each.rate, *means, LAFT[each.kind, each.rate]])
     return table(["mistakes", "rate, %", *(TEXT_TITLES[method] for method in methods), "LAFT"], lines)
+
+
+def _unfinished(rows: list[Row], experiment: ByDate) -> str:
+    found = {(row["setting"], row["method"]) for row in rows}
+    methods, settings = methods_in(rows, experiment.METHODS), settings_in(rows, list(experiment.settings()))
+    if len(found) == len(methods) * len(settings):
+        return ""
+    return "\nCells with a dash were not run for lack of computing time; the command below goes on with them.\n"
 
 
 @cache
