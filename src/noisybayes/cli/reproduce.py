@@ -10,16 +10,20 @@ import click
 from .bench.options import root_option
 
 # the keys of noisybayes.bench.paper.EXPERIMENTS, whose import would take a second (a test keeps them equal)
-NAMES = ("table1", "table2", "matrices", "starts", "roc", "impact", "newsgroups", "by-date", "livestream")
+NAMES = ("table1", "table2", "matrices", "starts", "roc", "impact", "newsgroups", "by-date", "livestream", "published")
 
 
 @click.command()
 @click.argument("name", type=click.Choice(NAMES))
 @click.option("--reps", type=click.IntRange(min=1), help="Repetitions; the default depends on the experiment.")
 @click.option("--methods", help="Names separated by commas, or bayes or neural; by default all of the experiment.")
+@click.option(
+    "--setting", "beginnings", multiple=True, help="Only settings whose names begin with this; may be repeated."
+)
 @click.option("--jobs", type=int, default=-1, show_default=True, help="Number of processes; -1: one per core.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Random seed of the first repetition.")
 @click.option("--quick", is_flag=True, help="A small version that takes seconds; its rows are not stored.")
+@click.option("--untimed", is_flag=True, help="Store no seconds: for a machine that is busy with something else.")
 @click.option(
     "--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), help="Also write all rows to this file."
 )
@@ -28,9 +32,11 @@ def reproduce(
     name: str,
     reps: int | None,
     methods: str | None,
+    beginnings: tuple[str, ...],
     jobs: int,
     seed: int,
     quick: bool,
+    untimed: bool,
     json_file: Path | None,
     root: Path,
 ) -> None:
@@ -60,7 +66,11 @@ def reproduce(
     with tempfile.TemporaryDirectory() as scratch:
         path = results_path(Path(scratch) if quick else root, name)
         wanted = (2 if quick else experiment.REPS) if reps is None else reps
-        left = pending(experiment, load(path), chosen, wanted, seed, quick)
+        left = [
+            job
+            for job in pending(experiment, load(path), chosen, wanted, seed, quick)
+            if not beginnings or job.setting.startswith(beginnings)
+        ]
         console.print(f"{len(left)} jobs are left to do")
         # rows that another machine made keep its name, until this one makes some
         if not quick and (left or not any(row["experiment"] == name for row in load_runs(root))):
@@ -72,7 +82,7 @@ def reproduce(
                 progress.update(bar, advance=1, description=f"{job.setting}, repetition {job.rep}")
 
             try:
-                rows = run(experiment, left, quick, jobs, path, report)
+                rows = run(experiment, left, quick, jobs, path, report, timed=not untimed)
             except DatasetUnavailableError as error:
                 raise click.ClickException(str(error)) from None
     shown = [row for row in rows if row["method"] in chosen and seed <= row["rep"] < seed + wanted]

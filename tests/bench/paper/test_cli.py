@@ -69,6 +69,14 @@ def test_rows_are_stored_and_a_second_run_has_nothing_to_do(tiny, tmp_path):
     assert {row["method"] for row in rows} == {"nb", "nbt"}
 
 
+def test_only_the_settings_asked_for_are_run_and_without_seconds(tiny, tmp_path):
+    arguments = ("table1", "--reps", 1, "--jobs", 1, "--methods", "nb", "--root", tmp_path, "--setting", "n = 15")
+    assert reproduce(*arguments, "--untimed").exit_code == 0
+    rows = read_rows(tmp_path / "results/paper/table1.csv")
+    assert [row["setting"] for row in rows] == ["n = 150"]
+    assert all(row["seconds"] != row["seconds"] for row in rows)
+
+
 def test_another_seed_gives_other_repetitions(tiny, tmp_path):
     reproduce("table1", "--reps", 1, "--jobs", 1, "--methods", "nb", "--root", tmp_path, "--seed", 7)
     rows = read_rows(tmp_path / "results/paper/table1.csv")

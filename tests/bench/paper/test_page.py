@@ -13,13 +13,13 @@ from noisybayes.bench.paper import EXPERIMENTS, news_ranking
 from noisybayes.bench.paper.by_date import KINDS, Setting
 from noisybayes.bench.paper.facts import load_facts, store_facts
 from noisybayes.bench.paper.livestream import CORRECT
-from noisybayes.bench.paper.methods import METHODS, NEURAL
+from noisybayes.bench.paper.methods import METHODS, NEURAL, TITLES
 from noisybayes.bench.paper.news_ranking import PAPER_WORDS
 from noisybayes.bench.paper.page import render_figures, render_page, write_page
 from noisybayes.bench.paper.plots import Line, box_plot, line_plot
 from noisybayes.bench.paper.runner import Job, results_path, run_job
 from noisybayes.bench.paper.runs import load_runs, made_by, remember
-from noisybayes.bench.paper.tables import INTERVALS, TABLE1, TABLE2, paper_figures, setting_name
+from noisybayes.bench.paper.tables import INTERVALS, PAPER_NAMES, TABLE1, TABLE2, paper_figures, setting_name
 from noisybayes.bench.store import write_rows
 
 SLOW = {*NEURAL, "inb", "text-cleanlab", "text-mislabel", *(name for name in METHODS if "-10" in name)}
@@ -62,7 +62,8 @@ def test_an_experiment_without_rows_has_no_section(tmp_path):
 
 def test_no_section_fails_when_only_some_methods_were_run(root):
     for name, experiment in EXPERIMENTS.items():
-        rows = [row for row in _rows(root, name) if row["method"] in {"inb-paper", "text-inb"}]
+        some = {"inb-paper", "text-inb"} & set(experiment.METHODS) or {"nb"}
+        rows = [row for row in _rows(root, name) if row["method"] in some]
         assert experiment.page(rows).startswith("## ")
         assert isinstance(experiment.findings(rows), list)
         assert isinstance(experiment.figures(rows), dict)
@@ -123,7 +124,9 @@ def test_every_table_cell_of_the_paper_is_compared():
     assert len(TABLE2.compared(rows)) == 15 * 8
     findings = TABLE2.findings(rows)
     assert len(findings) == 8
-    assert sum("half a million parameters" in sentence for sentence in findings) == 4
+    assert all(
+        f"Table 2, {TITLES[method]}, " in " ".join(findings) for method in TABLE2.METHODS if method in PAPER_NAMES
+    )
 
 
 # --- pictures --------------------------------------------------------------------------------------------------------
@@ -184,6 +187,38 @@ def test_simulations_have_differences_and_no_verdicts():
         assert not re.search(r"reproduced|higher|lower", page)
 
 
+def _authors_rows(n_reps):
+    """A network in every row of Table 1, with as many repetitions at each n as told."""
+    return [
+        {"setting": name, "rep": rep, "method": "nal-authors", "accuracy": 0.5, "auc": 0.8, "mse": np.nan,
+         "parameters": 9, "seconds": np.nan}
+        for name in TABLE1.settings()
+        for rep in range(n_reps[name.partition(",")[0]])
+    ]  # fmt: skip
+
+
+def test_a_network_with_too_few_repetitions_is_named():
+    missing = "by interval:\nNAL, authors' configuration, 3 at n = 1,000, 0 at n = 5,000. The"
+    assert missing in TABLE1.page(_authors_rows({"500": 10, "1000": 3, "5000": 0}))
+    assert "lack of computing time" not in TABLE1.page(_authors_rows({"500": 10, "1000": 10, "5000": 10}))
+
+
+def test_what_was_not_timed_has_no_seconds():
+    assert "| NAL, authors' configuration | – | 9 |" in TABLE1.page(_authors_rows({"500": 2, "1000": 2, "5000": 2}))
+
+
+def test_what_is_said_of_the_networks_is_said_once(root):
+    told = "half a million parameters"
+    assert told not in render_page(root)
+    path = results_path(root, "table1")
+    before = path.read_bytes()
+    write_rows(path, _authors_rows({"500": 2, "1000": 2, "5000": 2}))
+    try:
+        assert render_page(root).count(told) == 1
+    finally:
+        path.write_bytes(before)
+
+
 # --- what is counted, and how readings were searched -----------------------------------------------------------------
 
 
@@ -206,7 +241,8 @@ def test_the_search_tells_how_many_readings_were_compared(root):
     rows = _rows(root, "livestream")
     searches = EXPERIMENTS["livestream"].searched(rows, {})
     n_settings = len({row["setting"] for row in rows})
-    assert {search.tried for search in searches} == {3 * n_settings}
+    # ΔACC is one of naive Bayes alone: INB that predicts in another way is no further reading of it
+    assert [search.tried for search in searches] == [3 * n_settings, 4 * n_settings, 4 * n_settings]
     assert all(0 <= search.met <= search.tried for search in searches)
     assert "## How we searched" in page
 
@@ -220,6 +256,16 @@ def test_right_labels_may_mean_the_rows_whose_label_is_right():
     kept = METHODS["nb-correct"](data, 0).proba
     assert (kept == METHODS["nb"](data._replace(X=data.X[data.right], y=data.y[data.right]), 0).proba).all()
     assert (kept != METHODS["nb-correct"](data._replace(right=None), 0).proba).any()
+
+
+def test_equal_classes_of_inb_change_its_predictions_only():
+    data = TABLE2.draw(TABLE2.settings()["1000, [0.85, 0.95)"], 0)
+    own, equal = (METHODS[name](data, 0) for name in ("inb-paper", "inb-paper-equal"))
+    assert (own.feature_prob == equal.feature_prob).all()
+    np.testing.assert_allclose(equal.proba.sum(axis=1), 1.0)
+    again = equal.proba * own.class_prior
+    np.testing.assert_allclose(again / again.sum(axis=1, keepdims=True), own.proba, atol=1e-9)
+    assert np.abs(own.class_prior - 1 / len(own.class_prior)).max() > 0.01
 
 
 def test_ranks_of_words_are_those_of_their_scores(monkeypatch):
@@ -241,6 +287,17 @@ def test_ranks_of_words_are_those_of_their_scores(monkeypatch):
     assert facts["documents like 1111110111"] == 0
     assert "Under the first rule they are the ten on top" in news_ranking.page(facts)
     assert "Under no rule are all ten on top" in news_ranking.page({**facts, **{n: 11 for n in facts if ": w" in n}})
+
+
+def test_cells_by_date_that_were_not_run_are_told():
+    by_date = EXPERIMENTS["by-date"]
+    rows = [
+        {"setting": setting, "rep": 0, "method": method, "accuracy": 0.8}
+        for setting in by_date.settings()
+        for method in ("text-nb", "text-inb")
+    ]
+    assert "Cells with a dash" not in by_date.page(rows)
+    assert "Cells with a dash" in by_date.page(rows[:-1])
 
 
 def test_the_mistakes_by_date_are_drawn_and_the_split_is_not():

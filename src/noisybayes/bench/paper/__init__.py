@@ -8,6 +8,7 @@ from .impact import IMPACT
 from .livestream import LIVESTREAM
 from .matrices import MATRICES
 from .newsgroups import NEWSGROUPS
+from .published import PUBLISHED_EXPERIMENT
 from .roc import ROC
 from .starts import STARTS_EXPERIMENT
 from .tables import TABLE1, TABLE2
@@ -22,4 +23,5 @@ EXPERIMENTS: dict[str, Experiment] = {
     "newsgroups": NEWSGROUPS,
     "by-date": BY_DATE,
     "livestream": LIVESTREAM,
+    "published": PUBLISHED_EXPERIMENT,
 }

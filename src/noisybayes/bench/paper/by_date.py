@@ -24,6 +24,7 @@ from .text_methods import TEXT_METHODS, TEXT_TITLES
 
 KINDS = {"uniform": "uniform", "asymmetric": "asymmetric", "instance": "instance-dependent"}
 RATES = (20, 40)
+PEERS = ("text-cleanlab", "text-mislabel")
 #: Accuracy as published, fine-tuned BERT: Wang, Tan, Guo and Li, EMNLP Findings 2023.
 LAFT = {
     ("uniform", 20): 82.0, ("asymmetric", 20): 83.7, ("instance", 20): 83.6,
@@ -80,7 +81,7 @@ asks a large language model for help (Wang, Tan, Guo and Li, EMNLP Findings 2023
 these kinds, but not drawn by the same program. Accuracy in percent; repetitions: {repetitions(rows)}.
 
 {_accuracies(rows, self)}
-"""
+{_unfinished(rows, self)}"""
 
     def findings(self, rows: list[Row]) -> list[str]:
         sentences = []
@@ -88,9 +89,12 @@ these kinds, but not drawn by the same program. Accuracy in percent; repetitions
             found = paired(rows, setting, "text-inb", "text-nb")
             mine = mean_of(cell(rows, setting, "text-inb"), "accuracy", 100)
             if found.n and mine.n:
+                peers = {name: mean_of(cell(rows, setting, name), "accuracy", 100) for name in PEERS}
+                shown = [f"{TEXT_TITLES[name]} {mean.shown()}" for name, mean in peers.items() if mean.n]
                 sentences.append(
-                    f"By date, {each.name}: INB (ours) {mine.shown()} %, {found.shown(sign=True)} points over NB; "
-                    f"LAFT with BERT has {LAFT[each.kind, each.rate]}."
+                    f"By date, {KINDS[each.kind]}, {each.rate} %: INB (ours) {mine.shown()} %, "
+                    f"{found.shown(sign=True)} points over NB; "
+                    f"{'; '.join([*shown, f'LAFT with BERT {LAFT[each.kind, each.rate]}'])}."
                 )
         return sentences
 
@@ -104,6 +108,14 @@ def _accuracies(rows: list[Row], experiment: ByDate) -> str:
         means = [mean_of(cell(rows, setting, method), "accuracy", 100).shown() for method in methods]
         lines.append([KINDS[each.kind], each.rate, *means, LAFT[each.kind, each.rate]])
     return table(["mistakes", "rate, %", *(TEXT_TITLES[method] for method in methods), "LAFT"], lines)
+
+
+def _unfinished(rows: list[Row], experiment: ByDate) -> str:
+    found = {(row["setting"], row["method"]) for row in rows}
+    methods, settings = methods_in(rows, experiment.METHODS), settings_in(rows, list(experiment.settings()))
+    if len(found) == len(methods) * len(settings):
+        return ""
+    return "\nCells with a dash were not run for lack of computing time; the command below goes on with them.\n"
 
 
 @cache

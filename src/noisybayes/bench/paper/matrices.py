@@ -9,7 +9,7 @@ import numpy as np
 
 from ...data.simulate import OFF_DIAGONAL
 from ..store import Row, table
-from .compare import Mean, cell, mean_of, paired, repetitions
+from .compare import Mean, cell, mean_of, paired, repetitions, settings_in
 from .experiment import Experiment, Search
 from .methods import Draw
 from .tables import INTERVALS, TABLE1, TABLE2, Setting, Table, paper_figures, setting_name
@@ -95,7 +95,7 @@ def _figure(rows: list[Row], setting: str, column: str) -> Mean:
 def _by_rule(rows: list[Row], column: str) -> dict[str, dict[tuple[str, str], Mean]]:
     """Rule -> row of the paper's tables -> our figure, where the paper has one."""
     found: dict[str, dict[tuple[str, str], Mean]] = {}
-    for setting in dict.fromkeys(row["setting"] for row in rows):
+    for setting in settings_in(rows, list(MATRICES.settings())):
         mean, place = _figure(rows, setting, column), _place(setting)
         if mean.n and place in paper_figures():
             found.setdefault(setting.rpartition(", ")[2], {})[place] = mean

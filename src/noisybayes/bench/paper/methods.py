@@ -45,7 +45,7 @@ Method = Callable[[Draw, int], Result]
 _MANY_ROWS = 10_000
 _MANY_ROWS_SETTINGS = {"batch_size": 256, "patience": 4, "max_epochs": 40}
 # The network of NAL's authors, half a million numbers on pictures of digits, with as many rows as there are.
-_AUTHORS = {**_MANY_ROWS_SETTINGS, "hidden_layer_sizes": (500, 300), "as_published": True}
+_AUTHORS: dict[str, Any] = {**_MANY_ROWS_SETTINGS, "hidden_layer_sizes": (500, 300), "as_published": True}
 
 
 def _of(model: Any, draw: Draw, labels: Array) -> Result:
@@ -133,6 +133,16 @@ def inb_paper(draw: Draw, seed: int) -> Result:
     return _of(BernoulliINB.paper(n_jobs=1, max_iter=1_000), draw, draw.y)
 
 
+def inb_paper_equal(draw: Draw, seed: int) -> Result:
+    """The same fit; rows are classified as if the classes had equal size, as `nb-equal` does."""
+    model = BernoulliINB.paper(n_jobs=1, max_iter=1_000)
+    result = _of(model, draw, draw.y)
+    # a class that EM has emptied has no probability left to divide
+    proba = result.proba[:, model.classes_] / np.maximum(model.class_prior_, np.finfo(float).tiny)
+    result.proba[:, model.classes_] = proba / proba.sum(axis=1, keepdims=True)
+    return result
+
+
 def _started(start: str, n_init: int, matched: bool = False) -> Method:
     """The paper's estimator from another start. matched : its classes are named after the labels that they get most"""
 
@@ -153,14 +163,15 @@ def inb(draw: Draw, seed: int) -> Result:
     return _of(BernoulliINB(n_jobs=1, random_state=seed), draw, draw.y)
 
 
-def _neural(name: str, authors: bool = False) -> Method:
-    """authors : in the configuration of the authors, whatever the data"""
+def _neural(name: str, told_rate: bool = False, **settings: Any) -> Method:
+    """told_rate : the share of wrong labels is given, as the sources of some methods assume"""
 
     def method(draw: Draw, seed: int) -> Result:
         from ...baselines import BASELINES
 
-        settings = _AUTHORS if authors else _MANY_ROWS_SETTINGS if draw.X.shape[0] >= _MANY_ROWS else {}
-        return _of(BASELINES[name](random_state=seed, **settings), draw, draw.y)
+        own = settings or (_MANY_ROWS_SETTINGS if draw.X.shape[0] >= _MANY_ROWS else {})
+        rate = {"noise_rate": float((draw.y != draw.true).mean())} if told_rate else {}
+        return _of(BASELINES[name](random_state=seed, **own, **rate), draw, draw.y)
 
     return method
 
@@ -174,6 +185,7 @@ METHODS: dict[str, Method] = {
     "nb-equal-correct": _unsmoothed(equal_classes=True, right=True),
     "nbt": nbt,
     "inb-paper": inb_paper,
+    "inb-paper-equal": inb_paper_equal,
     "inb-start-random": _started("random", 10),
     "inb-start-paper": _started("paper", 1),
     "inb-start-paper-10": _started("paper", 10),
@@ -185,10 +197,26 @@ METHODS: dict[str, Method] = {
     "nlnn": _neural("nlnn"),
     "nal": _neural("nal"),
     "nal-complex": _neural("nal-complex"),
-    "nlnn-authors": _neural("nlnn", authors=True),
-    "nal-authors": _neural("nal", authors=True),
+    "nlnn-authors": _neural("nlnn", **_AUTHORS),
+    "nal-authors": _neural("nal", **_AUTHORS),
+    "network": _neural("network"),
+    "decoupling": _neural("decoupling"),
+    "decoupling-published": _neural("decoupling", as_published=True),
+    "co-teaching": _neural("co-teaching", told_rate=True),
+    "co-teaching-published": _neural("co-teaching", told_rate=True, as_published=True, warm_up=10),
+    "mentornet": _neural("mentornet", told_rate=True),
+    "mentornet-published": _neural("mentornet", told_rate=True, as_published=True),
 }
-NEURAL = ("nlnn", "nal", "nal-complex", "nlnn-authors", "nal-authors")
+#: Methods of other papers -> the same without our changes.
+PUBLISHED = {
+    "decoupling": "decoupling-published",
+    "co-teaching": "co-teaching-published",
+    "mentornet": "mentornet-published",
+}
+NEURAL = (
+    "nlnn", "nal", "nal-complex", "nlnn-authors", "nal-authors",
+    "network", *PUBLISHED, *PUBLISHED.values(),
+)  # fmt: skip
 _PRINTED, _NEAR_HALF = "probabilities uniform in (0, 1), as printed", "probabilities uniform in (0.4, 0.6)"
 #: Methods that differ in where EM begins: the start in words, how many there are, whether classes are matched after it.
 STARTS = {
@@ -211,6 +239,7 @@ TITLES = {
     "nb-equal-correct": "NB, unsmoothed, equal classes, right labels",
     "nbt": "NB-T",
     "inb-paper": "INB (paper's)",
+    "inb-paper-equal": "INB (paper's), equal classes",
     "inb-start-random": "INB (paper's), ten random starts near the marginals",
     "inb-start-paper": "INB (paper's), printed start",
     "inb-start-paper-10": "INB (paper's), ten printed starts",
@@ -224,4 +253,11 @@ TITLES = {
     "nal-complex": "NAL, complex",
     "nlnn-authors": "NLNN, authors' configuration",
     "nal-authors": "NAL, authors' configuration",
+    "network": "a plain network",
+    "decoupling": "Decoupling",
+    "decoupling-published": "Decoupling, as published",
+    "co-teaching": "Co-teaching",
+    "co-teaching-published": "Co-teaching, as published",
+    "mentornet": "MentorNet",
+    "mentornet-published": "MentorNet, as published",
 }
