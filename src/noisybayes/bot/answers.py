@@ -20,10 +20,11 @@ _ORDINALS = {
     )
     for word in words
 }  # fmt: skip
+_LAST = ("last", "最后")
 _PLACE = re.compile(
-    r"\W*(?:(?:the|number|no|option|nr|选|要|第)\W*){0,3}(\d{1,2}|"
+    r"\W*(?:(?:the|number|no|option|nr|选|要|第)\W*){0,3}(\d{1,2}|last|最后|"
     + "|".join(_ORDINALS)
-    + r")(?:\W*(?:one|个|款|号|种))?"
+    + r")(?:\W*(?:one|一?个|款|号|种))?"
     r"(?:\W*(?:please|thanks|吧))?\W*"
 )
 _SHORTEST = 4  # letters of a word that may be misspelt
@@ -35,7 +36,7 @@ def answer_to(slot: Slot, text: str, options: list[str]) -> str | None:
     if slot.question is not None and "{options}" in slot.question:
         match = _PLACE.fullmatch(text)
         if match is not None:
-            number = _ORDINALS.get(match[1]) or int(match[1])
+            number = len(options) if match[1] in _LAST else _ORDINALS.get(match[1]) or int(match[1])
             return _as_written(slot, options[number - 1]) if 1 <= number <= len(options) else None
     if slot.either is not None and slot.either.found(text) and options:
         return _as_written(slot, options[0])

@@ -11,8 +11,9 @@ from sklearn.naive_bayes import BernoulliNB
 from ..data.errors import InputError
 from ..data.simulate import Array
 from .config_values import Config
-from .dialogs import Dialogs, Replayed, read_dialogs, replay
+from .dialogs import Dialogs, Replayed, part_of, read_dialogs, replay
 from .training import fit, fit_words_beside, labels_to_learn
+from .words_view import WordsView, restricted
 
 TEST_SHARE = 0.2
 #: Shares answered are shown for these thresholds beside that of the configuration.
@@ -175,9 +176,14 @@ def judge(
 def _by_words(config: Config, model: Any, ours: Replayed, labels: Array, train: Array, test: Array) -> Array:
     """(n_test, K) by the view of the words beside `model`, which was fitted to the labeled ones of the rows `train`."""
     rows = train[[labels[row] is not None for row in train]]
-    learned = Replayed(ours.features[rows], [ours.texts[row] for row in rows])
-    view = fit_words_beside(config, model, learned, labels[rows])
-    return np.array([view.posterior(ours.features[row] > 0, ours.texts[row]) for row in test])
+    view = fit_words_beside(config, model, part_of(ours, rows), labels[rows])
+    return np.array([bot_posterior(config, view, model.classes_, ours, row) for row in test])
+
+
+def bot_posterior(config: Config, view: WordsView, classes: Array, ours: Replayed, row: int) -> Array:
+    """(K,) as the bot itself has it."""
+    posterior = view.posterior(ours.features[row] > 0, ours.texts[row])
+    return restricted(posterior, config.compatible(ours.moments[row], [str(key) for key in classes]))
 
 
 def _naive_bayes(X: Array, y: Array) -> Any:

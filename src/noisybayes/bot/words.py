@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from .chinese import simplified
 from .marked import Entry
 from .patterns import Pattern, compile_pattern, read_pattern
 
 # Scripts that put spaces between words: Latin, Greek, Cyrillic. Elsewhere (Chinese) a word may touch its neighbours.
 _LETTER = "A-Za-z\u00c0-\u052f"
+_APOSTROPHES = str.maketrans("\u2018\u2019\u02bc\u00b4`", "'''''")
 
 
 class Hit(NamedTuple):
@@ -146,8 +148,11 @@ def expression(word: str) -> str:
 
 
 def fold(text: str) -> str:
-    """A text as dictionaries expect it: one kind of digits and letters, no capitals, single spaces."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    """A text as dictionaries expect it: one kind of digits, letters and apostrophes, no capitals, single spaces."""
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    if not plain.isascii():
+        plain = simplified(plain).translate(_APOSTROPHES)
+    return " ".join(plain.split())
 
 
 def _plain(word: str) -> str:

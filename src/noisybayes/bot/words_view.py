@@ -76,6 +76,13 @@ class WordsView(NamedTuple):
             raise InputError(f"{path} cannot be read ({error}); train the bot again") from None
 
 
+def restricted(posterior: Array, allowed: Array) -> Array:
+    """The posterior given that it is one of the allowed categories; all of them if none has any chance."""
+    kept = posterior * allowed
+    total = kept.sum()
+    return np.asarray(kept / total) if total > 0 else posterior
+
+
 def fit_words(
     features: Array, texts: Sequence[str], labels: Array, classes: Sequence[str], corrected: Array, known: Iterable[str]
 ) -> WordsView:
