@@ -18,7 +18,7 @@ from noisybayes.bot import Bot, Turn
 from .shop import bot_in
 
 FOLDER = Path(__file__).with_name("battery")
-PARTS = ("first", "second", "third")
+PARTS = ("first", "second", "third", "fourth")
 SCORES = Path(__file__).parents[2] / "results" / "bot_battery.csv"
 
 
@@ -83,12 +83,16 @@ def main(part: str, when: str | None = None) -> None:
         wrong = [case for case in scored if not case.right]
         for case in wrong:
             mark = "HARM " if case.harmful else ""
-            print(f"{mark}{case.text} -> {case.action} {case.turn.reason or ''} {case.turn.confidence:.2f} {case.expected}")
+            print(
+                f"{mark}{case.text} -> {case.action} {case.turn.reason or ''} {case.turn.confidence:.2f} {case.expected}"
+            )
         harmful = sum(case.harmful for case in scored)
         print(f"{language} {part}: {len(scored) - len(wrong)} of {len(scored)} right, {harmful} harmful")
         if when is not None:
             with SCORES.open("a", encoding="utf-8", newline="") as file:
-                csv.writer(file, lineterminator="\n").writerow([part, language, when, len(scored), len(scored) - len(wrong), harmful])
+                csv.writer(file, lineterminator="\n").writerow(
+                    [part, language, when, len(scored), len(scored) - len(wrong), harmful]
+                )
 
 
 if __name__ == "__main__":

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import random
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +18,7 @@ from .meanings_view import MeaningsView, fit_meanings
 from .words import Words, fold
 
 _COLUMNS = ["meaning", "message"]
+ANY = "any"  # in the file: a phrase that may stand beside any message
 _CLAUSES = re.compile(r"[.,;:!?…\n]+|[，。；：！？、]+| (?:and|but|because) ")
 _CLAUSES_WITHOUT_SPACES = re.compile(r"[\s.,;:!?…，。；：！？、]+")
 _SLOT = re.compile(r"\{(\w+)\}")
@@ -48,6 +50,9 @@ class Meanings:
             return self.fitted
         rows = [(meaning, self.masked(self._without_slots(fold(message)))) for meaning, message in self.examples]
         rows = [(meaning, text) for meaning, text in rows if text]
+        carriers = [text for meaning, text in rows if meaning == ANY]
+        rows = [row for row in rows if row[0] != ANY]
+        rows += list(_carried(rows, carriers))
         return fit_meanings(self.names, tuple(text for _, text in rows), tuple(meaning for meaning, _ in rows))
 
     def _without_slots(self, example: str) -> str:
@@ -58,7 +63,7 @@ class Meanings:
         """Of every condition about the meaning of a folded text."""
         masked = self.masked(text)
         whole = self.view.posterior(masked)
-        found = {condition: False for condition in self._conditions} | {"meaning_unclear": True}
+        found = dict.fromkeys(self._conditions, False) | {"meaning_unclear": True}
         if whole is None:
             return found
         clauses = self._clauses(masked)
@@ -108,6 +113,18 @@ class Meanings:
         return " ".join(text.split())
 
 
+def _carried(rows: list[tuple[str, str]], carriers: list[str]) -> Iterator[tuple[str, str]]:
+    """Each example again beside phrases that go with anything, so that these speak for no meaning."""
+    if not carriers:
+        return
+    draw = random.Random(0)
+    for meaning, text in rows:
+        before, after = draw.choice(carriers), draw.choice(carriers)
+        join = " " if text.isascii() else draw.choice(["，", ""])
+        yield meaning, f"{before}{join}{text}"
+        yield meaning, f"{text}{join}{after}"
+
+
 def _replaced(text: str, words: Words, by: str) -> str:
     parts, last = [], 0
     for hit in words.hits(text):
@@ -122,7 +139,11 @@ def read_meanings(entry: Entry, words: Mapping[str, Words], slots: Mapping[str, 
     names = tuple(parts["names"].texts())
     if len(set(names)) < 2:
         parts["names"].fail("at least 2 meanings are needed")
-    chosen = [part.choice(list(words), "dictionary") for part in parts["leave_out"].members()] if "leave_out" in parts else []
+    chosen = (
+        [part.choice(list(words), "dictionary") for part in parts["leave_out"].members()]
+        if "leave_out" in parts
+        else []
+    )
     left_out = Words(tuple(pair for name in chosen for pair in words[name].spellings)) if chosen else None
     covered = set() if left_out is None else set(left_out.spellings)
     stand_ins = {slot: taken for slot, taken in slots.items() if not set(taken.spellings) <= covered}
@@ -167,11 +188,15 @@ def _rows(meanings: Meanings, text: str) -> tuple[tuple[str, str], ...]:
             continue
         where = f"{meanings.file}, line {reader.line_num}"
         if len(cells) != len(_COLUMNS):
-            raise InputError(f"{where}: {len(cells)} cells instead of {len(_COLUMNS)}; put a message with commas in quotes")
-        if cells[0] not in meanings.names:
+            raise InputError(
+                f"{where}: {len(cells)} cells instead of {len(_COLUMNS)}; put a message with commas in quotes"
+            )
+        if cells[0] not in (*meanings.names, ANY):
             raise InputError(f"{where}: there is no meaning {cells[0]!r}; {hint(cells[0], meanings.names)}")
         rows.append((cells[0], cells[1]))
     for name in meanings.names:
         if sum(meaning == name for meaning, _ in rows) < _LEAST_EXAMPLES:
-            raise InputError(f"{meanings.file}: the meaning {name!r} needs at least {_LEAST_EXAMPLES} examples; add some")
+            raise InputError(
+                f"{meanings.file}: the meaning {name!r} needs at least {_LEAST_EXAMPLES} examples; add some"
+            )
     return tuple(rows)

@@ -87,7 +87,7 @@ def fit_meanings(names: tuple[str, ...], texts: tuple[str, ...], meanings: tuple
 
     vectorizer = TfidfVectorizer(analyzer=grams_of, sublinear_tf=True)
     X = vectorizer.fit_transform(texts)
-    model = LogisticRegression(C=_PENALTY, max_iter=300).fit(X, _numbers(names, meanings))
+    model = LogisticRegression(C=_PENALTY, class_weight="balanced", max_iter=300).fit(X, _numbers(names, meanings))
     order = sorted(vectorizer.vocabulary_, key=lambda gram: int(vectorizer.vocabulary_[gram]))
     places = {str(gram): place for place, gram in enumerate(order)}
     weights, base = model.coef_.T, model.intercept_

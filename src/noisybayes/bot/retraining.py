@@ -13,7 +13,7 @@ from ..data.errors import InputError
 from ..data.simulate import Array
 from .bot import Bot, load_bot
 from .dialogs import Dialogs, Replayed, part_of, read_dialogs, replay
-from .evaluate import bot_posterior, splits
+from .evaluate import splits
 from .training import fit, fit_words_beside, train
 
 Row = tuple[str, int, str, str | None]  # dialog, place, message, label
@@ -79,7 +79,7 @@ def _predicted(bot: Bot, replayed: Replayed, labels: Array, part: Array, test: A
     learned = part_of(replayed, part)
     model = fit(learned.features, labels[part])
     view = fit_words_beside(bot.config, model, learned, labels[part])
-    places = [int(bot_posterior(bot.config, view, model.classes_, replayed, row).argmax()) for row in test]
+    places = [int(view.posterior(replayed.features[row] > 0, replayed.texts[row]).argmax()) for row in test]
     return np.asarray(model.classes_)[places]
 
 

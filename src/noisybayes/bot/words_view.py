@@ -21,6 +21,7 @@ _LARGEST_SIZE = 3  # characters of an n-gram
 _LEAST_MESSAGES = 2  # that hold an n-gram
 _FAMILIAR_SHARE = 0.99  # of the training messages, each judged by the others
 _LEAST_LIMIT = 0.5
+_NOT_ALLOWED = 1e-3  # weight of a category that does not fit what the message means
 # Words of scripts with spaces; elsewhere (Chinese) pairs of neighbours. Numbers say nothing of a subject.
 _RUNS = re.compile(r"[a-z\u00c0-\u052f']+|[^\W\d_a-z\u00c0-\u052f]+")
 _LATIN = re.compile(r"[a-z\u00c0-\u052f']+")
@@ -77,10 +78,9 @@ class WordsView(NamedTuple):
 
 
 def restricted(posterior: Array, allowed: Array) -> Array:
-    """The posterior given that it is one of the allowed categories; all of them if none has any chance."""
-    kept = posterior * allowed
-    total = kept.sum()
-    return np.asarray(kept / total) if total > 0 else posterior
+    """The posterior where other categories than the allowed ones (1) are less probable than they look."""
+    kept = posterior * np.maximum(allowed, _NOT_ALLOWED)
+    return np.asarray(kept / kept.sum())
 
 
 def fit_words(
