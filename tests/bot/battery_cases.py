@@ -83,9 +83,7 @@ def main(part: str, when: str | None = None) -> None:
         wrong = [case for case in scored if not case.right]
         for case in wrong:
             mark = "HARM " if case.harmful else ""
-            print(
-                f"{mark}{case.text} -> {case.action} {case.turn.reason or ''} {case.turn.confidence:.2f} {case.expected}"
-            )
+            print(f"{mark}{case.text} -> {case.action} {case.turn.reason}, not {' or '.join(case.expected)}")
         harmful = sum(case.harmful for case in scored)
         print(f"{language} {part}: {len(scored) - len(wrong)} of {len(scored)} right, {harmful} harmful")
         if when is not None:

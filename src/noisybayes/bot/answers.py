@@ -29,6 +29,8 @@ _PLACE = re.compile(
 )
 _SHORTEST = 4  # letters of a word that may be misspelt
 _ALIKE = 0.8
+_SHORTEST_NAME = 6  # and of one that nobody asked for
+_ALIKE_NAME = 0.85
 
 
 def answer_to(slot: Slot, text: str, options: list[str]) -> str | None:
@@ -41,6 +43,18 @@ def answer_to(slot: Slot, text: str, options: list[str]) -> str | None:
     if slot.either is not None and slot.either.found(text) and options:
         return _as_written(slot, options[0])
     return _misspelt(slot, text, options)
+
+
+def misspelt_name(slot: Slot, text: str) -> str | None:
+    """A long name of the slot with a slip in it, anywhere in a message: "velmorra"."""
+    names = {name.casefold(): name for name in slot.possible if len(name) >= _SHORTEST_NAME and name.isascii()}
+    starts = {name[0] for name in names}
+    for word in re.findall(r"[a-z]+", text):
+        if len(word) >= _SHORTEST_NAME and word[0] in starts:
+            near = get_close_matches(word, names, n=1, cutoff=_ALIKE_NAME)
+            if near:
+                return names[near[0]]
+    return None
 
 
 def _misspelt(slot: Slot, text: str, options: list[str]) -> str | None:

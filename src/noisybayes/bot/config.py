@@ -21,6 +21,7 @@ from .words import Words, read_words
 SHIPPED = Path(__file__).with_name("configs")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 _SLOT_WORDS = ("either", "negations")
+_SLOT_KEYS = ("question", "take", "values", "forget_with", "not_needed_when", "misspelt", *_SLOT_WORDS)
 OPTIONS = "options"  # in the question of a slot: what it may be
 
 
@@ -132,7 +133,7 @@ def _asked(entries: list[tuple[str, Entry]]) -> frozenset[str]:
 
 
 def _slot(entry: Entry, names: Names) -> Slot:
-    parts = entry.fields(("title",), ("question", "take", "values", "forget_with", "not_needed_when", *_SLOT_WORDS))
+    parts = entry.fields(("title",), _SLOT_KEYS)
     if ("take" in parts) == ("values" in parts):
         entry.fail("a slot has either take (dictionaries) or values (conditions); write one of them")
     take = _take(parts["take"], names) if "take" in parts else None
@@ -151,6 +152,7 @@ def _slot(entry: Entry, names: Names) -> Slot:
         forget,
         read_rule(parts["not_needed_when"], names) if "not_needed_when" in parts else None,
         *(_take(parts[key], names) if key in parts else None for key in _SLOT_WORDS),
+        misspelt="misspelt" in parts and parts["misspelt"].choice(("yes", "no"), "answer") == "yes",
     )
 
 

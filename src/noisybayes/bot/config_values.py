@@ -48,6 +48,7 @@ class Slot:
     not_needed: Rule | None
     either: Words | None = None  # "any of them", said after the question
     negations: Words | None = None  # a word right after one of these is not meant
+    misspelt: bool = False  # a long name with a slip in it counts too
 
     def title_of(self, value: str) -> str:
         return self.values[value].title if value in self.values else value

@@ -6,7 +6,7 @@ import csv
 import io
 import random
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -139,11 +139,7 @@ def read_meanings(entry: Entry, words: Mapping[str, Words], slots: Mapping[str, 
     names = tuple(parts["names"].texts())
     if len(set(names)) < 2:
         parts["names"].fail("at least 2 meanings are needed")
-    chosen = (
-        [part.choice(list(words), "dictionary") for part in parts["leave_out"].members()]
-        if "leave_out" in parts
-        else []
-    )
+    chosen = _chosen(parts, "leave_out", list(words), "dictionary")
     left_out = Words(tuple(pair for name in chosen for pair in words[name].spellings)) if chosen else None
     covered = set() if left_out is None else set(left_out.spellings)
     stand_ins = {slot: taken for slot, taken in slots.items() if not set(taken.spellings) <= covered}
@@ -152,10 +148,13 @@ def read_meanings(entry: Entry, words: Mapping[str, Words], slots: Mapping[str, 
         group: tuple(member.choice(names, "meaning") for member in part.members())
         for group, part in (parts["groups"].named() if "groups" in parts else ())
     }
-    aside = [part.choice(names, "meaning") for part in parts["aside"].members()] if "aside" in parts else []
-    return Meanings(
-        names, file, parts["clear"].number(0, 1), parts["possible"].number(0, 1), groups, frozenset(aside), left_out, stand_ins
-    )  # fmt: skip
+    aside = _chosen(parts, "aside", names, "meaning")
+    clear, possible = (parts[key].number(0, 1) for key in ("clear", "possible"))
+    return Meanings(names, file, clear, possible, groups, frozenset(aside), left_out, stand_ins)
+
+
+def _chosen(parts: Mapping[str, Entry], key: str, options: Sequence[str], what: str) -> list[str]:
+    return [part.choice(options, what) for part in parts[key].members()] if key in parts else []
 
 
 def with_examples(meanings: Meanings, folder: Path) -> Meanings:

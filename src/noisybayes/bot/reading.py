@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from .answers import answer_to
+from .answers import answer_to, misspelt_name
 from .config_values import Config, Slot
 from .dialog import Dialog
 from .rules import Moment
@@ -100,6 +100,8 @@ def _fill(moment: Moment, name: str, slot: Slot, asked: Options | None) -> None:
         value = next((value for value, part in slot.values.items() if part.when.holds(moment)), None)
     if value is None and asked is not None:
         value = answer_to(slot, moment.text, asked(name, known) or list(slot.possible))
+    if value is None and slot.misspelt:
+        value = misspelt_name(slot, moment.text)
     if value is None:
         return
     if slot.question is not None:

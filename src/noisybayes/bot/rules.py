@@ -3,8 +3,8 @@
 A condition is a name, or a mapping of `any`, `all`, `none` to lists of conditions and `only` to a list of dictionaries;
 a mapping with several keys demands all of them. Names are those of dictionaries, rules, features, the facts below, and
 `said.SLOT` (in this message), `known.SLOT` (so far, this message included), `earlier.SLOT` (before this message), each
-with `=VALUE` if one value is meant; `means.X` and `may_mean.X` for a meaning of the examples. No part of a configuration
-is run as code.
+with `=VALUE` if one value is meant; `means.X` and `may_mean.X` for a meaning of the examples. No part of a
+configuration is run as code.
 """
 
 from __future__ import annotations
