@@ -1,6 +1,7 @@
 """The battery as cases, and a score of one part: `python -m tests.bot.battery_cases PART when` adds a row per language.
 
-`when` is "first sight" (the rules had not seen this part) or "after mending".
+`when` is "first sight" (neither rules nor examples had seen this part), "dictionaries only" (the bot before it had
+examples, at first sight) or "after mending". Without arguments it prints the table of docs/bot.md.
 """
 
 from __future__ import annotations
@@ -77,6 +78,17 @@ def _cases_of(bot: Bot, content: dict[str, Any]) -> list[Case]:
     return found
 
 
+def table() -> str:
+    """The stored scores, for the page on the bot."""
+    lines = ["| part | language | when | messages | right | harmful |", "|---|---|---|---|---|---|"]
+    with SCORES.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            share = f"{int(row['right']) / int(row['cases']):.0%}".replace("%", " %")
+            cells = [row["part"], row["language"], row["when"], row["cases"], share, row["harmful"]]
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def main(part: str, when: str | None = None) -> None:
     for language in ("en", "zh"):
         scored = cases(language, part)
@@ -94,4 +106,4 @@ def main(part: str, when: str | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(*sys.argv[1:]) if sys.argv[1:] else print(table())

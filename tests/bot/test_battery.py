@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from .battery_cases import PARTS, battery, cases
+from .battery_cases import PARTS, battery, cases, table
 
 LEAST_RIGHT = 0.95
 
@@ -30,3 +32,8 @@ def test_nothing_does_harm(language, part):
     scored = cases(language, part)
     assert sum(case.harm for case in scored) >= 15
     assert [f"{case.text}: {case.action}" for case in scored if case.harmful] == []
+
+
+def test_the_page_has_the_stored_scores():
+    page = Path(__file__).parents[2] / "docs" / "bot.md"
+    assert table() in page.read_text(encoding="utf-8"), "python -m tests.bot.battery_cases prints the table"
