@@ -144,6 +144,7 @@ def _slot(entry: Entry, names: Names) -> Slot:
     forget = parts["forget_with"].choice(list(names.slots), "slot") if "forget_with" in parts else None
     if forget == entry.path[-1]:
         parts["forget_with"].fail("a slot cannot be forgotten with itself")
+    either, negations = (_take(parts[key], names) if key in parts else None for key in _SLOT_WORDS)
     return Slot(
         parts["title"].text(),
         _reply(parts["question"], [*names.slots, OPTIONS]) if "question" in parts else None,
@@ -151,8 +152,9 @@ def _slot(entry: Entry, names: Names) -> Slot:
         values,
         forget,
         read_rule(parts["not_needed_when"], names) if "not_needed_when" in parts else None,
-        *(_take(parts[key], names) if key in parts else None for key in _SLOT_WORDS),
-        misspelt="misspelt" in parts and parts["misspelt"].choice(("yes", "no"), "answer") == "yes",
+        either,
+        negations,
+        "misspelt" in parts and parts["misspelt"].choice(("yes", "no"), "answer") == "yes",
     )
 
 
