@@ -63,7 +63,10 @@ may agree less. The worst:
 
 {table(["feature", "given", "found", "equal, %"], worst)}
 
-The bot hands over to a person below its threshold (that of the configuration was chosen with these shares in sight):
+"As it answers" is lower because the conditions of the categories follow the paper's table of replies, where the experts
+often asked for contact details instead. What follows is of the model without these conditions.
+
+A person answers below the threshold (that of the configuration was chosen with these shares in sight):
 
 {table(["threshold", "answered, %", "right among these, %"], steps)}
 
