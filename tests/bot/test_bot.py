@@ -20,6 +20,7 @@ from noisybayes.bot import Dialog, load_bot, train
 from noisybayes.bot.config import read_config
 from noisybayes.bot.demo import DEMO_DIALOGS
 from noisybayes.bot.reading import read_message
+from noisybayes.bot.words_view import restricted
 from noisybayes.data.errors import InputError
 
 from .shop import SHOP, demo
@@ -61,11 +62,13 @@ def test_one_message_is_scored_as_a_table_would_be(row, text):
     np.testing.assert_allclose(demo().words.posterior(tuple(row), text), expected, rtol=1e-9, atol=1e-12)
 
 
-def test_turns_tell_what_the_model_says():
+def test_turns_tell_what_the_model_says_of_the_categories_that_may_answer():
     dialog = Dialog()
+    classes = [str(key) for key in demo().model.classes_]
     for message, turn in zip(TALK, talk(demo(), TALK), strict=True):
-        text = read_message(demo().config, dialog, message).moment.text
-        posterior = demo().words.posterior([name in turn.fired for name in demo().config.features], text)
+        moment = read_message(demo().config, dialog, message, options=demo().catalogue.options).moment
+        posterior = demo().words.posterior([name in turn.fired for name in demo().config.features], moment.text)
+        posterior = restricted(posterior, demo().config.compatible(moment, classes))
         if turn.reply:  # chatter is passed over, whatever the model says
             assert turn.category == demo().model.classes_[posterior.argmax()]
         assert turn.confidence == pytest.approx(posterior.max())
@@ -105,8 +108,8 @@ def test_the_flow_chart_asks_for_what_is_missing():
 def test_a_saved_bot_is_the_same_bot(tmp_path):
     demo().save(tmp_path / "bot")
     assert {path.name for path in (tmp_path / "bot").iterdir()} == {
-        "bot.yaml", "classifier.inb", "words.npz", "cars_en_catalogue.csv", "cars_en_plates.csv",
-        "cars_en_store.csv",
+        "bot.yaml", "classifier.inb", "words.npz", "meanings.npz", "cars_en_catalogue.csv", "cars_en_plates.csv",
+        "cars_en_store.csv", "cars_en_examples.csv",
     }  # fmt: skip
     assert talk(load_bot(tmp_path / "bot"), TALK) == talk(demo(), TALK)
     demo().save(tmp_path / "bot")  # over an earlier bot

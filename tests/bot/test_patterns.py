@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from noisybayes.bot import Dialog
 from noisybayes.bot.config import read_config
-from noisybayes.bot.patterns import BadPattern, compile_pattern
+from noisybayes.bot.patterns import BadPattern, Pattern, compile_pattern
 from noisybayes.bot.reading import read_message
+from noisybayes.bot.words import Words
 
 from .shop import SHOP, broken
 
@@ -53,3 +54,20 @@ def test_what_is_not_linear_is_refused_with_line_and_key():
     assert "a lookbehind may only stand at the beginning" in broken("sliced: [sliced]", "sliced: ['/a(?=b)c/']")
     with pytest.raises(BadPattern):
         compile_pattern("a{1000}{1000}")
+
+
+def test_several_patterns_of_a_dictionary_are_looked_for_at_once(monkeypatch):
+    words = Words((("/a\\d+/", ""), ("/(?<!x)b\\d+(?!y)/", ""), ("/c+d/", "")))
+    searched = []
+    search = Pattern.search
+    monkeypatch.setattr(Pattern, "search", lambda self, *rest: searched.append(self) or search(self, *rest))
+    assert not words.found("nothing of it")
+    assert searched == []
+    assert words.first("see b12") == "b12"
+    assert not words.found("xb12")
+    assert len(searched) == 6
+
+
+def test_patterns_with_groups_of_one_name_are_looked_for_one_by_one():
+    words = Words((("/(?P<n>a)1/", ""), ("/(?P<n>b)2/", "")))
+    assert words.first("b2 a1") == "b2"

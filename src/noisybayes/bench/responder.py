@@ -63,6 +63,9 @@ agree less. The worst:
 
 {table(["feature", "given", "found", "equal, %"], worst)}
 
+"As it answers" is lower because the conditions of the categories follow the paper's table of replies, where the experts
+often asked for contact details instead. The following figures are those of the model without these conditions.
+
 The bot hands over to a person below its threshold (the configured one was chosen by looking at these figures):
 
 {table(["threshold", "answered, %", "right among these, %"], steps)}

@@ -20,14 +20,17 @@ _ORDINALS = {
     )
     for word in words
 }  # fmt: skip
+_LAST = ("last", "最后")
 _PLACE = re.compile(
-    r"\W*(?:(?:the|number|no|option|nr|选|要|第)\W*){0,3}(\d{1,2}|"
+    r"\W*(?:(?:the|number|no|option|nr|选|要|第)\W*){0,3}(\d{1,2}|last|最后|"
     + "|".join(_ORDINALS)
-    + r")(?:\W*(?:one|个|款|号|种))?"
+    + r")(?:\W*(?:one|一?个|款|号|种))?"
     r"(?:\W*(?:please|thanks|吧))?\W*"
 )
 _SHORTEST = 4  # letters of a word that may be misspelt
 _ALIKE = 0.8
+_SHORTEST_NAME = 6  # and of one that nobody asked for
+_ALIKE_NAME = 0.85
 
 
 def answer_to(slot: Slot, text: str, options: list[str]) -> str | None:
@@ -35,11 +38,23 @@ def answer_to(slot: Slot, text: str, options: list[str]) -> str | None:
     if slot.question is not None and "{options}" in slot.question:
         match = _PLACE.fullmatch(text)
         if match is not None:
-            number = _ORDINALS.get(match[1]) or int(match[1])
+            number = len(options) if match[1] in _LAST else _ORDINALS.get(match[1]) or int(match[1])
             return _as_written(slot, options[number - 1]) if 1 <= number <= len(options) else None
     if slot.either is not None and slot.either.found(text) and options:
         return _as_written(slot, options[0])
     return _misspelt(slot, text, options)
+
+
+def misspelt_name(slot: Slot, text: str) -> str | None:
+    """A long name of the slot with a slip in it, anywhere in a message: "velmorra"."""
+    names = {name.casefold(): name for name in slot.possible if len(name) >= _SHORTEST_NAME and name.isascii()}
+    starts = {name[0] for name in names}
+    for word in re.findall(r"[a-z]+", text):
+        if len(word) >= _SHORTEST_NAME and word[0] in starts:
+            near = get_close_matches(word, names, n=1, cutoff=_ALIKE_NAME)
+            if near:
+                return names[near[0]]
+    return None
 
 
 def _misspelt(slot: Slot, text: str, options: list[str]) -> str | None:

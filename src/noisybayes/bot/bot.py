@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,10 +17,12 @@ from .config import OPTIONS, load_config
 from .config_values import Category, Config, Slot
 from .dialog import Dialog
 from .marked import hint
+from .meanings import examples_text
+from .meanings_view import MeaningsView
 from .reading import Reading, read_message
-from .words_view import WordsView
+from .words_view import WordsView, restricted
 
-CONFIG_FILE, MODEL_FILE, WORDS_FILE = "bot.yaml", "classifier.inb", "words.npz"
+CONFIG_FILE, MODEL_FILE, WORDS_FILE, MEANINGS_FILE = "bot.yaml", "classifier.inb", "words.npz", "meanings.npz"
 
 
 class Turn(NamedTuple):
@@ -55,6 +57,7 @@ class Bot:
         catalogue = self.catalogue
         reading = read_message(self.config, dialog, message, public=public, options=catalogue.options)
         posterior = self.words.posterior(reading.features, reading.moment.text)
+        posterior = restricted(posterior, self.config.compatible(reading.moment, self._classes))
         best = int(posterior.argmax())
         key, confidence = self._classes[best], float(posterior[best])
         silent = self._silent(reading, dialog, public)
@@ -87,6 +90,8 @@ class Bot:
         """The configuration as it was written, its catalogue, and the model; whole or not at all."""
         folder = Path(folder)
         texts = {} if self.live is None else self.live.texts()
+        if self.config.meanings is not None:
+            texts[self.config.meanings.file] = examples_text(self.config.meanings)
         names = _FILES | set(texts)
         if folder.exists() and not (folder.is_dir() and {path.name for path in folder.iterdir()} <= names):
             raise InputError(f"{folder} holds other things than a bot; choose a new folder")
@@ -96,6 +101,8 @@ class Bot:
                 (made / name).write_text(text, encoding="utf-8")
             self.model.save(made / MODEL_FILE)
             self.words.save(made / WORDS_FILE)
+            if self.config.meanings is not None:
+                self.config.meanings.view.save(made / MEANINGS_FILE)
 
     def _silent(self, reading: Reading, dialog: Dialog, public: bool) -> str | None:
         """The category without a reply, for chatter; the first message of a private chat may be asked for the car."""
@@ -128,7 +135,7 @@ class Bot:
 
 #: Why a person should answer.
 REASONS = ("policy", "not understood", "unfamiliar words", "low confidence", "not in the catalogue")
-_FILES = {CONFIG_FILE, MODEL_FILE, WORDS_FILE}
+_FILES = {CONFIG_FILE, MODEL_FILE, WORDS_FILE, MEANINGS_FILE}
 
 
 def load_bot(folder: str | Path) -> Bot:
@@ -149,7 +156,16 @@ def load_bot(folder: str | Path) -> Bot:
     words = WordsView.load(folder / WORDS_FILE)
     if words.weights.shape != (len(config.features) + len(words.grams), len(model.classes_)):
         raise InputError(f"{folder / WORDS_FILE} does not belong to the model beside it; train the bot again")
-    return Bot(config, model, words, catalogue_of(config, folder))
+    return Bot(_with_fitted_meanings(config, folder), model, words, catalogue_of(config, folder))
+
+
+def _with_fitted_meanings(config: Config, folder: Path) -> Config:
+    if config.meanings is None:
+        return config
+    view = MeaningsView.load(folder / MEANINGS_FILE)
+    if view.names != config.meanings.names:
+        raise InputError(f"the meanings in {folder / CONFIG_FILE} are not those of its model; train the bot again")
+    return replace(config, meanings=replace(config.meanings, fitted=view))
 
 
 def _load_classifier(path: Path) -> Any:

@@ -13,6 +13,7 @@ from .config_steps import ordered_steps, slot_steps
 from .config_values import Category, Columns, Config, Feature, Slot, Value
 from .contacts import Contacts, read_contacts
 from .marked import Entry, parse
+from .meanings import Meanings, read_meanings, with_examples
 from .policy import Policy, read_policy
 from .rules import FACTS, Names, read_rule
 from .words import Words, read_words
@@ -20,6 +21,7 @@ from .words import Words, read_words
 SHIPPED = Path(__file__).with_name("configs")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 _SLOT_WORDS = ("either", "negations")
+_SLOT_KEYS = ("question", "take", "values", "forget_with", "not_needed_when", "misspelt", *_SLOT_WORDS)
 OPTIONS = "options"  # in the question of a slot: what it may be
 
 
@@ -39,7 +41,10 @@ def load_config(source: str | Path) -> Config:
         raise InputError(f"{source} is a folder; name the configuration file in it") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path.name} is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
-    return replace(read_config(text, path.name), folder=path.parent)
+    config = replace(read_config(text, path.name), folder=path.parent)
+    if config.meanings is None:
+        return config
+    return replace(config, meanings=with_examples(config.meanings, path.parent))
 
 
 def shipped_names() -> list[str]:
@@ -51,7 +56,7 @@ def read_config(text: str, file: str = "configuration") -> Config:
     top = parse(text, file)
     parts = top.fields(
         ("title", "language", "threshold", "handover", "words", "slots", "features", "categories"),
-        ("columns", "contacts", "rules", "policy", "catalogue"),
+        ("columns", "contacts", "rules", "policy", "catalogue", "meanings"),
     )
     words = {name: read_words(entry) for name, entry in parts["words"].named()}
     rule_entries = parts["rules"].named() if "rules" in parts else []
@@ -61,7 +66,14 @@ def read_config(text: str, file: str = "configuration") -> Config:
     for name, entry in feature_entries:
         _refuse_taken_name(name, entry, [name for name, _ in rule_entries])
     values = {name: _values_of(entry) for name, entry in slot_entries}
-    names = Names(words, frozenset(name for name, _ in [*rule_entries, *feature_entries]), values, _asked(slot_entries))
+    meanings = _meanings(parts["meanings"], words, slot_entries) if "meanings" in parts else None
+    names = Names(
+        words,
+        frozenset(name for name, _ in [*rule_entries, *feature_entries]),
+        values,
+        _asked(slot_entries),
+        () if meanings is None else (*meanings.names, *meanings.groups),
+    )
     rules = {name: read_rule(entry, names) for name, entry in rule_entries}
     features = {name: _feature(name, entry, names) for name, entry in feature_entries}
     slots = {name: _slot(entry, names) for name, entry in slot_entries}
@@ -69,7 +81,7 @@ def read_config(text: str, file: str = "configuration") -> Config:
         parts["features"].fail("at least one feature is needed")
     fields: dict[str, Entry] = {}
     catalogue = read_sources(parts["catalogue"]) if "catalogue" in parts else ()
-    categories = _categories(parts["categories"], slots, fields if catalogue else None)
+    categories = _categories(parts["categories"], slots, fields if catalogue else None, names)
     return Config(
         title=parts["title"].text(),
         language=parts["language"].text(),
@@ -84,6 +96,7 @@ def read_config(text: str, file: str = "configuration") -> Config:
         policy=read_policy(parts["policy"], names) if "policy" in parts else Policy(),
         catalogue=catalogue,
         fields=fields,
+        meanings=meanings,
         words=words,
         steps=ordered_steps(rules, features, slots, dict([*rule_entries, *feature_entries, *slot_steps(slot_entries)])),
         source=text,
@@ -93,6 +106,14 @@ def read_config(text: str, file: str = "configuration") -> Config:
 def _refuse_taken_name(name: str, entry: Entry, taken: list[str]) -> None:
     if name in taken:
         entry.fail(f"the name {name!r} already means a dictionary, a rule or a fact; choose another one")
+
+
+def _meanings(entry: Entry, words: Mapping[str, Words], slots: list[tuple[str, Entry]]) -> Meanings:
+    names = Names(words, frozenset(), {})
+    taken = {name: dict(slot.items()) for name, slot in slots}
+    return read_meanings(
+        entry, words, {name: _take(parts["take"], names) for name, parts in taken.items() if "take" in parts}
+    )
 
 
 def _columns(entry: Entry) -> Columns:
@@ -112,7 +133,7 @@ def _asked(entries: list[tuple[str, Entry]]) -> frozenset[str]:
 
 
 def _slot(entry: Entry, names: Names) -> Slot:
-    parts = entry.fields(("title",), ("question", "take", "values", "forget_with", "not_needed_when", *_SLOT_WORDS))
+    parts = entry.fields(("title",), _SLOT_KEYS)
     if ("take" in parts) == ("values" in parts):
         entry.fail("a slot has either take (dictionaries) or values (conditions); write one of them")
     take = _take(parts["take"], names) if "take" in parts else None
@@ -123,6 +144,7 @@ def _slot(entry: Entry, names: Names) -> Slot:
     forget = parts["forget_with"].choice(list(names.slots), "slot") if "forget_with" in parts else None
     if forget == entry.path[-1]:
         parts["forget_with"].fail("a slot cannot be forgotten with itself")
+    either, negations = (_take(parts[key], names) if key in parts else None for key in _SLOT_WORDS)
     return Slot(
         parts["title"].text(),
         _reply(parts["question"], [*names.slots, OPTIONS]) if "question" in parts else None,
@@ -130,7 +152,9 @@ def _slot(entry: Entry, names: Names) -> Slot:
         values,
         forget,
         read_rule(parts["not_needed_when"], names) if "not_needed_when" in parts else None,
-        *(_take(parts[key], names) if key in parts else None for key in _SLOT_WORDS),
+        either,
+        negations,
+        "misspelt" in parts and parts["misspelt"].choice(("yes", "no"), "answer") == "yes",
     )
 
 
@@ -147,8 +171,10 @@ def _feature(name: str, entry: Entry, names: Names) -> Feature:
     return Feature(parts["title"].text(), column, read_rule(parts["when"], names))
 
 
-def _categories(entry: Entry, slots: Mapping[str, Slot], fields: dict[str, Entry] | None) -> dict[str, Category]:
-    categories = {name: _category(name, part, slots, fields) for name, part in entry.named()}
+def _categories(
+    entry: Entry, slots: Mapping[str, Slot], fields: dict[str, Entry] | None, names: Names
+) -> dict[str, Category]:
+    categories = {name: _category(name, part, slots, fields, names) for name, part in entry.named()}
     if len(categories) < 2:
         entry.fail(f"at least 2 categories are needed, got {len(categories)}")
     meanings: dict[str, str] = {}
@@ -159,8 +185,10 @@ def _categories(entry: Entry, slots: Mapping[str, Slot], fields: dict[str, Entry
     return categories
 
 
-def _category(name: str, entry: Entry, slots: Mapping[str, Slot], fields: dict[str, Entry] | None) -> Category:
-    parts = entry.fields(("title", "reply"), ("label", "needs", "asks"))
+def _category(
+    name: str, entry: Entry, slots: Mapping[str, Slot], fields: dict[str, Entry] | None, names: Names
+) -> Category:
+    parts = entry.fields(("title", "reply"), ("label", "needs", "asks", "answers"))
     reply = _reply(parts["reply"], slots, empty=True, fields=fields)
 
     def asked(part: Entry) -> str:
@@ -175,6 +203,7 @@ def _category(name: str, entry: Entry, slots: Mapping[str, Slot], fields: dict[s
         reply,
         tuple(asked(part) for part in parts["needs"].members()) if "needs" in parts else (),
         asked(parts["asks"]) if "asks" in parts else None,
+        read_rule(parts["answers"], names) if "answers" in parts else None,
     )
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
+from ..data.simulate import Array
 from .catalogue_sources import Source
 from .contacts import Contacts
 from .marked import Entry
+from .meanings import Meanings
 from .policy import Policy
-from .rules import Rule
+from .rules import Moment, Rule
 from .words import Words
 
 
@@ -44,6 +48,7 @@ class Slot:
     not_needed: Rule | None
     either: Words | None = None  # "any of them", said after the question
     negations: Words | None = None  # a word right after one of these is not meant
+    misspelt: bool = False  # a long name with a slip in it counts too
 
     def title_of(self, value: str) -> str:
         return self.values[value].title if value in self.values else value
@@ -73,6 +78,7 @@ class Category:
     reply: str  # "" for no reply
     needs: tuple[str, ...]  # slots that are asked for first
     asks: str | None  # the slot whose question is the reply, as long as it is missing
+    answers: Rule | None = None  # where it holds, the message gets this category, or another one whose condition holds
 
 
 @dataclass(frozen=True)
@@ -90,10 +96,17 @@ class Config:
     policy: Policy
     catalogue: tuple[Source, ...]  # files and tables of a database
     fields: Mapping[str, Entry]  # placeholders that are not slots: columns of the catalogue
+    meanings: Meanings | None
     words: Mapping[str, Words]
     steps: tuple[tuple[str, Rule | Slot], ...]  # rules, features and slots in an order in which each can be decided
     source: str  # the file as it was written
     folder: Path | None = None  # where the file is
+
+    def compatible(self, moment: Moment, classes: Sequence[str]) -> Array:
+        """(K,) 1 for each category whose condition `answers` holds, 0 for the others; all 1 if it holds for none."""
+        rules = [self.categories[key].answers for key in classes]
+        held = np.array([rule is not None and rule.holds(moment) for rule in rules], dtype=float)
+        return held if held.any() else np.ones(len(classes))
 
     def category_of(self, label: str) -> str | None:
         """The key of the category that a table names by `label`."""

@@ -18,6 +18,7 @@ from .config_values import Config
 from .dialog import Dialog
 from .marked import hint
 from .reading import read_message
+from .rules import Moment
 
 
 class Dialogs(NamedTuple):
@@ -55,18 +56,25 @@ def read_dialogs(config: Config, data: Any) -> Dialogs:
 class Replayed(NamedTuple):
     features: Array  # (n, d)
     texts: list[str]  # folded, contact details taken out
+    moments: list[Moment]  # by which categories are excluded
 
 
 def replay(config: Config, dialogs: Dialogs) -> Replayed:
     """The messages, each read in the state that the earlier ones of its dialog left."""
-    rows, texts = [], []
+    rows, texts, moments = [], [], []
     last, state = -1, Dialog()
     for number, message in zip(dialogs.dialog.tolist(), dialogs.messages, strict=True):
         reading = read_message(config, state if number == last else Dialog(), message)
         last, state = number, reading.dialog
         rows.append(reading.features)
         texts.append(reading.moment.text)
-    return Replayed(np.array(rows, dtype=np.float64), texts)
+        moments.append(reading.moment)
+    return Replayed(np.array(rows, dtype=np.float64), texts, moments)
+
+
+def part_of(replayed: Replayed, rows: Array) -> Replayed:
+    features, texts, moments = replayed
+    return Replayed(features[rows], [texts[row] for row in rows], [moments[row] for row in rows])
 
 
 def _column(frame: pl.DataFrame, name: str, role: str) -> pl.Series:

@@ -11,8 +11,10 @@ from sklearn.naive_bayes import BernoulliNB
 from ..data.errors import InputError
 from ..data.simulate import Array
 from .config_values import Config
-from .dialogs import Dialogs, Replayed, read_dialogs, replay
+from .dialogs import Dialogs, Replayed, part_of, read_dialogs, replay
+from .rules import Moment
 from .training import fit, fit_words_beside, labels_to_learn
+from .words_view import restricted
 
 TEST_SHARE = 0.2
 #: Shares answered are shown for these thresholds beside that of the configuration.
@@ -167,6 +169,13 @@ def judge(
     posterior = _by_words(config, model, ours, labels, train, test)
     predicted = model.classes_[posterior.argmax(axis=1)]
     accuracy["the bot: INB and words, from the text"] = float((predicted == right).mean())
+    if any(category.answers is not None for category in config.categories.values()):
+        answered = [
+            as_answered(config, model.classes_, ours.moments[row], each)
+            for row, each in zip(test, posterior, strict=True)
+        ]
+        chosen = model.classes_[np.array(answered).argmax(axis=1)]
+        accuracy["the bot as it answers, by conditions of categories too"] = float((chosen == right).mean())
     if dialogs.true_labels is not None:
         accuracy["the labels themselves"] = float((labels[test] == right).mean())
     return Outcome(accuracy, right, predicted, posterior.max(axis=1))
@@ -175,9 +184,13 @@ def judge(
 def _by_words(config: Config, model: Any, ours: Replayed, labels: Array, train: Array, test: Array) -> Array:
     """(n_test, K) by the view of the words beside `model`, which was fitted to the labeled ones of the rows `train`."""
     rows = train[[labels[row] is not None for row in train]]
-    learned = Replayed(ours.features[rows], [ours.texts[row] for row in rows])
-    view = fit_words_beside(config, model, learned, labels[rows])
+    view = fit_words_beside(config, model, part_of(ours, rows), labels[rows])
     return np.array([view.posterior(ours.features[row] > 0, ours.texts[row]) for row in test])
+
+
+def as_answered(config: Config, classes: Array, moment: Moment, posterior: Array) -> Array:
+    """(K,) as the bot has it when it answers: by the conditions of the categories too."""
+    return restricted(posterior, config.compatible(moment, [str(key) for key in classes]))
 
 
 def _naive_bayes(X: Array, y: Array) -> Any:

@@ -6,7 +6,7 @@ end are cut off and tried by themselves, where the rest was found.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from .._extras import require
@@ -81,6 +81,15 @@ def compile_pattern(source: str) -> Pattern:
         None if before is None else Edge(_compiled(f"(?:{before[0]})$"), before[1]),
         None if after is None else Edge(_compiled(after[0]), after[1]),
     )
+
+
+def any_of(sources: Sequence[str]) -> Any | None:
+    """One expression that is found wherever one of these patterns is; None if they cannot stand in one."""
+    cores = [_cut_after(_cut_before(source)[1])[0] for source in sources]
+    try:
+        return _compiled("|".join(f"(?:{core})" for core in cores))
+    except BadPattern:  # two groups of one name
+        return None
 
 
 def read_pattern(entry: Entry, source: str, written: str) -> Pattern:

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from .answers import answer_to
+from .answers import answer_to, misspelt_name
 from .config_values import Config, Slot
 from .dialog import Dialog
 from .rules import Moment
@@ -34,13 +34,16 @@ def read_message(
     plain = unicodedata.normalize("NFKC", message)  # full-width digits and letters are digits and letters
     text, contact = config.contacts.mask(plain, " ")
     folded = fold(text)[:_MOST_CHARACTERS]
+    about = {"meaning_unclear": True} if config.meanings is None else config.meanings.truths(folded)
+    about["gives_contact"] = contact
     moment = None
     if options is not None and config.policy.question is not None and (contact or dialog.left_contact):
         # a question to the bot is read as if no contact details had been left: these must not take its place
-        asking = _moment(config, dialog, folded, False, False, public, options)
+        asking = _moment(config, dialog, folded, about, False, False, public, options)
         moment = asking if config.policy.question.holds(asking) else None
     if moment is None:
-        moment = _moment(config, dialog, folded, contact, contact or dialog.left_contact, public, options)
+        left = contact or dialog.left_contact
+        moment = _moment(config, dialog, folded, about, contact, left, public, options)
     return Reading(
         dialog.after(contact, moment.slots["known"]),
         config.contacts.mask(plain)[0] if contact else message,
@@ -51,7 +54,14 @@ def read_message(
 
 
 def _moment(
-    config: Config, dialog: Dialog, text: str, contact: bool, left: bool, public: bool, options: Options | None
+    config: Config,
+    dialog: Dialog,
+    text: str,
+    about: Mapping[str, bool],
+    contact: bool,
+    left: bool,
+    public: bool,
+    options: Options | None,
 ) -> Moment:
     earlier = dialog.known
     moment = Moment(
@@ -63,6 +73,7 @@ def _moment(
             "public_comment": public,
             "answers_question": False,
             "changes_slot": False,
+            **about,
         },
         {"said": {}, "known": {name: earlier[name] for name in config.slots if name in earlier}, "earlier": earlier},
     )
@@ -89,6 +100,8 @@ def _fill(moment: Moment, name: str, slot: Slot, asked: Options | None) -> None:
         value = next((value for value, part in slot.values.items() if part.when.holds(moment)), None)
     if value is None and asked is not None:
         value = answer_to(slot, moment.text, asked(name, known) or list(slot.possible))
+    if value is None and slot.misspelt:
+        value = misspelt_name(slot, moment.text)
     if value is None:
         return
     if slot.question is not None:

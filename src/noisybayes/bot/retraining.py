@@ -12,7 +12,7 @@ import numpy as np
 from ..data.errors import InputError
 from ..data.simulate import Array
 from .bot import Bot, load_bot
-from .dialogs import Dialogs, Replayed, read_dialogs, replay
+from .dialogs import Dialogs, Replayed, part_of, read_dialogs, replay
 from .evaluate import splits
 from .training import fit, fit_words_beside, train
 
@@ -76,7 +76,7 @@ def joined(bot: Bot, old: Dialogs, rows: Sequence[Row]) -> Dialogs:
 
 def _predicted(bot: Bot, replayed: Replayed, labels: Array, part: Array, test: Array) -> Array:
     part = part[[labels[row] is not None for row in part]]
-    learned = Replayed(replayed.features[part], [replayed.texts[row] for row in part])
+    learned = part_of(replayed, part)
     model = fit(learned.features, labels[part])
     view = fit_words_beside(bot.config, model, learned, labels[part])
     places = [int(view.posterior(replayed.features[row] > 0, replayed.texts[row]).argmax()) for row in test]

@@ -3,7 +3,8 @@
 A condition is a name, or a mapping of `any`, `all`, `none` to lists of conditions and `only` to a list of dictionaries;
 a mapping with several keys demands all of them. Names are those of dictionaries, rules, features, the facts below, and
 `said.SLOT` (in this message), `known.SLOT` (so far, this message included), `earlier.SLOT` (before this message), each
-with `=VALUE` if one value is meant. No part of a configuration is run as code.
+with `=VALUE` if one value is meant; `means.X` and `may_mean.X` for a meaning of the examples. No part of a
+configuration is run as code.
 """
 
 from __future__ import annotations
@@ -18,13 +19,16 @@ from .words import Words, only_words
 FACTS: dict[str, str] = {
     "first_message": "it is the first message of the dialog",
     "contact": "the message holds contact details",
+    "gives_contact": "the message holds contact details; also while a question beside them is read",
     "left_contact": "this message or an earlier one holds contact details",
     "public_comment": "it is a comment that everybody sees, not a message of a private chat",
     "answers_question": "the message fills the slot that the bot asked for",
     "changes_slot": "the message gives another value to a slot that was known",
+    "meaning_unclear": "no meaning of the examples is clear",
 }
 _AFTER_SLOTS = ("answers_question", "changes_slot")
 TIMES = ("said", "known", "earlier")
+ABOUT = ("means", "may_mean")  # what the examples say of the message
 _COMBINATIONS = ("any", "all", "none", "only")
 
 
@@ -51,6 +55,7 @@ class Names(NamedTuple):
     rules: frozenset[str]  # and features
     slots: Mapping[str, frozenset[str] | None]  # the values of each slot, None if any text may be its value
     taken: frozenset[str] = frozenset()  # slots that a question can fill
+    meanings: tuple[str, ...] = ()
 
 
 def read_rule(entry: Entry, names: Names) -> Rule:
@@ -98,6 +103,10 @@ def _named(entry: Entry, names: Names) -> Rule:
     time, dot, slot = name.partition(".")
     if dot and time in TIMES:
         return _slot(entry, time, slot, names)
+    if dot and time in ABOUT:
+        if slot not in names.meanings:
+            entry.fail(f"there is no meaning {slot!r}; {hint(slot, names.meanings)}")
+        return Rule(lambda moment: moment.truths[name], frozenset())
     if name in names.words:
         words = names.words[name]
         return Rule(lambda moment: _found(moment, name, words), frozenset())

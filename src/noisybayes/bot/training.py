@@ -31,6 +31,8 @@ def train(config: Config, dialogs: Any, *, random_state: int = 0) -> Bot:
 def fit_words_beside(config: Config, model: Any, rows: Replayed, labels: Array) -> WordsView:
     """The view of the words, beside the model that was fitted to the same rows."""
     known = [word.rstrip("*") for words in config.words.values() for word, _ in words.spellings if not is_pattern(word)]
+    if config.meanings is not None:
+        known += [message for _, message in config.meanings.examples]
     return fit_words(rows.features, rows.texts, labels, list(model.classes_), model.true_proba_, known)
 
 

@@ -7,13 +7,15 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from .chinese import simplified
 from .marked import Entry
-from .patterns import Pattern, compile_pattern, read_pattern
+from .patterns import Pattern, any_of, compile_pattern, read_pattern
 
 # Scripts that put spaces between words: Latin, Greek, Cyrillic. Elsewhere (Chinese) a word may touch its neighbours.
 _LETTER = "A-Za-z\u00c0-\u052f"
+_APOSTROPHES = str.maketrans("\u2018\u2019\u02bc\u00b4`", "'''''")
 
 
 class Hit(NamedTuple):
@@ -44,7 +46,7 @@ class Words:
         if any(stem in text for stem in self._stems):  # many times as fast as to search at once
             match = self._search.search(text, start)
             hits += [] if match is None else [Hit(match.start(), match.end(), self._meaning(match[0]))]
-        for pattern, meaning in self._patterns:
+        for pattern, meaning in self._patterns if self._may_hold_patterns(text) else ():
             found = pattern.search(text, start)
             hits += [] if found is None else [Hit(*found, meaning or text[found.start : found.end])]
         return min(hits, key=lambda hit: hit.start, default=None)
@@ -86,6 +88,15 @@ class Words:
     @cached_property
     def _patterns(self) -> list[tuple[Pattern, str]]:
         return [(compile_pattern(word[1:-1]), meaning) for word, meaning in self.spellings if is_pattern(word)]
+
+    def _may_hold_patterns(self, text: str) -> bool:
+        """One search instead of one for each pattern, where there are several."""
+        return self._together is None or self._together.search(text) is not None
+
+    @cached_property
+    def _together(self) -> Any | None:
+        sources = [word[1:-1] for word, _ in self.spellings if is_pattern(word)]
+        return any_of(sources) if len(sources) > 1 else None
 
     @cached_property
     def _stems(self) -> tuple[str, ...]:
@@ -146,8 +157,11 @@ def expression(word: str) -> str:
 
 
 def fold(text: str) -> str:
-    """A text as dictionaries expect it: one kind of digits and letters, no capitals, single spaces."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    """A text as dictionaries expect it: one kind of digits, letters and apostrophes, no capitals, single spaces."""
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    if not plain.isascii():
+        plain = simplified(plain).translate(_APOSTROPHES)
+    return " ".join(plain.split())
 
 
 def _plain(word: str) -> str:

@@ -21,6 +21,7 @@ _LARGEST_SIZE = 3  # characters of an n-gram
 _LEAST_MESSAGES = 2  # that hold an n-gram
 _FAMILIAR_SHARE = 0.99  # of the training messages, each judged by the others
 _LEAST_LIMIT = 0.5
+_NOT_ALLOWED = 1e-3  # weight of a category that does not fit what the message means
 # Words of scripts with spaces; elsewhere (Chinese) pairs of neighbours. Numbers say nothing of a subject.
 _RUNS = re.compile(r"[a-z\u00c0-\u052f']+|[^\W\d_a-z\u00c0-\u052f]+")
 _LATIN = re.compile(r"[a-z\u00c0-\u052f']+")
@@ -74,6 +75,12 @@ class WordsView(NamedTuple):
                 return cls(grams, *arrays, frozenset(kept["familiar"].tolist()), float(kept["limit"]))
         except (OSError, ValueError, KeyError, EOFError) as error:
             raise InputError(f"{path} cannot be read ({error}); train the bot again") from None
+
+
+def restricted(posterior: Array, allowed: Array) -> Array:
+    """The posterior where other categories than the allowed ones (1) are less probable than they look."""
+    kept = posterior * np.maximum(allowed, _NOT_ALLOWED)
+    return np.asarray(kept / kept.sum())
 
 
 def fit_words(

@@ -62,7 +62,8 @@ def init(file: Path, language: str, dialogs: Path | None) -> None:
         from ..data.errors import InputError
 
         copies = {file: SHIPPED / f"cars_{language}.yaml"} | ({dialogs: DEMO_DIALOGS} if dialogs else {})
-        names = [source.name for source in load_config(f"cars_{language}").catalogue]
+        config = load_config(f"cars_{language}")
+        names = [source.name for source in config.catalogue] + ([config.meanings.file] if config.meanings else [])
         copies |= {file.parent / name: SHIPPED / name for name in names}
         for path in copies:
             if path.exists():

@@ -1,0 +1,201 @@
+"""Example messages beside the configuration, and what they make of a message: conditions `means.X` and `may_mean.X`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+from ..data.errors import InputError
+from ..data.simulate import Array
+from .marked import Entry, hint
+from .meanings_view import MeaningsView, fit_meanings
+from .words import Words, fold
+
+_COLUMNS = ["meaning", "message"]
+ANY = "any"  # in the file: a phrase that may stand beside any message
+_CLAUSES = re.compile(r"[.,;:!?…\n]+|[，。；：！？、]+| (?:and|but|because) ")
+_CLAUSES_WITHOUT_SPACES = re.compile(r"[\s.,;:!?…，。；：！？、]+")
+_SLOT = re.compile(r"\{(\w+)\}")
+_MOST_CLAUSES = 8
+_LEAST_EXAMPLES = 2  # of a meaning
+
+
+@dataclass(frozen=True)
+class Meanings:
+    """`clear` and `possible`: the least probabilities for `means.X` and `may_mean.X`.
+
+    A clause of its own must be clear: half a sentence may mean anything.
+    """
+
+    names: tuple[str, ...]
+    file: str
+    clear: float
+    possible: float
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # meanings that count together, by name
+    aside: frozenset[str] = frozenset()  # meanings that stand back if another clause is clear: "hello, how much ..."
+    left_out: Words | None = None  # what fills slots, and says nothing of the subject
+    stand_ins: Mapping[str, Words] | None = None  # slot -> its words, which become {slot}
+    examples: tuple[tuple[str, str], ...] = ()  # meaning, message
+    fitted: MeaningsView | None = None
+
+    @cached_property
+    def view(self) -> MeaningsView:
+        if self.fitted is not None:
+            return self.fitted
+        rows = [(meaning, self.masked(self._without_slots(fold(message)))) for meaning, message in self.examples]
+        rows = [(meaning, text) for meaning, text in rows if text]
+        carriers = [text for meaning, text in rows if meaning == ANY]
+        rows = [row for row in rows if row[0] != ANY]
+        rows += list(_carried(rows, carriers))
+        return fit_meanings(self.names, tuple(text for _, text in rows), tuple(meaning for meaning, _ in rows))
+
+    def _without_slots(self, example: str) -> str:
+        """{car} in an example: any car. Where its words are left out, it is too."""
+        return _SLOT.sub(lambda match: match[0] if match[1] in (self.stand_ins or {}) else " ", example)
+
+    def truths(self, text: str) -> dict[str, bool]:
+        """Of every condition about the meaning of a folded text."""
+        masked = self.masked(text)
+        whole = self.view.posterior(masked)
+        found = dict.fromkeys(self._conditions, False) | {"meaning_unclear": True}
+        if whole is None:
+            return found
+        clauses = self._clauses(masked)
+        for name, places in self._places.items():
+            likely = float(whole[places].sum()) >= self.possible
+            found[f"may_mean.{name}"] = likely or any(float(part[places].sum()) >= self.clear for part in clauses)
+        clear = self._clear(whole, clauses)
+        if clear is not None:
+            groups = [name for name, members in self.groups.items() if clear in members]
+            found |= {f"means.{name}": True for name in (clear, *groups)} | {"meaning_unclear": False}
+        return found
+
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        """Name of a meaning or of a group -> columns of the posterior."""
+        members = {name: (name,) for name in self.names} | dict(self.groups)
+        return {name: [self.names.index(each) for each in found] for name, found in members.items()}
+
+    @cached_property
+    def _conditions(self) -> list[str]:
+        return [f"{about}.{name}" for about in ("means", "may_mean") for name in self._places]
+
+    def _clauses(self, text: str) -> list[Array]:
+        clauses = (_CLAUSES if text.isascii() else _CLAUSES_WITHOUT_SPACES).split(text)[:_MOST_CLAUSES]
+        clauses = [part for part in clauses if len(part.split()) > 1 or not part.isascii()]
+        scored = [self.view.posterior(part) for part in clauses] if len(clauses) > 1 or text not in clauses else []
+        return [posterior for posterior in scored if posterior is not None]
+
+    def _clear(self, whole: Array, clauses: list[Array]) -> str | None:
+        """The meaning of the whole message, or of its clearest clause if that is unclear or an aside."""
+        best = self._best(whole)
+        if best is None or best in self.aside:
+            ranked = sorted(clauses, key=lambda posterior: -float(posterior.max()))
+            others = [found for posterior in ranked if (found := self._best(posterior)) not in {None, *self.aside}]
+            return others[0] if others else best
+        return best
+
+    def _best(self, posterior: Array) -> str | None:
+        return self.names[int(posterior.argmax())] if posterior.max() >= self.clear else None
+
+    def masked(self, text: str) -> str:
+        """A folded text without what fills slots."""
+        if self.left_out is not None:
+            text = _replaced(text, self.left_out, " ")
+        for slot, words in (self.stand_ins or {}).items():
+            text = _replaced(text, words, f" {{{slot}}} ")
+        return " ".join(text.split())
+
+
+def _carried(rows: list[tuple[str, str]], carriers: list[str]) -> Iterator[tuple[str, str]]:
+    """Each example again beside phrases that go with anything, so that these speak for no meaning."""
+    if not carriers:
+        return
+    draw = random.Random(0)
+    for meaning, text in rows:
+        before, after = draw.choice(carriers), draw.choice(carriers)
+        join = " " if text.isascii() else draw.choice(["，", ""])
+        yield meaning, f"{before}{join}{text}"
+        yield meaning, f"{text}{join}{after}"
+
+
+def _replaced(text: str, words: Words, by: str) -> str:
+    parts, last = [], 0
+    for hit in words.hits(text):
+        parts += [text[last : hit.start], by]
+        last = hit.end
+    return "".join([*parts, text[last:]]) if parts else text
+
+
+def read_meanings(entry: Entry, words: Mapping[str, Words], slots: Mapping[str, Words]) -> Meanings:
+    """`slots`: the words of those slots that take words."""
+    parts = entry.fields(("names", "examples", "clear", "possible"), ("leave_out", "groups", "aside"))
+    names = tuple(parts["names"].texts())
+    if len(set(names)) < 2:
+        parts["names"].fail("at least 2 meanings are needed")
+    chosen = _chosen(parts, "leave_out", list(words), "dictionary")
+    left_out = Words(tuple(pair for name in chosen for pair in words[name].spellings)) if chosen else None
+    covered = set() if left_out is None else set(left_out.spellings)
+    stand_ins = {slot: taken for slot, taken in slots.items() if not set(taken.spellings) <= covered}
+    file = parts["examples"].text()
+    groups = {
+        group: tuple(member.choice(names, "meaning") for member in part.members())
+        for group, part in (parts["groups"].named() if "groups" in parts else ())
+    }
+    aside = _chosen(parts, "aside", names, "meaning")
+    clear, possible = (parts[key].number(0, 1) for key in ("clear", "possible"))
+    return Meanings(names, file, clear, possible, groups, frozenset(aside), left_out, stand_ins)
+
+
+def _chosen(parts: Mapping[str, Entry], key: str, options: Sequence[str], what: str) -> list[str]:
+    return [part.choice(options, what) for part in parts[key].members()] if key in parts else []
+
+
+def with_examples(meanings: Meanings, folder: Path) -> Meanings:
+    """The examples of the file beside the configuration, checked."""
+    path = folder / meanings.file
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(f"there are no examples {path}; put them beside the configuration") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path.name} is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+    return replace(meanings, examples=_rows(meanings, text))
+
+
+def examples_text(meanings: Meanings) -> str:
+    """The file of examples again."""
+    made = io.StringIO()
+    csv.writer(made, lineterminator="\n").writerows([_COLUMNS, *meanings.examples])
+    return made.getvalue()
+
+
+def _rows(meanings: Meanings, text: str) -> tuple[tuple[str, str], ...]:
+    reader = csv.reader(io.StringIO(text))
+    header = next(reader, [])
+    if header != _COLUMNS:
+        raise InputError(f"{meanings.file}, line 1: the columns must be {','.join(_COLUMNS)}, got {','.join(header)}")
+    rows = []
+    for cells in reader:
+        if not cells:
+            continue
+        where = f"{meanings.file}, line {reader.line_num}"
+        if len(cells) != len(_COLUMNS):
+            raise InputError(
+                f"{where}: {len(cells)} cells instead of {len(_COLUMNS)}; put a message with commas in quotes"
+            )
+        if cells[0] not in (*meanings.names, ANY):
+            raise InputError(f"{where}: there is no meaning {cells[0]!r}; {hint(cells[0], meanings.names)}")
+        rows.append((cells[0], cells[1]))
+    for name in meanings.names:
+        if sum(meaning == name for meaning, _ in rows) < _LEAST_EXAMPLES:
+            raise InputError(
+                f"{meanings.file}: the meaning {name!r} needs at least {_LEAST_EXAMPLES} examples; add some"
+            )
+    return tuple(rows)

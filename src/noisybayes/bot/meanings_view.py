@@ -1,0 +1,100 @@
+"""What a message is about, learned from example messages: logistic regression over words and character n-grams.
+
+It sees neither the dialog nor what fills a slot; so one example speaks for all cars and all versions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from ..data.errors import InputError
+from ..data.simulate import Array
+
+_PARTS = re.compile(r"\{\w+\}|[a-z\u00c0-\u052f']+|\d+|[^\W\d_a-z\u00c0-\u052f]+|[?!+]")
+_SPACED = re.compile(r"[a-z\u00c0-\u052f']+")
+_LETTER = re.compile(r"[^\W\d_]")
+_IN_WORDS = range(2, 6)  # characters of an n-gram in a word of a script with spaces
+_WITHOUT_SPACES = range(1, 5)  # elsewhere (Chinese)
+_PENALTY = 20.0  # C of the logistic regression
+
+
+class MeaningsView(NamedTuple):
+    names: tuple[str, ...]
+    grams: dict[str, int]  # n-gram -> place
+    idf: Array  # (V,)
+    weights: Array  # (V, K)
+    base: Array  # (K,)
+
+    def posterior(self, text: str) -> Array | None:
+        """(K,), or None for a text without anything that an example holds; `text` as the examples were masked."""
+        counts: dict[int, int] = {}
+        for gram in grams_of(text):
+            place = self.grams.get(gram)
+            if place is not None:
+                counts[place] = counts.get(place, 0) + 1
+        if not counts or not _LETTER.search(text):
+            return None
+        places = list(counts)
+        values = (1 + np.log(np.array(list(counts.values()), dtype=float))) * self.idf[places]
+        scores = self.base + (values / np.linalg.norm(values)) @ self.weights[places]
+        scores = np.exp(scores - scores.max())
+        return np.asarray(scores / scores.sum())
+
+    def save(self, path: Path) -> None:
+        with path.open("wb") as file:
+            np.savez_compressed(
+                file, names=np.array(self.names), grams=np.array(list(self.grams)),
+                idf=self.idf, weights=self.weights.astype(np.float32), base=self.base,
+            )  # fmt: skip
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        try:
+            with np.load(path, allow_pickle=False) as kept:
+                grams = {gram: place for place, gram in enumerate(kept["grams"].tolist())}
+                return cls(tuple(kept["names"].tolist()), grams, kept["idf"], kept["weights"], kept["base"])
+        except (OSError, ValueError, KeyError, EOFError) as error:
+            raise InputError(f"{path} cannot be read ({error}); train the bot again") from None
+
+
+def grams_of(text: str) -> list[str]:
+    """Words, pairs of words and the characters within them; in scripts without spaces, the characters alone."""
+    found: list[str] = []
+    last = ""
+    for part in _PARTS.findall(text):
+        if part[0].isdigit():
+            part = "#"  # which number it is says nothing of the subject
+        if _SPACED.fullmatch(part):
+            edged = f" {part} "
+            found += [edged[i : i + size] for size in _IN_WORDS for i in range(len(edged) - size + 1)]
+        elif len(part) > 1 and part[0] != "{":
+            found += [part[i : i + size] for size in _WITHOUT_SPACES for i in range(len(part) - size + 1)]
+        found += [f"={part}", f"{last}={part}"]
+        last = part
+    return found
+
+
+@lru_cache(maxsize=8)  # the same examples are learned by every bot of a process
+def fit_meanings(names: tuple[str, ...], texts: tuple[str, ...], meanings: tuple[str, ...]) -> MeaningsView:
+    from sklearn.feature_extraction.text import TfidfVectorizer  # late: a bot that answers does without
+    from sklearn.linear_model import LogisticRegression
+
+    vectorizer = TfidfVectorizer(analyzer=grams_of, sublinear_tf=True)
+    X = vectorizer.fit_transform(texts)
+    model = LogisticRegression(C=_PENALTY, class_weight="balanced", max_iter=300).fit(X, _numbers(names, meanings))
+    order = sorted(vectorizer.vocabulary_, key=lambda gram: int(vectorizer.vocabulary_[gram]))
+    places = {str(gram): place for place, gram in enumerate(order)}
+    weights, base = model.coef_.T, model.intercept_
+    if len(names) == 2:  # scikit-learn keeps one column for two classes
+        weights, base = np.hstack([-weights, weights]) / 2, np.array([-base[0], base[0]]) / 2
+    return MeaningsView(names, places, np.asarray(vectorizer.idf_), np.asarray(weights), np.asarray(base))
+
+
+def _numbers(names: tuple[str, ...], meanings: Sequence[str]) -> list[int]:
+    return [names.index(meaning) for meaning in meanings]

@@ -1,0 +1,109 @@
+"""The battery as cases, and a score of one part: `python -m tests.bot.battery_cases PART when` adds a row per language.
+
+`when` is "first sight" (neither rules nor examples had seen this part), "dictionaries only" (the bot before it had
+examples, at first sight) or "after mending". Without arguments it prints the table of docs/bot.md.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from noisybayes.bot import Bot, Turn
+
+from .shop import bot_in
+
+FOLDER = Path(__file__).with_name("battery")
+PARTS = ("first", "second", "third", "fourth", "fifth")
+SCORES = Path(__file__).parents[2] / "results" / "bot_battery.csv"
+
+
+class Case(NamedTuple):
+    text: str  # with all that was said before it
+    expected: tuple[str, ...]
+    harm: bool
+    action: str
+    turn: Turn
+
+    @property
+    def right(self) -> bool:
+        return self.action in self.expected
+
+    @property
+    def harmful(self) -> bool:
+        return self.harm and self.action != "handover"
+
+
+def action_of(turn: Turn) -> str:
+    if turn.handover:
+        return "handover"
+    if turn.asks is not None:
+        return f"question:{turn.asks}"
+    return f"reply:{turn.category}" if turn.reply else "ignore"
+
+
+def battery(language: str, part: str) -> dict[str, Any]:
+    name = {"first": language, "second": language}.get(part, f"{part}_{language}")
+    content: dict[str, Any] = yaml.safe_load((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"))
+    return content["second"] if part == "second" else content
+
+
+@cache
+def cases(language: str, part: str) -> list[Case]:
+    return _cases_of(bot_in(language), battery(language, part))
+
+
+def _options(expected: str | list[str]) -> tuple[str, ...]:
+    return tuple(each.rstrip("!") for each in ([expected] if isinstance(expected, str) else expected))
+
+
+def _cases_of(bot: Bot, content: dict[str, Any]) -> list[Case]:
+    found = []
+    for group in content["messages"]:
+        for text in group["say"]:
+            turn = bot.answer(bot.start(), text, public=group.get("mode") == "public")
+            found.append(Case(text, _options(group["expect"]), group.get("harm", False), action_of(turn), turn))
+    for dialog in content["dialogs"]:
+        state, said = bot.start(), []
+        for text, expected in dialog:
+            said.append(text)
+            turn = bot.answer(state, text)
+            state = turn.dialog
+            found.append(Case(" / ".join(said), _options(expected), expected == "handover!", action_of(turn), turn))
+    return found
+
+
+def table() -> str:
+    """The stored scores, for the page on the bot."""
+    lines = ["| part | language | when | messages | right | harmful |", "|---|---|---|---|---|---|"]
+    with SCORES.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            share = f"{int(row['right']) / int(row['cases']):.0%}".replace("%", " %")
+            cells = [row["part"], row["language"], row["when"], row["cases"], share, row["harmful"]]
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def main(part: str, when: str | None = None) -> None:
+    for language in ("en", "zh"):
+        scored = cases(language, part)
+        wrong = [case for case in scored if not case.right]
+        for case in wrong:
+            mark = "HARM " if case.harmful else ""
+            print(f"{mark}{case.text} -> {case.action} {case.turn.reason}, not {' or '.join(case.expected)}")
+        harmful = sum(case.harmful for case in scored)
+        print(f"{language} {part}: {len(scored) - len(wrong)} of {len(scored)} right, {harmful} harmful")
+        if when is not None:
+            with SCORES.open("a", encoding="utf-8", newline="") as file:
+                csv.writer(file, lineterminator="\n").writerow(
+                    [part, language, when, len(scored), len(scored) - len(wrong), harmful]
+                )
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:]) if sys.argv[1:] else print(table())

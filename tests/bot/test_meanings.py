@@ -1,0 +1,192 @@
+"""Example messages: what a message is about, beside the dictionaries."""
+
+from __future__ import annotations
+
+import pytest
+
+from noisybayes.bot import load_bot, load_config
+from noisybayes.bot.chinese import _PAIRS, simplified
+from noisybayes.bot.config import read_config
+from noisybayes.bot.dialog import Dialog
+from noisybayes.bot.meanings import ANY, examples_text
+from noisybayes.bot.meanings_view import grams_of
+from noisybayes.bot.reading import read_message
+from noisybayes.bot.words import fold
+from noisybayes.data.errors import InputError
+
+from .shop import SHOP, demo
+
+MEANINGS = """\
+meanings:
+  names: [asks_price, greets, angry]
+  examples: bakery_examples.csv
+  groups: {trouble: [angry]}
+  aside: [greets]
+  leave_out: [bread]
+  clear: 0.5
+  possible: 0.3
+"""
+EXAMPLES = """\
+meaning,message
+asks_price,what do you charge for a {bread}
+asks_price,what would I pay
+asks_price,is it expensive
+greets,good morning
+greets,hello everybody
+greets,nice to see you
+angry,this is a disgrace
+angry,your bakery is awful
+angry,I am furious
+any,please
+any,my friend
+"""
+
+
+def _shop(tmp_path, examples=EXAMPLES, meanings=MEANINGS, old="", new=""):
+    text = SHOP.replace("slots:\n", meanings + "slots:\n", 1)
+    text = text.replace("when: {any: [price, ", "when: {any: [price, means.asks_price, ", 1)
+    assert old in text
+    (tmp_path / "bakery.yaml").write_text(text.replace(old, new, 1) if old else text, encoding="utf-8")
+    (tmp_path / "bakery_examples.csv").write_text(examples, encoding="utf-8")
+    return load_config(tmp_path / "bakery.yaml")
+
+
+def _error(tmp_path, **change):
+    with pytest.raises(InputError) as caught:
+        _shop(tmp_path, **change)
+    return str(caught.value)
+
+
+def _clear(config, text):
+    return [name for name, held in config.meanings.truths(fold(text)).items() if held and name.startswith("means.")]
+
+
+def test_a_message_means_what_the_examples_like_it_mean(tmp_path):
+    config = _shop(tmp_path)
+    assert _clear(config, "what would you charge me?") == ["means.asks_price"]
+    assert _clear(config, "simply awful, a disgrace") == ["means.angry", "means.trouble"]
+    assert config.meanings.truths(fold("zzz qqq"))["meaning_unclear"]
+    assert config.meanings.truths("12345")["meaning_unclear"]  # which number it is says nothing
+
+
+def test_an_aside_stands_back_where_another_clause_is_clear(tmp_path):
+    assert _clear(_shop(tmp_path), "Good morning, hello everybody, what would I pay?") == ["means.asks_price"]
+
+
+def test_one_angry_clause_is_enough_for_a_suspicion(tmp_path):
+    truths = _shop(tmp_path).meanings.truths(fold("What would I pay, what do you charge, this is a disgrace"))
+    assert truths["may_mean.trouble"]
+    assert truths["may_mean.angry"]
+    assert not truths["may_mean.greets"]
+
+
+def test_what_fills_a_slot_is_not_seen(tmp_path):
+    meanings = _shop(tmp_path).meanings
+    assert meanings.masked("what do you charge for a rye bread") == "what do you charge for a"
+    assert meanings.masked(fold("Baguettes please")) == "please"
+    kept = _shop(tmp_path, old="  leave_out: [bread]\n").meanings
+    assert kept.masked("charge for a rye bread") == "charge for a {bread}"
+
+
+def test_phrases_that_go_with_anything_speak_for_nothing(tmp_path):
+    view = _shop(tmp_path).meanings.view
+    assert ANY not in view.names
+    assert view.posterior("please").max() < 0.6
+
+
+def test_the_examples_are_checked_with_their_line(tmp_path):
+    wrong = EXAMPLES.replace("greets,good morning", "greet,good morning")
+    assert _error(tmp_path, examples=wrong) == (
+        "bakery_examples.csv, line 5: there is no meaning 'greet'; did you mean 'greets'?"
+    )
+    assert _error(tmp_path, examples="text,label\n") == (
+        "bakery_examples.csv, line 1: the columns must be meaning,message, got text,label"
+    )
+    assert _error(tmp_path, examples=EXAMPLES + "greets,hello, you\n") == (
+        "bakery_examples.csv, line 13: 3 cells instead of 2; put a message with commas in quotes"
+    )
+    assert _error(tmp_path, examples="meaning,message\ngreets,hi\ngreets,ho\n") == (
+        "bakery_examples.csv: the meaning 'asks_price' needs at least 2 examples; add some"
+    )
+
+
+def test_an_unknown_meaning_in_a_condition_is_an_error_with_its_line(tmp_path):
+    assert "features.asks_price.when.any: there is no meaning 'asks_prize'; did you mean 'asks_price'?" in _error(
+        tmp_path, old="means.asks_price", new="means.asks_prize"
+    )
+    assert "meanings.groups.trouble: there is no meaning 'anger'" in _error(
+        tmp_path, old="trouble: [angry]", new="trouble: [anger]"
+    )
+
+
+def test_a_missing_file_of_examples_is_told(tmp_path):
+    _shop(tmp_path)
+    (tmp_path / "bakery_examples.csv").unlink()
+    with pytest.raises(ValueError, match=r"there are no examples .*bakery_examples\.csv; put them beside"):
+        load_config(tmp_path / "bakery.yaml")
+
+
+def test_a_saved_bot_has_its_examples_and_answers_as_before(tmp_path):
+    bot = demo()
+    bot.save(tmp_path / "bot")
+    again = load_bot(tmp_path / "bot")
+    assert examples_text(again.config.meanings) == examples_text(bot.config.meanings)
+    for message in ("any wiggle room on the new Tarvo Sport?", "the pedal sinks when I brake", "you crack me up"):
+        then, now = (each.answer(each.start(), message) for each in (bot, again))
+        assert (then.category, then.reply, then.reason) == (now.category, now.reply, now.reason)
+        assert then.confidence == pytest.approx(now.confidence, abs=1e-4)
+
+
+def test_a_bot_of_other_meanings_is_refused(tmp_path):
+    demo().save(tmp_path / "bot")
+    file = tmp_path / "bot" / "bot.yaml"
+    file.write_text(file.read_text().replace("order, anger, contact_details", "order, contact_details, anger"))
+    with pytest.raises(ValueError, match="are not those of its model; train the bot again"):
+        load_bot(tmp_path / "bot")
+
+
+def test_one_category_answers_what_is_clear(tmp_path):
+    bot = demo()
+    turn = bot.answer(bot.start(), "is your dealership reachable by bus, what street?")
+    assert turn.category == "address"
+    assert turn.confidence > 0.9
+
+
+def test_a_misspelt_car_is_known_and_other_words_are_not():
+    bot = demo()
+    assert bot.answer(bot.start(), "velmorra price?").dialog.known["car"] == "Velmora"
+    assert "car" not in bot.answer(bot.start(), "what is the value of a tavern?").dialog.known
+
+
+def test_examples_are_no_copy_of_the_battery():
+    from .battery_cases import PARTS, battery
+
+    for language in ("en", "zh"):
+        examples = {message for _, message in load_config(f"cars_{language}").meanings.examples}
+        said = [text for part in PARTS for group in battery(language, part)["messages"] for text in group["say"]]
+        same = [text for text in said if text in examples and len(text) > 12]
+        assert len(same) <= 0.1 * len(said), same
+
+
+@pytest.mark.parametrize("pair", [_PAIRS[i : i + 2] for i in range(0, len(_PAIRS), 2)])
+def test_traditional_characters(pair):
+    traditional, plain = pair
+    assert simplified(traditional) == plain
+    plain.encode("gbk")  # which holds what is written in mainland China
+    assert simplified(plain) == plain
+
+
+def test_one_spelling_for_both_scripts_and_all_apostrophes():
+    assert fold("現在有優惠嗎") == "现在有优惠吗"
+    assert fold("what\u2019s") == "what's"
+
+
+def test_words_and_characters():
+    assert {"=how", "how=much", " how", "much "} <= set(grams_of("how much"))
+    assert {"优", "优惠", "=优惠"} <= set(grams_of("优惠"))
+    assert grams_of("7") == grams_of("42")
+
+
+def test_without_examples_every_meaning_is_unclear():
+    reading = read_message(read_config(SHOP, "shop.yaml"), Dialog(), "how much is rye")
+    assert reading.moment.truths["meaning_unclear"]
