@@ -25,8 +25,8 @@ from .calibration import matrix_of
 from .label_weights import Reweighted
 from .recalibration import pin_verified
 
-# Rows that the matrix of all counts for in the matrix of each labeler; from nearly none to nearly all.
-_STRENGTHS = 2.0 ** np.arange(1, 13)
+#: Rows that the matrix of all counts for in the matrix of each labeler; from nearly none to nearly all.
+STRENGTHS = 2.0 ** np.arange(1, 13)
 # Labelers differ if their matrices explain labels that they were not fitted to better by this many standard errors.
 _STANDARD_ERRORS = 2.0
 # A bound on the rounds of EM, and the gain per row, in nats, below which it ends.
@@ -221,8 +221,8 @@ def _right(right: Array, more: Array, n_right: Array, n_rows: Array) -> Array:
 
 
 def _best_strength(counts: Array, habits: Array) -> float:
-    each = [_log_probability(counts, strength * habits) for strength in _STRENGTHS]
-    return float(_STRENGTHS[int(np.argmax(each))])
+    each = [_log_probability(counts, strength * habits) for strength in STRENGTHS]
+    return float(STRENGTHS[int(np.argmax(each))])
 
 
 def _log_probability(counts: Array, prior: Array) -> float:
