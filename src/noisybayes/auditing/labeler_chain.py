@@ -22,12 +22,15 @@ from ..robust.recalibration import pin_verified
 
 # Metropolis steps are made longer or shorter until this share of them is taken.
 _TAKEN, _ADAPTED = 0.4, 0.2
+# Labels whose favour moves in one sweep: of many classes, some are drawn.
+_LABELS_AT_ONCE = 8
 # Log-odds between a wrong label and the right one are kept within these, and shares above this.
 _FARTHEST, _LEAST = 8.0, 1e-6
-# Spreads are those of normal numbers, with this many more whose mean square is 1.
-_SPREAD_NUMBERS = 1.0
+# Shape of the inverse gamma prior of a squared spread, and twice its scale: two more numbers whose squares add up to 1.
+_SPREAD_SHAPE, _SPREAD_SQUARES = 1.0, 1.0
 # Pseudo-rows of each column of the matrix of all.
 _PSEUDO_ROWS = 0.5
+# Keeps a share that was drawn as 0 from becoming nan.
 _TINY = 1e-300
 
 
@@ -88,7 +91,7 @@ class LabelerChain:
         self._careful, height = np.where(taken, moved, self._careful), np.where(taken, there, height)
         if adapt:
             self._careful_step *= np.exp(_ADAPTED * (taken - _TAKEN))
-        for label in range(self.n_classes):
+        for label in self._labels_of_sweep():
             favours = self._favours.copy()
             favours[:, label] += self._favours_step[:, label] * rng.normal(size=G)
             there = self._height(base, self._careful, favours)
@@ -99,6 +102,11 @@ class LabelerChain:
                 self._favours_step[:, label] *= np.exp(_ADAPTED * (taken - _TAKEN))
         self._careful_spread = _drawn_spread(self._careful, rng)
         self._favours_spread = _drawn_spread(self._favours, rng)
+
+    def _labels_of_sweep(self) -> list[int]:
+        if self.n_classes <= _LABELS_AT_ONCE:
+            return list(range(self.n_classes))
+        return [int(label) for label in self._rng.choice(self.n_classes, _LABELS_AT_ONCE, replace=False)]
 
     def _height(self, base: Array, careful: Array, favours: Array) -> Array:
         return _log_probability(self.counts, self._strength * _habits(base, careful, favours))
@@ -135,8 +143,8 @@ def _log_probability(counts: Array, prior: Array) -> Array:
 
 def _drawn_spread(values: Array, rng: Generator) -> float:
     """Of a normal distribution around 0, given numbers that were drawn from it."""
-    squares = _SPREAD_NUMBERS + (values**2).sum()
-    return float(np.sqrt(0.5 * squares / rng.gamma(_SPREAD_NUMBERS + 0.5 * values.size)))
+    squares = _SPREAD_SQUARES + (values**2).sum()
+    return float(np.sqrt(0.5 * squares / rng.gamma(_SPREAD_SHAPE + 0.5 * values.size)))
 
 
 def _drawn_classes(share: Array, rng: Generator) -> Array:

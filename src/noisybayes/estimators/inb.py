@@ -52,6 +52,8 @@ _SHARED = """
     labelers_, mislabel_by_labeler_, labelers_differ_ : (G,) who gave the labels, (G, K, K) the mislabeling matrix of
         each, and whether they differ beyond chance; only after fit(..., labeler=...), and then `true_proba_` and
         `noise_rate_` use them
+    sources_ : of each source its name, kind, levels with rows and error rate, and whether it was kept; only after
+        fit(..., source=...), and then `true_proba_` and `noise_rate_` use those that were kept
     review_count_ : how many labels to look at, a work list that is too long where labels are right; only "crossfit"
     drift_ : how many more labels are doubted than naive Bayes of the labels as given fails to predict, as a share of
         the rows; above 0.05 the classes may not be those of the labels

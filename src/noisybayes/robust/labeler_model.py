@@ -75,7 +75,7 @@ class LabelerModel:
     ) -> LabelerModel:
         """Of rows in their folds, with P(true | x) as a robust fit says it without the row's fold."""
         assert data.folds is not None
-        (log_prior,) = data.collect(partial(_log_prior, fitted=fitted))
+        log_prior = log_prior_of(data, fitted)
         fold = data.folds.of(np.arange(data.n_rows))
         return cls(log_prior, given, fold, fitted.calibration.mislabel[0], structure, verified)
 
@@ -230,6 +230,12 @@ def _log_probability(counts: Array, prior: Array) -> float:
     prior = prior + 1e-9
     totals = gammaln(prior.sum(axis=1)) - gammaln(prior.sum(axis=1) + counts.sum(axis=1))
     return float(totals.sum() + (gammaln(prior + counts) - gammaln(prior)).sum())
+
+
+def log_prior_of(data: Dataset, fitted: Reweighted) -> Array:
+    """(n, K) log P(true | x) of all rows, in their order."""
+    (found,) = data.collect(partial(_log_prior, fitted=fitted))
+    return found
 
 
 def _log_prior(rows: Rows, fitted: Reweighted) -> tuple[Array]:

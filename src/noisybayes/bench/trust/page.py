@@ -130,7 +130,7 @@ def _labelers(rows: Sequence[Row]) -> str:
     outside = ""
     if parts:
         outside = (
-            f"\nNot within {LOW:.0%} and {HIGH:.0%}: {'. '.join(parts)}. Labelers are taken to be drawn from one "
+            f"\nNot within {LOW:.0%} and {HIGH:.0%}: {'; '.join(parts)}. Labelers are taken to be drawn from one "
             "population: those at its ends (who look at nothing, who are nearly perfect) are drawn to its middle, and "
             "where all are alike, what sets them apart is still not known to be nothing.\n"
         )

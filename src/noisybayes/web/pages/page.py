@@ -27,7 +27,8 @@ YEAR = 365 * 24 * 3600
 @cache
 def templates() -> Environment:
     made = environment("noisybayes.web")
-    made.loader = ChoiceLoader([made.loader, PackageLoader("noisybayes.report")])  # parts that the report has too
+    # parts that the report has too
+    made.loader = ChoiceLoader([PackageLoader(name) for name in ("noisybayes.web", "noisybayes.report")])
     made.filters |= {"excerpt": excerpt, "length_of": length_of}
     return made
 
