@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from noisybayes.auditing.labeler_intervals import rate_posteriors
+from noisybayes.auditing import labeler_intervals
+from noisybayes.auditing.labeler_chain import LabelerChain
+from noisybayes.auditing.labeler_intervals import error_rates, rate_posteriors
 from noisybayes.data.labelers import make_labelers
 from noisybayes.model.mislabel import Full, constant_rate
 from noisybayes.robust.labeler_model import GivenLabels, LabelerModel
@@ -29,13 +31,13 @@ def labeled(seed, sharp=2.0, sizes=None):
     return model, 1 - np.diagonal(matrices, axis1=1, axis2=2).mean(axis=1), true
 
 
-def intervals(model, level=0.9):
-    return rate_posteriors(model, model.solved()).intervals(level)
+def intervals(model, level=0.9, seed=0):
+    return error_rates(model, model.solved(), model.given.label, seed).intervals(level)
 
 
 def test_nine_of_ten_hold_the_rate():
     inside = []
-    for seed in range(20):
+    for seed in range(8):
         model, rate, _ = labeled(seed)
         low, high = intervals(model)
         inside += ((low <= rate) & (rate <= high)).tolist()
@@ -68,3 +70,73 @@ def test_verified_rows_count_as_known():
     assert np.diff(intervals(known), axis=0).mean() < 0.7 * np.diff(intervals(model), axis=0).mean()
     rate = np.bincount(model.given.labeler, model.given.label != true, minlength=G) / 100
     assert intervals(known).mean(axis=0) == pytest.approx(rate, abs=0.04)
+
+
+def test_a_calibration_that_is_not_known_well_makes_it_wider(monkeypatch):
+    model = labeled(3, sharp=1.0)[0]
+    wide = np.diff(intervals(model), axis=0)
+    n_draws = labeler_intervals._CALIBRATIONS
+    monkeypatch.setattr(labeler_intervals, "_calibration_draws", lambda *_: (np.ones(n_draws), np.zeros((n_draws, K))))
+    narrow = np.diff(intervals(model), axis=0)
+    busy = np.bincount(model.given.labeler) > 200
+    assert wide[0, busy].mean() > 1.05 * narrow[0, busy].mean()
+
+
+def test_the_same_seed_gives_the_same_draws():
+    model = labeled(4)[0]
+    np.testing.assert_array_equal(intervals(model), intervals(model))
+    np.testing.assert_allclose(intervals(model), intervals(model, seed=1), atol=0.08)
+
+
+def test_renaming_labelers_and_classes_moves_them_by_chance_only():
+    model = labeled(5, sizes=np.full(G, 150))[0]
+    classes, who = np.random.default_rng(0).permutation(K), np.random.default_rng(1).permutation(G)
+    given = model.given._replace(label=classes[model.given.label], labeler=who[model.given.labeler])
+    inverse = np.argsort(classes)
+    renamed = LabelerModel(model.log_prior[:, inverse], given, model.fold, model.start[inverse][:, inverse], Full())
+    np.testing.assert_allclose(intervals(renamed)[:, who], intervals(model), atol=0.06)
+
+
+def test_of_very_busy_labelers_some_labels_are_looked_at(monkeypatch):
+    model = labeled(6)[0]
+    all_of_them = intervals(model)
+    monkeypatch.setattr(labeler_intervals, "_MOST_PROBABILITIES", 1_500 * K)
+    some = intervals(model)
+    few = np.bincount(model.given.labeler) < 60
+    np.testing.assert_allclose(some[:, few], all_of_them[:, few], atol=0.1)
+    rows, given = labeler_intervals._rows_to_draw(model.given, 1_500, np.random.default_rng(0))
+    kept, had = np.bincount(given.labeler), np.bincount(model.given.labeler)
+    assert len(given.row) <= 1_500
+    assert (kept[had <= kept.max() - 1] == had[had <= kept.max() - 1]).all()
+    assert rows.max() < len(model.log_prior)
+
+
+def test_with_many_classes_only_how_careful_they_are_is_open(monkeypatch):
+    model = labeled(7)[0]
+    monkeypatch.setattr(labeler_intervals, "_MOST_ENTRIES", 10)
+    np.testing.assert_array_equal(intervals(model), rate_posteriors(model, model.solved()).intervals(0.9))
+
+
+def test_the_chain_finds_matrices_of_rows_that_are_known():
+    model, _, true = labeled(8, sharp=8.0, sizes=np.full(G, 800))
+    chain = LabelerChain(model.given, model.solved().true, None, np.random.default_rng(0))
+    mean = np.zeros_like(chain.matrices)
+    for _ in range(100):
+        chain.sweep(model.log_prior, adapt=True)
+        mean += chain.matrices / 100
+    counts = np.zeros((G, K, K))
+    np.add.at(counts, (model.given.labeler, model.given.label, true), 1.0)
+    np.testing.assert_allclose(mean[:-1], counts / counts.sum(axis=1, keepdims=True), atol=0.06)
+
+
+def test_rows_with_several_labels_and_with_none():
+    rng = np.random.default_rng(9)
+    true = rng.integers(K, size=400)
+    row = np.repeat(np.arange(300), 2)
+    label = np.where(rng.random(600) < 0.2, rng.integers(K, size=600), true[row])
+    given = GivenLabels(row, label, np.tile([0, 1], 300), 2)
+    model = LabelerModel(np.full((400, K), -np.log(K)), given, np.arange(400) % 5, constant_rate(K, 0.8), Full())
+    observed = np.full(400, K)
+    observed[:300] = label[::2]
+    low, high = error_rates(model, model.solved(), observed, 0).intervals(0.9)
+    assert ((low < 0.15) & (high > 0.15)).all()

@@ -9,9 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from sklearn.metrics import cohen_kappa_score
 
 from noisybayes import audit
-from noisybayes.auditing.agreement import krippendorff_alpha
+from noisybayes.auditing.agreement import cohen_kappa, krippendorff_alpha
 from noisybayes.cli.app import app
 from noisybayes.data.errors import InputError
 from noisybayes.report.html import render_html
@@ -128,6 +129,16 @@ def test_alpha_is_that_of_the_library(seed):
     who, row = np.nonzero(~np.isnan(labels))
     expected = krippendorff.alpha(reliability_data=labels, level_of_measurement="nominal")
     assert krippendorff_alpha(row, labels[who, row]) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_kappa_is_that_of_the_library(seed):
+    rng = np.random.default_rng(seed)
+    one = rng.integers(4, size=60)
+    other = np.where(rng.random(60) < 0.6, one, rng.integers(4, size=60))
+    assert cohen_kappa(one, other) == pytest.approx(cohen_kappa_score(one, other), abs=1e-12)
+    assert np.isnan(cohen_kappa(["a", "a"], ["a", "a"]))
+    assert np.isnan(cohen_kappa([], []))
 
 
 def test_alpha_where_nothing_can_differ():

@@ -73,7 +73,8 @@ def test_somebody_else_was_faster(client, table):
     [
         ({"column-1": "text"}, "choose the column that holds the labels"),
         ({"column-2": "label"}, "at least one column to learn from"),
-        ({"column-0": "label", "column-1": "text", "column-2": "label"}, "only one column can be the label"),
+        ({"column-0": "id", "column-1": "id", "column-2": "label"}, "only one column can be the row ID"),
+        ({"column-0": "labeler", "column-1": "labeler", "column-2": "label"}, "only one column can be the labeler"),
     ],
 )
 def test_columns_that_cannot_be(client, columns, told):

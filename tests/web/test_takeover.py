@@ -25,7 +25,7 @@ def table_id(store: Store) -> int:
     frame.write_parquet(content)
     table_id = store.add_table("t", content.getvalue(), frame.height, frame.columns)
     roles, labels = choose_roles(frame, {"label": "label", "text": ["message"]})
-    store.set_roles(table_id, roles._asdict(), labels)
+    store.set_roles(table_id, roles, labels)
     return table_id
 
 

@@ -34,6 +34,21 @@ def krippendorff_alpha(row: Sequence[int] | Array, label: Sequence[Any] | Array)
     return float(1.0 - observed / expected)
 
 
+def cohen_kappa(one: Sequence[Any] | Array, other: Sequence[Any] | Array) -> float:
+    """Cohen's kappa of two labelers' labels (m,) of the same rows: 1 is full agreement, 0 what chance would give.
+
+    nan if both gave one and the same label throughout.
+    """
+    classes, code = np.unique(np.asarray([*one, *other]).astype(str), return_inverse=True)
+    table = np.zeros((len(classes), len(classes)))
+    np.add.at(table, (code[: len(one)], code[len(one) :]), 1.0)
+    share = table / max(table.sum(), 1.0)
+    by_chance = float(share.sum(axis=1) @ share.sum(axis=0))
+    if by_chance >= 1.0 or not len(one):
+        return float("nan")
+    return float((np.trace(share) - by_chance) / (1.0 - by_chance))
+
+
 def share_agreeing(several: SeveralLabels, label: Array) -> tuple[Array, Array]:
     """(n,) how many labels each row has, and the share of them that are `label` (n,) of the row; nan without any."""
     n_labels = np.bincount(several.row, minlength=len(label))

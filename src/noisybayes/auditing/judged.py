@@ -21,7 +21,7 @@ from ..robust.calibration import Calibration
 from ..robust.label_weights import Reweighted
 from ..robust.sample import Sample
 from ..robust.training_posterior import RowPosteriors, TrainingPosterior, posterior_of_rows
-from .labeler_intervals import RatePosteriors
+from .labeler_intervals import RateDraws, RatePosteriors
 from .row_results import RowJudge
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Labelers(NamedTuple):
     names: tuple[str, ...]
     n_rows: Array  # (G,) with a label
     error_rate: Array  # (G,)
-    rates: RatePosteriors  # of the error rates
+    rates: RateDraws | RatePosteriors  # of the error rates
     counts: Array  # (G, K, K) expected rows by label and true label
     matrices: Array  # (G, K, K) P(label | true label)
     differ: bool  # beyond chance; if not, `matrices` are all alike

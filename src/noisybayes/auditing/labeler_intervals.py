@@ -1,13 +1,13 @@
-"""Intervals of labelers' error rates: the posterior of how careful each of them is, the true labels summed out.
+"""Intervals of labelers' error rates, from draws of all that they rest on.
 
-The matrix of a labeler keeps its shape, and the log-odds of a right label move by one number, the same in all classes.
-The likelihood of that number is that of the labeler's labels, each summed over what the columns, and other labels of
-the row, leave open. So an interval is wide where labels are few, and where they cannot be told right from wrong. What
-is known of labelers beforehand is that they are like all, give or take `CAREFUL_SPREAD`.
+P(true | x) is not known but calibrated on labels: its temperature and offsets are drawn by a bootstrap of that fit, as
+those of the matrix of all are (`one_step`). Given each draw, matrices and true labels are drawn by Gibbs sampling
+(`labeler_chain`). Labelers do not speak on the calibration in turn: with a matrix each, they explain labels as well by
+a calibration that is off (rates were told up to 6 points too low, on made tables with 8 classes).
 
-P(true | x) and the shape of the matrix are taken as given: where labelers differ, intervals hold the rate less often
-than they say, least where columns are weak (docs/trust.md). A posterior of all entries of the matrix, each with a prior
-of its own, covered less often still, on made tables whose P(true | x) is known.
+With many classes or labelers the chain would take minutes. There, P(true | x) and the shape of a labeler's matrix are
+taken as given, and the log-odds of a right label move by one number, the same in all classes, whose posterior is found
+with the true labels summed out. These intervals are too narrow where columns are weak.
 """
 
 from __future__ import annotations
@@ -15,14 +15,41 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
 from ..dataset.tree import Array
-from ..robust.labeler_model import CAREFUL_SPREAD, LabelerModel, Matrices
+from ..model.mislabel import constant_rate
+from ..robust.calibration import Calibration, Labels
+from ..robust.labeler_model import CAREFUL_SPREAD, GivenLabels, LabelerModel, Matrices
+from .labeler_chain import LabelerChain
+from .one_step import Gradient, curvature, gradient_by_weights, step
 
+# Sweeps before the first draw, draws of the calibration, sweeps with each of them, and how many of these are kept.
+_WARM_UP, _CALIBRATIONS, _SWEEPS, _KEPT = 60, 25, 20, 10
+# Entries of all matrices, and probabilities of labels, beyond which the chain would take minutes.
+_MOST_ENTRIES, _MOST_PROBABILITIES = 20_000, 400_000
+# Penalty of the offsets, and pseudo-rows of the matrix, which keep the step finite.
+_PENALTY, _PSEUDO_ROWS = 1e-5, 1.0
+# A step goes no further, in logarithms: far from the fit its curvature says nothing.
+_LONGEST_STEP = 1.0
 # Log-odds by which a labeler may be more careful than the estimate, or less, and how many values in between are tried.
 _FARTHEST, _VALUES = 8.0, 161
 # Keeps log-odds of certain labels, and logarithms, finite.
 _SMALL, _TINY = 1e-6, 1e-300
+
+
+class RateDraws(NamedTuple):
+    """Of the error rate of each labeler."""
+
+    rate: Array  # (S, G)
+
+    @property
+    def mean(self) -> Array:
+        return np.asarray(self.rate.mean(axis=0))
+
+    def intervals(self, level: float) -> Array:
+        """(2, G) lower and upper ends, with equal tails."""
+        return np.asarray(np.quantile(self.rate, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=0))
 
 
 class RatePosteriors(NamedTuple):
@@ -38,6 +65,59 @@ class RatePosteriors(NamedTuple):
         tails = ((1.0 + level) / 2.0, (1.0 - level) / 2.0)  # the rate falls
         columns = list(zip(below.T, self.rate.T, strict=True))
         return np.array([[np.interp(tail, *column) for column in columns] for tail in tails])
+
+
+def error_rates(model: LabelerModel, found: Matrices, observed: Array, seed: int) -> RateDraws | RatePosteriors:
+    """observed : (n,) codes of the labels that P(true | x) was calibrated on, K where there is none"""
+    if found.of_labelers.size > _MOST_ENTRIES:
+        return rate_posteriors(model, found)
+    rng = np.random.default_rng(seed)
+    factor, offset = _calibration_draws(model, observed, rng)
+    rows, given = _rows_to_draw(model.given, _MOST_PROBABILITIES // len(model.start), rng)
+    log_prior, verified = model.log_prior[rows], None if model.verified is None else model.verified[rows]
+    chain = LabelerChain(given, found.true[rows], verified, rng)
+    for _ in range(_WARM_UP):
+        chain.sweep(log_prior, adapt=True)
+    rates = []
+    for one, added in zip(factor.tolist(), offset, strict=True):
+        drawn = one * log_prior + added
+        for sweep in range(_SWEEPS):
+            chain.sweep(drawn)
+            if sweep >= _SWEEPS - _KEPT:
+                rates.append(chain.error_rates())
+    return RateDraws(np.array(rates))
+
+
+def _calibration_draws(model: LabelerModel, observed: Array, rng: Generator) -> tuple[Array, Array]:
+    """What log P(true | x) is multiplied by (R,), and what is added (R, K), if rows are weighted at random."""
+    n, K = model.log_prior.shape
+    most = _MOST_PROBABILITIES // K
+    rows = np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
+    labels = Labels(observed[rows], None if model.verified is None else model.verified[rows], np.ones((len(rows), 1)))
+    at = Calibration(np.ones((1, 1)), np.zeros((1, K)), model.start[None], np.zeros((1, K)))
+    scores = model.log_prior[rows][None, :, None]
+    # less one: what is left over of the slope at the fit is no spread
+    slope = gradient_by_weights(at, scores, labels, rng.exponential(size=(len(rows), _CALIBRATIONS)) - 1.0)
+    pseudo = _PSEUDO_ROWS * constant_rate(K, np.trace(model.start) / K)
+    corner, _ = step(curvature(at, scores, labels, _PENALTY, pseudo), Gradient(*slope))
+    corner = np.clip(corner * np.sqrt(len(rows) / n), -_LONGEST_STEP, _LONGEST_STEP)
+    return np.exp(corner[:, 0]), corner[:, 1:]
+
+
+def _rows_to_draw(given: GivenLabels, most: int, rng: Generator) -> tuple[Array, GivenLabels]:
+    """Positions of rows, and their labels: all, or at most so many of each labeler that there are `most` labels."""
+    which = np.arange(len(given.row))
+    if len(which) > most:
+        n_labels = np.bincount(given.labeler)
+        limit = np.sort(n_labels)
+        kept = np.cumsum(limit) + limit * np.arange(len(limit) - 1, -1, -1)
+        share = max(int(limit[np.searchsorted(kept, most) - 1]) if kept[0] <= most else 1, most // len(n_labels))
+        order = rng.permutation(which)
+        order = order[np.argsort(given.labeler[order], kind="stable")]
+        first = np.repeat(np.cumsum(n_labels) - n_labels, n_labels)
+        which = np.sort(order[np.arange(len(order)) - first < share])
+    rows, position = np.unique(given.row[which], return_inverse=True)
+    return rows, given.take(which)._replace(row=position)
 
 
 def rate_posteriors(model: LabelerModel, found: Matrices) -> RatePosteriors:

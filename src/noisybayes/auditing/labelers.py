@@ -17,7 +17,7 @@ from ..dataset.tree import Array
 from ..estimators.labeler_fit import MOST_LABELERS
 from ..robust.labeler_model import GivenLabels, LabelerModel, Matrices
 from .judged import Judged, Labelers
-from .labeler_intervals import rate_posteriors
+from .labeler_intervals import RateDraws, error_rates
 from .row_evidence import RowEvidence, judged_with
 from .table import Table
 from .view_options import check_in_memory
@@ -59,14 +59,14 @@ def _join_one(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]]:
     model = _model_of(judged, GivenLabels(labeled, judged.observed[labeled], code[labeled], len(names)))
     found = model.solved()
     if not model.differ(found):
-        told = _described(column, names, model, model.as_started())
+        told = _described(column, names, model, model.as_started(), judged)
         note = f"labelers: {column!r} ({len(names)}; their mistakes do not differ beyond chance)"
         return replace(judged, labelers=told), (note,)
     words = tuple(f"labeled by {name}" for name in names)
     who = np.full(judged.n_rows, len(names))
     who[labeled] = code[labeled]
     evidence = RowEvidence(model.added_evidence(found, judged.observed, found.mislabel), who, words)
-    told = _described(column, names, model, found)
+    told = _described(column, names, model, found, judged)
     note = f"labelers: {column!r} ({len(names)}, each with its own mislabeling matrix)"
     return replace(judged_with(judged, evidence, found.mislabel), labelers=told), (note,)
 
@@ -88,7 +88,7 @@ def _join_several(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]
     assert judged.observed is not None
     added = model.added_evidence(found, judged.observed, of_vote)
     evidence = RowEvidence(added, np.where(n_labels, n_labels, len(words)), words)
-    told = _described(several.title, several.names, model, found)
+    told = _described(several.title, several.names, model, found, judged)
     alike = "" if differ else "; their mistakes do not differ beyond chance"
     note = f"labelers: {several.title} ({len(several.names)}, {len(several.row):,} labels{alike})"
     return replace(judged_with(judged, evidence, of_vote), labelers=told), (note,)
@@ -100,14 +100,18 @@ def _model_of(judged: Judged, given: GivenLabels) -> LabelerModel:
     return LabelerModel.of(judged.data, judged.fitted, structure, given, judged.verified)
 
 
-def _described(column: str, names: tuple[str, ...], model: LabelerModel, found: Matrices) -> Labelers:
+def _described(column: str, names: tuple[str, ...], model: LabelerModel, found: Matrices, judged: Judged) -> Labelers:
+    assert judged.training is not None
+    assert judged.observed is not None
     given = model.given
     known = np.flatnonzero(given.labeler < len(names))
     labeler, wrong = given.labeler[known], 1.0 - found.true[given.row[known], given.label[known]]
     n_rows = np.bincount(labeler, minlength=len(names))
     n_wrong = np.bincount(labeler, weights=wrong, minlength=len(names))
+    rates = error_rates(model, found, judged.observed, judged.training.found.problem.seed)
+    rate = rates.mean if isinstance(rates, RateDraws) else n_wrong / np.maximum(n_rows, 1)
     return Labelers(
-        column, names, n_rows, n_wrong / np.maximum(n_rows, 1), rate_posteriors(model, found),
+        column, names, n_rows, rate, rates,
         model.counts(found.true)[:-1], found.of_labelers[:-1], bool(np.isfinite(found.strength)),
     )  # fmt: skip
 

@@ -14,15 +14,20 @@ from scipy.special import expit, log_softmax, logit, ndtri
 
 from .._shares import percent
 from ..data.errors import InputError
+from ..data.source_levels import SourceLevels, source_levels
 from ..dataset.tree import Array
-from ..robust.calibration import matrix_of
+from ..robust.source_model import (
+    Effects,
+    Levels,
+    SourceModel,
+    chosen_effects,
+    joined_evidence,
+    log_odds_of_wrong,
+)
 from .careful_fit import scores_of_all
-from .effect_priors import Independent, Walk
 from .judged import Judged, Source, SourceLevel
 from .labelers import labelers_of_rows
 from .row_evidence import RowEvidence, judged_with
-from .source_levels import SourceLevels, source_levels
-from .source_model import Effects, Levels, SourceModel, explains_nothing, log_odds_of_wrong
 from .table import Table
 from .view_options import check_in_memory
 
@@ -64,7 +69,7 @@ def join_sources(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]]
     assert judged.observed is not None
     labeled = np.flatnonzero(judged.observed < len(judged.classes))
     model = _model_of(judged, table, known, labeled)
-    found = _chosen(model)
+    found = chosen_effects(model)
     notes += [_note(one, s in found.chosen) for s, one in enumerate(known)]
     told = tuple(_described(one, s, model, found) for s, one in enumerate(known))
     if not found.chosen:
@@ -88,46 +93,20 @@ def _model_of(judged: Judged, table: Table, known: list[SourceLevels], labeled: 
         who = labelers_of_rows(table)[labeled]
         named = np.flatnonzero(who < len(labelers.names))
         log_odds[named] = log_odds_of_wrong(labelers.matrices)[who[named]]
-    sources = tuple(
-        Levels(one.code[labeled], len(one.names), Walk() if one.is_ordered else Independent()) for one in known
-    )
+    sources = tuple(Levels.of(one.code[labeled], len(one.names), one.is_ordered) for one in known)
     return SourceModel(
         log_softmax(scores[labeled], axis=1), judged.observed[labeled], mislabel, log_odds, sources,
         judged.data.folds.of(labeled), None if judged.verified is None else judged.verified[labeled],
     )  # fmt: skip
 
 
-def _chosen(model: SourceModel) -> Effects:
-    """Without the sources that explain nothing; the one that explains least goes first."""
-    found = model.fitted(tuple(range(len(model.sources))))
-    while found.chosen:
-        without = {s: model.fitted(tuple(other for other in found.chosen if other != s)) for s in found.chosen}
-        gains = {s: model.gain(found, fitted) for s, fitted in without.items()}
-        useless = [s for s in found.chosen if explains_nothing(found, s, gains[s])]
-        if not useless:
-            break
-        found = without[min(useless, key=lambda s: gains[s].mean())]
-    return found
-
-
 def _joined(judged: Judged, model: SourceModel, found: Effects, known: list[SourceLevels], labeled: Array) -> Judged:
     assert judged.training is not None
-    structure = judged.training.found.problem.structure
-    mislabel = matrix_of(_counts(model, found)[None], structure)[0]
-    care = model.care(found)
     added = np.zeros((judged.n_rows, len(judged.classes)))
-    added[labeled] = model.log_evidence(care) + np.log(
-        (model.mislabel[model.label] + 1e-300) / (mislabel[model.label] + 1e-300)
-    )
+    mislabel, added[labeled] = joined_evidence(model, found, judged.training.found.problem.structure)
     code, words = _words(model, found, [known[s] for s in found.chosen], labeled, judged.n_rows)
-    evidence = RowEvidence(added - added.mean(axis=1, keepdims=True), code, words)
+    evidence = RowEvidence(added, code, words)
     return judged_with(judged, evidence, mislabel)
-
-
-def _counts(model: SourceModel, found: Effects) -> Array:
-    counts = np.zeros_like(model.mislabel)
-    np.add.at(counts, model.label, found.last.true)
-    return counts
 
 
 def _words(

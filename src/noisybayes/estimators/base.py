@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,12 +13,16 @@ from ..dataset import Dataset, Rows
 from ..dataset.stored import Stored
 from ..dataset.tree import Array
 from ..model import online
+from ..robust.label_weights import Reweighted
 from . import settings
 from .classifier import LatentLabelClassifier, counted_rows
 from .inb_model import INBModel, prepared
-from .labeler_fit import check_labelers, fit_labelers, labeler_codes, told_by
+from .labeler_fit import check_can_tell, fit_labelers, labeler_codes, told_by
 from .labels import as_labels, encode, find_classes
 from .threads import one_blas_thread
+
+if TYPE_CHECKING:
+    from ..data.source_levels import SourceLevels
 
 
 class BaseINB(LatentLabelClassifier, INBModel):
@@ -32,6 +36,7 @@ class BaseINB(LatentLabelClassifier, INBModel):
         verified: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         labeler: ArrayLike | None = None,
+        source: Any = None,
     ) -> Self:
         """Fit the model to features and observed labels.
 
@@ -47,6 +52,8 @@ class BaseINB(LatentLabelClassifier, INBModel):
             Number of rows each row counts for; rows of weight 0 are ignored.
         labeler : array-like of shape (n,), optional
             Who gave each label. Each labeler gets a mislabeling matrix, shrunk towards the overall one.
+        source : array-like of shape (n,) or (n, S), or data frame, optional
+            What mistakes may depend on, such as a channel or a time. Sources are not features.
         """
         X = self._check_X(X, reset=True)
         labels = as_labels(y, "y", X.shape[0])
@@ -54,25 +61,56 @@ class BaseINB(LatentLabelClassifier, INBModel):
         family = self._make_family(X)
         rows = self._rows(X, prepared(family, X), labels, verified, sample_weight)
         names, who = (None, None) if labeler is None else self._who_labeled(labeler, rows)
+        known = None if source is None else self._levels(source, rows)
         counted = counted_rows(rows)
         data = self._fit_rows(rows if len(counted) == rows.n_rows else rows.take(counted), family)
         self._fill_in(rows, counted)
+        fitted, matrices = None, None
         if names is not None:
-            self._judge_by_labelers(data, names, who)
+            fitted, matrices = self._judge_by_labelers(data, names, who)
+        if known is not None:
+            self._judge_by_sources(data, known, fitted, who, matrices)
         self._warn()
         return self
 
     def _who_labeled(self, labeler: ArrayLike, rows: Rows) -> tuple[Array, Array]:
         """Names of the labelers, and the code of every row."""
-        counts = np.bincount(rows.observed, minlength=len(self.classes_))[: len(self.classes_)]
-        by_em, in_memory = self._by_em_alone(rows.n_rows, counts), not isinstance(rows.X, Stored)
-        check_labelers(in_memory, by_em, rows.weight is not None)
+        self._check_can_tell("labeler", rows)
         return labeler_codes(labeler, rows.n_rows)
 
-    def _judge_by_labelers(self, data: Any, names: Array, who: Any) -> None:
-        """After a robust fit: matrices of the labelers, and posteriors that use them."""
+    def _levels(self, source: Any, rows: Rows) -> tuple[SourceLevels, ...]:
+        from .source_fit import levels_of_sources  # polars, which others need not wait for
+
+        self._check_can_tell("source", rows)
+        return levels_of_sources(source, rows.n_rows)
+
+    def _check_can_tell(self, what: str, rows: Rows) -> None:
+        counts = np.bincount(rows.observed, minlength=len(self.classes_))[: len(self.classes_)]
+        by_em, in_memory = self._by_em_alone(rows.n_rows, counts), not isinstance(rows.X, Stored)
+        check_can_tell(what, in_memory, by_em, rows.weight is not None)
+
+    def _judge_by_labelers(self, data: Any, names: Array, who: Any) -> tuple[Reweighted, Array | None]:
+        """After a robust fit: matrices of the labelers, and posteriors that use them.
+
+        Returned are the scores that labelers have joined, and the matrices if labelers differ.
+        """
         found = fit_labelers(data, self._training.found, who, len(names), self.true_proba_.dtype)
         self.labelers_, self.mislabel_by_labeler_, self.labelers_differ_ = names, found.matrices, found.differ
+        if found.posterior is not None:
+            assert found.posterior.true is not None
+            self.true_proba_, self.noise_rate_ = found.posterior.true, found.posterior.noise_rate
+        return found.fitted, found.matrices if found.differ else None
+
+    def _judge_by_sources(
+        self, data: Any, known: tuple[SourceLevels, ...], fitted: Reweighted | None, who: Any, matrices: Array | None
+    ) -> None:
+        """The same for sources. fitted : scores that labelers have joined; who, matrices : if labelers differ"""
+        from .source_fit import LabelerOfRows, fit_sources
+
+        training, labelers = self._training.found, None if matrices is None else LabelerOfRows(who, matrices)
+        fitted = training.last.next_weights if fitted is None else fitted
+        found = fit_sources(data, training, fitted, known, labelers, self.true_proba_.dtype)
+        self.sources_ = found.sources
         if found.posterior is not None:
             assert found.posterior.true is not None
             self.true_proba_, self.noise_rate_ = found.posterior.true, found.posterior.noise_rate

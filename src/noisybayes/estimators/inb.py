@@ -62,6 +62,9 @@ _SHARED = """
     labelers_, mislabel_by_labeler_, labelers_differ_ : ndarray of shape (G,), ndarray of shape (G, K, K), bool
         The labelers, the mislabeling matrix of each, and whether they differ beyond chance. Only after
         `fit(..., labeler=...)`; `true_proba_` and `noise_rate_` then use them.
+    sources_ : tuple
+        For each source its name, kind, levels with rows and error rate, and whether it was kept. Only after
+        `fit(..., source=...)`; `true_proba_` and `noise_rate_` then use the sources that were kept.
     review_count_ : int
         Suggested number of rows to review; too large if labels are clean. Only "crossfit".
     drift_ : float

@@ -15,8 +15,8 @@ from ..robust.recalibration import recalibration_of
 from ..robust.training_posterior import TrainingPosterior, posterior_of_rows
 from .labels import as_labels, is_missing
 
-#: Attributes that a fit has only if it was told who gave the labels.
-OF_LABELERS = ("labelers_", "mislabel_by_labeler_", "labelers_differ_")
+#: Attributes that a fit has only if it was told who gave the labels, or where they come from.
+OF_LABELERS = ("labelers_", "mislabel_by_labeler_", "labelers_differ_", "sources_")
 # More labelers than this share of the rows: that is an identifier.
 MOST_LABELERS = 0.5
 
@@ -24,6 +24,7 @@ MOST_LABELERS = 0.5
 class LabelerFit(NamedTuple):
     matrices: Array  # (G, K, K) P(label | true)
     differ: bool  # beyond chance
+    fitted: Reweighted  # scores that labelers have joined; as they were if labelers do not differ
     posterior: TrainingPosterior | None  # None: as it was, since labelers do not differ
 
 
@@ -47,17 +48,17 @@ def labeler_codes(labeler: Any, n_rows: int) -> tuple[Array, Array]:
     return names, codes
 
 
-def check_labelers(in_memory: bool, by_em: bool, weighted: bool) -> None:
-    """Refuse a fit that cannot tell labelers apart."""
+def check_can_tell(what: str, in_memory: bool, by_em: bool, weighted: bool) -> None:
+    """Refuse a fit that cannot tell labelers, or sources, apart. what : labeler or source"""
     if by_em:
         raise ValueError(
-            'labeler= needs method="crossfit", two classes and at least 10 rows: EM has one matrix for all; leave '
-            "labeler= out"
+            f'{what}= needs method="crossfit", two classes and at least 10 rows: EM has one matrix for all; leave '
+            f"{what}= out"
         )
     if not in_memory:
-        raise ValueError("labeler= needs the rows in memory; leave it out, or load the shards")
+        raise ValueError(f"{what}= needs the rows in memory; leave it out, or load the shards")
     if weighted:
-        raise ValueError("labeler= does not go with sample_weight=; repeat rows, or leave one of them out")
+        raise ValueError(f"{what}= does not go with sample_weight=; repeat rows, or leave one of them out")
 
 
 def fit_labelers(data: Dataset, found: RobustFit, code: Array, n_labelers: int, keep: Any) -> LabelerFit:
@@ -70,12 +71,12 @@ def fit_labelers(data: Dataset, found: RobustFit, code: Array, n_labelers: int, 
     model = LabelerModel.of(data, fitted, found.problem.structure, given, verified)
     matrices = model.solved()
     if not model.differ(matrices):
-        return LabelerFit(model.as_started().of_labelers[:-1], False, None)
+        return LabelerFit(model.as_started().of_labelers[:-1], False, fitted, None)
     added = model.added_evidence(matrices, observed, matrices.mislabel)
     calibration = fitted.calibration._replace(mislabel=matrices.mislabel[None])
     judged = Reweighted(WithAdded(fitted.scorer, added), calibration)
     posterior = posterior_of_rows(data, judged, None, recalibration_of(data, judged), keep)
-    return LabelerFit(matrices.of_labelers[:-1], True, posterior)
+    return LabelerFit(matrices.of_labelers[:-1], True, judged, posterior)
 
 
 def told_by(labeler: Any, names: Array, matrices: Array, of_all: Array, observed: Array) -> Array:

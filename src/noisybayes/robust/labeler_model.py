@@ -25,8 +25,8 @@ from .calibration import matrix_of
 from .label_weights import Reweighted
 from .recalibration import pin_verified
 
-# Rows that the matrix of all counts for in the matrix of each labeler; from nearly none to nearly all.
-_STRENGTHS = 2.0 ** np.arange(1, 13)
+#: Rows that the matrix of all counts for in the matrix of each labeler; from nearly none to nearly all.
+STRENGTHS = 2.0 ** np.arange(1, 13)
 # Labelers differ if their matrices explain labels that they were not fitted to better by this many standard errors.
 _STANDARD_ERRORS = 2.0
 # A bound on the rounds of EM, and the gain per row, in nats, below which it ends.
@@ -75,7 +75,7 @@ class LabelerModel:
     ) -> LabelerModel:
         """Of rows in their folds, with P(true | x) as a robust fit says it without the row's fold."""
         assert data.folds is not None
-        (log_prior,) = data.collect(partial(_log_prior, fitted=fitted))
+        log_prior = log_prior_of(data, fitted)
         fold = data.folds.of(np.arange(data.n_rows))
         return cls(log_prior, given, fold, fitted.calibration.mislabel[0], structure, verified)
 
@@ -221,8 +221,8 @@ def _right(right: Array, more: Array, n_right: Array, n_rows: Array) -> Array:
 
 
 def _best_strength(counts: Array, habits: Array) -> float:
-    each = [_log_probability(counts, strength * habits) for strength in _STRENGTHS]
-    return float(_STRENGTHS[int(np.argmax(each))])
+    each = [_log_probability(counts, strength * habits) for strength in STRENGTHS]
+    return float(STRENGTHS[int(np.argmax(each))])
 
 
 def _log_probability(counts: Array, prior: Array) -> float:
@@ -230,6 +230,12 @@ def _log_probability(counts: Array, prior: Array) -> float:
     prior = prior + 1e-9
     totals = gammaln(prior.sum(axis=1)) - gammaln(prior.sum(axis=1) + counts.sum(axis=1))
     return float(totals.sum() + (gammaln(prior + counts) - gammaln(prior)).sum())
+
+
+def log_prior_of(data: Dataset, fitted: Reweighted) -> Array:
+    """(n, K) log P(true | x) of all rows, in their order."""
+    (found,) = data.collect(partial(_log_prior, fitted=fitted))
+    return found
 
 
 def _log_prior(rows: Rows, fitted: Reweighted) -> tuple[Array]:

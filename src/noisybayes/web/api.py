@@ -122,13 +122,15 @@ class State(Shown):
 class Columns(BaseModel):
     """What the columns are; what is left out is guessed."""
 
-    label: str | None = None
+    label: str | list[str] | None = Field(None, description="Several columns: each has the labels of one labeler.")
     text: list[str] = []
     categorical: list[str] = []
     numeric: list[str] = []
     binary: list[str] = []
     id: str | None = None
     verified: str | None = None
+    labeler: str | None = Field(None, description="Who gave the label.")
+    source: list[str] = Field([], description="What mistakes may depend on: categories, numbers or times.")
 
 
 class Turn(Shown):

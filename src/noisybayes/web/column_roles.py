@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from itertools import takewhile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from ..data.errors import InputError
 from ..data.label_variants import label_variants
 from ..data.roles import Roles, find_roles, labels_of
+
+if TYPE_CHECKING:
+    from ..auditing.several_labels import Reshaped
+
+#: Key of the stored roles: columns with the labels of one labeler each, if there are several.
+LABEL_COLUMNS = "label_columns"
 
 
 def as_roles(stored: dict[str, object] | None) -> Roles:
@@ -22,11 +28,41 @@ def as_roles(stored: dict[str, object] | None) -> Roles:
     return Roles(**{name: tuple(value) if isinstance(value, list) else value for name, value in known.items()})  # type: ignore[arg-type]
 
 
-def choose_roles(frame: pl.DataFrame, chosen: Mapping[str, Any]) -> tuple[Roles, list[str]]:
-    """The roles of the columns, guessed where not chosen, and the labels that occur."""
-    roles, _ = find_roles(frame, **chosen)
-    counts = Counter(label for label in labels_of(frame, roles).tolist() if label is not None)
-    return roles, sorted(label_variants(counts).merged(counts))
+def choose_roles(frame: pl.DataFrame, chosen: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The roles of the columns as the store keeps them, guessed where not chosen, and the labels that occur.
+
+    chosen : names by role; `label` may be several columns, each with the labels of one labeler
+    """
+    label = chosen.get("label")
+    columns = [label] if isinstance(label, str) else list(label or ())
+    if len(columns) < 2:
+        roles, _ = find_roles(frame, **{**chosen, "label": next(iter(columns), None)})
+        _refuse_long(frame, roles)
+        counts = Counter(label for label in labels_of(frame, roles).tolist() if label is not None)
+        return roles._asdict(), sorted(label_variants(counts).merged(counts))
+    if chosen.get("labeler") is not None:
+        raise InputError("--labeler goes with one label column; with several, each of them is a labeler")
+    if chosen.get("source"):
+        raise InputError("--source goes with one label per row; leave it out, or give one label of each row")
+    voted = with_vote(frame, columns)
+    roles, _ = find_roles(voted.frame.drop(columns), **{**chosen, "label": voted.label})
+    return {**roles._asdict(), LABEL_COLUMNS: columns}, sorted(set(voted.several.label.tolist()))
+
+
+def with_vote(frame: pl.DataFrame, label_columns: Sequence[str]) -> Reshaped:
+    """The table with one more column, the label that most labelers gave, and what each of them said."""
+    from ..auditing.several_labels import from_columns  # scipy, which a table with one label column need not wait for
+
+    return from_columns(frame, label_columns, None, False)
+
+
+def _refuse_long(frame: pl.DataFrame, roles: Roles) -> None:
+    """The desk shows the rows of a file as they are."""
+    if roles.id is not None and roles.labeler is not None and frame[roles.id].n_unique() < frame.height:
+        raise InputError(
+            f"the column {roles.id!r} names rows that occur several times, once for each labeler; the desk reviews one "
+            "line per row: give each labeler a column of labels, or run 'noisybayes audit'"
+        )
 
 
 def checked_rows(drawn: Sequence[int], verdicts: Mapping[int, str | None], no_class: Collection[int] = ()) -> list[int]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ..bot import Bot
 from ..data.errors import InputError
+from .column_roles import LABEL_COLUMNS
 from .jobs import Jobs
 from .limited import run_limited, table_on_disk
 from .responder import Responder
@@ -26,6 +27,10 @@ class Overview(NamedTuple):
     fit: FitInfo | None  # the last that is done
     running: FitInfo | None
     progress: ReviewProgress
+
+
+def _labels_in(roles: Mapping[str, Any]) -> tuple[Any, Any]:
+    return roles["label"], roles.get(LABEL_COLUMNS)
 
 
 class Desk(Reviewing):
@@ -71,7 +76,7 @@ class Desk(Reviewing):
         found = self._on_table("choose", table_id, chosen=dict(chosen))
         if (
             table.roles is not None
-            and table.roles["label"] != found["roles"]["label"]
+            and _labels_in(table.roles) != _labels_in(found["roles"])
             and self.store.verdicts(table_id)
         ):
             raise InputError(

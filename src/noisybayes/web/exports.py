@@ -83,11 +83,12 @@ def write_corrected(frame: pl.DataFrame, label: str, said: Iterable[Correction],
 def corrected_csv(desk: Desk, table_id: int, raw: bool) -> Iterator[Path]:
     """The file, for as long as it is needed; made in a process of its own."""
     store = desk.store
-    roles = as_roles(store.table(table_id).roles)
+    roles = store.table(table_id).roles
+    as_roles(roles)
     with table_on_disk(store.content(table_id)) as path:
         said, made = path.with_name("corrections.json"), path.with_name("corrected.csv")
         said.write_text(json.dumps(corrections(store, table_id)), encoding="utf-8")
-        arguments = {"table": str(path), "made": str(made), "label": roles.label, "corrections": str(said), "raw": raw}
+        arguments = {"table": str(path), "made": str(made), "roles": roles, "corrections": str(said), "raw": raw}
         run_limited("export", arguments, desk.settings.most_memory, MOST_SECONDS)
         yield made
 

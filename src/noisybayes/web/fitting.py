@@ -12,6 +12,7 @@ from ..auditing.pipeline import AuditOptions, audit_table
 from ..auditing.random_checks import draw
 from ..auditing.result import Audit
 from ..auditing.row_table import RowTable
+from ..auditing.several_labels import SeveralLabels
 from ..auditing.summary import describe, summarise
 from ..auditing.table import Table
 from ..auditing.table_fit import FitOptions
@@ -49,17 +50,19 @@ def fit_table(
     no_class: Collection[int],
     progress: Progress,
     seed: int = 0,
+    several: SeveralLabels | None = None,
 ) -> Fit:
     """Fit with the verdicts.
 
     verdicts : label by row; counts as verified, before the table's own column. None: the reviewer named no label.
     no_class : rows that belong to none of the classes: their labels are wrong, and nothing is learned from them
+    several : what each labeler said, if rows have several labels; the label is then their vote
     """
     drawn = random_rows(frame, roles, seed)
     checked = set(checked_rows(drawn, verdicts, no_class))
     known = {position: label for position, label in verdicts.items() if label is not None}
     none = {position: position in checked for position in no_class}
-    table = Table(*_with_verdicts(frame, roles, known, checked), name, no_class=none)
+    table = Table(*_with_verdicts(frame, roles, known, checked), name, no_class=none, several=several)
     found = audit_table(table, FitOptions(seed=seed, views=AUTO), AuditOptions(), progress)
     progress("writing")
     overview = summarise(found)

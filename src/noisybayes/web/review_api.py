@@ -137,6 +137,35 @@ def verdicts(desk: TheDesk, table_id: Number) -> Any:
     return desk.store.log(table_id)
 
 
+class ReviewerLine(Shown):
+    reviewer: str
+    n_rows: int
+    n_kept: int = Field(description="Labels that were right as given.")
+    n_shared: int = Field(description="Rows that somebody else reviewed too.")
+    n_agreeing: int = Field(description="Of these, rows on which all said the same.")
+
+
+class ReviewerPair(Shown):
+    reviewers: tuple[str, str]
+    n_rows: int
+    agreement: float = Field(description="Share of these rows on which both said the same.")
+    kappa: float | None = Field(description="Cohen's kappa; None where both always gave one label.")
+
+
+class ReviewersShown(Shown):
+    lines: list[ReviewerLine]
+    pairs: list[ReviewerPair]
+    n_shared: int
+    alpha: float | None = Field(description="Krippendorff's alpha; None if no row was reviewed twice.")
+
+
+@review_api.get("/reviewers", response_model=ReviewersShown)
+def reviewers(desk: TheDesk, table_id: Number) -> Any:
+    """Verdicts as labels of their reviewers, and how far these agree on rows that several of them reviewed."""
+    desk.store.table(table_id)
+    return desk.reviewers(table_id)
+
+
 @review_api.post("/undo", response_model=Verdict | None)
 def undo(
     request: Request, desk: TheDesk, reviewer: Reviewer, table_id: Number,

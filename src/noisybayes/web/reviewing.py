@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ..data.errors import InputError
 from .column_roles import checked_rows
+from .reviewers import Reviewers, labels_of_reviewers, reviewers_of
 from .store import Conflict, Finding, NoLabel, NotFound, Store, Verdict
 
 #: Rows to check at random that are asked for first.
@@ -91,6 +92,18 @@ class Reviewing:
         left = [position for position in sample if position not in verdicts]
         unsure = sum(position in verdicts and verdicts[position].action == "unsure" for position in sample)
         return RandomCheck(n_checked, unsure, goal, self._first(table_id, left))
+
+    def reviewers(self, table_id: int) -> Reviewers:
+        """Who gave which labels, and how far reviewers of the same rows agree."""
+        return reviewers_of(self.store.log(table_id))
+
+    def second_look(self, table_id: int, reviewer: str) -> Finding | None:
+        """A row that somebody else has reviewed, and nobody twice."""
+        by_row: dict[int, set[str]] = {}
+        for one in labels_of_reviewers(self.store.log(table_id)):
+            by_row.setdefault(one.position, set()).add(one.reviewer)
+        left = [position for position, names in by_row.items() if len(names) == 1 and reviewer not in names]
+        return self._first(table_id, left)
 
     def to_come_back_to(self, table_id: int) -> list[Verdict]:
         """Verdicts of reviewers who were unsure, oldest first."""

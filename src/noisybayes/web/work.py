@@ -22,7 +22,7 @@ from ..data.cells import as_text
 from ..data.errors import InputError
 from ..data.guess import may_be_labels
 from ..data.read import read_table, write_table
-from .column_roles import as_roles, choose_roles
+from .column_roles import LABEL_COLUMNS, as_roles, choose_roles, with_vote
 from .limited import TOO_MUCH_MEMORY
 
 MOST_ROWS = 1_000_000
@@ -53,7 +53,7 @@ def guess(tell: Tell, table: str, label: str) -> dict[str, Any] | None:
 
 def choose(tell: Tell, table: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
     roles, labels = choose_roles(pl.read_parquet(table), chosen)
-    return {"roles": roles._asdict(), "labels": labels}
+    return {"roles": roles, "labels": labels}
 
 
 def fit(
@@ -64,17 +64,23 @@ def fit(
     from .fitting import fit_table
 
     by_row = {int(position): label for position, label in verdicts.items()}
-    found = fit_table(pl.read_parquet(table), as_roles(roles), name, by_row, no_class, tell)
+    frame, several = pl.read_parquet(table), None
+    if roles.get(LABEL_COLUMNS):
+        frame, _, several, *_ = with_vote(frame, roles[LABEL_COLUMNS])
+    found = fit_table(frame, as_roles(roles), name, by_row, no_class, tell, several=several)
     result = {"overview": found.overview, "findings": [one._asdict() for one in found.findings]}
     Path(made).write_text(json.dumps(result), encoding="utf-8")
 
 
-def export(tell: Tell, table: str, made: str, label: str, corrections: str, raw: bool) -> None:
+def export(tell: Tell, table: str, made: str, roles: dict[str, Any], corrections: str, raw: bool) -> None:
     """CSV, with the corrected labels beside the cells as they came; `corrections` is a file."""
     from .exports import Correction, write_corrected
 
     said = [Correction(*one) for one in json.loads(Path(corrections).read_bytes())]
-    write_corrected(pl.read_parquet(table), label, said, Path(made), raw)
+    frame = pl.read_parquet(table)
+    if roles.get(LABEL_COLUMNS):
+        frame = with_vote(frame, roles[LABEL_COLUMNS]).frame
+    write_corrected(frame, as_roles(roles).label, said, Path(made), raw)
 
 
 JOBS: dict[str, Callable[..., Any]] = {
@@ -97,7 +103,7 @@ def _preview(frame: pl.DataFrame) -> dict[str, Any]:
 
 def _guessed(frame: pl.DataFrame, chosen: Mapping[str, Any]) -> dict[str, Any] | None:
     try:
-        return choose_roles(frame, chosen)[0]._asdict()
+        return choose_roles(frame, chosen)[0]
     except InputError:
         return None
 

@@ -94,7 +94,7 @@ def _prepare(url: str) -> tuple[int, int]:
 def _roles(frame: Any) -> dict[str, Any]:
     from ...web.column_roles import choose_roles
 
-    return dict(choose_roles(frame, {"label": "label", "text": ["message"]})[0]._asdict())
+    return choose_roles(frame, {"label": "label", "text": ["message"]})[0]
 
 
 def _review(number: int, servers: list[DeskServer], table_id: int, seen: Seen, over: threading.Event) -> None:

@@ -124,13 +124,15 @@ def _labelers(rows: Sequence[Row]) -> str:
         [case, *(_mean(rows, "labelers", case, what, 3) for what in ("covered", "width", "off by"))] for case in cases
     ]
     means = {case: np.mean(_values(rows, "labelers", case, "covered")) for case in cases}
-    misses = [case for case, share in means.items() if not LOW <= share <= HIGH]
+    below = [case for case, share in means.items() if share < LOW]
+    above = [case for case, share in means.items() if share > HIGH]
+    parts = [f"{text}: {'; '.join(part)}" for text, part in (("too low", below), ("too high", above)) if part]
     outside = ""
-    if misses:
+    if parts:
         outside = (
-            f"\nNot within {LOW:.0%} and {HIGH:.0%}: {'; '.join(misses)}. The intervals take P(true | x), and the "
-            "shape of a labeler's matrix, as given; most of those missed favour one class, and are taken to err more "
-            "often than they do.\n"
+            f"\nNot within {LOW:.0%} and {HIGH:.0%}: {'; '.join(parts)}. Labelers are taken to be drawn from one "
+            "population: those at its ends (who look at nothing, who are nearly perfect) are drawn to its middle, and "
+            "where all are alike, what sets them apart is still not known to be nothing.\n"
         )
     fits = _seeds(rows, "labelers") * len(labelers.REGIMES)
     return f"""## Who errs

@@ -11,15 +11,18 @@ from starlette.responses import Response
 from ...data.errors import InputError
 from ...data.option_names import in_field_words
 from ..api import TheDesk
+from ..column_roles import LABEL_COLUMNS
 from ..desk import Desk
 from ..store import Busy, TableInfo
 from .page import checked, go, render
 
 KINDS = {
     "label": "label", "text": "text", "categorical": "category", "numeric": "number", "binary": "yes or no",
-    "id": "row ID", "verified": "verified label", "": "ignore",
+    "id": "row ID", "verified": "verified label", "labeler": "labeler", "source": "source", "": "ignore",
 }  # fmt: skip
-SEVERAL = ("text", "categorical", "numeric", "binary")
+FEATURES = ("text", "categorical", "numeric", "binary")
+# Kinds that one column can have; each of several labels is a labeler's.
+_SINGLE = ("id", "verified", "labeler")
 ENCODINGS = ("utf-8", "gb18030", "big5", "shift_jis", "latin-1", "cp1252", "utf-16")
 
 router = APIRouter(include_in_schema=False)
@@ -76,15 +79,15 @@ def _choose(request: Request, desk: Desk, table_id: int, kinds: dict[str, str]) 
 
 def _chosen(kinds: dict[str, str]) -> dict[str, Any]:
     by_kind = {kind: [name for name, each in kinds.items() if each == kind] for kind in KINDS}
-    for kind in ("label", "id", "verified"):
+    for kind in _SINGLE:
         if len(by_kind[kind]) > 1:
             raise InputError(f"only one column can be the {KINDS[kind]}; {' and '.join(by_kind[kind])} are chosen")
     if not by_kind["label"]:
         raise InputError("choose the column that holds the labels")
-    if not any(by_kind[kind] for kind in SEVERAL):
+    if not any(by_kind[kind] for kind in FEATURES):
         raise InputError("choose at least one column to learn from: text, category, number, or yes or no")
-    single = {kind: next(iter(by_kind[kind]), None) for kind in ("label", "id", "verified")}
-    return single | {kind: by_kind[kind] for kind in SEVERAL}
+    single = {kind: next(iter(by_kind[kind]), None) for kind in _SINGLE}
+    return single | {kind: by_kind[kind] for kind in ("label", "source", *FEATURES)}
 
 
 def _columns_page(
@@ -102,7 +105,8 @@ def _columns_page(
 
 
 def _guessed(guessed: dict[str, Any] | None, table: TableInfo) -> dict[str, str]:
-    roles = table.roles or guessed or {}
+    roles = dict(table.roles or guessed or {})
+    roles["label"] = roles.pop(LABEL_COLUMNS, None) or roles.get("label")
     kinds = dict.fromkeys(table.columns, "")
     for kind, names in roles.items():
         for name in names if isinstance(names, list | tuple) else [names]:

@@ -1,4 +1,4 @@
-"""Rows drawn at random one by one, and all suspects as a list with bulk acceptance."""
+"""Rows drawn at random one by one, all suspects as a list with bulk acceptance, and who reviewed what."""
 
 from __future__ import annotations
 
@@ -27,6 +27,16 @@ def check(request: Request, desk: TheDesk, table_id: int) -> Response:
     return render(
         request, "check.html", table=found.table, summary=summary, rate=summary["noise_rate"], check=progress,
         finding=progress.row, labels=natural_order(found.table.labels),
+    )  # fmt: skip
+
+
+@router.get("/t/{table_id}/agreement")
+def agreement(request: Request, desk: TheDesk, reviewer: Reviewer, table_id: int) -> Response:
+    """How far reviewers agree, and a row for a second look."""
+    table = desk.store.table(table_id)
+    return render(
+        request, "agreement.html", table=table, reviewers=desk.reviewers(table_id),
+        row=desk.second_look(table_id, reviewer),
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import Depends, Form, HTTPException, Request
-from jinja2 import Environment
+from jinja2 import ChoiceLoader, Environment, PackageLoader
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from ..._version import __version__
@@ -27,6 +27,8 @@ YEAR = 365 * 24 * 3600
 @cache
 def templates() -> Environment:
     made = environment("noisybayes.web")
+    # parts that the report has too
+    made.loader = ChoiceLoader([PackageLoader(name) for name in ("noisybayes.web", "noisybayes.report")])
     made.filters |= {"excerpt": excerpt, "length_of": length_of}
     return made
 

@@ -36,8 +36,10 @@ def review(
     row: int | None = None,
     done: int | None = None,
     undone: int | None = None,
+    second: bool = False,
 ) -> Response:
-    """One row at a time: `row` if named, else the first of the queue after those skipped."""
+    """One row at a time: `row` if named, else the first of the queue after those skipped. second : a second look, which
+    is not told what the first reviewer said"""
     found = desk.overview(table_id)
     if found.fit is None or found.fit.overview is None:
         return go(f"/t/{table_id}")
@@ -51,7 +53,7 @@ def review(
         request, "review.html", table=found.table, finding=current,
         verdict=None if current is None else desk.store.verdict(table_id, current.position),
         upcoming=[each for each in queue if current is None or each.position != current.position][:UPCOMING],
-        which=which, skip=max(skip, 0), left=left, labels=natural_order(found.table.labels), keys=KEYS,
+        second=second, which=which, skip=max(skip, 0), left=left, labels=natural_order(found.table.labels), keys=KEYS,
         progress=found.progress,
         heat_map=heat_map(found.fit.overview, table_id) if len(found.table.labels) <= MOST_IN_MATRIX else "",
         pairs=_pairs_to_review(found.fit.overview), fit=found.fit,
@@ -78,6 +80,7 @@ def decide(
     skip: Annotated[int, Form()] = 0,
     back: Annotated[str, Form()] = "",
 ) -> Response:
+    """back : the page to go on with, "check" or "agreement"; else the review"""
     answer = Answer(label or None, action or None, note)
     try:
         desk.decide(table_id, position, reviewer, answer, seen)
@@ -86,8 +89,8 @@ def decide(
         table = desk.store.table(table_id)
         mine = {"label": answer.label, "action": action, "note": note}
         return render(request, "conflict.html", 409, table=table, finding=finding, current=conflict.current, mine=mine)
-    if back == "check":
-        return go(f"/t/{table_id}/check")
+    if back in ("check", "agreement"):
+        return go(f"/t/{table_id}/{back}")
     return go(f"/t/{table_id}/review", given=given, suggested=suggested, all=all, skip=skip or None, done=position)
 
 

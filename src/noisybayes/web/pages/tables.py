@@ -35,7 +35,10 @@ def overview(request: Request, desk: TheDesk, table_id: int) -> Response:
         return render(request, "fitting.html", table=found.table, failed="" if last is None else last.message)
     summary = found.fit.overview
     drawn = view.context(summary) | {"heat_map": heat_map(summary, table_id)}
-    return render(request, "overview.html", **drawn, table=found.table, summary=summary, progress=found.progress)
+    return render(
+        request, "overview.html", **drawn, table=found.table, summary=summary, progress=found.progress,
+        reviewers=desk.reviewers(table_id),
+    )  # fmt: skip
 
 
 def heat_map(summary: dict[str, Any], table_id: int) -> Markup:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import expit, log_softmax, logit, logsumexp
 
-from noisybayes.auditing.effect_priors import SPREADS, Independent, Walk, best_spread
-from noisybayes.auditing.source_model import Levels, SourceModel, log_odds_of_wrong
+from noisybayes.robust.effect_priors import SPREADS, Independent, Walk, best_spread
+from noisybayes.robust.source_model import Levels, SourceModel, log_odds_of_wrong
 
 N, K, L, T = 1_500, 3, 4, 8
 EFFECTS, OVER_TIME = np.array([-1.0, -0.5, 0.0, 1.5]), np.linspace(1.0, -1.0, T)

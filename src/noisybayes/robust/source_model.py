@@ -13,15 +13,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, hstack
 from scipy.special import expit, log_softmax, logit, logsumexp
 
 from ..dataset.tree import Array
-from ..robust.recalibration import pin_verified
-from .effect_priors import SPREADS, Prior, best_spread
+from .calibration import matrix_of
+from .effect_priors import SPREADS, Independent, Prior, Walk, best_spread
+from .recalibration import pin_verified
 
 # Mistakes depend on a source if it explains labels that it was not fitted to better by this many standard errors.
 _STANDARD_ERRORS = 2.0
@@ -48,6 +49,10 @@ class Levels(NamedTuple):
     code: Array  # (n,) n_levels where it is not known
     n_levels: int
     prior: Prior
+
+    @classmethod
+    def of(cls, code: Array, n_levels: int, is_ordered: bool) -> Levels:
+        return cls(code, n_levels, Walk() if is_ordered else Independent())
 
     @property
     def indicators(self) -> csr_array:
@@ -209,6 +214,29 @@ class SourceModel:
             counts, expected = (indicators.T @ each + _SHARE_ROWS * of_all for each in (true, expected))
             shares = shares + indicators @ (np.log(counts) - np.log(expected))
         return shares
+
+
+def chosen_effects(model: SourceModel) -> Effects:
+    """Without the sources that explain nothing; the one that explains least goes first."""
+    found = model.fitted(tuple(range(len(model.sources))))
+    while found.chosen:
+        without = {s: model.fitted(tuple(other for other in found.chosen if other != s)) for s in found.chosen}
+        gains = {s: model.gain(found, fitted) for s, fitted in without.items()}
+        useless = [s for s in found.chosen if explains_nothing(found, s, gains[s])]
+        if not useless:
+            break
+        found = without[min(useless, key=lambda s: gains[s].mean())]
+    return found
+
+
+def joined_evidence(model: SourceModel, found: Effects, structure: Any) -> tuple[Array, Array]:
+    """The matrix (K, K) as it is with sources, and what they add to log P(true) beyond a label under that matrix."""
+    counts = np.zeros_like(model.mislabel)
+    np.add.at(counts, model.label, found.last.true)
+    mislabel = matrix_of(counts[None], structure)[0]
+    own, of_all = (matrix[model.label] + 1e-300 for matrix in (model.mislabel, mislabel))
+    added = model.log_evidence(model.care(found)) + np.log(own / of_all)
+    return mislabel, np.asarray(added - added.mean(axis=1, keepdims=True))
 
 
 def explains_nothing(found: Effects, source: int, gain: Array) -> bool:

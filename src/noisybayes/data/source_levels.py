@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from ..data.cells import as_text
-from ..data.errors import InputError
-from ..data.periods import number_bins, numbers_of, time_bins, times_of
-from ..dataset.tree import Array
+from .cells import as_text
+from .errors import InputError
+from .periods import number_bins, numbers_of, time_bins, times_of
+from .simulate import Array
 
 # More distinct values than this share of the rows, or than this number: no source of many rows each.
 _MOST_DIFFERENT, _MOST_LEVELS = 0.5, 1_000
