@@ -86,16 +86,6 @@ def test_of_many_rows_a_sample_tells_the_spread_and_all_rows_the_place(monkeypat
     assert 0.5 < (sampled.high - sampled.low) / (whole.high - whole.low) < 2
 
 
-@pytest.mark.parametrize("number", NUMBERS)
-def test_a_few_draws_that_learn_scores_tell_what_all_of_them_would(number, monkeypatch):
-    of_some = found(judged(2_000), draws=25)
-    monkeypatch.setattr("noisybayes.auditing.intervals._ROWS_TO_RELEARN_SOME", 2_001)
-    of_all = found(judged(2_000), draws=25)
-    assert 0.7 < width(of_some, number) / width(of_all, number) < 1.5
-    monkeypatch.setattr("noisybayes.auditing.intervals.can_relearn", lambda judged: False)
-    assert width(of_some, number) > width(found(judged(2_000), draws=25), number)
-
-
 def test_the_method_is_named():
     drawn = "weighted-likelihood bootstrap, 12 draws, "
     assert found(judged()).method == drawn + "scores, calibration and matrix recomputed"

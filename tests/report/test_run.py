@@ -89,7 +89,7 @@ def test_the_columns_choose_the_model(columns, model):
     assert type(found.model) is model
     assert len(found.table) == 120
     # weak columns are no reason for any other warning than that they are weak
-    weak = ("explain only", "cannot tell wrong labels", "hard to tell apart", "are in question")
+    weak = ("explain only", "cannot be distinguished", "hard to tell apart", "are in question")
     assert all(any(text in warning for text in weak) for warning in found.warnings)
 
 

@@ -23,9 +23,7 @@ from .judged import Judged
 
 # A standard deviation from 25 draws has an error of about a seventh, which Student's t allows for.
 DRAWS = 25
-# From this many rows on, only some draws learn scores of their own; with fewer rows all of them can do so at once.
-_ROWS_TO_RELEARN_SOME = 2_000
-# This many: enough to tell how much more the others would vary.
+# Of many rows, so many draws learn scores of their own.
 _RELEARNED_DRAWS = 6
 # Few draws may overstate it by chance.
 _MOST_INFLATION = 4.0
@@ -96,7 +94,7 @@ def intervals(judged: Judged, level: float, draws: int | None, seed: int) -> Int
 def _drawn(judged: Judged, rows: Rows, bootstrap: Bootstrapped) -> tuple[_Numbers, _Numbers]:
     """Numbers of every draw (the last of the rows as they are), and factors of their variances."""
     relearn, none = can_relearn(judged), _Numbers(*np.ones(3))
-    if rows.n_rows < _ROWS_TO_RELEARN_SOME or not (relearn and _in_one_step(judged)) or judged.has_verified:
+    if rows.n_rows < MANY_ROWS or not (relearn and _in_one_step(judged)) or judged.has_verified:
         return _numbers_of_draws(judged, rows, bootstrap, relearn), none
     # many draws with the scores of the fit, and by a few of them how much more they vary with scores of their own
     numbers = _numbers_of_draws(judged, rows, bootstrap, False)

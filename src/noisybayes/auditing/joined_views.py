@@ -155,11 +155,12 @@ def _problem_of(judged: Judged) -> RobustProblem:
 
 
 def _fit(judged: Judged, views: dict[str, ViewScores]) -> RobustFit:
+    assert judged.training is not None
     values = centred(np.stack([view.values for view in views.values()])[:, :, None])
     naive_bayes = judged.training if NAIVE_BAYES in views else None
     source = AlreadyLearned(LearnedViews(tuple(views), tuple(views.values()), values, naive_bayes))
-    # a standard normal prior on every offset
-    offsets = Offsets(0.5 / judged.n_rows, from_shares=False)
+    # as far from zero as those of naive Bayes: free offsets would take labels that attract mistakes for large classes
+    offsets = Offsets(judged.training.found.choice.offsets.penalty, from_shares=False)
     model = ScoreModel(" + ".join(views), tuple(Score(None, None, None) for _ in views), None, (offsets,))
     problem = all_rows_decide(replace(_problem_of(judged), source=source, em=None))
     return fit_once(judged.data, problem, Choice(model, offsets))

@@ -100,7 +100,7 @@ class Dataset:
     def n_counted(self) -> float:
         """How many rows the rows count for; weights below 1 make no row less than one."""
         weights = [getattr(part, "weight", None) for part in self.parts]
-        return self.n_rows if weights[0] is None else max(self.n_rows, float(sum(each.sum() for each in weights)))
+        return max(self.n_rows, sum(float(weight.sum()) for weight in weights if weight is not None))
 
     def map_sum(self, fn: Callable[[Rows], Any], by: Literal["fold"] | None = None) -> Any:
         """The sum of fn(rows) over all blocks; by="fold": a tuple with one sum for the rows of each fold."""

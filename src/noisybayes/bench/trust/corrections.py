@@ -25,7 +25,7 @@ _TEXTS = 2_000
 #: Warnings that say that corrections are not to be trusted.
 _OF_CORRECTIONS = (
     "of the labels are in question",
-    "cannot tell wrong labels",
+    "cannot be distinguished from ambiguous rows",
     "hard to tell apart",
     "classes may have drifted",
     "uncertain which class is which",
