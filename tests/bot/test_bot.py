@@ -182,6 +182,12 @@ def test_columns_that_are_missing():
         train(tokens, frame.rename(columns={"messages": "message"}).assign(label="price"))
 
 
+def test_a_handful_of_messages_is_enough_to_train():
+    messages = {"message": ["how much?", "rye"] * 2, "label": ["which", "price"] * 2}
+    bot = train(read_config(SHOP), pd.DataFrame({"dialog": range(4), "position": 0, **messages}))
+    assert 0.0 < bot.answer(bot.start(), "rye").confidence <= 1.0
+
+
 def test_a_used_car_is_not_said_to_have_the_version_that_was_asked_for_before():
     found = talk(demo(), ["How much is a new Tarvo Sport?", "is a used one in stock?"])
     assert [turn.reply for turn in found] == [

@@ -33,7 +33,10 @@ def fit_words_beside(config: Config, model: Any, rows: Replayed, labels: Array) 
     known = [word.rstrip("*") for words in config.words.values() for word, _ in words.spellings if not is_pattern(word)]
     if config.meanings is not None:
         known += [message for _, message in config.meanings.examples]
-    return fit_words(rows.features, rows.texts, labels, list(model.classes_), model.true_proba_, known)
+    # a handful of messages cannot be split into folds: then there are no out-of-fold posteriors
+    out_of_fold = getattr(model, "true_proba_", None)
+    corrected = model.predict_true_proba(rows.features, labels) if out_of_fold is None else out_of_fold
+    return fit_words(rows.features, rows.texts, labels, list(model.classes_), corrected, known)
 
 
 def labels_to_learn(config: Config, dialogs: Dialogs) -> Array:

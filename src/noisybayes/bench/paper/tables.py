@@ -136,7 +136,7 @@ Repetitions: {repetitions(rows)}. ΔACC is the accuracy of NB less that of NB wi
         return f"""
 
 Networks have {NEURAL_REPS} repetitions in every row, but for lack of computing time not these, by interval:
-{"; ".join(found)}. The command below goes on where it stopped."""
+{"; ".join(found)}. The command below continues where it stopped."""
 
     def _measure_table(
         self,
