@@ -54,7 +54,7 @@ def small(monkeypatch, tmp_path):
     monkeypatch.setattr(em, "SHAPES", (em.Shape(2_000, 400, 20, 4),))
     monkeypatch.setattr(texts, "CASES", (texts.Case(300, 5),))
     monkeypatch.setattr(texts, "VOCABULARY", 50)
-    monkeypatch.setattr(small_fits, "SHAPES", ((100, 20),))
+    monkeypatch.setattr(small_fits, "SHAPES", ((200, 100),))
     monkeypatch.setattr(binary, "SIZES", (3_000,))
     monkeypatch.setattr(audit, "make_task", small_texts)
     ways = (files.IN_MEMORY, files.FROM_DISK, files.PIPELINE)
