@@ -72,7 +72,7 @@ from noisybayes.bot import load_config
 from noisybayes.bot.demo import DEMO_DIALOGS, demo_bot
 from noisybayes.bot.evaluate import evaluate
 assert list(demo_bot().model.feature_names_in_) == list(load_config("cars_en").features)
-assert len(evaluate(load_config("cars_en"), DEMO_DIALOGS, reps=1).methods) == 5
+assert len(evaluate(load_config("cars_en"), DEMO_DIALOGS, reps=1).methods) == 6
 """
 
 _DESK = """

@@ -65,7 +65,7 @@ def test_blocks_of_another_width(tmp_path):
         (lambda folder: (folder / MANIFEST).unlink(), "holds no finished shards"),
         (lambda folder: (folder / MANIFEST).write_text("{"), "is damaged; write the shards again"),
         (lambda folder: (folder / "000000.csr").unlink(), "cannot be read any more (.*); write the shards again"),
-        (lambda folder: (folder / "000000.csr").write_bytes(b"short"), "is damaged: it has not the size"),
+        (lambda folder: (folder / "000000.csr").write_bytes(b"short"), "is damaged: its size has changed"),
     ],
 )
 def test_what_is_said_of_damage(tmp_path, damage, text):
