@@ -12,7 +12,8 @@ COPY --from=build /wheels /wheels
 RUN pip install --no-cache-dir "$(echo /wheels/noisybayes-*.whl)[postgres,zh,excel]" \
     && useradd --uid 10001 --create-home noisybayes \
     && install --directory --owner noisybayes /data
-USER noisybayes
+# a number, which a cluster can check not to be root
+USER 10001
 WORKDIR /data
 # the SQLite store and the folders of trained bots
 VOLUME /data

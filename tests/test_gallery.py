@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 import sys
@@ -10,16 +9,10 @@ import sys
 import pytest
 
 from .doc_blocks import ROOT, name_of
+from .tool_scripts import tool
 
 EXAMPLES = sorted((ROOT / "examples" / "gallery").glob("*.py"))
 CONVERTER = ROOT / "tools" / "to_notebook.py"
-
-
-def tool(name):
-    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@ import noisybayes
 from noisybayes.cli.app import app
 
 from .doc_blocks import ROOT
+from .tool_scripts import tool
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
@@ -106,7 +107,7 @@ def test_the_workflows_run_parts_and_scripts_that_exist():
     for path in (ROOT / ".github/workflows").glob("*.yml"):
         for job in yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"].values():
             called += [step["run"] for step in job["steps"] if "run" in step]
-    assert sum(".ci/run" in each for each in called) == 5
+    assert sum(".ci/run" in each for each in called) == 6
     assert "make test-python PYTHON=python" in called
     for command in called:
         if match := re.search(r"\.ci/run (\w+)", command):
@@ -139,11 +140,7 @@ def test_the_hooks_before_a_commit_are_checks_of_make():
 # --- the image -------------------------------------------------------------------------------------------------------
 
 
-def instructions() -> list[tuple[str, str]]:
-    """Of the Dockerfile: (instruction, arguments), continued lines joined."""
-    text = re.sub(r"^#.*\n", "", (ROOT / "Dockerfile").read_text(encoding="utf-8"), flags=re.MULTILINE)
-    joined = text.replace("\\\n", " ")
-    return [(name, rest.strip()) for name, _, rest in (line.partition(" ") for line in joined.splitlines() if line)]
+instructions = tool("check_image").instructions
 
 
 def last(name: str) -> str:
@@ -182,7 +179,7 @@ def test_the_image_is_built_as_images_should_be():
         "CMD",
     }
     assert all(re.match(r"[\w/]+:[\d.]+\S*( AS \w+)?$", rest) for name, rest in instructions() if name == "FROM")
-    assert last("USER") not in {"root", "0"}
+    assert int(last("USER")) > 0  # a number, not root
     assert names.index("USER") > max(place for place, name in enumerate(names) if name == "RUN")
     assert last("VOLUME") == last("WORKDIR") == "/data"
     assert all("--no-cache-dir" in rest for name, rest in instructions() if name == "RUN" and "pip " in rest)

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import shlex
 from pathlib import PurePosixPath
@@ -15,14 +14,7 @@ import pytest
 from noisybayes.cli.app import app
 
 from .doc_blocks import ROOT, blocks_of
-
-
-def tool(name: str):
-    """A script of tools/ as a module."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from .tool_scripts import tool
 
 
 def test_every_page_has_one_place_in_the_navigation():
