@@ -160,7 +160,7 @@ def _fit(judged: Judged, views: dict[str, ViewScores]) -> RobustFit:
     naive_bayes = judged.training if NAIVE_BAYES in views else None
     source = AlreadyLearned(LearnedViews(tuple(views), tuple(views.values()), values, naive_bayes))
     # as far from zero as those of naive Bayes: free offsets would take labels that attract mistakes for large classes
-    offsets = Offsets(judged.training.found.choice.offsets.penalty, from_shares=False)
+    offsets = Offsets(judged.training.found.choice.matrix_offsets.penalty, from_shares=False)
     model = ScoreModel(" + ".join(views), tuple(Score(None, None, None) for _ in views), None, (offsets,))
     problem = all_rows_decide(replace(_problem_of(judged), source=source, em=None))
     return fit_once(judged.data, problem, Choice(model, offsets))

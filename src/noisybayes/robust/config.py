@@ -91,6 +91,13 @@ class Config:
         "pseudo-rows per class that shrink the matrix towards one common rate: a few thousand rows are too few for K "
         "x K cells",
     )
+    rows_for_one_rate: float = constant(
+        1e9, "pseudo-rows where one rate of mistakes is enough: the matrix is that rate"
+    )
+    least_rate: float = constant(
+        0.01,
+        "a smaller rate of mistakes says that all labels are right, which the audit compares with the matrix anyway",
+    )
     newton_rows: int = constant(4_000, "rows for the K + 1 parameters of an intermediate calibration")
     calibration_scores: int = constant(
         4_000_000, "scores that the last calibration is fitted to: with 1,000 classes 100,000 rows would take 1.6 GB"

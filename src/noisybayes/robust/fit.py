@@ -112,7 +112,8 @@ class _Fitter:
     def __init__(
         self, data: Dataset, sample: Sample, problem: RobustProblem, choice: Choice, by_em: ByEM | None
     ) -> None:
-        self.data, self.sample, self.problem, self.choice = data, sample, problem, choice
+        self.data, self.sample, self.choice = data, sample, choice
+        self.problem = replace(problem, config=choice.applied(problem.config))
         self.by_em = by_em  # labels as EM sees them, if EM of all rows is at hand
 
     def stage(

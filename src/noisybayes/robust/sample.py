@@ -41,8 +41,13 @@ class Sample:
     def n_rows(self) -> int:
         return self._drawn.n_rows
 
+    @property
+    def n_counted(self) -> float:
+        """Rows of the whole table, by weight."""
+        return self._data.n_counted
+
     def first(self, size: int) -> Drawn:
-        """The first rows that were drawn, at most so many."""
+        """The first rows that were drawn, at most this many."""
         size = min(size, self.n_rows)
         if size not in self._by_size:
             order = np.argsort(self._drawn.fold[:size], kind="stable")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 from ..dataset.tree import Array
 from ..model.families import Family
 from ..model.families.mixed import Mixed, in_columns
-from .config import Offsets
+from .config import DEFAULT, Config, Offsets
 
 
 class Score(NamedTuple):
@@ -32,6 +33,15 @@ class ScoreModel(NamedTuple):
 class Choice(NamedTuple):
     model: ScoreModel
     offsets: Offsets
+    pseudo_rows: float = DEFAULT.pseudo_rows  # shrink the matrix towards one rate
+    with_matrix: Offsets | None = None  # the offsets that go with a matrix, if one rate is enough
+
+    @property
+    def matrix_offsets(self) -> Offsets:
+        return self.with_matrix or self.offsets
+
+    def applied(self, config: Config) -> Config:
+        return replace(config, pseudo_rows=self.pseudo_rows)
 
 
 def pooled_models(family: Family, strengths: Sequence[float], offsets: tuple[Offsets, ...]) -> list[ScoreModel]:

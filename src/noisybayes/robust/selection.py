@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from .calibration import Calibration, Labels, label_counts, matrix_of, posterior
 from .calibration_solver import Target, fit_calibration
 from .config import Offsets
 from .label_weights import AsGiven, ByEM, LabelWeights, Reweighted
+from .one_rate import can_have_one_rate, needs_matrix, with_one_rate
 from .problem import RobustProblem
 from .sample import Drawn, Sample
 from .score_models import Choice, ScoreModel, combine
@@ -36,6 +38,7 @@ class Plan(NamedTuple):
 def decide(sample: Sample, problem: RobustProblem) -> Plan:
     data = sample.dataset(problem.n_classes)
     choice, near = select_score_model(sample, data, problem)
+    problem = replace(problem, config=choice.applied(problem.config))
     by_em = None if problem.em is None else labels_by_em(data, problem)
     likelihoods, weight = held_out_likelihoods(sample, data, problem, choice, by_em, near)
     held_out, _ = mean_and_error(likelihoods.T, weight)
@@ -55,17 +58,15 @@ def select_score_model(sample: Sample, data: Dataset, problem: RobustProblem) ->
         return Selected(Choice(combine(models), combine(models).offsets[0]), None)
     sums = problem.source.sums(data, AsGiven(problem.n_classes))
     drawn = sample.first(problem.config.rows_to_compare)
-    compare = _Comparison(problem, drawn, data.dtype, sums)
-    model = combine([compare.best_model(models) for models in candidates])
-    offsets, calibration = compare.best_offsets(model)
-    return Selected(Choice(model, offsets), calibration)
+    compare = _Comparison(problem, drawn, data.dtype, sums, sample.n_counted)
+    return compare.best_calibration(combine([compare.best_model(models) for models in candidates]))
 
 
 class _Comparison:
     """Score models and offsets by the likelihood of the labels of some rows, out of fold."""
 
-    def __init__(self, problem: RobustProblem, drawn: Drawn, dtype: np.dtype[Any], sums: Any) -> None:
-        self.problem, self.drawn, self.dtype, self.sums = problem, drawn, dtype, sums
+    def __init__(self, problem: RobustProblem, drawn: Drawn, dtype: np.dtype[Any], sums: Any, n_rows: float) -> None:
+        self.problem, self.drawn, self.dtype, self.sums, self.n_rows = problem, drawn, dtype, sums, n_rows
         self.labels = Labels.of(drawn.rows)
 
     def best_model(self, models: Sequence[ScoreModel]) -> ScoreModel:
@@ -79,18 +80,33 @@ class _Comparison:
         gain, error = mean_and_error(explained - explained[:, :1], self.labels.weight[:, 0])
         return models[int(np.argmax(np.where(gain > self.problem.config.standard_errors * error, gain, 0.0)))]
 
-    def best_offsets(self, model: ScoreModel) -> tuple[Offsets, Calibration | None]:
-        """The first, unless others explain the labels visibly better."""
+    def best_calibration(self, model: ScoreModel) -> Selected:
+        """With a matrix, or with one rate of mistakes if that is enough."""
         learned = self._learned(model)
-        offsets = self._in_order(model.offsets, learned.shares)
-        if len(offsets) == 1:
-            return offsets[0], None
-        scores = np.repeat(learned.out_of_fold.scores(self.drawn.rows), len(offsets), axis=2)
-        explained, calibration = self._explained(scores, offsets, learned.shares)
+        scores = learned.out_of_fold.scores(self.drawn.rows)
+        choice, calibration = self._best_offsets(model, scores, learned.shares)
+        if not can_have_one_rate(self.problem):
+            return Selected(choice, calibration)
+        with_rate = with_one_rate(choice, self.problem)
+        of_rate = self._calibrated(with_rate, scores, learned.shares)
+        pairs = (choice, with_rate), (calibration, of_rate)
+        if needs_matrix(*pairs, scores, self.labels, self.n_rows):
+            return Selected(choice, calibration)
+        return Selected(with_rate, of_rate)
+
+    def _best_offsets(self, model: ScoreModel, scores: Array, shares: Array) -> tuple[Choice, Calibration]:
+        """The first, unless others explain the labels visibly better."""
+        offsets = self._in_order(model.offsets, shares)
+        explained, calibration = self._explained(np.repeat(scores, len(offsets), axis=2), offsets, shares)
         means, _ = mean_and_error(explained, self.labels.weight[:, 0])
         means[1:] -= self.problem.config.offsets_must_gain
         best = int(np.argmax(means))
-        return offsets[best], calibration.take([best])
+        return Choice(model, offsets[best], self.problem.config.pseudo_rows), calibration.take([best])
+
+    def _calibrated(self, choice: Choice, scores: Array, shares: Array) -> Calibration:
+        problem = replace(self.problem, config=choice.applied(self.problem.config))
+        base, penalty = base_of(choice.offsets, shares, 1), np.array([choice.offsets.penalty])
+        return calibrated(problem, self.drawn, scores, base, penalty)
 
     def _in_order(self, offsets: Sequence[Offsets], shares: Array) -> Sequence[Offsets]:
         """The one to beat first: offsets from zero where mistakes alone could have made the shares of the labels."""

@@ -1,0 +1,83 @@
+"""One rate of mistakes where that is enough, a matrix where labels call for one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from noisybayes import MultinomialINB
+from noisybayes.robust.calibration import Calibration, Labels
+from noisybayes.robust.config import DEFAULT, Offsets
+from noisybayes.robust.one_rate import needs_matrix
+from noisybayes.robust.score_models import Choice
+
+from ..made_texts import bursty_texts
+
+
+def unbalanced(seed, n=2_000, small=0.25):
+    """Two classes of texts, the second one small."""
+    rng = np.random.default_rng(seed)
+    X, true, _, _ = bursty_texts(seed, n=4 * n, n_test=1, n_classes=2)
+    size = int(small * n)
+    rows = np.concatenate([np.flatnonzero(true == 0)[: n - size], np.flatnonzero(true == 1)[:size]])
+    rows = rng.permutation(rows)
+    return X[rows], true[rows], rng
+
+
+def fitted(X, y, **settings):
+    model = MultinomialINB(**settings).fit(X, y)
+    return model, model._training.found.choice
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_mistakes_that_are_spread_evenly_have_one_rate(seed):
+    X, true, rng = unbalanced(seed)
+    y = np.where(rng.random(len(true)) < 0.2, 1 - true, true)
+    model, choice = fitted(X, y)
+    assert choice.pseudo_rows == DEFAULT.rows_for_one_rate
+    # labels are more balanced than the classes: the small label is wrong far more often than the large one
+    p_wrong = 1.0 - model.true_proba_[np.arange(len(y)), y]
+    for label in (0, 1):
+        assert p_wrong[y == label].mean() == pytest.approx((y != true)[y == label].mean(), abs=0.15)
+    assert p_wrong[y == 1].mean() > 3 * p_wrong[y == 0].mean()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_mistakes_that_favour_a_label_have_a_matrix(seed):
+    X, true, rng = unbalanced(seed)
+    y = np.where((true == 1) & (rng.random(len(true)) < 0.4), 0, true)
+    model, choice = fitted(X, y)
+    assert choice.pseudo_rows == DEFAULT.pseudo_rows
+    assert model.mislabel_matrix_[0, 1] > model.mislabel_matrix_[1, 0]
+
+
+def test_right_labels_have_a_matrix():
+    """A rate of zero is not a way to explain mistakes."""
+    X, true, _ = unbalanced(0)
+    _, choice = fitted(X, true)
+    assert choice.pseudo_rows == DEFAULT.pseudo_rows
+
+
+def test_another_structure_is_kept():
+    X, true, rng = unbalanced(0)
+    y = np.where(rng.random(len(true)) < 0.2, 1 - true, true)
+    _, choice = fitted(X, y, mislabel="symmetric")
+    assert choice.pseudo_rows == DEFAULT.pseudo_rows
+
+
+def test_the_lead_of_a_matrix_grows_with_the_number_of_rows():
+    """A sample decides for the table that it was drawn from."""
+    rng = np.random.default_rng(0)
+    prior = rng.uniform(0.05, 0.95, size=400)
+    true = (rng.random(400) < prior).astype(int)
+    y = np.where(rng.random(400) < np.array([0.2, 0.3])[true], 1 - true, true)
+    scores = np.log(np.column_stack([1 - prior, prior]))[None, :, None]
+    labels = Labels(y, None, np.ones((400, 1)))
+    of_matrix, of_rate = (
+        Calibration(np.ones((1, 1)), np.zeros((1, 2)), np.array([each]), np.zeros((1, 2)))
+        for each in ([[0.8, 0.3], [0.2, 0.7]], [[0.75, 0.25], [0.25, 0.75]])
+    )
+    choices = tuple(Choice(None, Offsets(penalty)) for penalty in (0.1, 0.1))
+    assert not needs_matrix(choices, (of_rate, of_rate), scores, labels, 1e7)
+    of_few, of_many = (needs_matrix(choices, (of_matrix, of_rate), scores, labels, n) for n in (40, 1e7))
+    assert (of_few, of_many) == (False, True)
