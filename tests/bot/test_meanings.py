@@ -213,3 +213,14 @@ def test_words_and_characters():
 def test_without_examples_every_meaning_is_unclear():
     reading = read_message(read_config(SHOP, "shop.yaml"), Dialog(), "how much is rye")
     assert reading.moment.truths["meaning_unclear"]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("form", ["{car} TEXT", "TEXT, {car}", "TEXT {car}"])
+def test_trouble_is_suspected_whether_a_car_is_named_or_not(language, form):
+    meanings = load_config(f"cars_{language}").meanings
+    places = [meanings.names.index(name) for name in meanings.groups["for_a_person"]]
+    rows = [message for meaning, message in meanings.examples if meaning in meanings.groups["for_a_person"]]
+    texts = [form.replace("TEXT", meanings.masked(fold(message))) for message in rows if "{" not in message]
+    suspected = [meanings.view.posterior(text)[places].sum() >= meanings.possible for text in texts]
+    assert sum(suspected) >= 0.97 * len(texts)
