@@ -84,6 +84,9 @@ def test_below_the_threshold_a_person_answers():
     assert turn.draft == "Do you mean a new or a second-hand Tarvo?"
     assert turn.reply == demo().config.handover
     assert turn.category == "new_or_used"
+    asking = demo().answer(Dialog(), "How much is a Tarvo?").confidence  # and others would ask the same
+    between = replace(demo(), config=replace(demo().config, threshold=asking + 0.01))
+    assert not between.answer(Dialog(), "How much is a Tarvo?").handover
     bold = replace(demo(), config=replace(demo().config, threshold=0.0))
     assert not bold.answer(Dialog(), "How much is a Tarvo?").handover
     assert bold.answer(Dialog(), "x").reason == "not understood"

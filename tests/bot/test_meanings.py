@@ -155,7 +155,30 @@ def test_one_category_answers_what_is_clear(tmp_path):
 def test_a_misspelt_car_is_known_and_other_words_are_not():
     bot = demo()
     assert bot.answer(bot.start(), "velmorra price?").dialog.known["car"] == "Velmora"
+    assert bot.answer(bot.start(), "halvx price?").dialog.known["car"] == "Halvex"
     assert "car" not in bot.answer(bot.start(), "what is the value of a tavern?").dialog.known
+
+
+def test_the_examples_see_a_misspelt_answer_as_it_was_meant():
+    bot = demo()
+    asked = bot.answer(bot.start(), "any discount on a new Bramlow?")
+    assert asked.asks == "configuration"
+    turn = bot.answer(asked.dialog, "premum")
+    assert (turn.category, turn.dialog.known["configuration"]) == ("discount", "Premium")
+    assert "configuration" not in bot.answer(asked.dialog, "I need support").dialog.known
+
+
+def test_a_name_that_goes_with_anything_speaks_for_no_meaning(tmp_path):
+    text = "asks_price,{bread}\n"  # by itself, a bread is a question for its price
+    meanings = MEANINGS.replace("  leave_out: [bread]\n", "")
+    without = _shop(tmp_path, EXAMPLES + text, meanings).meanings
+    beside = _shop(tmp_path, EXAMPLES + text + "any,{bread}\n", meanings).meanings
+    place = beside.names.index("angry")
+    masked = beside.masked("rye is awful")
+    assert beside.view.posterior(masked)[place] > without.view.posterior(masked)[place]
+    rows = beside.view.grams  # asides are not repeated: a greeting that names a bread is none
+    assert "{bread}=hello" not in rows
+    assert "{bread}=this" in rows
 
 
 def test_examples_are_no_copy_of_the_battery():
@@ -190,3 +213,14 @@ def test_words_and_characters():
 def test_without_examples_every_meaning_is_unclear():
     reading = read_message(read_config(SHOP, "shop.yaml"), Dialog(), "how much is rye")
     assert reading.moment.truths["meaning_unclear"]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("form", ["{car} TEXT", "TEXT, {car}", "TEXT {car}"])
+def test_trouble_is_suspected_whether_a_car_is_named_or_not(language, form):
+    meanings = load_config(f"cars_{language}").meanings
+    places = [meanings.names.index(name) for name in meanings.groups["for_a_person"]]
+    rows = [message for meaning, message in meanings.examples if meaning in meanings.groups["for_a_person"]]
+    texts = [form.replace("TEXT", meanings.masked(fold(message))) for message in rows if "{" not in message]
+    suspected = [meanings.view.posterior(text)[places].sum() >= meanings.possible for text in texts]
+    assert sum(suspected) >= 0.97 * len(texts)

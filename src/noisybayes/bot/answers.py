@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,7 @@ _SHORTEST = 4  # letters of a word that may be misspelt
 _ALIKE = 0.8
 _SHORTEST_NAME = 6  # and of one that nobody asked for
 _ALIKE_NAME = 0.85
+_WORD = re.compile(r"[a-z]+")
 
 
 def answer_to(slot: Slot, text: str, options: list[str]) -> str | None:
@@ -42,28 +44,33 @@ def answer_to(slot: Slot, text: str, options: list[str]) -> str | None:
             return _as_written(slot, options[number - 1]) if 1 <= number <= len(options) else None
     if slot.either is not None and slot.either.found(text) and options:
         return _as_written(slot, options[0])
-    return _misspelt(slot, text, options)
+    names = _names(options, _SHORTEST)
+    near = (_near(word, names, _ALIKE) for word in _WORD.findall(text))
+    return next((_as_written(slot, name) for name in near if name is not None), None)
 
 
-def misspelt_name(slot: Slot, text: str) -> str | None:
-    """A long name of the slot with a slip in it, anywhere in a message: "velmorra"."""
-    names = {name.casefold(): name for name in slot.possible if len(name) >= _SHORTEST_NAME and name.isascii()}
-    starts = {name[0] for name in names}
-    for word in re.findall(r"[a-z]+", text):
-        if len(word) >= _SHORTEST_NAME and word[0] in starts:
-            near = get_close_matches(word, names, n=1, cutoff=_ALIKE_NAME)
-            if near:
-                return names[near[0]]
-    return None
+def spelled(slot: Slot, text: str, options: list[str] | None) -> str:
+    """The folded text with names of the slot as they are written: "velmorra" becomes "velmora".
+
+    Of a slot that was asked for, its `options` may be shorter and less alike.
+    """
+    if slot.take is None or slot.take.found(text):
+        return text
+    names, alike = _names(slot.possible if slot.misspelt else (), _SHORTEST_NAME), _ALIKE_NAME
+    if options is not None:
+        names, alike = names | _names(options, _SHORTEST), _ALIKE
+    return _WORD.sub(lambda word: _near(word[0], names, alike) or word[0], text).casefold() if names else text
 
 
-def _misspelt(slot: Slot, text: str, options: list[str]) -> str | None:
-    names = {option.casefold(): option for option in options if len(option) >= _SHORTEST and option.isascii()}
-    for word in re.findall(r"[a-z]+", text):
-        near = get_close_matches(word, names, n=1, cutoff=_ALIKE) if len(word) >= _SHORTEST else []
-        if near:
-            return _as_written(slot, names[near[0]])
-    return None
+def _names(options: Iterable[str], shortest: int) -> dict[str, str]:
+    return {option.casefold(): option for option in options if len(option) >= shortest and option.isascii()}
+
+
+def _near(word: str, names: Mapping[str, str], alike: float) -> str | None:
+    """The name that a word is a slip of: one letter too many or too few, or another one. "Support" is not "Sport"."""
+    likely = [name for name in names if name[0] == word[0] and abs(len(name) - len(word)) <= 1]
+    near = get_close_matches(word, likely, n=1, cutoff=alike) if len(word) >= _SHORTEST else []
+    return names[near[0]] if near else None
 
 
 def _as_written(slot: Slot, option: str) -> str:

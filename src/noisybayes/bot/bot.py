@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from .._files import whole_folder
 from ..data.errors import InputError
+from ..data.simulate import Array
 from .catalogue import Catalogue
 from .catalogue_sources import LiveCatalogue
 from .config import OPTIONS, load_config
@@ -65,7 +66,7 @@ class Bot:
             key = silent
         category = self.config.categories[key]
         reply = reply_to(self.config, category, reading, catalogue)
-        reason = "" if silent is not None else self._reason(reading, confidence, category, reply)
+        reason = "" if silent is not None else self._reason(reading, posterior, category, reply)
         handover = reason != ""
         return Turn(
             reading.dialog.asking(dialog.asked if handover or silent is not None else reply.asks),
@@ -113,7 +114,7 @@ class Bot:
             return None
         return next((key for key, category in self.config.categories.items() if not category.reply), None)
 
-    def _reason(self, reading: Reading, confidence: float, category: Category, reply: Reply) -> str:
+    def _reason(self, reading: Reading, posterior: Array, category: Category, reply: Reply) -> str:
         policy, moment = self.config.policy, reading.moment
         if policy.says("hand_over", moment, False):
             return "policy"
@@ -122,11 +123,16 @@ class Bot:
             return "not understood"
         if policy.understood is not None and not chatter and self.words.novelty(moment.text) > self.words.limit:
             return "unfamiliar words"
-        if confidence < self.config.threshold:
+        if posterior.max() < self.config.threshold and self._support(reading, posterior, reply) < self.config.threshold:
             return "low confidence"
         if not reply.complete:
             return "not in the catalogue"
         return "" if reply.text or chatter else "not understood"
+
+    def _support(self, reading: Reading, posterior: Array, reply: Reply) -> float:
+        """P(reply): of all categories that would say the same, such as those that ask for what is missing."""
+        replies = [reply_to(self.config, self.config.categories[key], reading, self.catalogue) for key in self._classes]
+        return float(sum(part for part, other in zip(posterior, replies, strict=True) if other == reply))
 
     @cached_property
     def _classes(self) -> list[str]:

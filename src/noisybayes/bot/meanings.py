@@ -18,7 +18,7 @@ from .meanings_view import MeaningsView, fit_meanings
 from .words import Words, fold
 
 _COLUMNS = ["meaning", "message"]
-ANY = "any"  # in the file: a phrase that may stand beside any message
+ANY = "any"  # in the file: a phrase that may stand beside any message; {car} alone: so may any car
 _CLAUSES = re.compile(r"[.,;:!?…\n]+|[，。；：！？、]+| (?:and|but|because) ")
 _CLAUSES_WITHOUT_SPACES = re.compile(r"[\s.,;:!?…，。；：！？、]+")
 _SLOT = re.compile(r"\{(\w+)\}")
@@ -52,7 +52,10 @@ class Meanings:
         rows = [(meaning, text) for meaning, text in rows if text]
         carriers = [text for meaning, text in rows if meaning == ANY]
         rows = [row for row in rows if row[0] != ANY]
-        rows += list(_carried(rows, carriers))
+        names = [text for text in carriers if _SLOT.fullmatch(text)]
+        own = [row for row in rows if row[0] not in self.aside]
+        rows += list(_carried(rows, [text for text in carriers if text not in names]))
+        rows += [(meaning, f"{name} {text}") for name in names for meaning, text in own if name not in text]
         return fit_meanings(self.names, tuple(text for _, text in rows), tuple(meaning for meaning, _ in rows))
 
     def _without_slots(self, example: str) -> str:

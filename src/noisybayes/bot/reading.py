@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from .answers import answer_to, misspelt_name
+from .answers import answer_to, spelled
 from .config_values import Config, Slot
 from .dialog import Dialog
 from .rules import Moment
@@ -33,7 +33,7 @@ def read_message(
     """`options`: of a catalogue. None: a message of a table of dialogs, to which others have replied."""
     plain = unicodedata.normalize("NFKC", message)  # full-width digits and letters are digits and letters
     text, contact = config.contacts.mask(plain, " ")
-    folded = fold(text)[:_MOST_CHARACTERS]
+    folded = _spelled(config, dialog, fold(text)[:_MOST_CHARACTERS], options)
     about = {"meaning_unclear": True} if config.meanings is None else config.meanings.truths(folded)
     about["gives_contact"] = contact
     moment = None
@@ -86,6 +86,13 @@ def _moment(
     return moment
 
 
+def _spelled(config: Config, dialog: Dialog, text: str, options: Options | None) -> str:
+    for name, slot in config.slots.items():
+        asked = (options or _no_options)(name, dialog.known) or list(slot.possible) if dialog.asked == name else None
+        text = spelled(slot, text, asked)
+    return text
+
+
 def _no_options(slot: str, known: Mapping[str, str]) -> list[str]:
     return []
 
@@ -100,8 +107,6 @@ def _fill(moment: Moment, name: str, slot: Slot, asked: Options | None) -> None:
         value = next((value for value, part in slot.values.items() if part.when.holds(moment)), None)
     if value is None and asked is not None:
         value = answer_to(slot, moment.text, asked(name, known) or list(slot.possible))
-    if value is None and slot.misspelt:
-        value = misspelt_name(slot, moment.text)
     if value is None:
         return
     if slot.question is not None:
