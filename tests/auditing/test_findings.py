@@ -276,7 +276,7 @@ def test_stages_are_told_and_a_seed_repeats_the_numbers():
     model, X, y, _ = fitted("strings of numpy")
     stages = []
     one, same = (examine(model, X, y, draws=3, random_state=4, progress=stages.append) for _ in range(2))
-    assert stages == 2 * ["judging the rows", "finding intervals", "estimating the cost"]
+    assert stages == 2 * ["scoring the rows", "computing intervals", "estimating the cost"]
     pd.testing.assert_frame_equal(one.table, same.table)
     assert one.impact == same.impact
 

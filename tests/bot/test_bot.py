@@ -125,7 +125,7 @@ def test_replies_may_be_changed_after_training_but_not_features(tmp_path):
         "[other_question, first]", "[other_question, start]"
     )
     (folder / "bot.yaml").write_text(renamed, encoding="utf-8")
-    with pytest.raises(InputError, match="are not those of its model; train the bot again"):
+    with pytest.raises(InputError, match="do not match the model; train the bot again"):
         load_bot(folder)
 
 

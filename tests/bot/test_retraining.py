@@ -59,7 +59,7 @@ def test_nothing_to_learn_from_or_to_go_back_to(folder):
         compare(load_bot(folder), table(), chats(None))
     with pytest.raises(InputError, match="the stored label 'hello' is not a category of the bot"):
         compare(load_bot(folder), table(), chats("hello"))
-    with pytest.raises(InputError, match=r"there is no .*shop.previous to go back to; nothing was retrained yet"):
+    with pytest.raises(InputError, match=r"there is no .*shop.previous to restore; the bot has not been retrained yet"):
         switch_back(folder)
 
 

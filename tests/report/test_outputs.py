@@ -220,7 +220,7 @@ def test_a_damaged_model_is_refused(file, damage, reason, tmp_path):
     damage(folder / file)
     with pytest.raises(InputError) as refused:
         load_model(folder)
-    start = f"the model in {folder} is damaged or of another version: "
+    start = f"the model in {folder} is damaged or from another version: "
     assert str(refused.value).startswith(start + reason)
     assert "\n" not in str(refused.value)
 

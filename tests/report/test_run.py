@@ -212,7 +212,7 @@ def test_stages_are_told():
     stages = []
     audit(table(), progress=stages.append)
     assert stages == [
-        "reading", "making features", "fitting", "judging the rows", "finding intervals", "estimating the cost"
+        "reading", "building features", "fitting", "scoring the rows", "computing intervals", "estimating the cost"
     ]  # fmt: skip
 
 

@@ -162,7 +162,7 @@ def test_other_encodings():
 def test_an_origin_that_is_no_address(client, origin):
     answer = client.post("/api/chat/x", json={"message": "a"}, headers={"Origin": origin})
     assert answer.status_code == 400
-    assert answer.json() == {"detail": "the header Origin is not an address"}
+    assert answer.json() == {"detail": "the header Origin is not a valid URL"}
     assert answer.headers["x-frame-options"] == "DENY"
 
 

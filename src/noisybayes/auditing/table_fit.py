@@ -79,7 +79,7 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
         if remote:
             on_cluster.check_options(table, options)
         engine = stack.enter_context(opened_engine(options.engine, options.scheduler))
-        tell("making features")
+        tell("building features")
         if remote:
             place = stack.enter_context(rows_on_disk.workplace(table, options))
             there = stack.enter_context(on_cluster.features_of(table, options, engine, place))
@@ -103,7 +103,7 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
         fitted = fitted._replace(judged=replace(fitted.judged, checks=checks, no_class=no_class))
         views = chosen_views(options, fitted.judged, features.recipe.blocks, features.X)
         if views != (NAIVE_BAYES,):
-            tell("scoring by other views")
+            tell("scoring with other views")
             joined = join_views(fitted.judged, features, views, given)
             fitted = fitted._replace(judged=joined.judged, notes=(*fitted.notes, *joined.notes))
         judged, of_labelers = join_labelers(fitted.judged, table)

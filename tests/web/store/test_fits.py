@@ -39,7 +39,7 @@ def test_the_life_of_a_fit(store: Store, table_id: int) -> None:
 
 def test_one_fit_at_a_time(store: Store, table_id: int) -> None:
     first = store.start_fit(table_id)
-    with pytest.raises(Busy, match=f"the table {table_id} is being fitted already; wait until that is done"):
+    with pytest.raises(Busy, match=f"table {table_id} is already being fitted; wait until the fit is done"):
         store.start_fit(table_id)
     other = store.add_table("other", b"", 1, ["a"])
     store.start_fit(other)
@@ -71,7 +71,7 @@ def test_findings_of_a_new_fit_replace_the_old_ones_and_verdicts_stay(store: Sto
     refit(store, table_id, [finding(1, suggested="c"), finding(2)])
     assert [found.position for found in store.queue(table_id, reviewer="ann")] == [1, 2]
     assert store.finding(table_id, 1).suggested == "c"
-    with pytest.raises(NotFound, match=f"the latest fit of the table {table_id} says nothing about its row 1"):
+    with pytest.raises(NotFound, match=f"row 1 is not among the findings of the latest fit of table {table_id}"):
         store.finding(table_id, 0)
     verdict = store.verdict(table_id, 0)
     assert verdict is not None

@@ -154,7 +154,7 @@ def test_the_folder_of_a_file_is_made(tmp_path: Path) -> None:
             "reviews.db",
             "'reviews.db' is not a database URL; give one like sqlite:///reviews.db or postgresql://user:",
         ),
-        ("mysql://host/db", "a store cannot be kept in 'mysql'; give a URL like sqlite:///reviews.db"),
+        ("mysql://host/db", "'mysql' is not supported as a store; give a URL like sqlite:///reviews.db"),
         ("sqlite://", "'sqlite://' names no file; give a URL like sqlite:///reviews.db"),
         ("sqlite:///:memory:", "names no file"),
     ],

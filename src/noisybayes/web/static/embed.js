@@ -1,4 +1,4 @@
-// A chat in the corner of any page of the same site:
+// A chat window in the corner of any page of the same site:
 //   <script src="/bot/static/embed.js" data-bot="shop" data-title="Ask us" defer></script>
 "use strict";
 
@@ -43,7 +43,7 @@
     said.scrollTop = said.scrollHeight;
   };
 
-  // sent again with the same id until it was taken: nothing is lost or answered twice
+  // resent with the same id until the server accepts it, so that no message is lost or answered twice
   const send = async (body) => {
     for (let pause = 1000; ; pause = Math.min(2 * pause, 30000)) {
       try {
@@ -54,7 +54,7 @@
         });
         if (answer.status < 500 && answer.status !== 429) return await answer.json();
       } catch {
-        // no network for a moment
+        // network error: try again
       }
       await new Promise((done) => setTimeout(done, pause));
     }
@@ -80,7 +80,7 @@
         }
       }
     } catch {
-      // later
+      // network error: try again later
     }
     setTimeout(look, 3000);
   };
