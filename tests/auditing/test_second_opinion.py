@@ -101,7 +101,7 @@ def test_a_copy_is_refused_and_a_near_copy_warned_about():
     nearly = GIVEN.copy()
     nearly[:3] = (nearly[:3] + 1) % 3
     result = found(NAMES[nearly].tolist())
-    assert any("repeats 99.5 % of the labels: if it was made from them" in warning for warning in result.warnings)
+    assert any("repeats 99.5 % of the labels. If it was derived from them" in warning for warning in result.warnings)
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,7 @@ def test_replies_may_be_changed_after_training_but_not_features(tmp_path):
 
 
 def test_folders_that_hold_no_bot(tmp_path):
-    with pytest.raises(InputError, match="holds no bot; make one with `noisybayes bot train"):
+    with pytest.raises(InputError, match="train one with `noisybayes bot train"):
         load_bot(tmp_path)
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(InputError, match="holds other things than a bot"):
@@ -175,7 +175,7 @@ def test_columns_that_are_missing():
     config, frame = read_config(SHOP), pd.DataFrame({"dialog": [1], "position": [1], "messages": ["rye"]})
     with pytest.raises(InputError, match="no column 'message' for the message; did you mean 'messages'?"):
         train(config, frame)
-    with pytest.raises(InputError, match="no column 'label' with labels to learn from"):
+    with pytest.raises(InputError, match="there is no label column 'label'"):
         train(config, frame.rename(columns={"messages": "message"}))
     tokens = replace(config, columns=replace(config.columns, tokens=True))
     with pytest.raises(InputError, match="row 1: the column 'message' holds 'rye', which is no list of words"):

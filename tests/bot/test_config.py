@@ -69,12 +69,16 @@ def test_the_shipped_configurations_have_the_papers_features_and_categories(name
             "take: breads",
             "line 12, slots.bread.take: there is no dictionary 'breads'; did you mean 'bread'?",
         ),
-        ("take: bread}", "take: bread, values: {}}", "line 12, slots.bread: a slot has either take"),
-        ("asks: bread", "asks: car", "line 32, categories.which.asks: there is no slot 'car'; the options are bread, cut"),
+        ("take: bread}", "take: bread, values: {}}", "line 12, slots.bread: a slot needs either take"),
+        (
+            "asks: bread",
+            "asks: car",
+            "line 32, categories.which.asks: there is no slot 'car'; the options are bread, cut",
+        ),
         (
             "Noted: {bread}",
             "Noted: {car}",
-            "line 32, categories.which.reply: {car} is not a slot; the options are bread, cut",
+            "line 32, categories.which.reply: {car} is not a slot; the slots are bread, cut",
         ),
         (
             "{none: [asks_price, order]}",
@@ -82,7 +86,11 @@ def test_the_shipped_configurations_have_the_papers_features_and_categories(name
             "line 29, features.quiet.when: must be a condition, got a list",
         ),
         ("{only: [bread, sliced, whole]}", "quiet", "this depends on itself (order -> quiet -> asks_price -> order)"),
-        ("  order:", "  price:", "line 22, rules.price: the name 'price' is already used by a dictionary, a rule or a fact"),
+        (
+            "  order:",
+            "  price:",
+            "line 22, rules.price: the name 'price' is already used by a dictionary, a rule or a fact",
+        ),
         (
             "label: 3",
             "label: price",

@@ -161,7 +161,7 @@ def test_a_killed_run_goes_on_with_the_identical_result(many_messages, tmp_path)
     ("options", "told"),
     [
         (["--memory", "100MB"], "raise --memory to "),
-        (["--memory", "much"], "'much' is not a size; write 500MB or 2GB"),
+        (["--memory", "much"], "invalid size 'much'; write 500MB or 2GB"),
         (["--resume"], "there is nothing to resume"),
     ],
 )

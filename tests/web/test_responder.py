@@ -214,7 +214,9 @@ def test_odd_messages_get_one_sentence_and_nothing_is_lost(asked, message, statu
 def test_keys():
     with pytest.raises(InputError, match="set NOISYBAYES_LEADS_KEY to it and keep it in a safe place"):
         key_from({})
-    with pytest.raises(InputError, match="NOISYBAYES_LEADS_KEY is not a valid key; create one with `noisybayes bot key`"):
+    with pytest.raises(
+        InputError, match="NOISYBAYES_LEADS_KEY is not a valid key; create one with `noisybayes bot key`"
+    ):
         key_from({"NOISYBAYES_LEADS_KEY": "short"})
     old, new = new_key(), new_key()
     stored = ContactKey(old).encrypt(PHONE)

@@ -44,8 +44,9 @@ def test_on_either_database(store):
     (pair,) = found.pairs
     assert (pair.reviewers, pair.n_rows, pair.agreement) == (("ada", "bo"), 2, 0.5)
     assert found.alpha is not None
-    assert "2 people have reviewed rows. 2 rows were reviewed more than once, with 50.0 % agreement" in found.text.replace(
-        "\N{NO-BREAK SPACE}", " "
+    assert (
+        "2 people have reviewed rows. 2 rows were reviewed more than once, with 50.0 % agreement"
+        in found.text.replace("\N{NO-BREAK SPACE}", " ")
     )
 
 

@@ -178,7 +178,8 @@ def test_what_waits_is_told_by_the_api_and_on_the_page_of_leads(tmp_path):
             (waiting,) = client.get("/api/bots/status").json()
             assert waiting.pop("again") is not None
             assert waiting == {
-                "bot": "shop", "events": 2, "dialogs": 1, "attempts": 1, "problem": "the webhook responded with status 503",
+                "bot": "shop", "events": 2, "dialogs": 1, "attempts": 1,
+                "problem": "the webhook responded with status 503",
                 "catalogue": "",
             }  # fmt: skip
             told = "2 events from 1 dialog waiting for the webhook of shop: the webhook responded with status 503 (1 attempt)."

@@ -45,8 +45,8 @@ def _codes(labels: Array, classes: Array) -> Array:
         if code is None:
             names = ", ".join(map(repr, classes.tolist()[:12]))
             raise ValueError(
-                f"verified_random[{row}] is {label!r}, which is not one of the labels ({names}); correct it, use None if"
-                f" the row was not checked, or {NO_CLASS!r} if none of them applies"
+                f"verified_random[{row}] is {label!r}, which is not one of the labels ({names}); correct it, use None "
+                f"if the row was not checked, or {NO_CLASS!r} if none of them applies"
             )
         codes[row] = code
     return codes

@@ -77,7 +77,7 @@ def curvature(calibration: Calibration, scores: Array, labels: Labels, penalty: 
 
 
 def gradient(calibration: Calibration, scores: Array, labels: Labels) -> Gradient:
-    """Gradients of R replicates with separate scores (B, n, R, K), weights (n, R) and calibrations, summed over rows."""
+    """Gradients of R replicates with separate scores (B, n, R, K), weights (n, R) and calibrations; sums over rows."""
     found = posterior(calibration, scores, labels)
     weight = np.broadcast_to(labels.weight, found.log_likelihood.shape)
     gap = (found.true - found.prior) * weight[:, :, None]

@@ -1,4 +1,4 @@
-"""Turns a table into rows on the workers of a cluster: vocabulary, categories and labels by map-reduce over partitions."""
+"""Turns a table into rows on the workers of a cluster: vocabulary, categories and labels by map-reduce."""
 
 from __future__ import annotations
 

@@ -262,5 +262,5 @@ def _names(names: Names) -> tuple[str, ...]:
 
 
 def now() -> str:
-    """The current time, readable and as a timestamp."""
+    """The current time in ISO format."""
     return datetime.now(UTC).isoformat(timespec="seconds")

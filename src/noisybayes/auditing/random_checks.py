@@ -1,13 +1,13 @@
 """Rows to check at random: drawing them, and reading the results.
 
-The first rows of a sample are a sample too, and a larger sample with the same seed begins with the smaller one: after 50
-checks, you can check the next 50. Rows that were chosen by their P(wrong) never count as drawn at random.
+The first rows of a sample are a sample too, and a larger sample with the same seed begins with the smaller one: after
+50 checks, you can check the next 50. Rows that were chosen by their P(wrong) never count as drawn at random.
 
 Rows may have unequal probabilities, stored in the file as weights, since checking an uncertain label is more
 informative. By Neyman's rule, the probability should be proportional to the standard deviation of the result,
-sqrt(p (1 - p)). Half of the probability follows that, and half is equal for all rows in case the model is useless, so no
-weight is above 2. Rows are drawn in the order of u / probability with a random number u for each row (sequential Poisson
-sampling, Ohlsson 1998).
+sqrt(p (1 - p)). Half of the probability follows that, and half is equal for all rows in case the model is useless, so
+no weight is above 2. Rows are drawn in the order of u / probability with a random number u for each row (sequential
+Poisson sampling, Ohlsson 1998).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def draw(observed: Array, n_classes: int, size: int, seed: int, chance: Array | 
 
 
 def chances(surprise: Array) -> Array:
-    """(n,) probabilities of rows up to a factor, with mean 1 and at least 1/2. surprise : (n,) how unexpected labels are"""
+    """(n,) relative probabilities of rows, with mean 1 and at least 1/2. surprise : (n,) how unexpected labels are"""
     p = np.clip(surprise, 0.0, 1.0)
     spread = np.sqrt(p * (1.0 - p))
     return np.asarray(np.full(len(p), 1.0) if spread.mean() < 1e-9 else 0.5 + 0.5 * spread / spread.mean())
@@ -82,9 +82,7 @@ def sample_frame(audit: Audit, size: int, weighted: bool = True) -> pl.DataFrame
 
     judged = audit.findings.judged
     if judged.observed is None:
-        raise InputError(
-            "the rows of this audit are on a cluster, so no sample can be drawn; audit without --engine"
-        )
+        raise InputError("the rows of this audit are on a cluster, so no sample can be drawn; audit without --engine")
     chance = _chances_of(judged) if weighted else None
     rows = draw(judged.observed, len(judged.classes), size, audit.run.seed, chance)
     cells, ids = cells_of(audit, rows)
@@ -104,8 +102,8 @@ def sample_frame(audit: Audit, size: int, weighted: bool = True) -> pl.DataFrame
 def random_checks(
     table: Table, labels: EncodedLabels, missing_label: str | None
 ) -> tuple[EncodedLabels, RandomChecks | None, NoClass | None, list[str]]:
-    """The labels with the random checks among the verified ones, the checks, the rows that belong to none of the classes
-    (their labels count as missing), and messages about them."""
+    """The labels with the random checks among the verified ones, the checks, the rows that belong to none of the
+    classes (their labels count as missing), and messages about them."""
     where = repr(table.roles.verified_random) if table.checks is None else table.checks
     asked = table.roles.verified_random is not None or table.checks is not None
     checked, weights, none = _checked(table, labels, missing_label, where) if asked else ({}, {}, {})

@@ -122,7 +122,7 @@ class RemoteRows:
         where = {number: i for i, number in enumerate(self.listed.number.tolist())}
         missing = [row for row in rows.tolist() if row not in where]
         if missing:
-            raise NotHereError(f"row {missing[0]} is not among the listed suspects, and all other rows are on a cluster")
+            raise NotHereError(f"row {missing[0]} is not among the listed suspects; other rows are on a cluster")
         at = [where[row] for row in rows.tolist()]
         found = self.listed
         return Said(found.observed[at], found.other[at], found.p_wrong[at], found.p_other[at])

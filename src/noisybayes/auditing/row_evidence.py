@@ -1,5 +1,5 @@
-"""Evidence on the true label of single rows besides columns and label: the labeler, the source or a second opinion. It is
-added to the scores as one more kind, with temperature 1."""
+"""Evidence on the true label of single rows besides columns and label: the labeler, the source or a second opinion. It
+is added to the scores as one more kind, with temperature 1."""
 
 from __future__ import annotations
 

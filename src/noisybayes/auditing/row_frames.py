@@ -29,8 +29,8 @@ def suspect_columns(audit: Audit) -> Columns:
 
 
 def health_columns(audit: Audit) -> Columns:
-    """By label: rows that have it, the estimated share of wrong ones with its interval, suspects, and the label that most
-    of the wrong ones should have. Most wrong labels first."""
+    """By label: rows that have it, the estimated share of wrong ones with its interval, suspects, and the label that
+    most of the wrong ones should have. Most wrong labels first."""
     by_class, pairs = audit.findings.class_columns.values, audit.findings.pair_columns.values
     should_be: dict[Any, Any] = {}
     for given, true in zip(pairs["given"].tolist(), pairs["true"].tolist(), strict=True):

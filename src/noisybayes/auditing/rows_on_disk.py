@@ -126,9 +126,7 @@ def _check_unfinished(table: Table, options: FitOptions, folder: Path) -> None:
             raise InputError(f"there is nothing to resume: {folder} does not exist; leave out --resume")
         return
     if not options.resume:
-        raise InputError(
-            f"an interrupted run left {folder}; continue it with --resume, or remove that folder"
-        )
+        raise InputError(f"an interrupted run left {folder}; continue it with --resume, or remove that folder")
     try:
         then = json.loads((folder / _MADE_FROM).read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -34,7 +34,7 @@ class Rule(NamedTuple):
 
     def check(self) -> None:
         if self.precision is not None and self.budget is not None:
-            raise ValueError("precision and budget cannot be combined; give one of them")
+            raise ValueError("precision and budget are mutually exclusive; give only one of them")
         if self.precision is not None and not 0 < self.precision <= 1:
             raise ValueError(f"precision must be above 0 and at most 1, got {self.precision!r}")
         if self.budget is not None and not (self.budget >= 0 and float(self.budget).is_integer()):

@@ -226,6 +226,6 @@ def _warnings(told: Opinion, predicted: float) -> tuple[str, ...]:
         return ()
     return (
         f"The second opinion {told.column!r} repeats {percent(told.agreement)} of the labels. If it was derived from "
-        "them, or they from it, it repeats their mistakes and hides them. Use an opinion that was formed "
-        "without the labels.",
+        "them, or they from it, it repeats their mistakes and hides them. Use an opinion that is "
+        "independent of the labels.",
     )

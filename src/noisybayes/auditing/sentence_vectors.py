@@ -1,5 +1,5 @@
-"""Sentence embeddings with a local sentence-transformers model, from a folder or by name from the local cache. Nothing is
-downloaded.
+"""Sentence embeddings with a local sentence-transformers model, from a folder or by name from the local cache. Nothing
+is downloaded.
 
 Vectors are cached in a file by the hash of text and model, so that a repeated audit does not recompute them.
 """
@@ -45,7 +45,7 @@ def with_sentence_vectors(table: Table, options: FitOptions, tell: Report) -> Fi
     if options.embed is None:
         return options
     if options.given.embeddings is not None:
-        raise InputError("--embed and --embeddings cannot be combined; give one of them")
+        raise InputError("--embed and --embeddings are mutually exclusive; give only one of them")
     if not isinstance(table.source, pl.DataFrame) or options.memory is not None or options.engine != "local":
         raise InputError(
             "--embed needs all rows in memory, on one machine; leave it out, or audit without --memory and --engine"

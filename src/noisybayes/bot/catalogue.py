@@ -102,7 +102,7 @@ def _checked(raw: RawTable, slots: Mapping[str, frozenset[str]]) -> Table:
     name, header = raw.name, [cell.strip() for cell in raw.header]
     for column in header:
         if not column.isidentifier():
-            raise InputError(f"{name}, {raw.header_at}: the column {column!r} must be a name of letters, digits and _")
+            raise InputError(f"{name}, {raw.header_at}: the column {column!r} is not a name; use letters, digits and _")
         if header.count(column) > 1:
             raise InputError(f"{name}, {raw.header_at}: the column {column!r} occurs twice; remove one of them")
     rows: dict[tuple[tuple[str, str], ...], Row] = {}

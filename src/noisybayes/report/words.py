@@ -15,7 +15,7 @@ from .._shares import range_of
 Summary = Mapping[str, Any]
 
 MANY_ROWS = 100_000  # with more rows, intervals are a fraction of a point wide, however wrong the model is
-NO_SUSPECTS = "No row looks mislabeled under this rule, so there is nothing to review."
+NO_SUSPECTS = "No row looks mislabeled under this rule. There is nothing to review."
 
 
 def count(value: float) -> str:
