@@ -125,9 +125,9 @@ def test_given_probabilities_join_or_stand_alone(tmp_path: Path) -> None:
 def test_probabilities_that_know_the_labels_are_doubted() -> None:
     P = np.eye(3)[np.searchsorted(NAMES, FRAME["label"].to_numpy())] * 0.85 + 0.05
     found = audit(FRAME, label="label", pred_probs=P)
-    assert any("may come from a model trained on these very labels" in warning for warning in found.warnings)
+    assert any("may come from a model trained on the same labels" in warning for warning in found.warnings)
     assert not any(
-        "very labels" in warning for warning in audit(FRAME, label="label", pred_probs=probabilities()).warnings
+        "same labels" in warning for warning in audit(FRAME, label="label", pred_probs=probabilities()).warnings
     )
 
 
@@ -170,7 +170,7 @@ def broken(row: int, value: float) -> np.ndarray[Any, Any]:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"pred_probs": broken(4, 0.9)}, "row 5 of pred_probs sums to 1.57, not to 1"),
+        ({"pred_probs": broken(4, 0.9)}, "row 5 of pred_probs sums to 1.57, not 1"),
         ({"pred_probs": broken(4, -0.5)}, "row 5 of pred_probs contains a negative number"),
         ({"pred_probs": broken(4, np.nan)}, "row 5 of pred_probs contains a value that is not a finite number"),
         ({"pred_probs": np.ones((240, 2)) / 2}, r"shape \(240, 2\), but there are 240 rows and 3 classes"),
@@ -183,7 +183,7 @@ def broken(row: int, value: float) -> np.ndarray[Any, Any]:
         ({"embeddings": "a"}, "the column 'a' has no lists of numbers"),
         ({"estimator": RidgeClassifier()}, "the estimator RidgeClassifier has no predict_proba"),
         ({"views": ("forest",)}, "there is no view 'forest'; choose from auto, naive-bayes, linear"),
-        ({"views": ()}, "no view is named"),
+        ({"views": ()}, "views is empty"),
         ({"views": ("pred-probs",)}, "the view 'pred-probs' needs pred_probs="),
         ({"views": ("trees",), "memory": "1GB"}, "the view 'trees' needs all rows in memory"),
     ],

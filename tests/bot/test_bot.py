@@ -133,7 +133,7 @@ def test_folders_that_hold_no_bot(tmp_path):
     with pytest.raises(InputError, match="train one with `noisybayes bot train"):
         load_bot(tmp_path)
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(InputError, match="holds other things than a bot"):
+    with pytest.raises(InputError, match="contains other files than those of a bot"):
         demo().save(tmp_path)
     assert (tmp_path / "notes.txt").read_text() == "mine"
     demo().save(tmp_path / "bot")

@@ -70,7 +70,7 @@ def test_a_stolen_cookie_is_worth_nothing_after_logout(desk):
     client, _, tokens = desk
     assert client.post("/login", data=form(client, "/login", token=tokens["reviewer"])).status_code == 303
     stolen = client.cookies["noisybayes_session"]
-    assert "You are <b>reviewer-ann</b>" in client.get("/").text
+    assert "Reviewing as <b>reviewer-ann</b>" in client.get("/").text
     client.post("/logout", data=form(client, "/"))
     client.cookies.set("noisybayes_session", stolen)
     assert client.get("/").status_code == 303

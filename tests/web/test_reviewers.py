@@ -73,7 +73,7 @@ def test_nobody_and_one_person(store):
 
 
 def test_api_and_pages(client, table):
-    assert "Nobody has reviewed" in client.get(f"/t/{table}/agreement").text
+    assert "No rows have been reviewed" in client.get(f"/t/{table}/agreement").text
     row = client.get(f"/api/tables/{table}/queue").json()[0]
     body = {"position": row["position"], "label": row["given"]}
     assert client.post(f"/api/tables/{table}/verdicts", json=body, headers=JSON | {"X-Reviewer": "ada"}).is_success

@@ -74,7 +74,7 @@ def _chances_of(judged: Judged) -> Array:
 
 
 def sample_frame(audit: Audit, size: int, weighted: bool = True) -> pl.DataFrame:
-    """Rows drawn at random, for the true labels to be filled in; known ones are already there.
+    """Rows drawn at random, with an empty column for the true labels; known ones are already filled in.
 
     weighted : rows have unequal probabilities, whose inverses are in the column `weight`
     """
