@@ -27,7 +27,7 @@ def guarded(tmp_path):
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.5", "::", "example.com"])
 def test_other_addresses_need_a_token(host):
-    with pytest.raises(InputError, match="needs a token"):
+    with pytest.raises(InputError, match="a token is required"):
         Settings(host=host)
     with pytest.raises(InputError, match="16 characters"):
         Settings(host=host, token="short")

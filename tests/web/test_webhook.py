@@ -238,7 +238,7 @@ def test_a_webhook_that_never_answers_loses_nothing(tmp_path, monkeypatch):
             wait_until(lambda: problem_of(store) != "")
             waiting = store.backlog()["shop"]
             assert (waiting.events, waiting.dialogs, waiting.attempts) == (1, 1, 1)
-            assert waiting.problem == "the webhook did not answer: timed out"
+            assert waiting.problem == "the webhook did not respond: timed out"
             assert waiting.again is not None
     with receiver() as (url, taken, _):  # a new server over the same store, when its time has come
         store = open_store(tmp_path)

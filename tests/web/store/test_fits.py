@@ -93,7 +93,7 @@ def test_a_fit_that_breaks_while_it_is_stored_changes_nothing(store: Store, tabl
 def test_a_fit_ends_once(store: Store, table_id: int) -> None:
     fit_id = store.start_fit(table_id)
     store.fail_fit(fit_id, "stopped")
-    with pytest.raises(Conflict, match=f"the fit {fit_id} is not running any more .it is failed.; start a new one"):
+    with pytest.raises(Conflict, match=f"fit {fit_id} is no longer running .it is failed.; start a new one"):
         store.finish_fit(fit_id, {}, [finding(0)])
     with pytest.raises(Conflict):
         store.report_progress(fit_id, "late", 0.9)
@@ -106,7 +106,7 @@ def test_a_fit_belongs_to_its_owner_while_the_lease_lasts(store: Store, table_id
     fit_id = store.start_fit(table_id, "one")
     assert store.take_over_fits("two") == []
     assert (store.renew_leases("one"), store.renew_leases("two")) == (1, 0)
-    with pytest.raises(Conflict, match=f"the fit {fit_id} was taken over by another server"):
+    with pytest.raises(Conflict, match=f"fit {fit_id} was taken over by another server"):
         store.report_progress(fit_id, "fitting", 0.5, "two")
     store.fail_fit(fit_id, "not mine", "two")
     assert store.fit(fit_id).state == "running"
@@ -132,7 +132,7 @@ def test_a_fit_that_ends_its_servers_is_not_tried_for_ever(store: Store, table_i
     store.release_fits(str(MOST_ATTEMPTS - 1))
     assert store.take_over_fits("last") == []
     assert store.fit(fit_id).state == "failed"
-    assert f"was stopped {MOST_ATTEMPTS} times during this fit" in store.fit(fit_id).message
+    assert f"stopped {MOST_ATTEMPTS} times during this fit" in store.fit(fit_id).message
 
 
 def test_a_lease_by_a_clock_that_was_set_back_is_over(store: Store, table_id: int) -> None:
