@@ -178,7 +178,7 @@ def test_columns_that_are_missing():
     with pytest.raises(InputError, match="there is no label column 'label'"):
         train(config, frame.rename(columns={"messages": "message"}))
     tokens = replace(config, columns=replace(config.columns, tokens=True))
-    with pytest.raises(InputError, match="row 1: the column 'message' holds 'rye', which is no list of words"):
+    with pytest.raises(InputError, match="row 1: the column 'message' has 'rye', which is not a Python list of words"):
         train(tokens, frame.rename(columns={"messages": "message"}).assign(label="price"))
 
 
