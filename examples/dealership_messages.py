@@ -1,7 +1,7 @@
 """Sentence patterns for the car dealership example.
 
 In a pattern, ``[this|that]`` stands for one of the alternatives and ``{slot}`` for a value of SLOT_VALUES.
-A slot keeps its value within one message. Car models, towns, names and numbers are invented.
+A slot keeps its value within one message. Car models, towns, names and numbers are fictional.
 """
 
 # Two slots that share a list never get the same value within one message, so that the customer's own car

@@ -1,4 +1,4 @@
-"""Audit the dealership's messages, and check the answer against the true labels, which the audit never sees."""
+"""Audit the dealership's messages, and compare the result with the true labels, which the audit never sees."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def main() -> None:
 
     summary = found.summary()
     console.print(f"\n[bold]{headline(summary)}[/bold]")
-    console.print(f"{SHOWN} of them, from the surest to the least sure:")
+    console.print(f"{SHOWN} of them, from most to least certain:")
     for i in np.linspace(0, len(summary["suspects"]) - 1, SHOWN).astype(int):
         suspect = summary["suspects"][i]
         reasons = ", ".join(item["feature"] for item in suspect["evidence"][:3])
@@ -39,7 +39,7 @@ def main() -> None:
             f"P(wrong) {percent(suspect['p_wrong'])}, because of: {reasons}"
         )
 
-    console.print("\nWho errs, the highest share of wrong labels first:")
+    console.print("\nLabelers, highest share of wrong labels first:")
     for line in labeler_lines(summary["labelers"], console.width):
         console.print(line, markup=False, soft_wrap=True)
     console.print("\nWhere to begin:")
@@ -54,20 +54,20 @@ def main() -> None:
     suspect_rows = table["suspect"].to_numpy()
     hits = int(wrong[suspect_rows].sum())
     console.print(
-        f"\nChecked against the true labels, which the audit never saw: {wrong.sum()} labels are wrong; {hits} of the "
+        f"\nCompared with the true labels, which the audit never saw: {wrong.sum()} labels are wrong; {hits} of the "
         f"{suspect_rows.sum()} suspects are among them (precision "
         f"{percent(hits / suspect_rows.sum())}, recall {percent(hits / wrong.sum())})."
     )
     console.print(
-        f"Right labels before: {percent(np.mean(~wrong))}, after the corrections that need no second look: "
+        f"Right labels before: {percent(np.mean(~wrong))}, after automatic corrections: "
         f"[bold]{percent(np.mean(table['corrected'].to_numpy() == true))}[/bold]."
     )
     shares = ", ".join(
         f"{name} {percent(wrong[labeler == name].mean())}" for name in found.to_polars("labelers")["labeler"]
     )
-    console.print(f"Wrong labels, in truth: {shares}.")
+    console.print(f"True shares of wrong labels: {shares}.")
     command = shlex.join(["noisybayes", "audit", "examples/dealership.csv", "--labeler", "labeler", "--out", str(out)])
-    console.print(f"\nAudited in {seconds:.1f} s; the same from the command line: [bold]{command}[/bold]")
+    console.print(f"\nAudited in {seconds:.1f} s. To run it from the command line: [bold]{command}[/bold]")
     console.print(f"Open the report: {(out / 'report.html').resolve()}", style="bold", soft_wrap=True)
 
 

@@ -1,6 +1,6 @@
 """Sentence patterns for the example dialogs; see dealership_messages for the notation.
 
-``{car}`` stands for the model with as much about it as the customer says at once, such as "new Tarvo Sport".
+``{car}`` stands for the model with whatever details the customer gives, such as "new Tarvo Sport".
 """
 
 CONDITIONS: dict[str, list[str]] = {"new": ["new", "brand new"], "used": ["used", "second-hand", "pre-owned"]}

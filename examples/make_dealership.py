@@ -1,4 +1,4 @@
-"""Write dealership.csv: customer messages to a car dealership with partly wrong labels, and who gave them.
+"""Write dealership.csv: customer messages to a car dealership, with partly wrong labels and their labelers.
 
 Usage: python examples/make_dealership.py [--out PATH]
 """
@@ -11,7 +11,7 @@ from random import Random
 from dealership_composer import draw_message
 from dealership_labelers import LABELERS, draw_labeler, draw_times
 
-# Labelers and times have a seed of their own: messages and labels do not depend on them.
+# Labelers and times have a separate seed, so that messages and labels do not depend on them.
 SEED, LABELERS_SEED = 20240611, 20241117
 COLUMNS = ["id", "message", "label", "true_label", "labeler", "received"]
 DEFAULT_OUT = Path(__file__).with_name("dealership.csv")

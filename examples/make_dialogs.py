@@ -1,7 +1,7 @@
-"""Write dealership_dialogs.csv: dialogs with an invented car dealership, with partly wrong labels.
+"""Write dealership_dialogs.csv: dialogs with a fictional car dealership, with partly wrong labels.
 
-A customer wants something, says more or less about the car, answers what is asked, and may leave a number. The true
-label of a message is what the dealership should do next, by the flow chart of the bot; labelers then make mistakes.
+A customer wants something, gives more or fewer details about the car, answers questions and may leave a number. The
+true label of a message is what the dealership should do next, by the bot's flow chart; labelers then make mistakes.
 
 Usage: python examples/make_dialogs.py [--out PATH]
 """
@@ -22,12 +22,12 @@ DEFAULT_OUT = Path(__file__).parents[1] / "src" / "noisybayes" / "bot" / "config
 
 Row = tuple[int, int, str, str, str]
 
-# What needs car, condition and configuration, and how often it is asked.
+# Topics that need car, condition and configuration, and how often they come up.
 ABOUT_A_CAR: dict[str, float] = {"total_cost": 5, "car_price": 2, "discount": 3, "availability": 3}
 OTHER: dict[str, float] = {
     "loan": 2, "other": 3, "greeting": 3, "address": 1.2, "license_plate": 1, "assign_salesperson": 1, "statement": 1.5,
 }  # fmt: skip
-# What is done about the topics that are no category themselves.
+# Categories of topics that are not categories themselves.
 CATEGORY = {"loan": "ask_for_contact", "other": "ask_for_contact", "greeting": "which_car", "contact": "contact_left",
             "chat": "ignore"}  # fmt: skip
 
@@ -68,7 +68,7 @@ def next_step(topic: str, known: Known) -> str:
 
 
 class Customer:
-    """Says one message after the other, with the label that it deserves."""
+    """Writes messages one by one, each with its true label."""
 
     def __init__(self, rng: Random) -> None:
         self.rng = rng
@@ -92,7 +92,7 @@ class Customer:
         return self.say(self.described(self.rng.choice(MESSAGES[topic])), topic)
 
     def described(self, pattern: str) -> str:
-        """Puts as much about the car into {car} as this customer says at once."""
+        """Replaces {car} with the details that this customer gives at once."""
         if "{car}" not in pattern:
             return pattern
         words = "{model}"
@@ -119,7 +119,7 @@ def hold_dialog(rng: Random) -> list[tuple[str, str]]:
     topic = rng.choices(list(topics), list(topics.values()))[0]
     if topic == "statement":
         message, _ = customer.open("statement")
-        topic = "total_cost"  # who only names a car is told what it costs
+        topic = "total_cost"  # a customer who only names a car gets its price
         turns = [(message, next_step(topic, customer.known))]
     else:
         turns = [customer.open(topic)]

@@ -1,7 +1,7 @@
 """Send the messages of a live-chat export to a bot, and print its replies.
 
-The export is a CSV file with the columns `id`, `person` and `message`, one row per message, oldest first. Messages that
-were sent before are answered once, so the script may be run again after a failure, or over a file that grows.
+The export is a CSV file with the columns `id`, `person` and `message`, one row per message, oldest first. A message
+that is sent again is not answered twice, so you can rerun the script after a failure or on a growing file.
 
 Usage: python examples/post_live_chat.py EXPORT.csv --url http://127.0.0.1:8000 --bot shop [--public]
 """
@@ -16,7 +16,7 @@ import urllib.request
 
 
 def post(url: str, body: dict[str, object]) -> dict[str, object]:
-    """One message; tried again with growing pauses while the server is away or busy."""
+    """Send one message; retry with growing pauses while the server is down or busy."""
     headers = {"Content-Type": "application/json"}
     if token := os.environ.get("NOISYBAYES_TOKEN"):
         headers["Authorization"] = f"Bearer {token}"
@@ -42,7 +42,7 @@ def main() -> None:
     parser.add_argument("export")
     parser.add_argument("--url", default="http://127.0.0.1:8000")
     parser.add_argument("--bot", default="bot")
-    parser.add_argument("--public", action="store_true", help="comments that everybody sees")
+    parser.add_argument("--public", action="store_true", help="comments that everybody can read")
     options = parser.parse_args()
     address = f"{options.url}/api/bots/{options.bot}/messages"
     with open(options.export, encoding="utf-8-sig", newline="") as file:

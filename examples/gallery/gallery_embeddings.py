@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Embeddings: vectors from any model in addition to the columns
 #
-# `embeddings` takes an array, a `.npy` or Parquet file, or a column of lists. Here the texts say little and made-up
-# vectors say much; with a sentence encoder of your own, pass `model.encode(texts)`.
+# `embeddings` takes an array, a `.npy` or Parquet file, or a column of lists. Here the texts carry little
+# information and the simulated vectors a lot; with your own sentence encoder, pass `model.encode(texts)`.
 
 # %%
 import matplotlib.pyplot as plt

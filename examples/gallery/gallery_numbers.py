@@ -13,7 +13,7 @@ X = rng.normal(2.0 * np.eye(3, 6)[true], 1.0)
 y = np.where(rng.random(900) < 0.2, (true + 1) % 3, true)
 
 # %% [markdown]
-# Each class is mistaken for the next one, and the fit finds that out. The mislabeling matrix is `[observed, true]`:
+# Each class is mistaken for the next one, and the fit detects this. The mislabeling matrix is `[observed, true]`:
 
 # %%
 model = GaussianINB().fit(X, y)

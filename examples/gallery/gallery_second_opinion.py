@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Two columns of labels: people and rules
 #
-# A second column of labels is one more labeler with mistakes of its own. Where the two disagree, the columns decide
-# whom to believe.
+# A second column of labels is treated as one more labeler, with its own mistakes. Where the two disagree, the other
+# columns decide which label is more probable.
 
 # %%
 import matplotlib.pyplot as plt

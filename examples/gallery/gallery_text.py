@@ -14,7 +14,7 @@ found = noisybayes.audit(table, label="label", text="message")
 print(found)
 
 # %% [markdown]
-# The most suspicious rows, and the words that speak against the label of the first one:
+# The most suspicious rows, and the words that count against the label of the first one:
 
 # %%
 print(found.suspects[["given", "suggested", "p_wrong"]].head())

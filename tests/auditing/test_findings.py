@@ -21,8 +21,8 @@ LABELS = {
 }
 RULES = [{}, {"precision": 0.7}, {"budget": 40}, {"budget": 10_000}]
 LEARNED_FROM = (
-    "The rows were scored by a model that may have learned from their own labels (they were not part of its robust "
-    "fit): P(wrong) may be too low."
+    "The rows were scored by a model that may have been trained on their labels (they were not part of its robust "
+    "fit), so P(wrong) may be too low."
 )
 
 
@@ -149,7 +149,7 @@ def test_rows_of_another_fit_must_be_said_to_be_new(wrong):
     with pytest.raises(ValueError) as refused:  # noqa: PT011
         audit(model, X, y)
     assert str(refused.value) == (
-        "these are not the labels that the model was fitted to; for rows that are new to it pass new_rows=True"
+        "these are not the labels that the model was fitted on; pass new_rows=True for rows that are new to it"
     )
     assert len(audit(model, X, y, new_rows=True).table) == len(y)
 
@@ -176,7 +176,7 @@ def test_there_is_no_evidence_against_a_label_that_is_missing():
     model, X, y, _ = fitted()
     found = quick(model, X, y)
     assert [why.row for why in found.evidence([1, 2])] == [1, 2]
-    with pytest.raises(ValueError, match="row 25 has no label to question; leave it out"):
+    with pytest.raises(ValueError, match="row 25 has no label, so there is nothing to explain; leave it out"):
         found.evidence([1, 25])
 
 
@@ -242,7 +242,7 @@ def test_columns_that_say_nothing_are_told():
     X, y = (rng.random((400, 10)) < 0.5).astype(float), rng.integers(3, size=400)
     assert quick(BernoulliINB().fit(X, y), X, y).warnings[0] == (
         "The columns explain only 0 % of the differences between labels: suspects are hardly better than guesses. "
-        "Add columns that tell the classes apart."
+        "Add columns that distinguish the classes."
     )
 
 
@@ -262,7 +262,7 @@ def test_classes_that_may_not_be_those_of_the_labels_are_told():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"precision": 0.5, "budget": 3}, "precision and budget exclude each other; give one of them"),
+        ({"precision": 0.5, "budget": 3}, "precision and budget are mutually exclusive; give only one of them"),
         ({"precision": 7}, "precision must be above 0 and at most 1, got 7"),
         ({"budget": -3}, "budget must be a whole number of at least 0, got -3"),
     ],
@@ -276,7 +276,7 @@ def test_stages_are_told_and_a_seed_repeats_the_numbers():
     model, X, y, _ = fitted("strings of numpy")
     stages = []
     one, same = (examine(model, X, y, draws=3, random_state=4, progress=stages.append) for _ in range(2))
-    assert stages == 2 * ["judging the rows", "finding intervals", "estimating the cost"]
+    assert stages == 2 * ["scoring the rows", "computing intervals", "estimating the cost"]
     pd.testing.assert_frame_equal(one.table, same.table)
     assert one.impact == same.impact
 

@@ -122,7 +122,7 @@ def test_rules_say_what_they_mean(rule, name, text):
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        (Rule(0.5, 10), "precision and budget exclude each other; give one of them"),
+        (Rule(0.5, 10), "precision and budget are mutually exclusive; give only one of them"),
         (Rule(0.0), "precision must be above 0 and at most 1, got 0.0"),
         (Rule(1.5), "precision must be above 0 and at most 1, got 1.5"),
         (Rule(float("nan")), "precision must be above 0 and at most 1, got nan"),

@@ -96,12 +96,12 @@ def test_the_order_of_rows_and_the_names_of_its_values_do_not_matter():
 
 
 def test_a_copy_is_refused_and_a_near_copy_warned_about():
-    with pytest.raises(InputError, match="the column 'rules' repeats the label in every row; a copy is not an opinion"):
+    with pytest.raises(InputError, match="the column 'rules' repeats the label in every row; a copy is not an"):
         found(NAMES[GIVEN].tolist())
     nearly = GIVEN.copy()
     nearly[:3] = (nearly[:3] + 1) % 3
     result = found(NAMES[nearly].tolist())
-    assert any("repeats 99.5 % of the labels: if it was made from them" in warning for warning in result.warnings)
+    assert any("repeats 99.5 % of the labels. If it was derived from them" in warning for warning in result.warnings)
 
 
 @pytest.mark.parametrize(

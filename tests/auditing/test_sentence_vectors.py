@@ -123,7 +123,7 @@ FRAME = pl.DataFrame({"text": ["a b", "c d"] * 20, "label": ["x", "y"] * 20, "n"
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        ({"text": "text", "embeddings": np.ones((40, 2))}, "embed= and embeddings= exclude each other"),
+        ({"text": "text", "embeddings": np.ones((40, 2))}, "embed= and embeddings= are mutually exclusive"),
         ({"numeric": "n"}, "needs a column of text"),
         ({"text": "text", "memory": "1GB"}, "needs all rows in memory, on one machine"),
     ],

@@ -76,7 +76,7 @@ def test_predictions_that_do_not_fit_are_refused():
     found = audit(BernoulliINB().fit(X, y), X, y)
     with pytest.raises(ValueError, match=r"y_pred has the shape \(3,\), but the audit has 600 rows"):
         true_accuracy(predicted[:3], found)
-    with pytest.raises(ValueError, match="row 1: the prediction 7 is none of the labels"):
+    with pytest.raises(ValueError, match="row 1: the prediction 7 is not one of the labels"):
         true_accuracy(np.full(600, 7), found)
 
 

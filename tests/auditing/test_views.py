@@ -125,9 +125,9 @@ def test_given_probabilities_join_or_stand_alone(tmp_path: Path) -> None:
 def test_probabilities_that_know_the_labels_are_doubted() -> None:
     P = np.eye(3)[np.searchsorted(NAMES, FRAME["label"].to_numpy())] * 0.85 + 0.05
     found = audit(FRAME, label="label", pred_probs=P)
-    assert any("may come from a model trained on these very labels" in warning for warning in found.warnings)
+    assert any("may come from a model trained on the same labels" in warning for warning in found.warnings)
     assert not any(
-        "very labels" in warning for warning in audit(FRAME, label="label", pred_probs=probabilities()).warnings
+        "same labels" in warning for warning in audit(FRAME, label="label", pred_probs=probabilities()).warnings
     )
 
 
@@ -170,20 +170,20 @@ def broken(row: int, value: float) -> np.ndarray[Any, Any]:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"pred_probs": broken(4, 0.9)}, "row 5 of pred_probs sums to 1.57, not to 1"),
-        ({"pred_probs": broken(4, -0.5)}, "row 5 of pred_probs holds a negative number"),
-        ({"pred_probs": broken(4, np.nan)}, "row 5 of pred_probs holds a value that is not a finite number"),
+        ({"pred_probs": broken(4, 0.9)}, "row 5 of pred_probs sums to 1.57, not 1"),
+        ({"pred_probs": broken(4, -0.5)}, "row 5 of pred_probs contains a negative number"),
+        ({"pred_probs": broken(4, np.nan)}, "row 5 of pred_probs contains a value that is not a finite number"),
         ({"pred_probs": np.ones((240, 2)) / 2}, r"shape \(240, 2\), but there are 240 rows and 3 classes"),
         ({"pred_probs": np.ones((10, 3)) / 3}, r"shape \(10, 3\), but there are 240 rows and 3 classes"),
-        ({"pred_probs": [["x"] * 3] * 240}, "pred_probs holds values that are not numbers"),
+        ({"pred_probs": [["x"] * 3] * 240}, "pred_probs contains values that are not numbers"),
         ({"pred_probs": pl.DataFrame({"bus": [1.0] * 240})}, "pred_probs has no column 'car'"),
-        ({"embeddings": np.full((240, 2), np.nan)}, "row 1 of embeddings holds a value that is not a finite number"),
-        ({"embeddings": [[1.0, 2.0]] * 239 + [[1.0]]}, "embeddings holds vectors of unequal length"),
+        ({"embeddings": np.full((240, 2), np.nan)}, "row 1 of embeddings contains a value that is not a finite number"),
+        ({"embeddings": [[1.0, 2.0]] * 239 + [[1.0]]}, "embeddings contains vectors of different lengths"),
         ({"embeddings": np.ones((3, 2))}, r"embeddings has the shape \(3, 2\), but 240 rows need one vector each"),
-        ({"embeddings": "a"}, "the column 'a' holds no lists of numbers"),
+        ({"embeddings": "a"}, "the column 'a' has no lists of numbers"),
         ({"estimator": RidgeClassifier()}, "the estimator RidgeClassifier has no predict_proba"),
         ({"views": ("forest",)}, "there is no view 'forest'; choose from auto, naive-bayes, linear"),
-        ({"views": ()}, "no view is named"),
+        ({"views": ()}, "views is empty"),
         ({"views": ("pred-probs",)}, "the view 'pred-probs' needs pred_probs="),
         ({"views": ("trees",), "memory": "1GB"}, "the view 'trees' needs all rows in memory"),
     ],
@@ -195,7 +195,7 @@ def test_what_cannot_be_used_is_refused_in_one_sentence(arguments: dict[str, Any
 
 def test_vectors_of_unequal_length_in_a_column_are_named() -> None:
     frame = FRAME.with_columns(v=pl.Series([[1.0, 2.0]] * 7 + [[1.0]] + [[1.0, 2.0]] * 232))
-    with pytest.raises(InputError, match="row 8 of the column 'v' has a vector of 1 numbers, and row 1 one of 2"):
+    with pytest.raises(InputError, match="row 8 of the column 'v' has a vector of 1 numbers, but row 1 has 2"):
         audit(frame, label="label", embeddings="v")
 
 

@@ -128,15 +128,15 @@ def test_replies_may_be_changed_after_training_but_not_features(tmp_path):
         "[other_question, first]", "[other_question, start]"
     )
     (folder / "bot.yaml").write_text(renamed, encoding="utf-8")
-    with pytest.raises(InputError, match="are not those of its model; train the bot again"):
+    with pytest.raises(InputError, match="do not match the model; train the bot again"):
         load_bot(folder)
 
 
 def test_folders_that_hold_no_bot(tmp_path):
-    with pytest.raises(InputError, match="holds no bot; make one with `noisybayes bot train"):
+    with pytest.raises(InputError, match="train one with `noisybayes bot train"):
         load_bot(tmp_path)
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(InputError, match="holds other things than a bot"):
+    with pytest.raises(InputError, match="contains other files than those of a bot"):
         demo().save(tmp_path)
     assert (tmp_path / "notes.txt").read_text() == "mine"
     demo().save(tmp_path / "bot")
@@ -178,10 +178,10 @@ def test_columns_that_are_missing():
     config, frame = read_config(SHOP), pd.DataFrame({"dialog": [1], "position": [1], "messages": ["rye"]})
     with pytest.raises(InputError, match="no column 'message' for the message; did you mean 'messages'?"):
         train(config, frame)
-    with pytest.raises(InputError, match="no column 'label' with labels to learn from"):
+    with pytest.raises(InputError, match="there is no label column 'label'"):
         train(config, frame.rename(columns={"messages": "message"}))
     tokens = replace(config, columns=replace(config.columns, tokens=True))
-    with pytest.raises(InputError, match="row 1: the column 'message' holds 'rye', which is no list of words"):
+    with pytest.raises(InputError, match="row 1: the column 'message' has 'rye', which is not a Python list of words"):
         train(tokens, frame.rename(columns={"messages": "message"}).assign(label="price"))
 
 

@@ -50,7 +50,7 @@ def test_the_row_with_the_most_keys_speaks():
             "bread,coins\nrye,3\n",
             "prices.csv, line 2, bread: the configuration has no bread 'rye'",
         ),
-        ("bread,coins,coins\n", "prices.csv, line 1: the column 'coins' stands here twice; remove one of them"),
+        ("bread,coins,coins\n", "prices.csv, line 1: the column 'coins' occurs twice; remove one of them"),
         ("bread,two words\n", "prices.csv, line 1: the column 'two words' is not a name"),
         ("bread,coins\nbaguette,1\nBaguette,2\n", "prices.csv, line 3: the same keys as in line 2; remove one of them"),
     ],
@@ -70,7 +70,7 @@ def test_an_unknown_field_is_an_error_with_line_and_key(tmp_path):
         "did you mean 'coins'?"
     )
     (tmp_path / "prices.csv").unlink()
-    with pytest.raises(InputError, match="there is no catalogue .*prices.csv; put it beside the configuration"):
+    with pytest.raises(InputError, match="there is no catalogue .*prices.csv; put it next to the configuration"):
         catalogue_of(config, tmp_path)
 
 
@@ -98,7 +98,7 @@ def test_replies_follow_the_catalogue_without_a_restart(tmp_path, monkeypatch):
     assert say(bot, "how much?", "rye", "sliced").reply == "rye bread in slices: 50 coins"
     (tmp_path / "prices.csv").write_text("bread,cut\nrye bread,sliced\n", encoding="utf-8")
     assert say(bot, "how much?", "rye", "sliced").reply == "rye bread in slices: 50 coins"  # the last that was right
-    assert bot.live.problem == "the column 'coins' is gone, which replies use; put it back"
+    assert bot.live.problem == "the column 'coins' is missing, but replies use it; put it back"
     os.utime(tmp_path / "prices.csv")
 
 
@@ -188,7 +188,7 @@ def test_an_unknown_field_of_a_database_is_an_error_with_line_and_key(tmp_path):
         catalogue_of(config, tmp_path)
     assert str(caught.value) == (
         "shop.yaml, line 31, categories.price.reply: {coins} is neither a slot nor a column of the catalogue; "
-        "possible are bread, cut"
+        "the options are bread, cut"
     )
 
 

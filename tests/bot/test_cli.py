@@ -87,8 +87,8 @@ def test_columns_can_be_named_by_options():
         (["train", DEMO_DIALOGS, "--config", "cars_zh", "--out", "x"], "there is no column '对话编号' for the dialog"),
         (["train", DEMO_DIALOGS, "--config", "nothing.yaml", "--out", "x"], "there is no file 'nothing.yaml'"),
         (["train", "nothing.csv", "--out", "x"], "nothing.csv"),
-        (["chat", "nothing"], "nothing holds no bot"),
-        (["evaluate", DEMO_DIALOGS, "--label", "labels"], "no column 'labels' with labels to learn from"),
+        (["chat", "nothing"], "there is no bot in nothing"),
+        (["evaluate", DEMO_DIALOGS, "--label", "labels"], "there is no label column 'labels'"),
     ],
 )
 def test_one_sentence_for_what_people_can_put_right(arguments, message):

@@ -48,7 +48,7 @@ def test_the_shipped_configurations_have_the_papers_features_and_categories(name
         ("language: en", "language: !!python/name:os.system x", "line 2, language: must be text, got"),
         ("threshold: 0.5", "threshold: 1.5", "line 3, threshold: must be a number from 0 to 1, got '1.5'"),
         ("threshold: 0.5", "threshold: high", "line 3, threshold: must be a number from 0 to 1, got 'high'"),
-        ("threshold: 0.5", "title: again", "line 3: the key 'title' stands here twice; remove one of them"),
+        ("threshold: 0.5", "title: again", "line 3: the key 'title' occurs twice; remove one of them"),
         ("[sliced]", "[]", "line 9, words.sliced: a dictionary needs at least one word"),
         ("/cost[s]?/", "/cost[/", "line 8, words.price: '/cost[/' is not a valid regular expression"),
         ("/cost[s]?/", "/x*/", "line 8, words.price: '/x*/' matches the empty text"),
@@ -69,12 +69,16 @@ def test_the_shipped_configurations_have_the_papers_features_and_categories(name
             "take: breads",
             "line 12, slots.bread.take: there is no dictionary 'breads'; did you mean 'bread'?",
         ),
-        ("take: bread}", "take: bread, values: {}}", "line 12, slots.bread: a slot has either take"),
-        ("asks: bread", "asks: car", "line 32, categories.which.asks: there is no slot 'car'; possible are bread, cut"),
+        ("take: bread}", "take: bread, values: {}}", "line 12, slots.bread: a slot needs either take"),
+        (
+            "asks: bread",
+            "asks: car",
+            "line 32, categories.which.asks: there is no slot 'car'; the options are bread, cut",
+        ),
         (
             "Noted: {bread}",
             "Noted: {car}",
-            "line 32, categories.which.reply: {car} is not a slot; possible are bread, cut",
+            "line 32, categories.which.reply: {car} is not a slot; the slots are bread, cut",
         ),
         (
             "{none: [asks_price, order]}",
@@ -82,16 +86,20 @@ def test_the_shipped_configurations_have_the_papers_features_and_categories(name
             "line 29, features.quiet.when: must be a condition, got a list",
         ),
         ("{only: [bread, sliced, whole]}", "quiet", "this depends on itself (order -> quiet -> asks_price -> order)"),
-        ("  order:", "  price:", "line 22, rules.price: the name 'price' already means a dictionary, a rule or a fact"),
+        (
+            "  order:",
+            "  price:",
+            "line 22, rules.price: the name 'price' is already used by a dictionary, a rule or a fact",
+        ),
         (
             "label: 3",
             "label: price",
-            "line 33, categories.thanks: the label 'price' already means the category 'price'",
+            "line 33, categories.thanks: the label 'price' is already used by 'price'",
         ),
         ("  order:", "  2nd:", "line 22, rules.2nd: '2nd' is not a valid name"),
         ("title: Bakery", "title: *name", "line 1: references (*name) are not allowed; write the value out"),
         ("title: Bakery", "title: [", "this is not valid YAML"),
-        ("title: Bakery", "title: " + "[" * 40 + "]" * 40, "line 1: lists and mappings stand more than 30 deep"),
+        ("title: Bakery", "title: " + "[" * 40 + "]" * 40, "line 1: nested more than 30 levels deep"),
     ],
 )
 def test_errors_name_line_and_key(old, new, message):

@@ -122,7 +122,7 @@ def test_an_unknown_meaning_in_a_condition_is_an_error_with_its_line(tmp_path):
 def test_a_missing_file_of_examples_is_told(tmp_path):
     _shop(tmp_path)
     (tmp_path / "bakery_examples.csv").unlink()
-    with pytest.raises(ValueError, match=r"there are no examples .*bakery_examples\.csv; put them beside"):
+    with pytest.raises(ValueError, match=r"there is no example file .*bakery_examples\.csv; put it next to"):
         load_config(tmp_path / "bakery.yaml")
 
 
@@ -141,7 +141,7 @@ def test_a_bot_of_other_meanings_is_refused(tmp_path):
     demo().save(tmp_path / "bot")
     file = tmp_path / "bot" / "bot.yaml"
     file.write_text(file.read_text().replace("order, anger, contact_details", "order, contact_details, anger"))
-    with pytest.raises(ValueError, match="are not those of its model; train the bot again"):
+    with pytest.raises(ValueError, match="do not match the model; train the bot again"):
         load_bot(tmp_path / "bot")
 
 

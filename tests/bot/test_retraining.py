@@ -55,11 +55,11 @@ def test_what_people_said_is_learned_and_compared_on_dialogs_of_neither_part(fol
 
 
 def test_nothing_to_learn_from_or_to_go_back_to(folder):
-    with pytest.raises(InputError, match="no message has got a label yet; label some on the page Learn"):
+    with pytest.raises(InputError, match="no message has a label yet; label some on the Learn page"):
         compare(load_bot(folder), table(), chats(None))
     with pytest.raises(InputError, match="the stored label 'hello' is not a category of the bot"):
         compare(load_bot(folder), table(), chats("hello"))
-    with pytest.raises(InputError, match=r"there is no .*shop.previous to go back to; nothing was retrained yet"):
+    with pytest.raises(InputError, match=r"there is no .*shop.previous to restore; the bot has not been retrained yet"):
         switch_back(folder)
 
 

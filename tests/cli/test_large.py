@@ -147,7 +147,7 @@ def test_a_killed_run_goes_on_with_the_identical_result(many_messages, tmp_path)
     again = run("audit", many_messages, *options, "--out", tmp_path / "cut")
     assert (again.exit_code, "--resume" in again.output) == (2, True)
     other = run("audit", many_messages, *options, "--seed", 1, "--out", tmp_path / "cut", "--resume")
-    assert (other.exit_code, "another seed" in other.output) == (2, True)
+    assert (other.exit_code, "a different seed" in other.output) == (2, True)
 
     resumed = start("audit", many_messages, *options, "--out", tmp_path / "cut", "--resume")
     assert resumed.wait() == 0, resumed.stderr.read()
@@ -161,7 +161,7 @@ def test_a_killed_run_goes_on_with_the_identical_result(many_messages, tmp_path)
     ("options", "told"),
     [
         (["--memory", "100MB"], "raise --memory to "),
-        (["--memory", "much"], "'much' is not a size; write 500MB or 2GB"),
+        (["--memory", "much"], "invalid size 'much'; write 500MB or 2GB"),
         (["--resume"], "there is nothing to resume"),
     ],
 )

@@ -83,7 +83,7 @@ def test_without_a_terminal_stages_go_to_standard_error(tmp_path):
     table().write_csv(file)
     loud = CliRunner().invoke(app, ["audit", str(file)])
     assert loud.exit_code == 0
-    assert "reading...\nmaking features...\nfitting...\n" in loud.stderr
+    assert "reading...\nbuilding features...\nfitting...\n" in loud.stderr
     assert "reading..." not in loud.stdout
     assert CliRunner().invoke(app, ["audit", str(file), "--quiet"]).stderr == ""
 

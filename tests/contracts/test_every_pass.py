@@ -137,8 +137,8 @@ def test_an_engine_that_cannot_be_used_is_refused():
         with pytest.raises(ValueError) as refused:  # noqa: PT011
             audit(model, DATA.X[:200], DATA.y[:200], **option)
         assert str(refused.value) == (
-            "engine, scheduler, memory, families and mislabel are for tables; a fitted classifier is audited as it was "
-            "made: BernoulliINB(engine=...)"
+            "engine, scheduler, memory, families and mislabel are for tables; set them when you create the "
+            "classifier: BernoulliINB(engine=...)"
         )
     with pytest.raises(TypeError, match="unexpected keyword argument 'engine'"):
         MislabelClassifier(engine=CountingEngine())

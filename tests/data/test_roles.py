@@ -248,7 +248,8 @@ def test_a_verified_label_must_be_a_label():
     given = labels("a", "a", "b")
     assert check_labels(given, roles(verified="v"), labels(None, "a", "b"))
     assert refusal(check_labels, given, roles(verified="v"), labels(None, "c", None)) == (
-        "row 2: the verified label 'c' in the column 'v' is none of the labels ('a', 'b'); correct it or leave it empty"
+        "row 2: the verified label 'c' in the column 'v' is not one of the labels ('a', 'b'); correct it or leave it "
+        "empty"
     )
 
 

@@ -160,7 +160,7 @@ def test_without_javascript_the_first_rows_are_there(show):
 
 def test_the_empty_page_is_quiet(show):
     page = show(example_summary(n_suspects=0))
-    assert "Nothing to review" in page.locator("#suspects").inner_text()
+    assert "nothing to review" in page.locator("#suspects").inner_text()
 
 
 def test_the_report_of_a_real_audit_opens(show):

@@ -19,10 +19,10 @@ def titles(svg: str) -> list[str]:
 def test_the_heat_map_names_true_and_given_the_right_way_round():
     svg = charts.heat_map(["a", "b"], [[0.9, 0.3], [0.1, 0.7]], [[0.8, 0.2], [0.05, 0.6]], [[1, 0.4], [0.2, 0.8]])
     assert titles(svg) == [
-        "truly a: 90.0 % (80.0 to 100.0 %) were labeled right",
+        "truly a: 90.0 % (80.0 to 100.0 %) were labeled correctly",
         "truly b, given a: 30.0 % (20.0 to 40.0 %)",
         "truly a, given b: 10.0 % (5.0 to 20.0 %)",
-        "truly b: 70.0 % (60.0 to 80.0 %) were labeled right",
+        "truly b: 70.0 % (60.0 to 80.0 %) were labeled correctly",
     ]
 
 

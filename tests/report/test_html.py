@@ -110,7 +110,7 @@ def test_missing_parts_are_left_out():
     for row in summary["by_class"]:
         row["wrong"].update(low=None, high=None)
     text = Page(render_html(summary)).text
-    for words in ("Cost in accuracy", "How many to review", "Convergence", "To repeat", "Notes on reading", "note"):
+    for words in ("Cost in accuracy", "How many to review", "Convergence", "To repeat", "Notes from reading", "note"):
         assert words not in text, words
 
 

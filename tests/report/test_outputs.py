@@ -102,7 +102,7 @@ def test_other_things_are_not_touched(tmp_path):
         (folder / name).write_text("mine")
     with pytest.raises(InputError) as refused:
         audited().save(folder)
-    assert str(refused.value) == f"{folder} holds other things (b, c, d); choose a new folder"
+    assert str(refused.value) == f"{folder} contains other files (b, c, d); choose a new folder"
     assert set(content(folder).values()) == {b"mine"}
     file = tmp_path / "file"
     file.write_text("mine")
@@ -220,7 +220,7 @@ def test_a_damaged_model_is_refused(file, damage, reason, tmp_path):
     damage(folder / file)
     with pytest.raises(InputError) as refused:
         load_model(folder)
-    start = f"the model in {folder} is damaged or of another version: "
+    start = f"the model in {folder} is damaged or from another version: "
     assert str(refused.value).startswith(start + reason)
     assert "\n" not in str(refused.value)
 

@@ -212,7 +212,7 @@ def test_stages_are_told():
     stages = []
     audit(table(), progress=stages.append)
     assert stages == [
-        "reading", "making features", "fitting", "judging the rows", "finding intervals", "estimating the cost"
+        "reading", "building features", "fitting", "scoring the rows", "computing intervals", "estimating the cost"
     ]  # fmt: skip
 
 
@@ -224,12 +224,12 @@ def test_stages_are_told():
         (
             lambda: (BernoulliINB(),),
             ValueError,
-            "audit of a fitted classifier needs the rows too: audit(model, X, y)",
+            "auditing a fitted classifier needs the rows too: audit(model, X, y)",
         ),
         (
             lambda: (table(), np.zeros((120, 1)), np.zeros(120)),
             ValueError,
-            "X and y go with a fitted classifier; of a table name the columns: audit(frame, label=...)",
+            "X and y are for a fitted classifier; for a table, name the columns: audit(frame, label=...)",
         ),
         (
             lambda: (pd.DataFrame([[1, 2]], columns=["a", "a"]),),

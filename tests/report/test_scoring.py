@@ -272,7 +272,7 @@ def test_a_model_that_is_missing_or_damaged_is_refused_at_once(folder, tmp_path)
     copied = tmp_path / "model"
     shutil.copytree(folder / "model", copied)
     (copied / "recipe.json").write_text("{")
-    with pytest.raises(InputError, match="^the model in .* is damaged or of another version"):
+    with pytest.raises(InputError, match="^the model in .* is damaged or from another version"):
         noisybayes.scorer(copied)
 
 

@@ -203,7 +203,7 @@ def refusals(path, roles, folder, settings=None, rows=7):
     [
         ("price", "dear", "numeric", "row 34: 'dear' in the column 'price' is not a number"),
         ("urgent", "soon", "binary", "row 34: 'soon' in the column 'urgent' is neither yes nor no"),
-        ("checked", "z", None, "row 34: the verified label 'z' in the column 'checked' is none of the labels"),
+        ("checked", "z", None, "row 34: the verified label 'z' in the column 'checked' is not one of the labels"),
     ],
 )
 def test_a_bad_cell_late_in_the_file(tmp_path, column, value, role, said):

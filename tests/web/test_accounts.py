@@ -35,7 +35,7 @@ def test_roles(desk):
     body = {"position": row["position"], "label": row["suggested"]}
     refused = client.post(f"/api/tables/{table}/verdicts", json=body, headers=bearer(tokens["viewer"]))
     assert refused.status_code == 403
-    assert refused.json() == {"detail": "this needs the role reviewer; viewer-ann is viewer"}
+    assert refused.json() == {"detail": "this requires the role reviewer; viewer-ann has the role viewer"}
     given = client.post(f"/api/tables/{table}/verdicts", json=body, headers=bearer(tokens["reviewer"]))
     assert given.status_code == 201
     assert given.json()["reviewer"] == "reviewer-ann"
@@ -50,7 +50,7 @@ def test_nobody_reviews_under_the_name_of_another(desk):
     as_bob = bearer(tokens["reviewer"]) | {"X-Reviewer": "bob"}
     refused = client.post(f"/api/tables/{table}/verdicts", json=body, headers=as_bob)
     assert refused.status_code == 403
-    assert refused.json() == {"detail": "this token belongs to reviewer-ann, who cannot give verdicts as bob"}
+    assert refused.json() == {"detail": "this token belongs to reviewer-ann and cannot be used to give verdicts as bob"}
 
 
 def test_admins_undo_verdicts_of_others(desk):
@@ -61,7 +61,7 @@ def test_admins_undo_verdicts_of_others(desk):
     undo = f"/api/tables/{table}/undo"
     assert client.post(undo, headers=bearer(tokens["reviewer"])).json() is None  # none of one's own
     refused = client.post(undo, params={"of": "bob"}, headers=bearer(tokens["reviewer"]))
-    assert (refused.status_code, refused.json()["detail"]) == (403, "only an admin can take back verdicts of bob")
+    assert (refused.status_code, refused.json()["detail"]) == (403, "only an admin can undo the verdicts of bob")
     undone = client.post(undo, params={"of": "bob"}, headers=bearer(tokens["admin"]))
     assert (undone.status_code, undone.json()["reviewer"]) == (200, "bob")
 
@@ -70,7 +70,7 @@ def test_a_stolen_cookie_is_worth_nothing_after_logout(desk):
     client, _, tokens = desk
     assert client.post("/login", data=form(client, "/login", token=tokens["reviewer"])).status_code == 303
     stolen = client.cookies["noisybayes_session"]
-    assert "You are <b>reviewer-ann</b>" in client.get("/").text
+    assert "Reviewing as <b>reviewer-ann</b>" in client.get("/").text
     client.post("/logout", data=form(client, "/"))
     client.cookies.set("noisybayes_session", stolen)
     assert client.get("/").status_code == 303
@@ -120,7 +120,7 @@ def test_accounts_on_the_command_line(tmp_path):
     assert run("list").output == "reviewer  ann\n"
     again = run("add", "ann")
     assert again.exit_code != 0
-    assert "there is an account 'ann' already" in again.output
+    assert "the account 'ann' already exists" in again.output
     assert run("remove", "ann").exit_code == 0
     assert run("list").output == ""
     assert "there is no account 'ann'" in run("remove", "ann").output

@@ -64,7 +64,7 @@ def test_what_two_people_answer_at_once_is_said_once(page, server):
     send(server, "I will call my lawyer", "bob", "bob 2")
     page.fill("textarea[name=reply]", "too late")
     page.click("button:has-text('Send')")
-    expect(page.locator("text=or has a new message; read it again")).to_be_visible()
+    expect(page.locator("text=or it has a new message; read it again")).to_be_visible()
 
 
 def test_leads_are_masked_on_the_page_and_whole_in_the_export(page, server):

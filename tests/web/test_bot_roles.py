@@ -90,7 +90,10 @@ def test_who_is_let_in(asked, role):
     for (method, path), least in LEAST.items():
         if method != "DELETE":  # the lead is for the other roles too
             answer = ask(asked, role, method, path)
-            refused = answer.status_code == 403 and f"this needs the role {least}; {role} is {role}" in answer.text
+            refused = (
+                answer.status_code == 403
+                and f"this requires the role {least}; {role} has the role {role}" in answer.text
+            )
             assert refused == (ROLES.index(role) < ROLES.index(least)), (method, path, answer.text)
     removed = ask(asked, role, "DELETE", "/api/leads/{lead_id}").status_code
     assert removed == (204 if role == "admin" else 403)

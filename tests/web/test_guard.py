@@ -27,7 +27,7 @@ def guarded(tmp_path):
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.5", "::", "example.com"])
 def test_other_addresses_need_a_token(host):
-    with pytest.raises(InputError, match="needs a token"):
+    with pytest.raises(InputError, match="a token is required"):
         Settings(host=host)
     with pytest.raises(InputError, match="16 characters"):
         Settings(host=host, token="short")
@@ -162,7 +162,7 @@ def test_other_encodings():
 def test_an_origin_that_is_no_address(client, origin):
     answer = client.post("/api/chat/x", json={"message": "a"}, headers={"Origin": origin})
     assert answer.status_code == 400
-    assert answer.json() == {"detail": "the header Origin is not an address"}
+    assert answer.json() == {"detail": "the header Origin is not a valid URL"}
     assert answer.headers["x-frame-options"] == "DENY"
 
 

@@ -143,11 +143,11 @@ def test_an_answer_to_what_the_customer_has_changed_meanwhile_is_refused(asked):
     path = f"/api/handovers/{waiting['id']}/answer"
     late = asked.post(path, json={"seen": waiting["ordinal"], "reply": "Sorry!"})
     assert (late.status_code, late.json()["detail"]) == (
-        409, "this dialog was answered by somebody else, or has a new message; read it again",
+        409, "somebody else has answered this dialog, or it has a new message; read it again",
     )  # fmt: skip
     unknown = asked.post(path, json={"seen": 2, "label": "sorrow"})
     assert unknown.status_code == 422
-    assert "'sorrow' is not a category of the bot 'shop'; possible are total_cost" in unknown.json()["detail"]
+    assert "'sorrow' is not a category of the bot 'shop'; it has total_cost" in unknown.json()["detail"]
 
 
 def test_unsure_messages_are_labeled_on_their_page(asked):
@@ -177,7 +177,7 @@ def test_bots_have_tokens_and_data_of_their_own(asked):
     assert asked.get("/api/bots").json() == ["shop", "garage"]
     refused = send(asked, "hello", bot="garage")
     assert (refused.status_code, refused.json()["detail"]) == (
-        401, "the bot 'garage' has a token of its own: send it as 'X-Bot-Token: TOKEN'",
+        401, "the bot 'garage' requires its token: send it as 'X-Bot-Token: TOKEN'",
     )  # fmt: skip
     mine = send(asked, "How much is a new Tarvo?", message_id="same").json()
     known = {"X-Bot-Token": "of the garage"}
@@ -189,14 +189,14 @@ def test_bots_have_tokens_and_data_of_their_own(asked):
     assert len(asked.get("/api/leads?bot=garage").json()) == 1
     missing = send(asked, "hello", bot="bakery")
     assert missing.status_code == 404
-    assert missing.json()["detail"] == "there is no bot 'bakery' on this server; there are: shop, garage"
+    assert missing.json()["detail"] == "there is no bot 'bakery' on this server; its bots are: shop, garage"
 
 
 @pytest.mark.parametrize(
     ("message", "status", "said"),
     [
         ("", 422, "the message is empty"),
-        ("x" * 2_001, 422, "the message has 2,001 characters; at most 2,000 are read"),
+        ("x" * 2_001, 422, "the message has 2,001 characters; the limit is 2,000"),
         ("x" * 1_100_000, 413, "the request is larger than 1 MB"),
         ("🚗🚗🚗", 201, None),
         ("Was kostet der Wagen denn so ungefähr?", 201, None),
@@ -212,14 +212,16 @@ def test_odd_messages_get_one_sentence_and_nothing_is_lost(asked, message, statu
 
 
 def test_keys():
-    with pytest.raises(InputError, match="they are stored encrypted: set NOISYBAYES_LEADS_KEY to a key, which"):
+    with pytest.raises(InputError, match="set NOISYBAYES_LEADS_KEY to it and keep it in a safe place"):
         key_from({})
-    with pytest.raises(InputError, match="NOISYBAYES_LEADS_KEY is not a key; make one with `noisybayes bot key`"):
+    with pytest.raises(
+        InputError, match="NOISYBAYES_LEADS_KEY is not a valid key; create one with `noisybayes bot key`"
+    ):
         key_from({"NOISYBAYES_LEADS_KEY": "short"})
     old, new = new_key(), new_key()
     stored = ContactKey(old).encrypt(PHONE)
     assert ContactKey(f"{new},{old}").decrypt(stored) == PHONE  # a key can be replaced
-    with pytest.raises(InputError, match="encrypted with another key; add that key to NOISYBAYES_LEADS_KEY"):
+    with pytest.raises(InputError, match="encrypted with another key; append that key to NOISYBAYES_LEADS_KEY"):
         ContactKey(new).decrypt(stored)
 
 

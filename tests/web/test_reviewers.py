@@ -44,8 +44,9 @@ def test_on_either_database(store):
     (pair,) = found.pairs
     assert (pair.reviewers, pair.n_rows, pair.agreement) == (("ada", "bo"), 2, 0.5)
     assert found.alpha is not None
-    assert "2 people have reviewed rows, 2 rows twice; there they agree in 50.0 % of the cases" in found.text.replace(
-        "\N{NO-BREAK SPACE}", " "
+    assert (
+        "2 people have reviewed rows. 2 rows were reviewed more than once, with 50.0 % agreement"
+        in found.text.replace("\N{NO-BREAK SPACE}", " ")
     )
 
 
@@ -72,7 +73,7 @@ def test_nobody_and_one_person(store):
 
 
 def test_api_and_pages(client, table):
-    assert "Nobody has reviewed" in client.get(f"/t/{table}/agreement").text
+    assert "No rows have been reviewed" in client.get(f"/t/{table}/agreement").text
     row = client.get(f"/api/tables/{table}/queue").json()[0]
     body = {"position": row["position"], "label": row["given"]}
     assert client.post(f"/api/tables/{table}/verdicts", json=body, headers=JSON | {"X-Reviewer": "ada"}).is_success
@@ -80,14 +81,14 @@ def test_api_and_pages(client, table):
     look = re.search(r'href="(/t/\d+/review\?row=\d+&amp;second=1)"', page)[1].replace("&amp;", "&")
     second = client.get(look).text
     assert "A second look" in second
-    assert "Verdict of ada" not in second
+    assert "Verdict by ada" not in second
     seen = re.search(r'name="seen" value="(\d+)"', second)[1]
     fields = form(client, "/", position=row["position"], seen=seen, label=row["suggested"], back="agreement")
     done = client.post(f"/t/{table}/verdict", data=fields)
     assert done.headers["location"] == f"/t/{table}/agreement"
     page = client.get(f"/t/{table}/agreement").text
     assert "second=1" not in page  # nothing is left that one person alone has seen
-    assert "Pair by pair" in page
+    assert "By pair" in page
     assert "Who reviewed what" in client.get(f"/t/{table}").text
     found = client.get(f"/api/tables/{table}/reviewers").json()
     assert found["n_shared"] == 1

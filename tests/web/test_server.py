@@ -66,7 +66,7 @@ def test_a_killed_server_has_lost_no_verdict(tmp_path, fitted):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--host", "0.0.0.0"], "needs a token"),
+        (["--host", "0.0.0.0"], "a token is required"),
         (["--store", "oracle://x"], "oracle"),
         (["--bot", "nowhere"], "nowhere"),
     ],

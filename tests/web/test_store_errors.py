@@ -36,7 +36,7 @@ def test_a_locked_store_is_read_but_not_written(locked):
     answer = client.post(f"/api/tables/{table}/verdicts", json=body | {"label": labels[0]})
     assert answer.status_code == 503
     assert answer.headers["retry-after"] == "5"
-    assert "does not work: database is locked" in answer.json()["detail"]
+    assert "is not working: database is locked" in answer.json()["detail"]
     assert answer.headers["x-content-type-options"] == "nosniff"
     other.execute("ROLLBACK")
     assert client.post(f"/api/tables/{table}/verdicts", json=body | {"label": labels[0]}).status_code == 201
@@ -103,6 +103,6 @@ def test_a_postgresql_server_that_stops(cluster):
         store.probe()
         store.close()
         gone = Store(database.Database(url.rsplit("/", 1)[0] + "/nothing"))
-        with pytest.raises(Unavailable, match="does not work"):
+        with pytest.raises(Unavailable, match="is not working"):
             gone.tables()
         gone.close()

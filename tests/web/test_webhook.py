@@ -178,11 +178,13 @@ def test_what_waits_is_told_by_the_api_and_on_the_page_of_leads(tmp_path):
             (waiting,) = client.get("/api/bots/status").json()
             assert waiting.pop("again") is not None
             assert waiting == {
-                "bot": "shop", "events": 2, "dialogs": 1, "attempts": 1, "problem": "the webhook answered 503",
+                "bot": "shop", "events": 2, "dialogs": 1, "attempts": 1,
+                "problem": "the webhook responded with status 503",
                 "catalogue": "",
             }  # fmt: skip
-            told = "2 events of 1 dialog waiting for the webhook of shop: the webhook answered 503 (1 attempt)."
-            assert told in client.get("/leads").text
+            told = "2 events from 1 dialog waiting for the webhook of shop"
+            why = "the webhook responded with status 503 (1 attempt)."
+            assert f"{told}: {why}" in client.get("/leads").text
 
 
 def test_a_receiver_may_close_connections_that_were_idle(tmp_path):
@@ -236,7 +238,7 @@ def test_a_webhook_that_never_answers_loses_nothing(tmp_path, monkeypatch):
             wait_until(lambda: problem_of(store) != "")
             waiting = store.backlog()["shop"]
             assert (waiting.events, waiting.dialogs, waiting.attempts) == (1, 1, 1)
-            assert waiting.problem == "the webhook did not answer: timed out"
+            assert waiting.problem == "the webhook did not respond: timed out"
             assert waiting.again is not None
     with receiver() as (url, taken, _):  # a new server over the same store, when its time has come
         store = open_store(tmp_path)
@@ -261,15 +263,15 @@ def test_redirects_are_not_followed(tmp_path):
     with receiver(lambda n: 307) as (url, taken, _), at_work(tmp_path, url, pause=60) as (bot, store):
         bot.receive("shop", "1", "ann", "How much is a new Tarvo Sport?")
         wait_until(lambda: problem_of(store) != "")
-        assert problem_of(store) == "the webhook answered 307"
+        assert problem_of(store) == "the webhook responded with status 307"
         assert taken == []
 
 
 @pytest.mark.parametrize(
     ("url", "secret", "problem"),
     [
-        ("ftp://example.com", SECRET, "the webhook 'ftp://example.com' is not an address; write https://HOST/PATH"),
-        ("https://example.com/x", "short", "a webhook needs a secret of 16 characters or more to sign with"),
+        ("ftp://example.com", SECRET, "the webhook 'ftp://example.com' is not a valid URL; write https://HOST/PATH"),
+        ("https://example.com/x", "short", "a webhook needs a signing secret of at least 16 characters"),
     ],
 )
 def test_webhooks_that_cannot_work_are_refused(url, secret, problem):

@@ -1,4 +1,4 @@
-"""How far several labelers of the same rows agree."""
+"""Agreement between several labelers of the same rows."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from .several_labels import SeveralLabels
 
 
 def krippendorff_alpha(row: Sequence[int] | Array, label: Sequence[Any] | Array) -> float:
-    """Krippendorff's alpha of labels without an order: 1 is full agreement, 0 what chance would give.
+    """Krippendorff's alpha for nominal labels: 1 is perfect agreement, 0 is chance.
 
     Parameters
     ----------
     row, label : (m,)
-        The row of each label, and the label; rows with one label say nothing. nan if no row has two, or all labels are
-        the same.
+        The row of each label, and the label; rows with one label are ignored. The result is nan if no row has two
+        labels or all labels are the same.
     """
     _, row = np.unique(row, return_inverse=True)
     classes, label = np.unique(np.asarray(label).astype(str), return_inverse=True)
@@ -35,9 +35,9 @@ def krippendorff_alpha(row: Sequence[int] | Array, label: Sequence[Any] | Array)
 
 
 def cohen_kappa(one: Sequence[Any] | Array, other: Sequence[Any] | Array) -> float:
-    """Cohen's kappa of two labelers' labels (m,) of the same rows: 1 is full agreement, 0 what chance would give.
+    """Cohen's kappa of two labelers' labels (m,) of the same rows: 1 is perfect agreement, 0 is chance.
 
-    nan if both gave one and the same label throughout.
+    nan if both always gave the same single label.
     """
     classes, code = np.unique(np.asarray([*one, *other]).astype(str), return_inverse=True)
     table = np.zeros((len(classes), len(classes)))
@@ -50,7 +50,7 @@ def cohen_kappa(one: Sequence[Any] | Array, other: Sequence[Any] | Array) -> flo
 
 
 def share_agreeing(several: SeveralLabels, label: Array) -> tuple[Array, Array]:
-    """(n,) how many labels each row has, and the share of them that are `label` (n,) of the row; nan without any."""
+    """(n,) number of labels of each row, and the share of them that equal `label` (n,); nan if a row has none."""
     n_labels = np.bincount(several.row, minlength=len(label))
     same = np.bincount(several.row, weights=several.label == label[several.row], minlength=len(label))
     return n_labels, np.divide(same, n_labels, out=np.full(len(label), np.nan), where=n_labels > 0)

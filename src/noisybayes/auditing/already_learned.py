@@ -1,4 +1,4 @@
-"""A source of scores that has learned already, once: views, and evidence on single rows."""
+"""A source of scores that was learned once and is never relearned: views, and evidence on single rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labelers under numbers instead of their names, from the table on, so that no output can show one."""
+"""Replaces the names of labelers by numbers in the table itself, so that no output can show a name."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ..data.errors import InputError
 
 
 def without_names(frame: pl.DataFrame, columns: Mapping[str, Any]) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """The table and its columns by role, with labelers called "labeler 1", "labeler 2" and so on.
+    """The table and its columns by role, with labelers named "labeler 1", "labeler 2" and so on.
 
-    The numbers are in no order that would tell who it is, and the same for the same names.
+    The order of the numbers does not reveal anyone, and the same names always get the same numbers.
     """
     label, labeler = columns.get("label"), columns.get("labeler")
     if isinstance(label, list | tuple):
-        known = [name for name in label if name in frame.columns]  # others are complained about where columns are read
+        known = [name for name in label if name in frame.columns]  # missing columns are reported where columns are read
         codes = _codes(known)
         return frame.rename(codes), {**columns, "label": [codes.get(name, name) for name in label]}
     if labeler is None:

@@ -1,4 +1,4 @@
-"""Rows checked at random, given as an array beside a fitted classifier: the fit stays as it is."""
+"""Rows checked at random, given as an array with a fitted classifier; the fit is not changed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..estimators.latent import LatentLabelModel
 from ..robust.training_posterior import training_posterior
 from .judged import Judged, NoClass, RandomChecks, engine_of, judge_new_rows
 
-#: A true label: none of the classes fits, so the given label is wrong (unless a class has this name).
+#: True label of a row that belongs to none of the classes, so that its label is wrong (unless a class has this name).
 NO_CLASS = "no_class"
 # The code of `NO_CLASS` among codes of classes; -1 is a row that was not checked.
 _NONE = -2
@@ -22,7 +22,7 @@ _NONE = -2
 
 def with_checks(model: LatentLabelModel, judged: Judged, true: Any) -> Judged:
     """true : labels of the rows that were drawn at random and checked, None or nan elsewhere"""
-    # a list of numbers and "no_class" would become an array of texts
+    # a list of numbers and "no_class" would become an array of strings
     values = true if hasattr(true, "dtype") else np.array(true, dtype=object)
     labels = as_labels(values, "verified_random", judged.n_rows)
     codes = _codes(labels, judged.classes)
@@ -34,9 +34,9 @@ def with_checks(model: LatentLabelModel, judged: Judged, true: Any) -> Judged:
 
 
 def _codes(labels: Array, classes: Array) -> Array:
-    """(n,) codes of the true labels; -1 where there is none, -2 where no class fits."""
+    """(n,) codes of the true labels; -1 if there is none, -2 if the row belongs to none of the classes."""
     code_of = {NO_CLASS: _NONE, **{label: code for code, label in enumerate(classes.tolist())}}
-    # numbers beside "no_class" may have become texts: np.where(fits, true, "no_class")
+    # numbers may have become strings next to "no_class": np.where(fits, true, "no_class")
     by_text = {str(label): code for label, code in code_of.items()}
     codes = np.full(len(labels), -1)
     for row in np.flatnonzero(~is_missing(labels, np.nan)).tolist():
@@ -45,15 +45,15 @@ def _codes(labels: Array, classes: Array) -> Array:
         if code is None:
             names = ", ".join(map(repr, classes.tolist()[:12]))
             raise ValueError(
-                f"verified_random[{row}] is {label!r}, which is none of the labels ({names}); correct it, use None if "
-                f"the row was not checked, or {NO_CLASS!r} if none of them fits"
+                f"verified_random[{row}] is {label!r}, which is not one of the labels ({names}); correct it, use None "
+                f"if the row was not checked, or {NO_CLASS!r} if none of them applies"
             )
         codes[row] = code
     return codes
 
 
 def _without_class(model: LatentLabelModel, judged: Judged, rows: Array) -> Judged:
-    """Judged again, as if `rows` had no label: they belong to none of the classes."""
+    """Score the rows again as if `rows`, which belong to none of the classes, had no label."""
     if not len(rows):
         return judged
     assert judged.observed is not None

@@ -1,11 +1,11 @@
 """A weighted-likelihood bootstrap of the robust fit in one step.
 
-Every row gets a random weight (exponential, mean 1), by the hash of its number. A draw moves the sums that the fit is a
-maximum of in two ways: rows count otherwise, and scores learned from rows that count otherwise are others. Calibration
-and matrix take one Newton step (`one_step`) to where these sums lead.
+Every row gets a random weight (exponential, mean 1) from the hash of its number. A draw changes the sums that the fit
+maximises in two ways: rows have other weights, and scores learned with these weights differ. Calibration and matrix
+then take one Newton step (`one_step`) towards the maximum of the new sums.
 
-Draws that keep the scores of the fit are cheap, and those that learn their own are not: they take a pass over the rows,
-and parameters for every fold.
+Draws that keep the scores of the fit are cheap. Draws that relearn them are not: they need a pass over the rows and
+parameters for every fold.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from .one_step import Gradient, curvature, gradient, gradient_by_weights, step
 MANY_ROWS = 20_000
 # Rows of that sample.
 _FEW_ROWS = 10_000
-# Classes times draws that are learned at once: parameters of every fold take memory.
+# Classes times draws that are learned at once, since the parameters of every fold take memory.
 _COMPONENTS_AT_ONCE = 32
-# A step goes no further, in logarithms: far from the fit its curvature says nothing.
+# Maximum step in logarithms: far from the fit, its curvature is no guide.
 _FARTHEST = 1.5
-# Nats per row: the step starts at a maximum, or what it adds would be taken for spread.
+# Nats per row. The step must start at a maximum; the rest of the way would look like spread.
 _TOLERANCE = 1e-6
 
 
@@ -52,7 +52,7 @@ class Bootstrapped(NamedTuple):
         return Weighted(label, weight * self.factors(rows))
 
     def in_groups(self, size: int) -> Iterator[Bootstrapped]:
-        """The same draws, some at a time."""
+        """The same draws in groups."""
         for first in range(0, self.n_draws, size):
             yield self._replace(seed=self.seed + first, n_draws=min(size, self.n_draws - first))
 
@@ -63,7 +63,7 @@ class Bootstrapped(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Rows in memory: their scores by the fit, and their weights in every draw and (last) as they are."""
+    """Rows in memory: their scores under the fit, their weights in every draw, and (last) their original weights."""
 
     rows: Rows
     scores: Array  # (B, n, 1, K)
@@ -81,12 +81,12 @@ class Block(NamedTuple):
 
 
 class Draws(NamedTuple):
-    """Of every draw, and last of the rows as they are."""
+    """Values for every draw; the last one has the original weights."""
 
-    block: Block  # the rows that the draws are of
-    few: Block  # those that tell what a step changes: all of them, or a sample
+    block: Block  # the rows to draw from
+    few: Block  # rows that measure the effect of a step: all of them, or a sample
     scores: Array  # (B, n_few, R + 1, K)
-    relearned: bool  # whether draws have scores of their own
+    relearned: bool  # whether each draw relearned the scores
     n_threads: int
 
     @property
@@ -94,13 +94,13 @@ class Draws(NamedTuple):
         return self.few.labels._replace(weight=self.few.weight)
 
     def sums_at(self, start: Calibration) -> Gradient:
-        """At one calibration for all draws."""
+        """The sums at one calibration for all draws."""
         if not self.relearned:
             return _by_weights(start, self.block)
         return self.sums(start.take(np.zeros(self.block.weight.shape[1], dtype=int)), start)
 
     def sums(self, calibration: Calibration, at: Calibration) -> Gradient:
-        """At a calibration for each draw. at : where the step started"""
+        """The sums at a separate calibration for each draw. at : where the step started"""
         moved = self._of_few(calibration)
         if self.few is self.block:
             return moved
@@ -124,12 +124,12 @@ def _by_weights(calibration: Calibration, block: Block) -> Gradient:
 
 
 def can_relearn(judged: Judged) -> bool:
-    """Whether draws can learn scores of their own: other classifiers would take too long."""
+    """Whether draws can relearn the scores: other classifiers would take too long."""
     return judged.training is not None and bool(judged.training.found.problem.source.additive)
 
 
 def draws_of(judged: Judged, rows: Rows, bootstrap: Bootstrapped, relearn: bool) -> Draws:
-    """rows : in memory, that the draws are of. relearn : whether draws learn scores of their own"""
+    """rows : in memory, to draw from. relearn : whether each draw relearns the scores"""
     scorer = judged.fitted.scorer if judged.training is None else judged.training.found.last.learned.out_of_fold
     block = few = Block.of(rows, scorer, bootstrap)
     if rows.n_rows >= MANY_ROWS:
@@ -158,12 +158,12 @@ def _relearned(judged: Judged, rows: Rows, bootstrap: Bootstrapped) -> Array:
 
 
 def calibrations(judged: Judged, draws: Draws, pseudo_rows: float) -> tuple[Calibration, Calibration]:
-    """Where the step starts (one replicate), and where it leads every draw."""
+    """The start of the step (one replicate), and its end for every draw."""
     assert judged.training is not None
     found = judged.training.found
     penalty, K, block = found.choice.offsets.penalty, len(judged.classes), draws.block
     start = found.calibration
-    if len(block.weight) < MANY_ROWS:  # the maximum with fewer pseudo-rows; among many rows they make no difference
+    if len(block.weight) < MANY_ROWS:  # the maximum with fewer pseudo-rows; with many rows they make no difference
         target = Target(block.scores, block.labels, found.problem.structure, np.array([penalty]), found.problem.config)
         start = accelerate(target, start, _TOLERANCE, pseudo_rows)
     pseudo = pseudo_rows * constant_rate(K, np.trace(start.mislabel[0]) / K)
@@ -175,7 +175,7 @@ def calibrations(judged: Judged, draws: Draws, pseudo_rows: float) -> tuple[Cali
 def _stepped(start: Calibration, corner: Array, matrix: Array) -> Calibration:
     corner, matrix = (np.clip(part, -_FARTHEST, _FARTHEST) for part in (corner, matrix))
     B = start.temperature.shape[1]
-    # a temperature steps on the scale of its logarithm, so that it stays positive
+    # temperatures step on a log scale, so that they stay positive
     relative = np.clip(corner[:, :B] / start.temperature, -_FARTHEST, _FARTHEST)
     mislabel = start.mislabel * np.exp(matrix)
     return Calibration(

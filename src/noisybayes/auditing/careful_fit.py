@@ -1,17 +1,17 @@
-"""A second reading of the scores, which prefers to call rows ambiguous rather than labels wrong.
+"""A second reading of the scores, which prefers ambiguous rows to wrong labels.
 
-The fit has one temperature for all classes. Where two of them overlap, a temperature that suits the other pairs makes
-their scores too sure, and the matrix has to explain the labels that do not follow: ambiguity becomes mislabeling. Here
-every pair of classes may have scores of its own worth, and the labels must support the matrix:
+The fit has one temperature for all classes. If two of them overlap, a temperature that suits the other pairs makes
+their scores overconfident, and the matrix has to explain the remaining labels: ambiguity becomes mislabeling. Here the
+scores of each pair of classes have their own scale, and the matrix must be supported by the labels:
 
     logits = S + S D + offset,   S = factor * scores of the fit,   D symmetric with a normal prior
 
-    all right   the matrix is the identity: labels that are all right explain what they can
-    careful     the matrix is free, from a start near the identity (or from the fit, if that is better by far), and
-                drawn back to the identity by as much as it fails to explain more than "all right" does
+    all right   the matrix is the identity: all labels are assumed to be right
+    careful     the matrix is free, starting near the identity (or at the fit, if that is far better), and is shrunk
+                towards the identity unless it explains more than "all right" does
 
-It is too careful where mistakes are many and real, so that it is no estimate of the noise rate by itself: it is the
-lower end of a range, and it decides which labels may be corrected unseen.
+It is too conservative if there are many real mistakes, so it is not an estimate of the noise rate. It is the lower end
+of a range, and it decides which labels may be corrected without review.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from ..robust.label_weights import Reweighted
 from .judged import Judged
 from .pair_scores import TINY, LabelProblem, PairScores
 
-# Enough rows for the numbers of one pair of classes; more rows would only take longer.
+# Enough rows to estimate the parameters; more would only take longer.
 _MOST_ROWS = 5_000
-# Beyond this many classes pairs have too few rows to tell what their scores are worth, and D stays zero.
+# With more classes, pairs have too few rows to estimate the scale of their scores, and D stays zero.
 _MOST_CLASSES = 40
 # Labels are mostly right: the matrix starts there.
 _START_DIAGONAL = 0.95
-# Nats per row by which the start from the fit must end higher.
+# Nats per row by which the start at the fit must be better.
 _MUST_GAIN = 0.0075
 # Total gain over "all right", in nats, at which the matrix has weight one half.
 _HALF = 3.0
@@ -46,28 +46,28 @@ class CarefulFit(NamedTuple):
     careful: PairScores
 
     def of(self, fitted: Reweighted, rows: Rows) -> tuple[Array, Array]:
-        """(n, K) twice: P(true | x) if labels are all right, and P(true | x, label) by the careful reading."""
+        """(n, K) twice: P(true | x) if all labels are right, and P(true | x, label) under the careful reading."""
         scores = scores_of(fitted, rows)
         return self.all_right.prior(scores), self.careful.true(scores, rows.observed)
 
 
 class Sums(NamedTuple):
-    """Over rows with a label, by weight; verified ones are left out."""
+    """Weighted means over rows with a label that are not verified."""
 
-    unexplained: float  # share of labels that "all right" does not expect: mean of 1 - P(label | x)
-    wrong: float  # share of labels that the careful reading doubts
+    unexplained: float  # share of labels that "all right" does not explain: mean of 1 - P(label | x)
+    wrong: float  # share of wrong labels under the careful reading
     surprise: float  # mean of `surprise_of`
 
 
 def label_problem(judged: Judged, most_rows: int = _MOST_ROWS) -> LabelProblem:
-    """The labels of some rows, and their scores by the fit."""
+    """The labels of some rows, and their scores under the fit."""
     rows = judged.some_rows(most_rows)
     rows = rows.take(np.flatnonzero(rows.observed < len(judged.classes)))
     return LabelProblem(scores_of(judged.fitted, rows), rows.observed, Labels.of(rows).weight[:, 0], _pseudo(judged))
 
 
 def careful_fit(judged: Judged, problem: LabelProblem | None = None) -> CarefulFit:
-    """problem : `label_problem` of the rows, if somebody has it already"""
+    """problem : `label_problem` of the rows, if already computed"""
     problem = problem or label_problem(judged)
     K = len(judged.classes)
     start = PairScores(1.0, np.zeros((K, K)), np.zeros(K), np.eye(K))
@@ -104,8 +104,8 @@ def _sums(rows: Rows, fitted: Reweighted, careful: CarefulFit) -> Array:
 
 
 def surprise_of(fitted: Reweighted, rows: Rows) -> Array:
-    """How little the fit expects the label of every row that has one: 1 minus its mean probability with and without the
-    label itself. The one is best where mistakes follow the class, the other where they sit on unclear rows."""
+    """How unexpected each label is under the fit: 1 minus its mean probability with and without the label itself. The
+    former is best if mistakes depend on the class, the latter if they are made on ambiguous rows."""
     found = fitted.unverified(rows)
     there = np.flatnonzero(rows.observed < found.true.shape[2])
     label = rows.observed[there]
@@ -119,7 +119,7 @@ def scores_of(fitted: Reweighted, rows: Rows) -> Array:
 
 
 def scores_of_all(judged: Judged) -> Array:
-    """(n, K) the same of all rows, in their order."""
+    """(n, K) the same for all rows, in order."""
     (found,) = judged.data.collect(partial(_scores, fitted=judged.fitted))
     return found
 

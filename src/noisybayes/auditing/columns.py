@@ -1,4 +1,4 @@
-"""The tables of an audit before a library makes data frames of them: pandas and polars are equal here."""
+"""The tables of an audit, independent of the data frame library (pandas or polars)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ POSITION = "position"
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """A column of classes by their codes, -1 where there is none; names are kept once, not once a row."""
+    """A column of classes as codes, -1 where missing; names are stored once, not once per row."""
 
     classes: Array
     codes: Array
@@ -33,7 +33,7 @@ class Coded:
         return replace(self, codes=self.codes[rows])
 
     def objects(self) -> Array:
-        """(n,) the classes, None where there is none."""
+        """(n,) the classes, None where missing."""
         named = np.full(len(self.codes), None, dtype=object)
         known = self.codes >= 0
         named[known] = self.classes[self.codes[known]]
@@ -55,7 +55,7 @@ class Coded:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Columns of equal length by name; with `rows`, of these positions of the audited table."""
+    """Columns of equal length by name; `rows` are their positions in the audited table, if not all."""
 
     values: dict[str, Any]  # arrays, lists, or Coded
     rows: Array | None = None
@@ -66,12 +66,12 @@ class Columns:
         return cls({name: [record[name] for record in records] for name in names}, index=index)
 
     def take(self, rows: Array) -> Columns:
-        """These rows of a table of all rows."""
+        """A table of only these rows."""
         taken = {name: column.take(rows) for name, column in self.values.items()}
         return replace(self, values=taken, rows=rows)
 
     def to_pandas(self, index: Any = None) -> pd.DataFrame:
-        """index : of the audited data frame, by which rows are named instead of by their positions"""
+        """index : the index of the audited data frame, used instead of positions"""
         pandas = _pandas("to_polars(...) of the audit")
         columns = {name: _for_pandas(column) for name, column in self.values.items()}
         if index is not None and self.rows is not None:
@@ -80,7 +80,7 @@ class Columns:
         return frame if self.index is None else frame.set_index(self.index)
 
     def to_polars(self) -> pl.DataFrame:
-        """Rows of the audited table are told by the column `position`; nan is missing."""
+        """Rows of the audited table are identified by the column `position`; nan means missing."""
         import polars as pl
 
         columns = {name: _for_polars(column) for name, column in self.values.items()}
@@ -88,7 +88,7 @@ class Columns:
 
 
 def pandas_of(frame: pl.DataFrame) -> pd.DataFrame:
-    """Without pyarrow, which polars itself would need for it."""
+    """Convert to pandas without pyarrow, which polars would need."""
     import polars as pl
 
     by_numpy = {

@@ -1,7 +1,7 @@
-"""Checked rows that everything else contradicts: they are shown again, since people err too.
+"""Checked rows that everything else contradicts. They are shown again, since reviewers make mistakes too.
 
-Who keeps a label that is wrong was careless, which happens with a small probability. A row is listed if that is the
-more probable explanation of its verdict.
+A reviewer keeps a wrong label by mistake with a small probability. A row is listed if that is the more probable
+explanation of its verdict.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from .row_results import RowJudge
 
 
 class Contradictions(NamedTuple):
-    """Rows whose given label was kept although it is most probably wrong, the most probable first."""
+    """Rows whose given label was kept although it is most probably wrong, most probable first."""
 
     rows: Array  # positions
     given: Array  # labels
     suggested: Array  # labels
-    p_wrong: Array  # what it would be without the verdict
+    p_wrong: Array  # without the verdict
 
     @property
     def columns(self) -> Columns:
@@ -44,7 +44,7 @@ def contradictions(judged: Judged) -> Contradictions:
 
 
 def _of_block(rows: Rows, judge: RowJudge) -> Pieces:
-    """Numbers, given and suggested classes, and P(wrong), of those rows of a block."""
+    """Numbers, given and suggested classes and P(wrong) of such rows in a block."""
     assert rows.verified is not None
     kept = rows.take(np.flatnonzero(rows.verified == rows.observed))
     if not kept.n_rows:

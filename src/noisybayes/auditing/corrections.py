@@ -31,11 +31,11 @@ from .row_results import Correct
 CORRECT = 0.6
 # Below this share of expected wrong labels, clean labels may look the same.
 _FEW = 0.1
-# A pair is named if the fit sees at least this confusion, and the careful reading less than half of it.
+# A pair is listed if the fit has at least this confusion and the careful reading less than half of it.
 _CONFUSED = 0.1
-# Pairs of classes that a warning names.
+# Maximum number of pairs in a warning.
 _MOST_PAIRS = 3
-# Expected rows of a pair; fewer are mostly chance.
+# Minimum expected rows of a pair; fewer are mostly chance.
 _FEWEST_ROWS = 10
 
 RULE = (
@@ -45,7 +45,7 @@ RULE = (
 
 
 def corrector(judged: Judged, careful: CarefulFit, sums: Sums) -> Correct:
-    """A function of rows, to be called where they are."""
+    """The correction rule as a function of rows, to be called where they are stored."""
     return partial(
         _of_rows, fitted=judged.fitted, careful=careful, recalibration=judged.posterior.recalibration,
         made=sums.wrong >= LEAST_TOLD and not len(judged.unnamed),
@@ -56,7 +56,7 @@ def _of_rows(
     rows: Rows, fitted: Reweighted, careful: CarefulFit, recalibration: Recalibration, made: bool
 ) -> tuple[Array, Array]:
     """(n,) the mean probability of the most probable other label, with and without the given one; and codes of the
-    given label, or of the one to put in its place (of rows without a label, the most probable)."""
+    given label or its correction (for rows without a label, the most probable one)."""
     found = fitted.unverified(rows)
     true = adjust(found.true[:, 0], rows.observed, recalibration)
     n, K = true.shape
@@ -103,7 +103,7 @@ def warnings_of_corrections(
 
 
 def _unclear_pairs(judged: Judged, careful: CarefulFit) -> list[tuple[str, str]]:
-    """Given and true label of pairs whose confusion the careful reading explains otherwise, the largest first."""
+    """Given and true labels of pairs whose confusion the careful reading explains as ambiguity, largest first."""
     counts = judged.counts
     seen = counts / np.maximum(counts.sum(axis=0), 1e-300)
     unclear = (seen >= _CONFUSED) & (careful.careful.matrix < 0.5 * seen) & (counts >= _FEWEST_ROWS)

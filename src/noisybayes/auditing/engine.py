@@ -1,4 +1,4 @@
-"""The engine of an audit, for as long as its cluster is ours."""
+"""The engine of an audit, while it uses a cluster."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from ..data.errors import InputError
 if TYPE_CHECKING:
     from distributed import Client
 
-#: Time for workers to remove their files.
+#: Seconds for workers to remove their files.
 _SECONDS_TO_TIDY = 10
 
 
 class OpenedEngine(NamedTuple):
-    map_sum: Any  # what a classifier takes as its engine
-    client: Client | None = None  # of the cluster, if there is one
+    map_sum: Any  # the engine argument of a classifier
+    client: Client | None = None  # client of the cluster, if there is one
 
     def on_workers(self, fn: Callable[[], Any]) -> None:
-        """Run something once on every worker that still answers."""
+        """Run a function once on every worker that still responds."""
         if self.client is None or self.client.status != "running":
             return
         from distributed import fire_and_forget
 
         workers = self.client.scheduler_info(n_workers=-1)["workers"]
         done = [self.client.submit(fn, workers=[worker], pure=False) for worker in workers]
-        if self.client.asynchronous:  # the garbage collector may call this in the thread that would have to answer
+        if self.client.asynchronous:  # the garbage collector may call this in the thread that handles the response
             fire_and_forget(done)
             return
         for future in done:
-            with suppress(Exception):  # a worker that has died meanwhile, or is busy: there is nothing more to do
+            with suppress(Exception):  # a worker has died or is busy; nothing more can be done
                 future.result(timeout=_SECONDS_TO_TIDY)
 
 
 @contextmanager
 def opened_engine(engine: Any, scheduler: str | None) -> Iterator[OpenedEngine]:
-    """Of Dask: the cluster at this address, else the one that this process is connected to, else a new one here."""
+    """A Dask engine: the cluster at this address, else the one this process is connected to, else a new local one."""
     if scheduler is not None and engine != "dask":
         raise InputError("--scheduler names a Dask cluster; add --engine dask")
     if engine != "dask":
@@ -58,7 +58,7 @@ def opened_engine(engine: Any, scheduler: str | None) -> Iterator[OpenedEngine]:
 
 
 def _connected(scheduler: str | None) -> tuple[Client, bool]:
-    """A client, and whether it is to be closed."""
+    """A client, and whether to close it at the end."""
     from distributed import default_client
 
     from ..engines.dask import connect

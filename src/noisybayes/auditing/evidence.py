@@ -2,8 +2,8 @@
 
     log P(suggested | x, y) / P(given | x, y) = sum of the columns' terms + other views + rest + label
 
-`rest` are the columns that have no term of their own (words that are absent); `label` is what the given label itself,
-the class shares and verified rows say, mostly how seldom the one label stands where the other should.
+`rest` covers columns without a separate term (absent words); `label` covers the given label itself, the class shares
+and verified rows: mostly how rarely one label is given instead of the other.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ _LEAST = 1e-12
 
 class Evidence(NamedTuple):
     row: int
-    columns: Array  # those with the largest weights first
-    weights: Array  # what each adds
+    columns: Array  # largest weights first
+    weights: Array  # weight of each
     rest: float
     label: float
     log_odds: float
-    views: tuple[tuple[str, float], ...] = ()  # views that are no sums over the columns: in words, and what each adds
+    views: tuple[tuple[str, float], ...] = ()  # views that are not sums over the columns: description and weight
 
 
 class _Asked(NamedTuple):
-    """Why rows should have one class and not another."""
+    """Computes why rows should have one class rather than another."""
 
     judge: RowJudge
     training: TrainingFit | None
@@ -41,10 +41,10 @@ class _Asked(NamedTuple):
     suggested: Array
     given: Array
     most: int
-    names: tuple[str, ...]  # of the classes
+    names: tuple[str, ...]  # class names
 
     def of_block(self, rows: Rows) -> Pieces:
-        """Of those rows of a block that are asked for."""
+        """The evidence on the requested rows of a block."""
         where = np.minimum(np.searchsorted(self.numbers, rows.number), len(self.numbers) - 1)
         here = np.flatnonzero(self.numbers[where] == rows.number)
         return Pieces(self.of_rows(rows.take(here), where[here]) if len(here) else [])
@@ -70,7 +70,7 @@ class _Asked(NamedTuple):
 
 
 def evidence(judged: Judged, numbers: Array, suggested: Array, given: Array, most: int) -> list[Evidence]:
-    """Of each of the rows `numbers`, for class codes `suggested` against `given`."""
+    """The evidence on each of the rows `numbers`, for class codes `suggested` against `given`."""
     numbers, suggested, given = (np.asarray(values, dtype=np.intp) for values in (numbers, suggested, given))
     if not len(numbers):
         return []
@@ -86,7 +86,7 @@ def evidence(judged: Judged, numbers: Array, suggested: Array, given: Array, mos
 
 
 def _largest(terms: Any, row: int, most: int) -> tuple[Array, Array]:
-    """The columns with the largest terms, either way, of one row of a CSR array."""
+    """The columns with the largest terms in absolute value, in one row of a CSR array."""
     if terms is None:
         return np.zeros(0, dtype=int), np.zeros(0)
     start, stop = terms.indptr[row], terms.indptr[row + 1]

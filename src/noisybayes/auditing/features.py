@@ -1,4 +1,4 @@
-"""A table as rows of features and codes of labels, in memory; and the classifier that fits them."""
+"""Turns a table into features and label codes in memory, and chooses the classifier."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from ..model.structures import STRUCTURES
 from ..text.features import Block, Recipe
 from ..text.vocabulary import TextSettings
 
-#: The feature family of each kind of column, unless another is asked for (any of `FAMILIES`).
+#: The default feature family of each kind of column (any of `FAMILIES` can be chosen).
 FAMILY_OF = {"text": "multinomial", "categorical": "bernoulli", "binary": "bernoulli", "numeric": "gaussian"}
 
 
 class EncodedLabels(NamedTuple):
-    """Labels as positions in their sorted names: encoded here once, decoded where people read them."""
+    """Labels as positions in their sorted names; decoded only for output."""
 
     classes: Array  # (K,) names
-    observed: Array  # (n,) codes; K where there is none
-    verified: Array | None  # (n,) codes; -1 where not known
+    observed: Array  # (n,) codes; K where missing
+    verified: Array | None  # (n,) codes; -1 where unknown
 
 
 class Features(NamedTuple):
     X: Any  # CSR, or shards on disk
     recipe: Recipe
     labels: EncodedLabels
-    notes: tuple[str, ...]  # sentences about the table
+    notes: tuple[str, ...]  # messages about the table
 
 
 def features_of(
@@ -52,7 +52,7 @@ def features_of(
 def encode_labels(
     frame: pl.DataFrame, roles: Roles, missing_label: str | None, keep_variants: bool = False
 ) -> tuple[EncodedLabels, list[str]]:
-    """The labels, and sentences about what may be a mistake."""
+    """The labels, and messages about possible mistakes in them."""
     texts = label_texts(frame[roles.label], missing_label)
     verified = None if roles.verified is None else label_texts(frame[roles.verified], missing_label)
     counts = Counter(dict(texts.drop_nulls().alias("label").value_counts().iter_rows()))
@@ -75,7 +75,7 @@ def _codes(texts: pl.Series, names: pl.Series, missing: int) -> Array:
 
 
 def check_model(families: Mapping[str, str], mislabel: str) -> None:
-    """Names that are not registered are refused before anything is read."""
+    """Refuse unknown names before anything is read."""
     if mislabel not in STRUCTURES:
         raise InputError(
             f"there is no structure {mislabel!r} of the mislabeling matrix; choose one of {', '.join(STRUCTURES)}"
@@ -90,10 +90,10 @@ def check_model(families: Mapping[str, str], mislabel: str) -> None:
 def make_model(
     blocks: Sequence[Block], random_state: int, families: Mapping[str, str] | None = None, **algorithm: Any
 ) -> Any:
-    """Words alone, yes / no alone, or blocks of several families with a temperature each. Each column of text is a
-    block of its own; other columns of a family share one.
+    """A classifier of words, of yes / no columns, or of blocks of several families with a temperature each. Each text
+    column is a separate block; other columns of a family share one.
 
-    families : names by kind of column, where they are not those of `FAMILY_OF`
+    families : names by kind of column, to override `FAMILY_OF`
     """
     family_of = {**FAMILY_OF, **(families or {})}
     names = {family_of[block.kind] for block in blocks}

@@ -1,4 +1,4 @@
-"""The audit: everything that a fitted model has to say of the labels of some rows."""
+"""The audit: everything that a fitted model finds out about the labels of some rows."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
 
 # Coverage of the intervals.
 LEVEL = 0.9
-# Expected rows of a pair of labels that is reported.
+# Minimum expected rows of a reported pair of labels.
 _LEAST_ROWS = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """What `examine` found. Tables are data frames of pandas; the mislabeling matrix is [observed, true]."""
+    """The results of `examine`. Tables are pandas data frames; the mislabeling matrix is [observed, true]."""
 
     classes: Array
-    rows: RowTable | RemoteRows  # what is said of single rows
+    rows: RowTable | RemoteRows  # results for single rows
     rule: Rule
     rate: NoiseRate  # of wrong labels: a range, or from rows checked at random
     mislabel_matrix: Array  # (K, K)
@@ -53,7 +53,7 @@ class Findings:
     warnings: list[str]
     judged: Judged
     contradicted: Contradictions  # checked rows to look at again
-    n_corrected: int  # labels that `corrected` changes unseen, verified ones not counted
+    n_corrected: int  # number of labels changed in `corrected`, without verified ones
     impact_reason: str  # why `impact` is None
 
     @property
@@ -67,7 +67,7 @@ class Findings:
 
     @property
     def suspects(self) -> pd.DataFrame:
-        """The suspect rows, most suspicious first; of rows on a cluster as many as are listed."""
+        """The suspect rows, most suspicious first; for rows on a cluster, only those that are listed."""
         return self.rows.suspects.to_pandas()
 
     @property
@@ -81,7 +81,7 @@ class Findings:
 
     @property
     def by_class(self) -> pd.DataFrame:
-        """For each label: rows that carry it, rows that should, and the share of wrong ones among the first."""
+        """For each label: rows that have it, rows that should have it, and the share of wrong ones among the former."""
         return self.class_columns.to_pandas()
 
     @property
@@ -102,7 +102,7 @@ class Findings:
 
     @property
     def confused_pairs(self) -> pd.DataFrame:
-        """Pairs of labels by the expected number of rows that carry the one and should carry the other."""
+        """Pairs of labels by the expected number of rows that have one and should have the other."""
         return self.pair_columns.to_pandas()
 
     @property
@@ -123,7 +123,7 @@ class Findings:
         )
 
     def evidence(self, rows: Any, most: int = 10) -> list[Evidence]:
-        """Why the suggested label of each of `rows` (positions), against the given one."""
+        """The evidence for the suggested label against the given one, for each of `rows` (positions)."""
         rows = np.asarray(rows, dtype=np.intp)
         said = self.rows.said(rows)
         return evidence(self.judged, rows, said.suggested, said.given, most)
@@ -146,15 +146,15 @@ def examine(
 ) -> Findings:
     """Audit the labels y of the rows X with a fitted model.
 
-    Rows of the model's own (robust) fit are judged without their own fold, and with the verified labels of the fit.
-    new_rows : the rows are others; `verified` gives their true labels where they are known. verified_random : true
-    labels of rows that were drawn at random ("no_class" if none fits), None or nan elsewhere. precision and budget
+    Rows of the model's (robust) fit are scored out of fold, with the verified labels of the fit. new_rows : the rows
+    were not part of the fit; `verified` has their true labels where known. verified_random : true labels of rows
+    drawn at random ("no_class" if none applies), None or nan elsewhere. precision and budget
     choose the suspects (see Rule); intervals cover with probability `level`, from `draws` of a bootstrap.
     """
     tell = progress or (lambda stage: None)
     rule = Rule(precision, budget)
     rule.check()
-    tell("judging the rows")
+    tell("scoring the rows")
     judged = judge(model, X, y, verified, new_rows)
     if verified_random is not None:
         judged = with_checks(model, judged, verified_random)
@@ -172,10 +172,10 @@ def findings_of(
     tell: Callable[[str], None],
 ) -> Findings:
     rng = np.random.default_rng(seed)
-    tell("finding intervals")
+    tell("computing intervals")
     found = intervals(judged, level, draws, int(rng.integers(2**31)))
     tell("estimating the cost")
-    # the cost is that of naive Bayes, whoever else judges the labels
+    # the cost is always that of naive Bayes, whatever other views are used
     cost, reason = impact(judged.naive_bayes or judged, found.mislabel_matrix, level, int(rng.integers(2**31)))
     problem = label_problem(judged)
     careful = careful_fit(judged, problem)

@@ -1,5 +1,5 @@
-"""What users bring along for views: probabilities, vectors, a classifier. Read, checked, and put in the order of rows
-and classes."""
+"""Inputs from the user for views: probabilities, vectors, a classifier. They are read, checked and put in the order of
+rows and classes."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from .table import Table, is_path
 
 # Rounded probabilities do not sum to 1 exactly.
 _TOLERANCE = 0.01
-# Classes that a message names.
+# Maximum number of classes in a message.
 _MOST_NAMED = 8
 
 
 class GivenInputs(NamedTuple):
-    """As users give it."""
+    """Inputs as given by the user."""
 
-    pred_probs: Any = None  # array (n, K), data frame with a column per class, or a file of one
+    pred_probs: Any = None  # array (n, K), data frame with a column per class, or a file
     embeddings: Any = None  # array (n, p), .npy file, or the name of a column of lists
     estimator: Any = None
 
@@ -73,22 +73,22 @@ def check_probabilities(given: Any, n_rows: int, names: list[str]) -> Array:
     try:
         values = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError("pred_probs holds values that are not numbers") from None
+        raise InputError("pred_probs contains values that are not numbers") from None
     if values.shape != (n_rows, len(names)):
         raise InputError(
             f"pred_probs has the shape {values.shape}, but there are {n_rows} rows and {len(names)} classes "
-            f"({_listed(names)}): it needs one row for each row, and one column for each class in this order"
+            f"({_listed(names)}): it needs a row for each row of the table and a column for each class, in this order"
         )
     bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
     if len(bad):
-        raise InputError(f"row {bad[0] + 1} of pred_probs holds a value that is not a finite number")
+        raise InputError(f"row {bad[0] + 1} of pred_probs contains a value that is not a finite number")
     bad = np.flatnonzero((values < -1e-9).any(axis=1))
     if len(bad):
-        raise InputError(f"row {bad[0] + 1} of pred_probs holds a negative number; give probabilities, not scores")
+        raise InputError(f"row {bad[0] + 1} of pred_probs contains a negative number; give probabilities, not scores")
     total = values.sum(axis=1)
     bad = np.flatnonzero(np.abs(total - 1.0) > _TOLERANCE)
     if len(bad):
-        raise InputError(f"row {bad[0] + 1} of pred_probs sums to {total[bad[0]]:.3g}, not to 1")
+        raise InputError(f"row {bad[0] + 1} of pred_probs sums to {total[bad[0]]:.3g}, not 1")
     return np.asarray(np.maximum(values, 0.0) / total[:, None])
 
 
@@ -103,18 +103,18 @@ def _vectors(given: Any, frame: pl.DataFrame) -> Array:
     try:
         vectors = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError("embeddings holds vectors of unequal length, or values that are not numbers") from None
+        raise InputError("embeddings contains vectors of different lengths, or values that are not numbers") from None
     if vectors.ndim != 2 or len(vectors) != frame.height:
         raise InputError(f"embeddings has the shape {vectors.shape}, but {frame.height} rows need one vector each")
     bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
     if len(bad):
-        raise InputError(f"row {bad[0] + 1} of embeddings holds a value that is not a finite number")
+        raise InputError(f"row {bad[0] + 1} of embeddings contains a value that is not a finite number")
     return vectors
 
 
 def _of_column(column: pl.Series) -> Array:
     if not column.dtype.is_nested():
-        raise InputError(f"the column {column.name!r} holds no lists of numbers, so it cannot be embeddings")
+        raise InputError(f"the column {column.name!r} has no lists of numbers, so it cannot be used as embeddings")
     lengths = column.list.len() if isinstance(column.dtype, pl.List) else pl.Series([column.dtype.shape[0]])  # type: ignore[attr-defined]
     if lengths.null_count() or column.null_count():
         raise InputError(f"row {int(column.is_null().arg_max() or 0) + 1} of the column {column.name!r} has no vector")
@@ -122,12 +122,12 @@ def _of_column(column: pl.Series) -> Array:
     if (lengths != lengths[0]).any():
         raise InputError(
             f"row {int(other or 0) + 1} of the column {column.name!r} has a vector of {lengths[int(other or 0)]} "
-            f"numbers, and row 1 one of {lengths[0]}; vectors must be of equal length"
+            f"numbers, but row 1 has {lengths[0]}; all vectors must have the same length"
         )
     try:
         return np.array(column.to_list(), dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"the column {column.name!r} holds lists of values that are not numbers") from None
+        raise InputError(f"the column {column.name!r} contains lists of values that are not numbers") from None
 
 
 def _array_or_table(path: Any, what: str) -> Any:
@@ -140,8 +140,8 @@ def _array_or_table(path: Any, what: str) -> Any:
 
 
 def _rows_of(frame: pl.DataFrame, roles: Roles) -> Any:
-    """What a classifier of the user is fitted to: texts if there is one column of text and no other, else the columns
-    as a data frame of pandas (without it of polars), numbers as numbers (nan where missing), the others as text."""
+    """The input of the user's classifier: the texts if the only column is a text column, else a pandas data frame (or
+    polars if pandas is missing) of the columns, with numbers as numbers (nan where missing) and the others as text."""
     if len(roles.text) == 1 and not (roles.categorical or roles.numeric or roles.binary):
         return as_text(frame[roles.text[0]]).fill_null("").to_list()
     numbers = {name: as_numbers(frame[name]).values.to_numpy() for name in (*roles.numeric, *roles.binary)}

@@ -1,4 +1,4 @@
-"""Where to begin: the few things that would remove most wrong labels, made from what an audit found."""
+"""Where to begin: the few actions that would remove most of the wrong labels."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from .source_guidance import source_advice
 
 # Maximum number of recommendations; more would not be followed.
 _MOST = 3
-# Expected wrong labels that a thing must be about, and its share of all of them.
+# Minimum expected wrong labels behind a recommendation, and their minimum share of all wrong labels.
 _LEAST_ROWS, _LEAST_SHARE = 10.0, 0.1
-# A labeler or a source stands out with this many times the share of wrong labels that the others have.
+# A labeler or source stands out if its share of wrong labels is this many times that of the others.
 _STANDS_OUT = 1.5
-# Characters of a label or a name; some tables have texts in that place.
+# Maximum characters of a label or a name; some tables have whole texts there.
 _LONGEST = 60
 
 
 class Advice(NamedTuple):
-    rows: float  # expected wrong labels that it is about
+    rows: float  # expected wrong labels behind it
     text: str
-    given: str | None = None  # the rows behind it: with this label,
-    true: str | None = None  # which should be that
-    source: str | None = None  # or with these levels of a source
+    given: str | None = None  # the rows behind it: those with this label,
+    true: str | None = None  # whose true label is this one,
+    source: str | None = None  # or those with these levels of a source
     levels: tuple[str, ...] = ()
 
 
 def guidance(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The most useful first; nothing where hardly any label is wrong."""
+    """Recommendations, most useful first; none if hardly any label is wrong."""
     total = sum(one["given"] * one["wrong"]["estimate"] for one in summary["by_class"])
     pairs = list(_pairs(summary))
     found = [
@@ -52,7 +52,7 @@ def _sources(summary: Mapping[str, Any]) -> Iterator[Advice]:
 
 
 def _labelers(summary: Mapping[str, Any]) -> Iterator[Advice]:
-    """Those who are wrong far more often than the others; gained is what they would gain by becoming like them."""
+    """Labelers who are wrong far more often than the others; `gained` counts their mistakes beyond the others' rate."""
     known = summary["labelers"] or []
     n_rows, n_wrong = sum(one["rows"] for one in known), sum(one["rows"] * one["error_rate"] for one in known)
     for one in known:
@@ -77,7 +77,7 @@ def _labelers(summary: Mapping[str, Any]) -> Iterator[Advice]:
 
 
 def _pairs(summary: Mapping[str, Any]) -> Iterator[Advice]:
-    """Two classes that are taken for each other, in either direction."""
+    """Two classes that are confused with each other, in either direction."""
     rows = {(one["given"], one["true"]): one["rows"] for one in summary["confused_pairs"]}
     for (given, true), there in rows.items():
         back = rows.get((true, given), 0.0)
@@ -90,7 +90,7 @@ def _pairs(summary: Mapping[str, Any]) -> Iterator[Advice]:
 
 
 def _classes(summary: Mapping[str, Any], pairs: list[Advice]) -> Iterator[Advice]:
-    """Labels that stand for many others; without what pairs say already."""
+    """Labels given instead of many others, without pairs that are already listed."""
     for one in summary["by_class"]:
         wrong = one["given"] * one["wrong"]["estimate"]
         left = wrong - sum(

@@ -1,14 +1,14 @@
 """Whether the labels support the mislabeling matrix: do they show that mistakes depend on the class?
 
-The matrix explains labels that the features do not. So does "all labels are right, and scores are worth less than the
-fit took them for". The two are compared by the log-likelihood of the labels, out of fold, less one nat for each number
-of the matrix (Akaike's criterion) that some row was expected to speak for: of many classes most are confused with few
-others. Or, of a matrix with one rate for all labels, less one. A lead within its own standard error shows nothing, so
+The matrix explains labels that the features do not. So does "all labels are right, and the scores are less reliable
+than the fit assumes". The two are compared by the out-of-fold log-likelihood of the labels, less one nat for each
+entry of the matrix (Akaike's criterion) with at least one expected row, since most classes are confused with few
+others; or, for a matrix with one rate for all labels, less one nat. A lead within its standard error shows nothing, so
 the weight of the matrix is
 
     share = 1 / (1 + exp(-evidence)),   evidence = its lead in nats - the standard error of that lead
 
-Where that is not 1, `Hedge` says what is told instead.
+If that is not 1, `Hedge` defines what is reported instead.
 """
 
 from __future__ import annotations
@@ -27,16 +27,17 @@ from .careful_fit import label_problem
 from .judged import Judged
 from .pair_scores import TINY, LabelProblem, PairScores
 
-# Rows whose likelihoods are compared: of 10,000 rows, samples of 5,000 lead by anything from -2 to 62 nats.
+# Rows whose likelihoods are compared. Smaller samples are unreliable: on samples of 5,000 out of 10,000 rows, the lead
+# varied from -2 to 62 nats.
 _ROWS_TO_TELL = 50_000
-# A matrix with more weight than this (three nats beyond the standard error) counts fully.
+# A matrix with more weight than this (three nats beyond the standard error) gets full weight.
 _CERTAIN = 0.95
 
 
 def hedged(judged: Judged, problem: LabelProblem | None = None) -> Judged:
-    """The same rows, with P(wrong) told as far as the labels show that mistakes follow the class.
+    """The same rows; P(wrong) relies on the matrix only as far as the labels show that mistakes depend on the class.
 
-    problem : `label_problem` of the rows, if somebody has it already
+    problem : `label_problem` of the rows, if already computed
     """
     if not _can_tell(judged):
         return judged
@@ -48,13 +49,13 @@ def hedged(judged: Judged, problem: LabelProblem | None = None) -> Judged:
     fitted = judged.fitted._replace(hedge=Hedge(share, plain.factor, plain.offset))
     recalibration = recalibration_of(judged.data, fitted)
     told = posterior_of_rows(judged.data, fitted, None, recalibration)
-    # what is said of classes (matrix, rates) stays that of the matrix
+    # results by class (matrix, rates) remain those of the matrix
     posterior = judged.posterior._replace(rows=told.rows, recalibration=recalibration)
     return replace(judged, fitted=fitted, posterior=posterior)
 
 
 def _can_tell(judged: Judged) -> bool:
-    """Scores must be out of fold, the matrix estimated; other views have readings of their own."""
+    """Scores must be out of fold and the matrix estimated; with other views, there are two readings anyway."""
     if judged.training is None or judged.naive_bayes is not None or len(judged.classes) < 2 or not judged.n_labeled:
         return False
     return not isinstance(judged.training.found.problem.structure, Fixed)
@@ -80,13 +81,13 @@ def matrix_share(judged: Judged, problem: LabelProblem) -> float:
 
 
 def _sure_lead(gain: Array, weight: Array) -> float:
-    """The sum of gains (n,) of rows that count `weight` (n,) times, less its standard error."""
+    """The sum of gains (n,) with weights (n,), less its standard error."""
     mean = weight @ gain / weight.sum()
     return float(weight @ gain - np.sqrt(weight @ (gain - mean) ** 2))
 
 
 def _n_numbers(judged: Judged) -> int:
-    """Off-diagonal entries of the matrix that at least one row speaks for."""
+    """Number of off-diagonal entries of the matrix with at least one expected row."""
     others = judged.counts * (1.0 - np.eye(len(judged.classes)))
     return int((others >= 1.0).sum())
 
@@ -96,7 +97,7 @@ def _of_labels(problem: LabelProblem, prior: Array) -> Array:
 
 
 def _one_rate(weight: Array, own: Array, n_classes: int) -> Array:
-    """(n,) log-likelihoods with the best rate of mistakes that is the same for all labels. own : (n,) P(label | x)"""
+    """(n,) log-likelihoods under the best single error rate for all labels. own : (n,) P(label | x)"""
 
     def likelihood(rate: float) -> Array:
         return np.asarray(np.log((1.0 - rate) * own + rate / (n_classes - 1) * (1.0 - own) + TINY))

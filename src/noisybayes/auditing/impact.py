@@ -1,13 +1,13 @@
 """What wrong labels cost: the paper's difference in accuracy, estimated without knowing the truth.
 
-    delta = ACC - ACC*,  ACC: naive Bayes of the labels as given,  ACC*: naive Bayes of the right labels
+    delta = ACC - ACC*,  ACC: naive Bayes on the given labels,  ACC*: naive Bayes on the right labels
 
-Binary features are simulated (`simulated_impact`). Of other features true labels are drawn from their posteriors, naive
-Bayes is learned from them and from the labels as given, both out of fold, and both are measured against the drawn
-labels. That goes in a circle where posteriors are vague, so no cost is reported there.
+Binary features are simulated (`simulated_impact`). For other features, true labels are drawn from their posteriors;
+naive Bayes is trained on them and on the given labels, both out of fold, and both are measured against the drawn
+labels. That is circular if the posteriors are vague, so no cost is reported then.
 
-The accuracies themselves come from predictions out of fold: with C[y, p] the counts of given label and prediction and M
-the mislabeling matrix, C = M J for the counts J of true label and prediction, if mistakes do not depend on the row.
+The accuracies come from out-of-fold predictions: if C[y, p] counts given labels and predictions, and M is the
+mislabeling matrix, then C = M J for the counts J of true labels and predictions, if mistakes do not depend on the row.
 """
 
 from __future__ import annotations
@@ -32,35 +32,35 @@ from .intervals import Interval
 from .judged import Judged
 from .simulated_impact import simulated_impact
 
-# Each draw costs two passes; their differences are small against the spread over rows.
+# Each draw takes two passes; draws differ little compared with the spread over rows.
 _DRAWS = 3
-# Draws differ by less than two tenths of a point of accuracy where rows are so many, and one is enough.
+# With this many rows, draws differ by less than 0.2 points of accuracy, and one is enough.
 _MANY_ROWS = 20_000
 
 
-# If more of the drawn labels than this are expected to be wrong, naive Bayes of them is not that of the right ones.
+# If a larger share of the drawn labels may be wrong, naive Bayes on them differs from that on the right ones.
 _VAGUE = 0.15
-# Rows that tell it.
+# Rows used to estimate that share.
 _ROWS_TO_JUDGE = 10_000
-# Of a wider interval only the ends are reported. It is still reported: where most intervals are wide, the
-# few narrow ones are so by chance, and alone hold the truth too seldom (weak features: 53 % of those up to 0.2, 96 % of
+# Of a wider interval, only the ends are reported. It must be reported: if most intervals are wide, the few narrow ones
+# are narrow by chance and on their own cover the truth too rarely (weak features: 53 % of those up to 0.2, 96 % of
 # all).
 _WIDE = 0.15
-# What the draws leave out: the uncertainty of the parameters, as a factor and as a least standard deviation.
+# The uncertainty of the parameters, which the draws do not include: a factor and a minimum standard deviation.
 _WIDER, _OWN_ERROR = 1.7 / 1.645, 0.01
 
 
 class Impact(NamedTuple):
     accuracy: float  # of the fitted model
-    as_given: float  # of naive Bayes of the labels as given: ACC
-    if_right: float  # of naive Bayes of the right labels: ACC*
+    as_given: float  # of naive Bayes on the given labels: ACC
+    if_right: float  # of naive Bayes on the right labels: ACC*
     delta: float  # ACC - ACC*
     low: float
     high: float
 
     @property
     def is_wide(self) -> bool:
-        """Whether the interval of `delta` is too wide for its middle to say anything."""
+        """Whether the interval of `delta` is too wide for its midpoint to mean anything."""
         return self.high - self.low > _WIDE
 
 
@@ -86,7 +86,7 @@ class DrawnLabels(NamedTuple):
 
 
 def impact(judged: Judged, matrix: Interval, level: float, seed: int) -> tuple[Impact | None, str]:
-    """What mistakes cost, or None and the reason why it cannot be known. matrix : (K, K) with its ends"""
+    """The cost of mistakes, or None and the reason why it cannot be estimated. matrix : (K, K) with its interval"""
     if judged.training is None:
         return None, "the rows were not part of a robust fit"
     found = judged.training.found
@@ -103,7 +103,7 @@ def impact(judged: Judged, matrix: Interval, level: float, seed: int) -> tuple[I
 
 
 def _accuracies(judged: Judged, found: RobustFit, matrix: Array) -> tuple[float, float]:
-    """Of the fit, and of naive Bayes of the labels as given."""
+    """Accuracy of the fit, and of naive Bayes on the given labels."""
     counts = judged.data.map_sum(partial(_confusion, fits=(judged.fitted, found.as_given)))
     mine, given = (true_accuracy_of(each, matrix) for each in counts)
     return mine, given
@@ -137,8 +137,8 @@ def _by_drawn_labels(judged: Judged, found: RobustFit, level: float, seed: int) 
 
 
 def _draw(judged: Judged, found: RobustFit, seed: int) -> Array:
-    """Shares of rows: expected to be right by the fit, right by the labels as given, by the drawn ones, and of which
-    the last two differ."""
+    """Shares of rows that are right: expected under the fit, by naive Bayes on the given labels, by naive Bayes on the
+    drawn labels; and the share on which the last two differ."""
     problem, choice = found.problem, found.choice
     drawn_labels = DrawnLabels(judged.fitted, judged.posterior.recalibration, seed)
     learned = problem.source.learn(judged.data, Given(drawn_labels), choice.model, False)

@@ -1,8 +1,8 @@
-"""How sure the numbers are: a weighted-likelihood bootstrap in one step.
+"""Intervals by a one-step weighted-likelihood bootstrap.
 
-Every draw of `bootstrap` gives the rows random weights, learns scores again and takes a Newton step from the fit to
-where these lead. Repeated, that spreads as the estimates would over other samples. The label weights of the fit stay as
-they are. Intervals are symmetric on the scale of log-odds, as wide as Student's t asks for.
+Every draw of `bootstrap` gives the rows random weights, relearns the scores and takes a Newton step from the fit. The
+spread of the draws is that of the estimates over other samples. The label weights of the fit are kept. Intervals are
+symmetric on the log-odds scale, with the width given by Student's t.
 """
 
 from __future__ import annotations
@@ -21,38 +21,38 @@ from ..robust.recalibration import adjust, pin_verified, recalibrate
 from .bootstrap import MANY_ROWS, Bootstrapped, Draws, calibrations, can_relearn, draws_of
 from .judged import Judged
 
-# A standard deviation from 25 draws has an error of about a seventh, which Student's t allows for.
+# A standard deviation from 25 draws has an error of about 1/7, for which Student's t accounts.
 DRAWS = 25
-# Of many rows, so many draws learn scores of their own.
+# With many rows, the number of draws that relearn the scores.
 _RELEARNED_DRAWS = 6
-# Few draws may overstate it by chance.
+# Maximum ratio, since few draws may overstate it by chance.
 _MOST_INFLATION = 4.0
-# The pseudo-rows of the fit steady one estimate; among many they would only narrow the spread.
+# The pseudo-rows of the fit stabilise one estimate; in the draws they would only narrow the spread.
 _PSEUDO_ROWS = 1.0
-# More rows than these are sampled, and the spread is scaled: it falls with the square root of their number.
+# More rows than this are sampled, and the spread is scaled by the square root of their number.
 _MOST_ROWS = 100_000
-# As many scores of all draws together as fit into some memory.
+# Maximum number of scores of all draws together, to limit memory.
 _MOST_SCORES = 20_000_000
-# Fits are expensive, and Student's t allows for the small number.
+# Fits are expensive, and Student's t accounts for the small number.
 _DRAWS_ONE_BY_ONE = 8
-# Beyond this many classes, and for structures with constraints of their own, draws are fitted one by one.
+# With more classes, and for structures with constraints, draws are fitted one by one.
 _MOST_CLASSES = 150
 # Nats per row: a draw starts at the fit, near its maximum.
 _TOLERANCE = 1e-6
 # A share is kept this far from 0 and 1, where log-odds are infinite.
 _LEAST = 1e-6
-# Fewer verified labels than this say too little about the others, as in the fit.
+# With fewer verified labels, they say too little about the others, as in the fit.
 _FEWEST_VERIFIED = 10
 
 
 class Interval(NamedTuple):
-    estimate: Array  # numbers or arrays of one shape
+    estimate: Array  # numbers, or arrays of the same shape
     low: Array
     high: Array
 
 
 class Intervals(NamedTuple):
-    """Each with its low and high end."""
+    """Estimates with their lower and upper ends."""
 
     level: float
     method: str
@@ -78,10 +78,10 @@ def intervals(judged: Judged, level: float, draws: int | None, seed: int) -> Int
     rows = _sample(judged, draws)
     n, m = judged.n_rows, rows.n_rows
     numbers, inflation = _drawn(judged, rows, Bootstrapped(_weights(judged), seed, draws))
-    # what hardly any row speaks of varies by what is not in the sample: at least as much as one row more or less
+    # entries with hardly any rows vary by at least one row more or less
     wrong = judged.counts.sum(axis=1) - np.diag(judged.counts)
     floors = _Numbers(*(1.0 / (expected + 1.0) for expected in (judged.counts, np.asarray(wrong.sum()), wrong)))
-    # of many rows, or of a sample, or where other views joined, only the spread is known
+    # with many rows, with a sample or with other views, only the spread is known
     own_centre = m == n < MANY_ROWS and judged.naive_bayes is None
     ends = [
         _interval(one[0], values[:-1], values[-1] if own_centre else one[0], factor * m / n, level, floor)
@@ -92,18 +92,18 @@ def intervals(judged: Judged, level: float, draws: int | None, seed: int) -> Int
 
 
 def _drawn(judged: Judged, rows: Rows, bootstrap: Bootstrapped) -> tuple[_Numbers, _Numbers]:
-    """Numbers of every draw (the last of the rows as they are), and factors of their variances."""
+    """Statistics of every draw (the last has the original weights), and factors for their variances."""
     relearn, none = can_relearn(judged), _Numbers(*np.ones(3))
     if rows.n_rows < MANY_ROWS or not (relearn and _in_one_step(judged)) or judged.has_verified:
         return _numbers_of_draws(judged, rows, bootstrap, relearn), none
-    # many draws with the scores of the fit, and by a few of them how much more they vary with scores of their own
+    # many draws with the scores of the fit; a few relearn them, to show how much more they vary
     numbers = _numbers_of_draws(judged, rows, bootstrap, False)
     some = bootstrap._replace(n_draws=min(_RELEARNED_DRAWS, bootstrap.n_draws))
     return numbers, _inflation(numbers, _numbers_of_draws(judged, rows, some, True))
 
 
 def _inflation(numbers: _Numbers, relearned: _Numbers) -> _Numbers:
-    """How many times the variances are those of draws that keep the scores, pooled over numbers of one kind."""
+    """Ratio of the variances to those of draws that keep the scores, pooled over statistics of one kind."""
 
     def variances(values: Array, n_draws: int) -> Array:
         return np.asarray(_log_odds(values[:n_draws]).var(axis=0, ddof=1)).ravel() + 1e-12
@@ -121,7 +121,7 @@ def _inflation(numbers: _Numbers, relearned: _Numbers) -> _Numbers:
 
 
 def without_least(found: Intervals) -> Intervals:
-    """Where labels that are all right could look the same: no mistake is certain."""
+    """If clean labels could look the same, no mistake is certain."""
     matrix, by_label = found.mislabel_matrix, found.wrong_by_label
     own = np.eye(len(matrix.estimate), dtype=bool)
     widened = matrix._replace(low=np.where(own, matrix.low, 0.0), high=np.where(own, 1.0, matrix.high))
@@ -159,7 +159,7 @@ def _numbers_of_draws(judged: Judged, rows: Rows, bootstrap: Bootstrapped, relea
 
 
 def _counts_of_draws(judged: Judged, draws: Draws) -> Array:
-    """(R + 1, K, K): posterior weight by observed and true label of every draw, and last of the rows as they are."""
+    """(R + 1, K, K): posterior weight by observed and true label for every draw; the last has the original weights."""
     if _in_one_step(judged):
         start, calibration = calibrations(judged, draws, _PSEUDO_ROWS)
         if not judged.has_verified:
@@ -187,7 +187,7 @@ def _one_by_one(judged: Judged, draws: Draws) -> Calibration:
 
 
 def _matrix_alone(judged: Judged, draws: Draws) -> Calibration:
-    """Only the matrix is open: the rows are new to the model."""
+    """Only the matrix is fitted: the rows are new to the model."""
     scores, weighted = draws.scores, draws.weighted_labels
     calibration = judged.fitted.calibration.take(np.zeros(scores.shape[2], dtype=int))
     for _ in range(20):
@@ -197,8 +197,8 @@ def _matrix_alone(judged: Judged, draws: Draws) -> Calibration:
 
 
 def _with_verified(judged: Judged, true: Array, weighted: Labels) -> Array:
-    """Posteriors (n, R, K) of all draws, each recalibrated by the verified rows as it weighs them, if some of these
-    were drawn at random."""
+    """Posteriors (n, R, K) of all draws, each recalibrated by the verified rows with its weights, if some of them were
+    drawn at random."""
     if weighted.verified is None or judged.training is None:
         return true
     observed, verified = weighted.observed, weighted.verified
@@ -225,9 +225,9 @@ def _log_odds(p: Array) -> Array:
 
 
 def _interval(estimate: Array, drawn: Array, centre: Array, factor: Array, level: float, floor: Array) -> Interval:
-    """The published estimate lies inside, though it is steadied more than the draws are."""
+    """Extend the interval to include the reported estimate, which is more regularised than the draws."""
     spread = np.sqrt(np.maximum(factor * _log_odds(drawn).var(axis=0, ddof=1), floor))
-    # the spread is itself an estimate, from as many draws
+    # the spread is itself an estimate from this many draws
     reach = stdtrit(len(drawn) - 1, 0.5 + level / 2) * spread
     low, high = expit(_log_odds(centre) - reach), expit(_log_odds(centre) + reach)
     return Interval(estimate, np.minimum(low, estimate), np.maximum(high, estimate))

@@ -1,10 +1,10 @@
-"""Where other views join naive Bayes.
+"""Combines other views with naive Bayes.
 
-Every view gives scores (n, K), each row scored without its own fold. A view that says little is dropped (`_kept`); the
-others are calibrated together, with one temperature each, as blocks of columns are. Their likelihood alone should not
-decide how rows are judged, since a view may predict the mistakes themselves best: P(true) of a row is between two
-readings (`TwoReadings`), of which only one takes the matrix at its word. That softens the danger and does not remove
-it. If naive Bayes is the only one left, its rows are judged as if there had been no other.
+Every view gives out-of-fold scores (n, K). A view that adds little is dropped (`_kept`); the others are calibrated
+jointly, with one temperature each, like blocks of columns. Their likelihood alone should not decide P(true), since a
+view may be best because it predicts the mistakes themselves. So P(true) is between two readings (`TwoReadings`), of
+which only one relies fully on the matrix. That reduces the risk but does not remove it. If only naive Bayes is left,
+its rows are scored as if there had been no other view.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from .hedging import matrix_share
 from .judged import Judged
 from .readings import read_in_two_ways
 
-# A view that explains less than this share of what the best one explains says little.
+# A view that explains less than this share of what the best one explains is dropped.
 _LEAST_SHARE = 0.4
-# One that explains less than this share must explain something that the others do not. Views that are about as good as
-# the best one may say the same: several are steadier than one.
+# A view that explains less than this share must add something to the others. Views that are about as good as the best
+# one need not: several are more stable than one.
 _ABOUT_AS_GOOD = 0.75
-# Given probabilities that agree with this share of the labels are too good to be out of sample, if the other views fail
-# to predict that many times as many labels.
+# Given probabilities that agree with this share of the labels are too good to be out of sample, if the other views
+# mispredict this many times as many labels.
 _TOO_GOOD, _TIMES_WORSE = 0.98, 4.0
 PRED_PROBS = "pred-probs"
 
@@ -60,12 +60,12 @@ class KeptScores(NamedTuple):
 
 
 class LearnedViews(NamedTuple):
-    """What the views say."""
+    """The scores of the views."""
 
     names: tuple[str, ...]
     views: tuple[ViewScores, ...]
     values: Array  # (B, n, 1, K) with mean 0 over the classes
-    naive_bayes: TrainingFit | None  # if it is one of the views
+    naive_bayes: TrainingFit | None  # the fit of naive Bayes, if it is one of the views
     predictor: None = None
 
     @property
@@ -74,14 +74,14 @@ class LearnedViews(NamedTuple):
 
     @property
     def shares(self) -> Array:
-        """Views know the class shares already."""
+        """The scores of views already include the class shares."""
         return np.zeros((1, self.values.shape[-1]))
 
     def combined(self, temperature: Array) -> KeptScores:
         return KeptScores(np.tensordot(temperature, self.values, axes=1)[None])
 
     def terms(self, rows: Rows, component: Array, other: Array, temperature: Array) -> Any:
-        """Of the views that are sums over the columns: one sum of all of them. None if there is no such view."""
+        """The sum of all views that are sums over the columns; None if there is none."""
         found = []
         for name, view, factor in zip(self.names, self.views, temperature, strict=True):
             if name == NAIVE_BAYES and self.naive_bayes is not None:
@@ -94,8 +94,8 @@ class LearnedViews(NamedTuple):
     def by_view(
         self, rows: Rows, component: Array, other: Array, temperature: Array, names: Sequence[str]
     ) -> list[list[tuple[str, float]]]:
-        """Of every row, what each view that is no sum over the columns adds to the log-odds, in words and numbers.
-        names : of the classes"""
+        """What each view that is not a sum over the columns adds to the log-odds of every row: description and weight.
+        names : class names"""
         at, found = np.arange(rows.n_rows), [[] for _ in range(rows.n_rows)]  # type: ignore[var-annotated]
         for name, view, scores, factor in zip(self.names, self.views, self.values, temperature, strict=True):
             if name == NAIVE_BAYES or view.terms is not None:
@@ -115,7 +115,7 @@ class Joined(NamedTuple):
 
 @one_blas_thread
 def join_views(judged: Judged, features: Features, names: tuple[str, ...], given: Given) -> Joined:
-    """What naive Bayes and other views say of its rows together."""
+    """Combine naive Bayes and other views on its rows."""
     assert judged.training is not None
     rows = _view_rows(judged, features, given)
     views = {name: _of_naive_bayes(judged) if name == NAIVE_BAYES else VIEWS[name](rows) for name in names}
@@ -159,7 +159,7 @@ def _fit(judged: Judged, views: dict[str, ViewScores]) -> RobustFit:
     values = centred(np.stack([view.values for view in views.values()])[:, :, None])
     naive_bayes = judged.training if NAIVE_BAYES in views else None
     source = AlreadyLearned(LearnedViews(tuple(views), tuple(views.values()), values, naive_bayes))
-    # as far from zero as those of naive Bayes: free offsets would take labels that attract mistakes for large classes
+    # penalised like those of naive Bayes: free offsets would mistake labels that attract mistakes for large classes
     offsets = Offsets(judged.training.found.choice.matrix_offsets.penalty, from_shares=False)
     model = ScoreModel(" + ".join(views), tuple(Score(None, None, None) for _ in views), None, (offsets,))
     problem = all_rows_decide(replace(_problem_of(judged), source=source, em=None))
@@ -173,7 +173,7 @@ def _explained(judged: Judged, views: dict[str, ViewScores]) -> float:
 
 
 def _kept(judged: Judged, views: dict[str, ViewScores], explained: dict[str, float]) -> dict[str, ViewScores]:
-    """The views that say something. Naive Bayes, which has been learned anyway and says why, need not add to others."""
+    """The views to keep. Naive Bayes, which is fitted anyway and explains its scores, need not add to the others."""
     best = max(explained, key=lambda name: explained[name])
     least, much = (max(share * explained[best], 0.0) for share in (_LEAST_SHARE, _ABOUT_AS_GOOD))
     kept = {name: view for name, view in views.items() if name == best or explained[name] >= least}
@@ -187,14 +187,14 @@ def _kept(judged: Judged, views: dict[str, ViewScores], explained: dict[str, flo
 
 
 def _adds(judged: Judged, views: dict[str, ViewScores], others: dict[str, ViewScores]) -> bool:
-    """Whether the views explain more of the labels than the others among them: the gain in log-likelihood, less one nat
-    for one more temperature, must exceed its standard error."""
+    """Whether the views explain more of the labels than `others`: the gain in log-likelihood, less one nat for one more
+    temperature, must exceed its standard error."""
     gain = _log_likelihoods(judged, views) - _log_likelihoods(judged, others)
     return bool(gain.sum() - 1.0 > gain.std() * np.sqrt(len(gain)))
 
 
 def _log_likelihoods(judged: Judged, views: dict[str, ViewScores]) -> Array:
-    """(n,) of the labels, by weight; 0 where there is none."""
+    """(n,) weighted log-likelihoods of the labels; 0 where missing."""
     (found,) = judged.data.collect(partial(_weighted_log_likelihood, fitted=_fit(judged, views).last.next_weights))
     return found
 
@@ -218,14 +218,14 @@ def _judged_by(judged: Judged, views: dict[str, ViewScores]) -> Judged:
 
 
 def _share_of_matrix(judged: Judged) -> float:
-    """How far the labels show that mistakes follow the class, from 0 to 1; a matrix that was given is not doubted."""
+    """How far the labels show that mistakes depend on the class, from 0 to 1; 1 for a matrix given by the user."""
     if len(judged.classes) < 2 or not judged.n_labeled or isinstance(_problem_of(judged).structure, Fixed):
         return 1.0
     return matrix_share(judged, label_problem(judged))
 
 
 def _warnings(views: dict[str, ViewScores], observed: Array | None) -> tuple[str, ...]:
-    """In-sample probabilities agree with the labels, right or wrong, that were learned."""
+    """In-sample probabilities agree with the labels they were trained on, right or wrong."""
     if PRED_PROBS not in views or observed is None:
         return ()
     values = views[PRED_PROBS].values
@@ -236,6 +236,6 @@ def _warnings(views: dict[str, ViewScores], observed: Array | None) -> tuple[str
         return ()
     return (
         f"The given probabilities agree with {agree[PRED_PROBS]:.1%} of the labels, and no other view with more than "
-        f"{others:.1%}: they may come from a model trained on these very labels. Use out-of-sample "
+        f"{others:.1%}: they may come from a model trained on the same labels. Use out-of-sample "
         "probabilities, such as those of sklearn.model_selection.cross_val_predict.",
     )

@@ -1,4 +1,4 @@
-"""What a fitted model says of the labels of some rows: of its own rows as it was fitted, of others as it is."""
+"""Scores and posteriors of rows under a fitted model: out of fold for its training rows, in full for new ones."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ from .row_results import RowJudge
 if TYPE_CHECKING:
     from ..estimators.classifier import LatentLabelClassifier
 
-# Odds of e to this power are beyond doubt, and beyond what a float can hold.
+# Log odds beyond this are certain, and larger odds would overflow.
 _IMPOSSIBLE = 1e4
 
 
 class RandomChecks(NamedTuple):
-    """Rows that were drawn at random, and the true labels that somebody found."""
+    """Rows that were drawn at random and checked, with their true labels."""
 
     rows: Array  # (m,) positions, all with a label
     label: Array  # (m,) codes
-    weight: Array | None = None  # (m,) one over the chance to be drawn, up to a factor; None: all the same
+    weight: Array | None = None  # (m,) inverse probability of being drawn, up to a factor; None: all equal
 
 
 class NoClass(NamedTuple):
-    """Rows that belong to none of the classes: their labels are wrong, and nothing is learned from them."""
+    """Rows that belong to none of the classes: their labels are wrong, and the model is not trained on them."""
 
     rows: Array  # (q,) positions
-    given: Array  # (q,) codes of the labels that they had; -1 if that class has no rows left
+    given: Array  # (q,) codes of their given labels; -1 if that class has no rows left
     drawn: Array  # (q,) bool: drawn at random
     weight: Array  # (q,) as in `RandomChecks`
 
@@ -52,9 +52,9 @@ class Opinion(NamedTuple):
     """A second opinion on the labels, as one more labeler."""
 
     column: str
-    values: tuple[str, ...]  # what it says: the classes, then anything else
+    values: tuple[str, ...]  # its values: the classes, then any others
     matrix: Array  # (L, K) P(opinion | true label)
-    error_rate: float  # of the rows that have an opinion
+    error_rate: float  # share of wrong opinions among the rows that have one
     agreement: float  # share of the labels that it repeats
     n_rows: int  # rows with an opinion
 
@@ -66,10 +66,10 @@ class Labelers(NamedTuple):
     names: tuple[str, ...]
     n_rows: Array  # (G,) with a label
     error_rate: Array  # (G,)
-    rates: RateDraws | RatePosteriors  # of the error rates
+    rates: RateDraws | RatePosteriors  # intervals of the error rates
     counts: Array  # (G, K, K) expected rows by label and true label
     matrices: Array  # (G, K, K) P(label | true label)
-    differ: bool  # beyond chance; if not, `matrices` are all alike
+    differ: bool  # whether labelers differ beyond chance; if not, all `matrices` are equal
 
 
 class SourceLevel(NamedTuple):
@@ -84,47 +84,47 @@ class SourceLevel(NamedTuple):
 
 
 class Source(NamedTuple):
-    """Where labels come from, and how often each level of it is wrong."""
+    """A source of labels, and how often the labels of each level are wrong."""
 
     column: str
     kind: str  # "category", "number" or "time"
     kept: bool  # mistakes depend on it, beyond chance
-    levels: tuple[SourceLevel, ...]  # times and numbers in their order
-    code: Array  # (n,) the level of every row; len(levels) where it is not known
-    n_unknown: int  # rows with a label, whose level is not known
+    levels: tuple[SourceLevel, ...]  # times and numbers in order
+    code: Array  # (n,) the level of every row; len(levels) where unknown
+    n_unknown: int  # labeled rows whose level is unknown
 
 
 class ModelScores(NamedTuple):
-    """Scores of rows by a model as it is."""
+    """Scores of rows under the final model, not out of fold."""
 
     log_joint: Callable[[Any], Array]
 
     def scores(self, rows: Rows) -> Array:
         joint = self.log_joint(rows.X).astype(np.float64)
-        # a class that lost all its rows has the score -inf, of which no difference can be taken
+        # a class that lost all its rows has the score -inf, whose differences are undefined
         return np.asarray(np.maximum(joint, joint.max(axis=1, keepdims=True) - _IMPOSSIBLE)[None, :, None])
 
 
 @dataclass(frozen=True, eq=False)
 class Judged:
     classes: Array
-    data: Dataset  # the rows in their folds; None once the audit is made
-    fitted: Reweighted  # scores of the rows, and what they are worth
+    data: Dataset  # the rows in their folds; None once the audit is done
+    fitted: Reweighted  # scores of the rows, and their calibration
     posterior: TrainingPosterior
-    training: TrainingFit | None  # None: the rows were not part of a robust fit, and their scores may have seen them
-    observed: Array | None  # (n,) codes; K where there is no label; None where rows stay on a cluster
-    verified: Array | None  # (n,) codes; -1 where not known
+    training: TrainingFit | None  # None: the rows were not part of a robust fit, so their scores may not be out of fold
+    observed: Array | None  # (n,) codes; K where missing; None if rows stay on a cluster
+    verified: Array | None  # (n,) codes; -1 where unknown
     X: Any  # of all rows: as prepared for the model, or stored
     n_rows: int
     n_labeled: int
     checks: RandomChecks | None = None  # rows that were drawn at random and checked
     no_class: NoClass | None = None  # rows that belong to none of the classes; they count as rows without a label
-    naive_bayes: Judged | None = None  # what it says alone, if other views have joined it
-    views: tuple[str, ...] = ("naive-bayes",)  # that the scores come from
+    naive_bayes: Judged | None = None  # naive Bayes alone, if other views were added
+    views: tuple[str, ...] = ("naive-bayes",)  # names of the views behind the scores
     warnings: tuple[str, ...] = ()  # reasons not to rely on a view or an opinion
-    opinion: Opinion | None = None  # a second opinion that has joined the labels
-    labelers: Labelers | None = None  # who gave the labels, if that is known
-    sources: tuple[Source, ...] = ()  # where they come from, if that is known
+    opinion: Opinion | None = None  # a second opinion, if there is one
+    labelers: Labelers | None = None  # the labelers, if known
+    sources: tuple[Source, ...] = ()  # the sources of the labels, if known
 
     @property
     def out_of_fold(self) -> bool:
@@ -132,7 +132,7 @@ class Judged:
 
     @property
     def has_verified(self) -> bool:
-        """Whether true labels of some rows are known, here or where the rows are."""
+        """Whether true labels of some rows are known, here or on the cluster."""
         return self.verified is not None or (self.data is not None and self.data.has_verified)
 
     @property
@@ -146,28 +146,28 @@ class Judged:
 
     @property
     def counts(self) -> Array:
-        """(K, K) weight of the rows by observed and true label. Rows checked because they were suspected tell how many
-        of the suspected ones are wrong; how many of all are, only rows drawn at random can tell."""
+        """(K, K) weight of the rows by observed and true label. Rows that were checked because they are suspects show
+        how many suspects are wrong; only rows drawn at random show how many of all labels are."""
         return (self.posterior.own_joint if self.checks is None else self.posterior.joint)[:-1]
 
     @property
     def unnamed(self) -> Array:
-        """True classes that get another label at least as often as their own: which is which is not certain."""
+        """True classes that get another label at least as often as their own, so that their names are uncertain."""
         mislabel = self.fitted.calibration.mislabel[0]
         return unidentified(mislabel) if len(self.classes) > 1 else np.empty(0, dtype=np.intp)
 
     @property
     def p_wrong(self) -> Array:
-        """(n,); 0 where there is no label."""
+        """(n,); 0 where the label is missing."""
         return np.clip(1.0 - self.rows.p_given, 0.0, 1.0)
 
     def some_rows(self, size: int) -> Rows:
-        """Rows drawn at random, in memory, in the order of their folds; all, if there are no more."""
+        """At most this many rows, drawn at random, in memory and in the order of their folds."""
         rows = self.data.sample(min(size, self.n_rows), 0)
         return rows if rows.fold is None else rows.take(np.argsort(rows.fold, kind="stable"))
 
     def without_copies(self) -> Judged:
-        """Without the rows in the order of their folds, a copy of X which nothing needs any more."""
+        """Drop the rows in the order of their folds, a copy of X that is no longer needed."""
         if self.data.is_remote:
             return self
         alone = None if self.naive_bayes is None else replace(self.naive_bayes, data=None)  # type: ignore[arg-type]
@@ -175,13 +175,13 @@ class Judged:
 
     @cached_property
     def sample(self) -> Sample:
-        """Rows in memory, of a robust fit."""
+        """A sample of the rows of a robust fit, in memory."""
         assert self.training is not None
         problem = self.training.found.problem
         return Sample.of(self.data, problem.config, problem.seed)
 
     def take(self, numbers: Array) -> tuple[Rows, Array]:
-        """Some rows in the order of their folds, and where each stood in `numbers`."""
+        """Some rows in the order of their folds, and the position of each in `numbers`."""
         assert self.observed is not None
         verified = None if self.verified is None else self.verified[numbers]
         rows = Rows(_take(self.X, numbers), self.observed[numbers], verified, None, np.asarray(numbers))
@@ -203,9 +203,9 @@ def _take(design: Any, numbers: Array) -> Any:
 
 
 def judge(model: LatentLabelClassifier, X: Any, y: Any, verified: Any = None, new_rows: bool = False) -> Judged:
-    """new_rows : the rows are not those that the model was fitted to
+    """new_rows : the rows are not those that the model was fitted on
 
-    verified : true labels of rows where they are known; a robust fit knows those of its own rows
+    verified : known true labels; a robust fit has those of its own rows
     """
     from sklearn.utils.validation import check_is_fitted
 
@@ -218,12 +218,12 @@ def judge(model: LatentLabelClassifier, X: Any, y: Any, verified: Any = None, ne
         return judge_new_rows(model, rows)
     if len(training.observed) < rows.n_rows:
         raise ValueError(
-            f"the model was fitted to {len(training.observed)} rows, but these are {rows.n_rows}; leave out rows of "
-            "weight zero, and for rows that are new to it pass new_rows=True"
+            f"the model was fitted on {len(training.observed)} rows, but these are {rows.n_rows}; leave out rows of "
+            "weight zero, or pass new_rows=True for rows that are new to it"
         )
     if not np.array_equal(training.observed, rows.observed):
         raise ValueError(
-            "these are not the labels that the model was fitted to; for rows that are new to it pass new_rows=True"
+            "these are not the labels that the model was fitted on; pass new_rows=True for rows that are new to it"
         )
     known = rows._replace(verified=training.verified, weight=training.weight)
     data = Dataset.of(known, engine_of(model), K(model))
@@ -231,7 +231,7 @@ def judge(model: LatentLabelClassifier, X: Any, y: Any, verified: Any = None, ne
 
 
 def judge_training(model: LatentLabelModel, data: Dataset, X: Any) -> Judged:
-    """The rows of the model's own robust fit, in their folds: nothing is computed again."""
+    """The rows of the model's robust fit, in their folds; nothing is recomputed."""
     training = model._training
     assert training.observed is not None
     n_labeled = int((training.observed < len(model.classes_)).sum())
@@ -252,7 +252,7 @@ def judge_encoded(
 
 
 def judge_partitioned(model: INBModel, data: Dataset) -> Judged:
-    """Rows that were just fitted, and stay where they are read."""
+    """Rows that were just fitted and stay on the cluster."""
     training = getattr(model, "_training", None)
     if training is not None:
         fitted, found = training.found.last.next_weights, training.posterior
@@ -279,7 +279,7 @@ def _as_it_is(model: LatentLabelModel, log_joint: Callable[[Any], Array]) -> Rew
 
 
 def engine_of(model: LatentLabelModel) -> MapSum:
-    """Of the model's fit; classifiers that need all rows in memory have none."""
+    """The engine of the model's fit; classifiers that need all rows in memory have none."""
     return settings.engine(getattr(model, "engine", "local"), getattr(model, "n_jobs", -1))
 
 

@@ -1,7 +1,7 @@
-"""Wrong labels from labels and probabilities alone, for people who have a model already.
+"""Finds wrong labels from labels and probabilities alone, for users who already have a model.
 
-The same shapes as in cleanlab, but the posterior of this package: probabilities are calibrated on the labels together
-with a mislabeling matrix, and P(wrong) is between the two readings that an audit with several views has.
+The shapes are those of cleanlab, the posterior is that of this package: probabilities are calibrated on the labels
+jointly with a mislabeling matrix, and P(wrong) is between the two readings of an audit with several views.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..views.base import LEAST_PROBABILITY
 from .given_inputs import check_probabilities
 from .row_results import SUSPECT
 
-# Rows that the calibration is fitted to: enough for its K x K numbers.
+# Rows for the calibration: enough for its K x K parameters.
 _MOST_ROWS = 20_000
 
 
@@ -36,7 +36,7 @@ def find_label_issues(labels: ArrayLike, pred_probs: ArrayLike, *, ranked: bool 
     pred_probs : array-like of shape (n_samples, n_classes)
         Out-of-sample probabilities of any model.
     ranked : bool, default False
-        Return positions of the suspects, the most suspicious first, instead of a mask.
+        Return positions of the suspects, most suspicious first, instead of a mask.
 
     Returns
     -------

@@ -1,13 +1,13 @@
-"""Draws of labelers' mislabeling matrices and of the true labels, by Gibbs sampling.
+"""Gibbs sampling of the labelers' mislabeling matrices and the true labels.
 
     column k of matrix_g ~ Dirichlet(strength * habits_g[:, k])
-    habits_g[l, k] against habits_g[k, k], in log-odds: that of the matrix of all - careful_g + favours_g[l]
+    log-odds of habits_g[l, k] against habits_g[k, k] = those of the overall matrix - careful_g + favours_g[l]
     careful_g ~ normal(0, spread), favours_g[l] ~ normal(0, another spread)
 
-A sweep draws each of these given all others: habits by Metropolis steps with the matrices summed out, spreads, the
-strength, matrices, and true labels given P(true | x). EM (`robust.labeler_model`) finds the most probable matrices, and
-takes expected counts for counts, which makes labelers look more alike than they are. This tells what else the matrices
-could be.
+A sweep draws each of these given all others: habits by Metropolis steps with the matrices marginalised, spreads, the
+strength, matrices, and true labels given P(true | x). EM (`robust.labeler_model`) finds the most probable matrices and
+treats expected counts as counts, which makes labelers look more alike than they are. The chain shows how uncertain the
+matrices are.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from ..dataset.tree import Array
 from ..robust.labeler_model import STRENGTHS, GivenLabels
 from ..robust.recalibration import pin_verified
 
-# Metropolis steps are made longer or shorter until this share of them is taken.
+# Step sizes are adapted until this share of Metropolis steps is accepted.
 _TAKEN, _ADAPTED = 0.4, 0.2
-# Labels whose favour moves in one sweep: of many classes, some are drawn.
+# Maximum number of labels whose `favours` are updated in one sweep; with more classes, they are drawn.
 _LABELS_AT_ONCE = 8
-# Log-odds between a wrong label and the right one are kept within these, and shares above this.
+# Bounds for the log-odds of a wrong label against the right one, and for shares.
 _FARTHEST, _LEAST = 8.0, 1e-6
-# Shape of the inverse gamma prior of a squared spread, and twice its scale: two more numbers whose squares add up to 1.
+# Shape of the inverse gamma prior of a squared spread, and twice its scale: as two more values with sum of squares 1.
 _SPREAD_SHAPE, _SPREAD_SQUARES = 1.0, 1.0
-# Pseudo-rows of each column of the matrix of all.
+# Pseudo-rows of each column of the overall matrix.
 _PSEUDO_ROWS = 0.5
-# Keeps a share that was drawn as 0 from becoming nan.
+# Avoids nan if a share is drawn as 0.
 _TINY = 1e-300
 
 
 class LabelerChain:
-    """The state of the chain, and how it moves."""
+    """The state of the chain and its updates."""
 
     def __init__(self, given: GivenLabels, true: Array, verified: Array | None, rng: Generator) -> None:
-        """true : (n, K) P(true) from which the chain starts"""
+        """true : (n, K) P(true) at the start of the chain"""
         self._given, self._verified, self._rng = given, verified, rng
-        self.n_classes, self.n_groups = true.shape[1], given.n_labelers + 1  # the last: labels of nobody known
+        self.n_classes, self.n_groups = true.shape[1], given.n_labelers + 1  # the last: unknown labelers
         shape = (self.n_groups, self.n_classes)
         self._careful, self._favours = np.zeros(self.n_groups), np.zeros(shape)
         self._careful_step, self._favours_step = np.full(self.n_groups, 0.3), np.full(shape, 0.5)
@@ -52,7 +52,7 @@ class LabelerChain:
         self.matrices = np.empty((self.n_groups, self.n_classes, self.n_classes))
 
     def sweep(self, log_prior: Array, adapt: bool = False) -> None:
-        """log_prior : (n, K) log P(true | x), up to a constant per row. adapt : the lengths of steps, at first"""
+        """log_prior : (n, K) log P(true | x), up to a constant per row. adapt : adapt the step sizes (burn-in)"""
         base = self._base()
         self._step_habits(base, adapt)
         habits = _habits(base, self._careful, self._favours)
@@ -65,7 +65,7 @@ class LabelerChain:
         self.counts = self._count()
 
     def error_rates(self) -> Array:
-        """(G,) by the matrices, with class shares drawn: those of a labeler's rows, a few rows of which are as all."""
+        """(G,) by the matrices and drawn class shares of each labeler's rows, shrunk to the overall shares."""
         by_class = self.counts.sum(axis=1)
         shares = self._rng.standard_gamma(by_class + self.n_classes * by_class.sum(axis=0) / by_class.sum()) + _TINY
         wrong = 1.0 - np.diagonal(self.matrices, axis1=1, axis2=2)
@@ -77,7 +77,7 @@ class LabelerChain:
         return np.bincount(cell, minlength=self.n_groups * K * K).reshape(self.n_groups, K, K).astype(float)
 
     def _base(self) -> Array:
-        """(K, K) log-odds of each label against the right one, in the matrix of all."""
+        """(K, K) log-odds of each label against the right one, in the overall matrix."""
         of_all = self.counts.sum(axis=0) + _PSEUDO_ROWS / self.n_classes
         return np.asarray(np.clip(np.log(of_all) - np.log(np.diag(of_all)), -_FARTHEST, _FARTHEST))
 
@@ -135,14 +135,14 @@ def _habits(base: Array, careful: Array, favours: Array) -> Array:
 
 
 def _log_probability(counts: Array, prior: Array) -> Array:
-    """(G,) of counts (G, K, K) under a Dirichlet prior on every column."""
+    """(G,) log marginal likelihood of counts (G, K, K) under a Dirichlet prior on every column."""
     total = prior.sum(axis=1)
     columns = gammaln(total) - gammaln(total + counts.sum(axis=1))
     return np.asarray(columns.sum(axis=1) + (gammaln(prior + counts) - gammaln(prior)).sum(axis=(1, 2)))
 
 
 def _drawn_spread(values: Array, rng: Generator) -> float:
-    """Of a normal distribution around 0, given numbers that were drawn from it."""
+    """Draw the spread of a normal distribution with mean 0, given values drawn from it."""
     squares = _SPREAD_SQUARES + (values**2).sum()
     return float(np.sqrt(0.5 * squares / rng.gamma(_SPREAD_SHAPE + 0.5 * values.size)))
 

@@ -1,13 +1,13 @@
-"""Intervals of labelers' error rates, from draws of all that they rest on.
+"""Intervals of labelers' error rates, from draws of everything they depend on.
 
-P(true | x) is not known but calibrated on labels: its temperature and offsets are drawn by a bootstrap of that fit, as
-those of the matrix of all are (`one_step`). Given each draw, matrices and true labels are drawn by Gibbs sampling
-(`labeler_chain`). Labelers do not speak on the calibration in turn: with a matrix each, they explain labels as well by
-a calibration that is off (rates were told up to 6 points too low, on made tables with 8 classes).
+P(true | x) is calibrated on labels, so its temperature and offsets are drawn by a bootstrap of that fit, like the
+overall matrix (`one_step`). Given each draw, matrices and true labels are drawn by Gibbs sampling (`labeler_chain`).
+The labelers' matrices do not update the calibration in turn: with a matrix each, they can explain the labels under a
+wrong calibration too (rates were up to 6 points too low on simulated tables with 8 classes).
 
-With many classes or labelers the chain would take minutes. There, P(true | x) and the shape of a labeler's matrix are
-taken as given, and the log-odds of a right label move by one number, the same in all classes, whose posterior is found
-with the true labels summed out. These intervals are too narrow where columns are weak.
+With many classes or labelers the chain would take minutes. Then P(true | x) and the shape of a labeler's matrix are
+taken as given, and the log-odds of a right label shift by one number for all classes, whose posterior is computed with
+the true labels marginalised. These intervals are too narrow if the columns are weak.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from ..robust.labeler_model import CAREFUL_SPREAD, GivenLabels, LabelerModel, Ma
 from .labeler_chain import LabelerChain
 from .one_step import Gradient, curvature, gradient_by_weights, step
 
-# Sweeps before the first draw, draws of the calibration, sweeps with each of them, and how many of these are kept.
+# Burn-in sweeps, draws of the calibration, sweeps per draw, and how many of these are kept.
 _WARM_UP, _CALIBRATIONS, _SWEEPS, _KEPT = 60, 25, 20, 10
-# Entries of all matrices, and probabilities of labels, beyond which the chain would take minutes.
+# Numbers of matrix entries and of label probabilities beyond which the chain would take minutes.
 _MOST_ENTRIES, _MOST_PROBABILITIES = 20_000, 400_000
-# Penalty of the offsets, and pseudo-rows of the matrix, which keep the step finite.
+# Penalty of the offsets and pseudo-rows of the matrix, which keep the step finite.
 _PENALTY, _PSEUDO_ROWS = 1e-5, 1.0
-# A step goes no further, in logarithms: far from the fit its curvature says nothing.
+# Maximum step in logarithms: far from the fit, its curvature is no guide.
 _LONGEST_STEP = 1.0
-# Log-odds by which a labeler may be more careful than the estimate, or less, and how many values in between are tried.
+# Range of log-odds by which a labeler may be more or less careful than the estimate, and size of the grid.
 _FARTHEST, _VALUES = 8.0, 161
 # Keeps log-odds of certain labels, and logarithms, finite.
 _SMALL, _TINY = 1e-6, 1e-300
 
 
 class RateDraws(NamedTuple):
-    """Of the error rate of each labeler."""
+    """Draws of the error rate of each labeler."""
 
     rate: Array  # (S, G)
 
@@ -53,22 +53,22 @@ class RateDraws(NamedTuple):
 
 
 class RatePosteriors(NamedTuple):
-    """Of the error rate of each labeler, on S values of how careful they are."""
+    """The posterior of the error rate of each labeler, on a grid of S values of how careful they are."""
 
-    rate: Array  # (S, G), falling
-    log_density: Array  # (S, G), up to a constant of each labeler
+    rate: Array  # (S, G), decreasing
+    log_density: Array  # (S, G), up to a constant per labeler
 
     def intervals(self, level: float) -> Array:
         """(2, G) lower and upper ends, with equal tails."""
         density = np.exp(self.log_density - self.log_density.max(axis=0))
         below = (density.cumsum(axis=0) - 0.5 * density) / density.sum(axis=0)
-        tails = ((1.0 + level) / 2.0, (1.0 - level) / 2.0)  # the rate falls
+        tails = ((1.0 + level) / 2.0, (1.0 - level) / 2.0)  # rates decrease along the grid
         columns = list(zip(below.T, self.rate.T, strict=True))
         return np.array([[np.interp(tail, *column) for column in columns] for tail in tails])
 
 
 def error_rates(model: LabelerModel, found: Matrices, observed: Array, seed: int) -> RateDraws | RatePosteriors:
-    """observed : (n,) codes of the labels that P(true | x) was calibrated on, K where there is none"""
+    """observed : (n,) codes of the labels that P(true | x) was calibrated on, K where missing"""
     if found.of_labelers.size > _MOST_ENTRIES:
         return rate_posteriors(model, found)
     rng = np.random.default_rng(seed)
@@ -89,14 +89,14 @@ def error_rates(model: LabelerModel, found: Matrices, observed: Array, seed: int
 
 
 def _calibration_draws(model: LabelerModel, observed: Array, rng: Generator) -> tuple[Array, Array]:
-    """What log P(true | x) is multiplied by (R,), and what is added (R, K), if rows are weighted at random."""
+    """Factors (R,) and offsets (R, K) of log P(true | x) under random weights of the rows."""
     n, K = model.log_prior.shape
     most = _MOST_PROBABILITIES // K
     rows = np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
     labels = Labels(observed[rows], None if model.verified is None else model.verified[rows], np.ones((len(rows), 1)))
     at = Calibration(np.ones((1, 1)), np.zeros((1, K)), model.start[None], np.zeros((1, K)))
     scores = model.log_prior[rows][None, :, None]
-    # less one: what is left over of the slope at the fit is no spread
+    # weights less 1, since the remaining slope at the fit is not spread
     slope = gradient_by_weights(at, scores, labels, rng.exponential(size=(len(rows), _CALIBRATIONS)) - 1.0)
     pseudo = _PSEUDO_ROWS * constant_rate(K, np.trace(model.start) / K)
     corner, _ = step(curvature(at, scores, labels, _PENALTY, pseudo), Gradient(*slope))
@@ -105,7 +105,7 @@ def _calibration_draws(model: LabelerModel, observed: Array, rng: Generator) -> 
 
 
 def _rows_to_draw(given: GivenLabels, most: int, rng: Generator) -> tuple[Array, GivenLabels]:
-    """Positions of rows, and their labels: all, or at most so many of each labeler that there are `most` labels."""
+    """Positions of rows, and their labels: all, or an equal number per labeler with at most `most` labels in total."""
     which = np.arange(len(given.row))
     if len(which) > most:
         n_labels = np.bincount(given.labeler)
@@ -140,7 +140,7 @@ def rate_posteriors(model: LabelerModel, found: Matrices) -> RatePosteriors:
 
 
 def _label_likelihoods(model: LabelerModel, found: Matrices) -> tuple[Array, Array]:
-    """(m,) what the row says for the label; (m, K) for it being a mistake for another class, times the matrix."""
+    """(m,) likelihood of a row if its label is right; (m, K) if it is a mistake for another class, times the matrix."""
     given, at = model.given, np.arange(len(model.given.row))
     others = model.without_label(found)
     if_right = others[at, given.label].copy()
@@ -150,7 +150,7 @@ def _label_likelihoods(model: LabelerModel, found: Matrices) -> tuple[Array, Arr
 
 
 def _class_shares(counts: Array) -> Array:
-    """(G + 1, K) of the true classes among the rows of each labeler; a few rows are mixed as all are."""
+    """(G + 1, K) shares of the true classes among the rows of each labeler, shrunk to the overall shares."""
     by_class = counts.sum(axis=1)
     of_all = by_class.sum(axis=0) / max(by_class.sum(), _TINY)
     by_class = by_class + len(of_all) * of_all

@@ -1,4 +1,4 @@
-"""Labelers who must be looked at: those whose labels say hardly anything, those who take one class for another, and
+"""Remarks on labelers: those whose labels carry hardly any information, those who confuse one class with another, and
 those whose mistakes are mostly one label."""
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from .judged import Labelers
 
 # Labels with less than this share of the possible information are hardly better than chance.
 _LEAST_TOLD = 0.05
-# Labels of a labeler, and rows of a class among them, below which nothing is said.
+# Minimum labels of a labeler, and minimum rows of a class among them, for a remark.
 _FEWEST_LABELS, _FEWEST_ROWS = 20, 10
-# Share of the mistakes of a labeler that are one label, and how many times that of the others it is.
+# Minimum share of a labeler's mistakes that are one label, and its minimum ratio to that of the others.
 _FAVOURED_SHARE, _FAVOURED_TIMES = 0.5, 1.5
 
 
 def remarks(found: Labelers, classes: list[str]) -> list[str | None]:
-    """Of every labeler, a few words or None."""
+    """A short remark on every labeler, or None."""
     of_all = found.counts.sum(axis=0)
     return [
         _remark(matrix, counts, of_all - counts, classes)
@@ -41,7 +41,7 @@ def _remark(matrix: Array, counts: Array, of_others: Array, classes: list[str]) 
 
 
 def _favourite(counts: Array, of_others: Array, classes: list[str]) -> str | None:
-    """Of two classes, a mistake can only be the other one."""
+    """With two classes, a mistake can only be the other one."""
     wrong, others = ((each * (1.0 - np.eye(len(each)))).sum(axis=1) for each in (counts, of_others))
     if len(classes) < 3 or wrong.sum() < _FEWEST_ROWS:
         return None
@@ -53,7 +53,7 @@ def _favourite(counts: Array, of_others: Array, classes: list[str]) -> str | Non
 
 
 def _share_told(joint: Array) -> float:
-    """Mutual information of label and true label, as a share of the entropy of the true one; 1 of one class."""
+    """Mutual information of label and true label, as a share of the entropy of the latter; 1 if there is one class."""
     label, true = joint.sum(axis=1, keepdims=True), joint.sum(axis=0, keepdims=True)
     some = joint > 0
     told = (joint[some] * np.log(joint[some] / (label * true)[some])).sum()

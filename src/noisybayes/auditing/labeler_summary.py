@@ -1,4 +1,4 @@
-"""What a summary says of labelers and of how far they agree."""
+"""The part of the summary on labelers and their agreement."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .agreement import krippendorff_alpha
 from .labeler_remarks import remarks
 from .result import Audit
 
-# Expected rows of a pair of labels that a labeler is said to confuse.
+# Minimum expected rows of a pair of labels that a labeler confuses.
 _LEAST_CONFUSED = 1.0
 
 
 def labelers_summary(audit: Audit) -> list[dict[str, Any]] | None:
-    """The one with the highest error rate first."""
+    """Labelers, highest error rate first."""
     found = audit.findings.judged.labelers
     if found is None:
         return None
@@ -44,7 +44,7 @@ def labelers_summary(audit: Audit) -> list[dict[str, Any]] | None:
 
 
 def agreement_summary(audit: Audit) -> dict[str, Any] | None:
-    """Of rows with several labels."""
+    """Agreement on rows with several labels."""
     several = None if audit.source is None else audit.source.several
     if several is None:
         return None
@@ -57,9 +57,9 @@ def agreement_summary(audit: Audit) -> dict[str, Any] | None:
 
 def _about_agreement(alpha: float, n_labels: int, n_rows: int) -> str:
     if np.isnan(alpha):
-        return f"{n_labels:,} labels of {n_rows:,} rows: no row has two labels to compare."
+        return f"{n_labels:,} labels of {n_rows:,} rows; no row has two labels to compare."
     said = "hardly more than chance" if alpha < 0.2 else "moderately" if alpha < 0.67 else "well"
     return (
         f"{n_labels:,} labels of {n_rows:,} rows; labelers agree {said} (Krippendorff's alpha is {alpha:.2f}; 1 is "
-        "full agreement, 0 chance)."
+        "perfect agreement, 0 chance)."
     )

@@ -1,6 +1,6 @@
-"""Who gave the labels, and what an audit makes of it: the labels of a row are judged by the matrices of their labelers,
-without the row's fold. Of rows with one label each, this must explain the labels better than one matrix for all, beyond
-chance; otherwise labelers do not differ, and the audit stays as it is.
+"""Takes into account who gave the labels: each label is scored with the matrix of its labeler, out of fold. If rows
+have one label each, this must explain the labels significantly better than one matrix for all; otherwise the audit is
+unchanged.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ def check_labelers(table: Table, options: FitOptions) -> None:
         check_in_memory("several labels of a row", options)
     if table.roles.labeler is not None:
         check_in_memory("--labeler", options)
-        _names_and_codes(table, table.roles.labeler)  # a wrong column should not be found out after the fit
+        _names_and_codes(table, table.roles.labeler)  # report a wrong column before the fit
 
 
 def join_labelers(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]]:
-    """What the fit says once it knows who gave each label, and sentences about it."""
+    """The fit with the labelers taken into account, and messages about it."""
     if table.several is None and table.roles.labeler is None:
         return judged, ()
     if judged.training is None:
@@ -44,13 +44,13 @@ def join_labelers(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]
 
 
 def labelers_of_rows(table: Table) -> Array:
-    """(n,) codes in the order of the names; their number where nobody knows."""
+    """(n,) codes in the order of the names; the number of names where unknown."""
     assert table.roles.labeler is not None
     return _names_and_codes(table, table.roles.labeler)[1]
 
 
 def _join_one(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]]:
-    """Rows have one label each."""
+    """For rows with one label each."""
     assert table.roles.labeler is not None
     column = table.roles.labeler
     names, code = _names_and_codes(table, column)
@@ -72,7 +72,7 @@ def _join_one(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]]:
 
 
 def _join_several(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]]:
-    """The fit was to the label that most labelers gave; here each of them counts by itself."""
+    """The fit used the majority label; here each label counts separately."""
     several = table.several
     assert several is not None
     code = {str(name): k for k, name in enumerate(judged.classes.tolist())}
@@ -117,7 +117,7 @@ def _described(column: str, names: tuple[str, ...], model: LabelerModel, found: 
 
 
 def _names_and_codes(table: Table, column: str) -> tuple[tuple[str, ...], Array]:
-    """Names of the labelers, and that of every row; len(names) where it is missing."""
+    """Names of the labelers, and the code of every row; len(names) where missing."""
     assert isinstance(table.source, pl.DataFrame)
     given = as_text(table.source[column]).str.strip_chars().replace("", None)
     names = given.drop_nulls().unique().sort()
@@ -126,7 +126,7 @@ def _names_and_codes(table: Table, column: str) -> tuple[tuple[str, ...], Array]
     if len(names) > max(2, MOST_LABELERS * len(given)):
         raise InputError(
             f"--labeler: the column {column!r} has {len(names):,} distinct values in {len(given):,} rows, and looks "
-            "like an identifier; name the column that says who labeled a row"
+            "like an identifier; name the column that says who labeled each row"
         )
     code = given.cast(pl.Enum(names)).to_physical().cast(pl.Int64).fill_null(len(names)).to_numpy()
     return tuple(names.to_list()), np.asarray(code)

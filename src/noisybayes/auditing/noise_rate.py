@@ -1,21 +1,20 @@
-"""How many labels are wrong: a number where rows drawn at random were checked, and a range where none were.
+"""How many labels are wrong: an estimate if rows drawn at random were checked, else a range.
 
-Labels and features alone cannot tell a mistake on an unclear row from an unclear row. So without checks there is no
-interval with a probability, only what is plausible: at least most of what the careful reading doubts, at most what
-labels that are all right would leave unexplained.
+Labels and features alone cannot distinguish a mistake from an ambiguous row. So without checks there is no interval
+with a coverage probability, only a plausible range: from most of what the careful reading takes for wrong to what
+would be unexplained if all labels were right.
 
-With m rows checked at random, their share of wrong labels is right however good the model is; the model only makes it
-more exact (a control variate). With w = wrong, f how little the model expects the label, and F the mean of f over all N
-rows:
+With m rows checked at random, their share of wrong labels is unbiased however good the model is; the model only makes
+it more precise (a control variate). Let w = 1 if a label is wrong, f how unexpected it is under the model, and F the
+mean of f over all N rows:
 
     rate = mean w + slope (F - mean f)
 
-The interval is Wilson's, for as many rows as would have the variance of the residuals (leave-one-out). Where f does not
-help, or mistakes are few, it is that of plain counting. Rows that were drawn with unequal chances count by one over
-their chance, in all means and in the slope.
+The interval is Wilson's, for the number of rows that would have the variance of the residuals (leave-one-out). If f
+does not help, or there are few mistakes, it is that of plain counting. Rows that were drawn with unequal probabilities
+are weighted by their inverse, in all means and in the slope.
 
-A row that belongs to none of the classes has a wrong label too. The fit does not learn from that label, but it is one
-of the N all the same.
+A row that belongs to none of the classes also has a wrong label. The fit is not trained on it, but it is one of the N.
 """
 
 from __future__ import annotations
@@ -31,17 +30,17 @@ from ..dataset.tree import Array
 from .careful_fit import Sums, surprise_of
 from .judged import Judged
 
-# The careful reading is right within this factor and this difference (audits of texts and tables with known mistakes).
+# The careful reading is accurate within this factor and difference (audits of texts and tables with known mistakes).
 _AT_LEAST = (0.6, -0.02)
-# And the share of labels that the features do not explain, within these.
+# The same for the share of labels that the features do not explain.
 _AT_MOST = (1.2, 0.02)
 #: An expected share of wrong labels below this cannot be distinguished from zero: clean labels look the same.
 LEAST_TOLD = 0.05
 # Pseudo-rows that stabilise the estimated gain of the control variate.
 _STEADYING_ROWS = 10
-# The least share of the variance that the control variate leaves: few checks may agree with it by chance.
+# Minimum share of the variance left by the control variate: a few checks may agree with it by chance.
 _LEAST_LEFT = 0.1
-# With fewer wrong (or right) labels among the checks, residuals say too little of their own spread.
+# With fewer wrong (or right) labels among the checks, the spread of the residuals is too uncertain.
 _FEWEST_OF_A_KIND = 5
 
 
@@ -49,13 +48,13 @@ class NoiseRate(NamedTuple):
     estimate: float
     low: float
     high: float
-    level: float | None  # probability that the interval covers; None: a plausible range
+    level: float | None  # coverage of the interval; None: a plausible range
     n_checked: int  # rows that were drawn at random and checked
     method: str
 
 
 def noise_rate(judged: Judged, estimate: float, sums: Sums, level: float) -> NoiseRate:
-    """estimate : of the model, if mistakes do not depend on the row"""
+    """estimate : by the model, if mistakes do not depend on the row"""
     n_none = 0 if judged.no_class is None else len(judged.no_class.rows)
     n_labels = judged.n_labeled + n_none
     wrong, surprise, weight, of_none = _checked(judged)
@@ -69,8 +68,8 @@ def noise_rate(judged: Judged, estimate: float, sums: Sums, level: float) -> Noi
 
 
 def _checked(judged: Judged) -> tuple[Array, Array, Array, float]:
-    """Of the rows that were checked at random: whether the label is wrong, its surprise, the weight; and the sum of
-    surprise over all rows of no class."""
+    """For the rows checked at random: whether the label is wrong, its surprise and the weight; and the sum of surprise
+    over all rows that belong to none of the classes."""
     parts = [np.empty((3, 0))]
     of_none = 0.0
     if judged.checks is not None:
@@ -80,7 +79,7 @@ def _checked(judged: Judged) -> tuple[Array, Array, Array, float]:
         parts.append(np.stack([wrong, surprise_of(judged.fitted, rows), weight]))
     if judged.no_class is not None:
         rows, order = judged.take(judged.no_class.rows)
-        # as the label was given: what the check told must not change what was expected
+        # with the given label: the result of the check must not change what was expected
         given = judged.no_class.given[order]
         surprise = surprise_of(judged.fitted, rows._replace(observed=np.maximum(given, 0)))
         surprise = np.where(given >= 0, surprise, 1.0)
@@ -94,7 +93,7 @@ def _checked(judged: Judged) -> tuple[Array, Array, Array, float]:
 def _range(judged: Judged, estimate: float, sums: Sums) -> NoiseRate:
     low = 0.0 if sums.wrong < LEAST_TOLD else _AT_LEAST[0] * sums.wrong + _AT_LEAST[1]
     high = _AT_MOST[0] * sums.unexplained + _AT_MOST[1]
-    # what was checked for another reason is known all the same
+    # rows checked for other reasons are known too
     known_wrong, known_right = _known(judged)
     low = max(min(low, estimate), known_wrong)
     high = min(max(high, estimate), 1.0 - known_right)
@@ -102,7 +101,7 @@ def _range(judged: Judged, estimate: float, sums: Sums) -> NoiseRate:
 
 
 def _known(judged: Judged) -> tuple[float, float]:
-    """Shares of all labels that are known to be wrong, and to be right."""
+    """Shares of all labels that are known to be wrong and known to be right."""
     if not judged.has_verified:
         return 0.0, 0.0
     wrong, right = judged.data.map_sum(partial(_count_known, n_classes=len(judged.classes))) / max(judged.n_labeled, 1)
@@ -119,16 +118,16 @@ def _count_known(rows: Rows, n_classes: int) -> Array:
 def from_checks(
     wrong: Array, surprise: Array, mean_surprise: float, n_rows: int, level: float, weight: Array | None = None
 ) -> tuple[float, float, float]:
-    """Rate, low and high end.
+    """The rate, and the lower and upper ends of its interval.
 
-    wrong, surprise : (m,) of the rows that were checked: whether they were wrong, and how little that was expected
+    wrong, surprise : (m,) for the checked rows: whether they were wrong, and how unexpected their labels are
     mean_surprise : of all `n_rows` rows
-    weight : (m,) one over the chance of each row to be drawn, up to a factor; None: all the same
+    weight : (m,) inverse probability of each row being drawn, up to a factor; None: all equal
     """
     m = len(wrong)
     weight = np.ones(m) if weight is None else weight
     part, share = weight / weight.sum(), float(np.average(wrong, weights=weight))
-    # unequal weights vary more (Kish): 1 if all are the same
+    # design effect of unequal weights (Kish): 1 if all are equal
     spread = m * float(part @ part)
     plain = _wilson(share, m, n_rows, spread, level)
     left, slope = _variance_left(wrong, surprise, part, level)
@@ -141,8 +140,8 @@ def from_checks(
 
 
 def _variance_left(wrong: Array, surprise: Array, part: Array, level: float) -> tuple[float, float]:
-    """Variance that the regression on `surprise` leaves, as a share of that of counting rows with equal weights, and
-    the slope. part : (m,) weights with sum 1"""
+    """Residual variance of the regression on `surprise`, relative to counting rows with equal weights, and the slope.
+    part : (m,) weights with sum 1"""
     m, most = len(wrong), len(wrong) * float(part @ part)
     if m < 2 * _FEWEST_OF_A_KIND or surprise.std() < 1e-9 or wrong.std() == 0:
         return most, 0.0
@@ -159,13 +158,13 @@ def _variance_left(wrong: Array, surprise: Array, part: Array, level: float) -> 
 
 
 def _wilson(share: float, m: int, n_rows: int, left: float, level: float) -> tuple[float, float]:
-    """Wilson's interval for m of N rows whose variance is `left` of that of counting."""
+    """Wilson's interval for m of N rows, whose variance is `left` times that of counting."""
     if m >= n_rows:
         return share, share
     size = m * (n_rows - 1) / ((n_rows - m) * left)
     z2 = float(ndtri(0.5 + level / 2)) ** 2
     centre = (share + z2 / (2 * size)) / (1 + z2 / size)
     reach = np.sqrt(z2 * (share * (1 - share) / size + z2 / (4 * size**2))) / (1 + z2 / size)
-    # no wrong label was seen: there may be none
+    # no wrong label was found, so there may be none
     low = 0.0 if share == 0.0 else max(float(centre - reach), 0.0)
     return low, 1.0 if share == 1.0 else min(float(centre + reach), 1.0)

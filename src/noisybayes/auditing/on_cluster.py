@@ -1,7 +1,7 @@
 """A table whose rows stay on the workers of a cluster, from reading to the corrected table.
 
-This process keeps what does not grow with the rows: recipe, labels, the state of the fit. If the scheduler is lost, it
-stays in the hidden folder beside the results, and a run on another cluster goes on from there.
+This process keeps only what does not grow with the rows: recipe, labels and the state of the fit. If the scheduler is
+lost, they remain in the hidden folder next to the results, and a run on another cluster continues from there.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ class RemoteFeatures(NamedTuple):
 
 
 def runs_there(table: Table, options: FitOptions) -> bool:
-    """Whether the whole audit runs on a cluster: a data frame is in this process already."""
+    """Whether the whole audit runs on a cluster; not for a data frame, which is already in this process."""
     return options.engine == "dask" and isinstance(table.source, Batches)
 
 
 def check_options(table: Table, options: FitOptions) -> None:
     if table.roles.verified_random is not None or table.checks is not None:
         raise InputError(
-            "rows checked at random cannot be used on a cluster; leave out --verified-random, or audit without --engine"
+            "checked rows are not supported on a cluster; leave out --verified-random, or audit without --engine"
         )
     if options.memory is not None:
         raise InputError(
@@ -54,7 +54,7 @@ def check_options(table: Table, options: FitOptions) -> None:
 
 @contextmanager
 def features_of(table: Table, options: FitOptions, engine: OpenedEngine, place: Path) -> Iterator[RemoteFeatures]:
-    """Rows on the workers, for as long as this lasts; what `place` holds already is not done again."""
+    """Keep rows on the workers during this context; work already stored in `place` is not repeated."""
     assert isinstance(table.source, Batches)
     scratch, stored = new_scratch(), place / _INGESTED
     try:
@@ -74,6 +74,6 @@ def features_of(table: Table, options: FitOptions, engine: OpenedEngine, place: 
 
 
 def fit_remote(model: Any, features: RemoteFeatures) -> Judged:
-    """Fit the model, which then says what it thinks of its rows."""
+    """Fit the model and score its rows."""
     data = model._fit_partitioned(features.X, np.array(features.ingested.classes.classes))
     return judge_partitioned(model, data)

@@ -1,13 +1,13 @@
-"""Where the maximum of a calibration moves to when rows are weighted otherwise: one Newton step from the fit.
+"""How the maximum of a calibration moves under other row weights: one Newton step from the fit.
 
 The observed log-likelihood, in temperatures and offsets a and logarithms m of the matrix (whose columns sum to 1):
 
     l_i = log sum_k exp(m[y_i, k] + z_ik) - log sum_k exp(z_ik),   z_i = J_i a,   J_i = [scores, identity]
 
 With p and q the prior and posterior of a row and V(r) = diag(r) - r r', minus its Hessian has the corner
-sum J'(V(p) - V(q))J + 2 penalty, for each label l the block sum q q' + pseudo-rows (which holds the constraints'
-curvature), and between the two -sum V(q) J. The blocks are eliminated one by one, so that K labels cost K small
-solutions and not one of K^2 unknowns.
+sum J'(V(p) - V(q))J + 2 penalty, for each label l the block sum q q' + pseudo-rows (which includes the
+curvature of the constraints), and between the two -sum V(q) J. The blocks are eliminated one by one, so that K labels
+need K small systems rather than one with K^2 unknowns.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from ..dataset.tree import Array
 from ..robust.calibration import Calibration, Labels, label_counts, posterior
 
-# Share of the weight that keeps a class without rows from making the Hessian singular.
+# Share of the weight added so that a class without rows does not make the Hessian singular.
 _RIDGE = 1e-9
 
 
@@ -27,9 +27,9 @@ class Curvature(NamedTuple):
     """Minus the Hessian at the fit."""
 
     corner: Array  # (P, P), P = B + K
-    blocks: Array  # (K, K, K): of each label
+    blocks: Array  # (K, K, K): block of each label
     cross: Array  # (K, P, K): between the corner and each label
-    matrix: Array  # (K, K) of the fit: the constraints' coefficients
+    matrix: Array  # (K, K) of the fit: coefficients of the constraints
 
 
 class Gradient(NamedTuple):
@@ -37,7 +37,7 @@ class Gradient(NamedTuple):
     counts: Array  # (R, K, K): posterior weight by observed and true label
 
     def with_priors(self, calibration: Calibration, penalty: float, weight: Array, pseudo: Array) -> Gradient:
-        """Of the penalised likelihood. weight : (R,) of all rows. pseudo : (K, K) pseudo-rows"""
+        """The gradient of the penalised likelihood. weight : (R,) of all rows. pseudo : (K, K) pseudo-rows"""
         corner = self.corner.copy()
         K = calibration.offset.shape[1]
         corner[:, -K:] -= 2 * penalty * weight[:, None] * calibration.offset
@@ -45,7 +45,7 @@ class Gradient(NamedTuple):
 
 
 def curvature(calibration: Calibration, scores: Array, labels: Labels, penalty: float, pseudo: Array) -> Curvature:
-    """Of one replicate: scores (B, n, 1, K). pseudo : (K, K) pseudo-rows by label and class"""
+    """Curvature of one replicate with scores (B, n, 1, K). pseudo : (K, K) pseudo-rows by label and class"""
     B, _, _, K = scores.shape
     found = posterior(calibration, scores, labels)
     p, q, weight = found.prior[:, 0], found.true[:, 0], labels.weight[:, 0]
@@ -77,7 +77,7 @@ def curvature(calibration: Calibration, scores: Array, labels: Labels, penalty: 
 
 
 def gradient(calibration: Calibration, scores: Array, labels: Labels) -> Gradient:
-    """Of R replicates with their own scores (B, n, R, K), weights (n, R) and calibrations; sums over the rows."""
+    """Gradients of R replicates with separate scores (B, n, R, K), weights (n, R) and calibrations; sums over rows."""
     found = posterior(calibration, scores, labels)
     weight = np.broadcast_to(labels.weight, found.log_likelihood.shape)
     gap = (found.true - found.prior) * weight[:, :, None]
@@ -86,7 +86,7 @@ def gradient(calibration: Calibration, scores: Array, labels: Labels) -> Gradien
 
 
 def gradient_by_weights(calibration: Calibration, scores: Array, labels: Labels, weight: Array) -> Gradient:
-    """The same for one set of scores (B, n, 1, K) and one calibration, in which rows have R weights (n, R)."""
+    """The same for one set of scores (B, n, 1, K), one calibration and R weights per row (n, R)."""
     found = posterior(calibration, scores, labels)
     gap, true = (found.true - found.prior)[:, 0], found.true[:, 0]
     by_score = np.column_stack([(gap * one[:, 0]).sum(axis=1) for one in scores])
@@ -101,7 +101,7 @@ def gradient_by_weights(calibration: Calibration, scores: Array, labels: Labels,
 def step(curve: Curvature, slope: Gradient) -> tuple[Array, Array]:
     """Newton steps of the corner (R, P), and of the logarithms of the matrix (R, K, K), with columns that sum to 1."""
     P, K = len(curve.corner), len(curve.matrix)
-    # the multipliers of the constraints take up what the columns weigh: only the rest is a slope
+    # the multipliers of the constraints absorb the column weights; only the rest is slope
     total = slope.counts.sum(axis=1, keepdims=True)
     by_label = slope.counts - total * curve.matrix  # (R, K, K)
     inverse = np.linalg.inv(curve.blocks)  # (K, K, K)

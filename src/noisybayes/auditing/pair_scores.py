@@ -1,4 +1,4 @@
-"""What scores are worth for pairs of classes, and the penalised likelihood of labels that it maximises."""
+"""Scales of the scores for pairs of classes, fitted by the penalised likelihood of the labels."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from scipy.optimize import minimize
 from ..dataset.tree import Array
 from ..model.mislabel import constant_rate
 
-# Standard deviation of what the scores of a pair may be worth more or less than those of the others.
+# Prior standard deviation of the scale of a pair's scores, relative to the others.
 _SPREAD = 0.3
-# Nats per row and square of an offset: hardly any, since offsets must say what scores get wrong.
+# Nats per row and squared offset: small, since offsets must correct the scores.
 _MOST_PENALTY = 0.001
 # Maximum number of solver steps.
 _STEPS = 60
-#: Avoids nan for a label that is impossible for every class.
+#: Avoids nan if a label is impossible for every class.
 TINY = 1e-300
 
 
 class PairScores(NamedTuple):
-    """What the scores are worth, and how labels go wrong."""
+    """The scales of the scores, and the mislabeling matrix."""
 
     factor: float
     pairs: Array  # (K, K) symmetric
@@ -39,7 +39,7 @@ class PairScores(NamedTuple):
         return np.asarray(scaled + scaled @ self.pairs + self.offset)
 
     def true(self, scores: Array, observed: Array) -> Array:
-        """(n, K) P(true | x, label); of rows without a label, P(true | x)."""
+        """(n, K) P(true | x, label), or P(true | x) for rows without a label."""
         prior = self.prior(scores)
         table = np.vstack([self.matrix, np.ones(len(self.matrix))])
         joint = prior * table[observed] + TINY
@@ -47,7 +47,7 @@ class PairScores(NamedTuple):
 
 
 class LabelProblem:
-    """The penalised likelihood of some labels, and where it is highest."""
+    """The penalised likelihood of some labels, and its maximum."""
 
     def __init__(self, scores: Array, observed: Array, weight: Array, pseudo_rows: float) -> None:
         self.by_class, self.observed, self.weight = np.ascontiguousarray(scores.T), observed, weight
@@ -61,12 +61,12 @@ class LabelProblem:
 
     @cached_property
     def plain(self) -> tuple[PairScores, float]:
-        """Labels are all right, and the scores of all pairs are worth the same; and how high that is."""
+        """The fit with all labels right and one scale for all pairs, and its log-likelihood."""
         K = self.K
         return self.fit(PairScores(1.0, np.zeros((K, K)), np.zeros(K), np.eye(K)), with_pairs=False, with_matrix=False)
 
     def fit(self, start: PairScores, with_pairs: bool, with_matrix: bool) -> tuple[PairScores, float]:
-        """Where the search from `start` ends, and how high."""
+        """The result of the search from `start`, and its log-likelihood."""
         K = self.K
         rate = float(np.trace(start.matrix)) / K
         pseudo = self.pseudo_rows * constant_rate(K, min(max(rate, 0.5), 0.99))
@@ -92,7 +92,7 @@ class LabelProblem:
         return found, -float(end.fun) * self.total
 
     def _loss(self, now: PairScores, pseudo: Array, with_pairs: bool, with_matrix: bool) -> tuple[float, Array]:
-        """Minus the objective per row, and its gradient. Arrays are (K, n): sums over classes are fast that way."""
+        """Minus the objective per row, and its gradient. Arrays are (K, n), which makes sums over classes fast."""
         scaled = now.factor * self.by_class
         logits = scaled + now.pairs @ scaled if with_pairs else scaled
         prior = np.exp(logits + now.offset[:, None] - (logits + now.offset[:, None]).max(axis=0))
@@ -117,6 +117,6 @@ class LabelProblem:
 
 
 def _softmax(logits: Array) -> Array:
-    """Over the last axis."""
+    """Softmax over the last axis."""
     raised = np.exp(logits - logits.max(axis=-1, keepdims=True))
     return np.asarray(raised / raised.sum(axis=-1, keepdims=True))

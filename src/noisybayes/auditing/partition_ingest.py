@@ -1,4 +1,4 @@
-"""A table to rows on the workers of a cluster: vocabulary, categories and labels as map and reduce over partitions."""
+"""Turns a table into rows on the workers of a cluster: vocabulary, categories and labels by map-reduce."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from ..text.tokens import Tokenizer, choose_tokenizer
 from ..text.vocabulary import TextSettings, document_frequency_bounds
 from .partition_rows import PartitionRows, Scratch, Source
 
-# Bytes of a partition: as many partitions as the engine makes groups of, but none that takes long to read again.
+# Bytes of a partition: as many partitions as the engine has groups, but none that takes long to reread.
 _FEWEST_PARTITIONS = 32
 _LARGEST, _SMALLEST = 1 << 26, 1 << 20
-# Words that are counted at a time: each has its turn by its hash, so that nobody holds all rare words at once.
+# Words counted at a time, selected by hash, so that no process holds all rare words at once.
 _WORDS_AT_A_TIME = 4_000_000
 
 
@@ -46,7 +46,7 @@ class _Counted(NamedTuple):
 
 
 class Ingested(NamedTuple):
-    """All that is known of the rows without having them; small, whatever their number."""
+    """All that is known about the rows without holding them; small, whatever their number."""
 
     partitions: tuple[_Counted, ...]
     coding: Coding
@@ -95,7 +95,7 @@ def ingest(
         exact = _exact_tokenizers(sources, told, engine, settings.ngrams)
         wrong = [name for name in exact if exact[name][0] != chosen[name][0]]
         chosen |= exact
-        if not wrong:  # else the first rows were in another script than the rest
+        if not wrong:  # otherwise the first rows were in a different script from the rest
             break
     n_rows = sum(part.n_rows for part in told.partitions)
     if not n_rows:
@@ -130,11 +130,11 @@ class _OfPartition(NamedTuple):
     number: int
     n_rows: int
     n_texts: tuple[int, ...]  # of each text column
-    first_rows: dict[str, int]  # of each verified label, from 1 on in this partition
+    first_rows: dict[str, int]  # of each verified label, counted from 1 in this partition
 
 
 class Told(Pieces):
-    """What coding some partitions tells. To add two is to merge them."""
+    """What coding some partitions found out. Adding two merges them."""
 
     def __init__(
         self, coders: list[Coder], labels: Tally, partitions: list[_OfPartition], new: Callable[[], list[Coder]]
@@ -155,7 +155,7 @@ class Told(Pieces):
 def _told(sources: list[Source], engine: MapSum) -> Told:
     try:
         told: Told = engine(_code, sources)
-    except InputError:  # its row is counted from the beginning of a partition, if those before it were not counted
+    except InputError:  # rows are counted from the start of a partition if those before it were not counted
         if all(partition.partition.n_rows is not None for partition in sources):
             sizes = [source.partition.n_rows or 0 for source in sources]
         else:
@@ -173,7 +173,7 @@ def _code(source: Source) -> Told:
     def watch(frame: pl.DataFrame, told: list[Any], codes: tuple[Codes, Codes | None]) -> None:
         nonlocal n_rows
         for coder, what in zip(coders, told, strict=True):
-            coder.add_counts(what)  # words are counted later, when it is known which may be rare
+            coder.add_counts(what)  # words are counted later, when rare ones are known
         labels.add(codes[0].values, codes[0].counts)
         if codes[1] is not None:
             for label, row in codes[1].first_rows().items():
@@ -222,7 +222,7 @@ def _learned(sources: list[Source], told: Told, engine: MapSum, notes: list[str]
 
 
 class _WordCounts(Pieces):
-    """In how many texts each word stands: one table. To add two is to merge them."""
+    """In how many texts each word occurs, as one table. Adding two merges them."""
 
     def __add__(self, other: Pieces) -> _WordCounts:
         tally = Tally()
@@ -232,13 +232,13 @@ class _WordCounts(Pieces):
 
 
 def _count_words(coder: Texts, column: int, sources: list[Source], engine: MapSum) -> None:
-    """Of the words that are neither too rare nor too frequent; a share of all words at a time."""
+    """Count the words that are neither too rare nor too frequent, a share of all words at a time."""
     n_turns = max(1, -(-coder.n_words // _WORDS_AT_A_TIME))
     least, most = document_frequency_bounds(coder.n_rows, coder.settings)
     for turn in range(n_turns):
         counted = engine(partial(_words_of, column=column, turn=turn, n_turns=n_turns), sources)
         (found,) = counted.items
-        if n_turns > 1:  # of a few words all are kept: if none is left, it can be told why
+        if n_turns > 1:  # with few words all are kept, so that an error can say why none is left
             found = found.filter(pl.col("count").is_between(least, most))
         coder.in_rows.add(found["value"], found["count"])
 
@@ -270,7 +270,7 @@ def _count_entries(part: PartitionRows) -> Array:
 def _exact_tokenizers(
     sources: list[Source], told: Told, engine: MapSum, ngrams: int
 ) -> dict[str, tuple[Tokenizer, list[str]]]:
-    """Those that the texts of the whole table ask for. Texts in ASCII are words, so nothing needs to be read again."""
+    """The tokenizers for the texts of the whole table. ASCII texts use words, so nothing needs to be reread."""
     texts = [coder for coder in told.coders if isinstance(coder, Texts)]
     steps = {coder.column: sampling_step(coder.n_texts) for coder in texts if not coder.is_ascii}
     if not steps:

@@ -1,7 +1,7 @@
-"""Parts of a table as the workers of a cluster hold them: read, coded, made into rows and judged where they are.
+"""Partitions of a table on the workers of a cluster: read, coded, turned into rows and scored where they are.
 
-What was made of a partition is kept in a folder of the worker. A worker that does not find it there makes it again from
-the file, with the same result: so a worker may be lost at any time, and nothing has to fit into its memory.
+The results for a partition are kept in a folder of the worker. A worker that does not find them there recomputes them
+from the file, with the same result, so a worker may be lost at any time, and nothing has to fit into its memory.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Scratch(NamedTuple):
 
 
 def _local_folder() -> Path:
-    """Of this worker, which Dask removes when the worker ends; outside of a cluster a temporary one."""
+    """The folder of this worker, which Dask removes when the worker ends; outside a cluster, a temporary folder."""
     try:
         from distributed import get_worker
 
@@ -61,7 +61,7 @@ class Source:
     partition: Partition
     coding: Coding
     scratch: Scratch
-    first: int = 0  # the number of its first row, once that is known
+    first: int = 0  # the number of its first row, once known
 
     def load(self) -> Source:
         return self
@@ -72,15 +72,15 @@ class Source:
 
     @property
     def coded_folder(self) -> Path:
-        """Named after the tokenizers, since these are chosen again where the first texts misled."""
+        """Named after the tokenizers, since these may be chosen again after the first texts."""
         return self.folder / "-".join(["coded", *(tokenizer.kind for tokenizer in self.coding.tokenizers.values())])
 
     def frames(self) -> Iterator[pl.DataFrame]:
-        """The blocks of rows as they are in the file."""
+        """The blocks of rows as read from the file."""
         return (frame for frame in of_size(self.partition) if frame.height)
 
     def code(self, watch: Callable[[pl.DataFrame, list[Any], tuple[Codes, Codes | None]], None] | None = None) -> None:
-        """Code all blocks. watch : is given each block as it was read, what the coders tell of it, and its labels"""
+        """Code all blocks. watch : called with each block as read, the results of the coders, and its labels"""
 
         def make(folder: Path) -> int:
             n_blocks, n_before, coders = 0, self.first, self.coding.coders()
@@ -110,7 +110,7 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class PartitionRows:
-    """The rows of one partition, as the model takes them."""
+    """The rows of one partition, in the form that the model uses."""
 
     source: Source
     recipe: Recipe
@@ -127,7 +127,7 @@ class PartitionRows:
         return replace(self, folds=folds)
 
     def load(self) -> PartitionRows:
-        """These rows, made if they are not here yet."""
+        """These rows, computed if they are not stored yet."""
         if self.folds is None:
             kept(self._rows, self._make_rows)
         else:
@@ -143,7 +143,7 @@ class PartitionRows:
         return (block._replace(X=self.prepare(block.X)) for block in rows)
 
     def results(self, name: str, judge: Callable[[Rows], Any]) -> Iterator[Any]:
-        """What `judge` says of each block: kept here, under a name for this judge alone."""
+        """The results of `judge` for each block, stored here under a name specific to this judge."""
 
         def make(folder: Path) -> int:
             n_blocks = 0
@@ -175,7 +175,7 @@ class PartitionRows:
             n_rows, labels, verified = read(coded / f"{block}.{_LABELS}")
             _write(folder / str(block), self._block(cells, labels, verified, np.arange(first, first + n_rows)))
             first += n_rows
-        shutil.rmtree(coded, ignore_errors=True)  # the rows are all that is needed from now on
+        shutil.rmtree(coded, ignore_errors=True)  # only the rows are needed from now on
         return n_blocks
 
     def _block(self, cells: Mapping[str, Any], labels: Codes, verified: Codes | None, number: Array) -> Rows:
@@ -185,7 +185,7 @@ class PartitionRows:
         return Rows(batch_matrix(self.recipe, cells, self.dtype), observed, known, None, number)
 
     def _make_in_folds(self, folder: Path) -> int:
-        """Sorted once, instead of in every pass."""
+        """Sort the rows once rather than in every pass."""
         assert self.folds is not None
         n_blocks = 0
         for block in replace(self, folds=None).blocks():
@@ -196,14 +196,14 @@ class PartitionRows:
 
 
 def _class_codes(labels: Codes, known: LabelClasses) -> Array:
-    """(n,) int32: positions in the classes, -1 where there is no label."""
+    """(n,) int32: positions in the classes, -1 where missing."""
     names = pl.Series(known.classes, dtype=pl.String)
     codes = np.append(positions(known.variants.applied(labels.values), names), -1)
     return np.asarray(codes[labels.codes].astype(np.int32))
 
 
 def kept(folder: Path, make: Callable[[Path], int]) -> None:
-    """A folder of numbered files that `make` writes, unless it is there: whole or not at all."""
+    """A folder of numbered files, written by `make` unless it exists, all or nothing."""
     if not (folder / "done").exists():
         with told_if_full(folder.parent), whole_folder(folder) as made:
             n_blocks = make(made)

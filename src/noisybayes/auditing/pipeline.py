@@ -1,7 +1,7 @@
-"""From a table to an audit: one way for a data frame, a file, a file larger than memory, and a cluster.
+"""From a table to an audit, for a data frame, a file, a file larger than memory and a cluster alike.
 
-`audit` is for people who write Python; the command line and the web application call `audit_table`, and `fit_table`
-where they need no more than a model.
+`audit` is the Python API; the command line and the web application call `audit_table`, or `fit_table` if they only need
+a model.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Names = str | Sequence[str]
 
 @dataclass(frozen=True)
 class AuditOptions:
-    """What an audit is asked for."""
+    """The options of an audit."""
 
     precision: float | None = None
     budget: int | None = None
@@ -130,8 +130,8 @@ def audit(
     embed : str, optional
         A sentence-transformers model that embeds the texts: a folder, or a name in the local cache.
     estimator : classifier of scikit-learn with predict_proba, optional
-        One more view, fitted without each fold in turn: to the texts if the only feature is one text column, otherwise
-        to a data frame of the columns.
+        One more view, fitted out of fold: on the texts if the only feature is one text column, otherwise on a data
+        frame of the columns.
     memory : int or str, optional
         Memory limit such as "2GB"; rows of a file beyond it are kept on disk. Very large files always are.
     engine, scheduler : "local" (default), "dask" or a function map_sum(fn, parts); address of the Dask scheduler
@@ -139,7 +139,7 @@ def audit(
     encoding : str, optional
         Encoding of a text file; by default it is detected.
     new_rows : bool, default False
-        True if the classifier was not fitted to the rows of X.
+        True if the classifier was not fitted on the rows of X.
     random_state : int, default 0
         Seed of folds and intervals.
     progress : callable, optional
@@ -155,18 +155,18 @@ def audit(
 
         assert isinstance(data, LatentLabelClassifier)
         if X is None or y is None:
-            raise ValueError("audit of a fitted classifier needs the rows too: audit(model, X, y)")
+            raise ValueError("auditing a fitted classifier needs the rows too: audit(model, X, y)")
         if (engine, scheduler, memory, families, mislabel) != ("local", None, None, None, "full"):
             raise ValueError(
-                "engine, scheduler, memory, families and mislabel are for tables; a fitted classifier is audited as it "
-                "was made: BernoulliINB(engine=...)"
+                "engine, scheduler, memory, families and mislabel are for tables; set them when you create the "
+                "classifier: BernoulliINB(engine=...)"
             )
         if views != AUTO or any(
             given is not None
             for given in (pred_probs, embeddings, embed, estimator, second_opinion, labeler, source or None)
         ):
             raise ValueError(
-                "views, labelers, sources and second opinions are for tables; a fitted classifier is audited by its "
+                "views, labelers, sources and second opinions are for tables; a fitted classifier is audited with its "
                 "own scores"
             )
         found = examine(
@@ -176,7 +176,7 @@ def audit(
         )  # fmt: skip
         return Audit(found, data, Run(created=now(), seed=random_state), index=index_of(X))
     if X is not None or y is not None:
-        raise ValueError("X and y go with a fitted classifier; of a table name the columns: audit(frame, label=...)")
+        raise ValueError("X and y are for a fitted classifier; for a table, name the columns: audit(frame, label=...)")
     (progress or silent)("reading")
     limit = file_size_limit(data, None if memory is None else parse_size(memory), on_cluster=engine == "dask")
     columns = {
@@ -201,7 +201,7 @@ def audit(
         given=GivenInputs(pred_probs, embeddings, estimator),
         embed=None if embed is None else str(embed),
     )
-    # rows on disk are there as long as the audit is
+    # rows on disk exist as long as the audit
     with errors_in_python_words(), ExitStack() as resources:
         table = Table.open(
             data, columns, in_batches=in_batches, encoding=encoding, missing_label=missing_label,
@@ -222,7 +222,7 @@ def audited(
     progress: Progress | None = None,
     started: float | None = None,
 ) -> Iterator[Audit]:
-    """The audit of a table; what it reads from disk is there as long as this lasts."""
+    """The audit of a table; its rows on disk exist only during this context."""
     started = time.perf_counter() if started is None else started
     Rule(asked.precision, asked.budget).check()
     with fitted_table(table, options, progress) as fitted:
@@ -239,9 +239,9 @@ def audit_table(table: Table, options: FitOptions, asked: AuditOptions, progress
 def audit_fitted(
     table: Table, fitted: Fitted, run: Run, asked: AuditOptions, started: float, progress: Progress | None = None
 ) -> Audit:
-    """started : when the clock was started"""
+    """started : the time when the run started"""
     tell = progress or silent
-    tell("judging the rows")
+    tell("scoring the rows")
     rule = Rule(asked.precision, asked.budget)
     found = findings_of(fitted.model, fitted.judged, rule, asked.level, asked.draws, run.seed, tell)
     table.check_unchanged()
@@ -251,7 +251,7 @@ def audit_fitted(
 
 
 def _one_or_several(label: str | Sequence[str] | None) -> str | list[str] | None:
-    """Columns of labels; a list of one is one."""
+    """Label columns; a list of one is a single column."""
     if label is None or isinstance(label, str):
         return label
     return list(label) if len(label) != 1 else label[0]
@@ -262,5 +262,5 @@ def _names(names: Names) -> tuple[str, ...]:
 
 
 def now() -> str:
-    """This moment, for people and programs."""
+    """The current time in ISO format."""
     return datetime.now(UTC).isoformat(timespec="seconds")

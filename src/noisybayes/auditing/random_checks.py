@@ -1,13 +1,13 @@
-"""Rows to check at random: which ones, and what somebody found.
+"""Rows to check at random: drawing them, and reading the results.
 
-Any first rows of a sample are a sample too, and a larger one of the same seed holds the smaller: whoever checked 50 and
-wants to know more checks the next 50. Rows that were chosen by their P(wrong) never count as drawn at random.
+The first rows of a sample are a sample too, and a larger sample with the same seed begins with the smaller one: after
+50 checks, you can check the next 50. Rows that were chosen by their P(wrong) never count as drawn at random.
 
-Rows may have unequal chances, which the file tells as weights: a label of which the model is unsure teaches more. By
-Neyman's rule a row should be drawn in proportion to the standard deviation of what its check will say,
-sqrt(p (1 - p)); half of the chances follow that, and half are the same for all, in case the model is worth nothing. So
-no weight is above 2. Rows are drawn in the order of u / chance with a random number u for each row (sequential Poisson
-sampling, Ohlsson 1998).
+Rows may have unequal probabilities, stored in the file as weights, since checking an uncertain label is more
+informative. By Neyman's rule, the probability should be proportional to the standard deviation of the result,
+sqrt(p (1 - p)). Half of the probability follows that, and half is equal for all rows in case the model is useless, so
+no weight is above 2. Rows are drawn in the order of u / probability with a random number u for each row (sequential
+Poisson sampling, Ohlsson 1998).
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from .table import Table
 if TYPE_CHECKING:
     from .result import Audit
 
-#: The columns of a sample that matter: which row of the table, what to fill in, and one over the chance of the row.
+#: Columns of a sample: the row of the table, the label to fill in, and the inverse probability of the row.
 ROW, TRUE_LABEL, WEIGHT = "row", "true_label", "weight"
 _TAKEN = (ROW, "id", "given", TRUE_LABEL, WEIGHT)
 # Rows at a time.
 _AT_ONCE = 20_000
-# Seed of the hash that draws rows, apart from those of folds and samples.
+# Seed of the hash that draws rows, different from those of folds and samples.
 _SAMPLE = 0x5EED
 
 
 def draw(observed: Array, n_classes: int, size: int, seed: int, chance: Array | None = None) -> Array:
-    """Positions of `size` rows with a label, in random order (all, if there are no more).
+    """Positions of `size` rows with a label, in random order (or all, if there are fewer).
 
-    chance : (n,) of each row, up to a factor; None: all the same
+    chance : (n,) probability of each row, up to a factor; None: all equal
     """
     labeled = np.flatnonzero(observed < n_classes)
     order: Array = hashed(seed ^ _SAMPLE, labeled)
@@ -55,7 +55,7 @@ def draw(observed: Array, n_classes: int, size: int, seed: int, chance: Array | 
 
 
 def chances(surprise: Array) -> Array:
-    """(n,) chances of rows to be drawn, with mean 1 and at least 1/2. surprise : (n,) how little labels are expected"""
+    """(n,) relative probabilities of rows, with mean 1 and at least 1/2. surprise : (n,) how unexpected labels are"""
     p = np.clip(surprise, 0.0, 1.0)
     spread = np.sqrt(p * (1.0 - p))
     return np.asarray(np.full(len(p), 1.0) if spread.mean() < 1e-9 else 0.5 + 0.5 * spread / spread.mean())
@@ -74,17 +74,15 @@ def _chances_of(judged: Judged) -> Array:
 
 
 def sample_frame(audit: Audit, size: int, weighted: bool = True) -> pl.DataFrame:
-    """Rows drawn at random, for somebody to fill in their true labels; what is known already stands there.
+    """Rows drawn at random, with an empty column for the true labels; known ones are already filled in.
 
-    weighted : rows have unequal chances, and the column `weight` tells one over them
+    weighted : rows have unequal probabilities, whose inverses are in the column `weight`
     """
     from .summary import cells_of
 
     judged = audit.findings.judged
     if judged.observed is None:
-        raise InputError(
-            "the rows of this audit are on a cluster, where none can be drawn to check; audit without --engine"
-        )
+        raise InputError("the rows of this audit are on a cluster, so no sample can be drawn; audit without --engine")
     chance = _chances_of(judged) if weighted else None
     rows = draw(judged.observed, len(judged.classes), size, audit.run.seed, chance)
     cells, ids = cells_of(audit, rows)
@@ -104,14 +102,14 @@ def sample_frame(audit: Audit, size: int, weighted: bool = True) -> pl.DataFrame
 def random_checks(
     table: Table, labels: EncodedLabels, missing_label: str | None
 ) -> tuple[EncodedLabels, RandomChecks | None, NoClass | None, list[str]]:
-    """The labels with what was checked at random among the verified ones, the checks, the rows that belong to none of
-    the classes (their labels count as missing), and sentences about them."""
+    """The labels with the random checks among the verified ones, the checks, the rows that belong to none of the
+    classes (their labels count as missing), and messages about them."""
     where = repr(table.roles.verified_random) if table.checks is None else table.checks
     asked = table.roles.verified_random is not None or table.checks is not None
     checked, weights, none = _checked(table, labels, missing_label, where) if asked else ({}, {}, {})
     none = {**dict.fromkeys(table.no_class, 1.0), **none}
     drawn = [row for row in none if table.no_class.get(row, True)]
-    said = [f"no row is filled in in {where}, so there are no rows checked at random"]
+    said = [f"no true label is filled in in {where}, so there are no rows checked at random"]
     said = said if asked and not checked and not drawn else []
     labels = _verified(labels, checked, table.roles.verified, where)
     labels, no_class = _without_class(labels, none, drawn)
@@ -138,15 +136,15 @@ def _checked(
             none[row] = weight
         else:
             raise InputError(
-                f"row {row + 1}: the true label {label!r} in {where} is none of the labels "
+                f"row {row + 1}: the true label {label!r} in {where} is not one of the labels "
                 f"({', '.join(map(repr, list(code_of)[:12]))}); correct it, leave it empty, or write {NO_CLASS} if "
-                "none of them fits"
+                "none of them applies"
             )
     return checked, weights, none
 
 
 def _verified(labels: EncodedLabels, checked: Mapping[int, int], column: str | None, where: str) -> EncodedLabels:
-    """With the checked rows among the verified ones."""
+    """The labels with the checked rows among the verified ones."""
     if not checked:
         return labels
     at, code = np.array(list(checked)), np.array(list(checked.values()))
@@ -165,7 +163,7 @@ def _verified(labels: EncodedLabels, checked: Mapping[int, int], column: str | N
 def _without_class(
     labels: EncodedLabels, none: Mapping[int, float], drawn: Collection[int]
 ) -> tuple[EncodedLabels, NoClass | None]:
-    """none : weights of rows that belong to none of the classes; those without a label tell nothing"""
+    """none : weights of rows that belong to none of the classes; those without a label are ignored"""
     n_classes = len(labels.classes)
     rows = np.array([row for row in none if labels.observed[row] < n_classes], dtype=int)
     if not len(rows):
@@ -182,7 +180,7 @@ def _without_class(
 
 
 def _without_empty_classes(labels: EncodedLabels) -> tuple[EncodedLabels, Array]:
-    """The labels, and (K + 1,) their codes by the codes before; -1 for a class that no row has any more."""
+    """The labels, and (K + 1,) new codes by old code; -1 for a class without rows."""
     codes = [labels.observed] if labels.verified is None else [labels.observed, labels.verified[labels.verified >= 0]]
     kept = np.isin(np.arange(len(labels.classes) + 1), np.concatenate(codes))
     kept[-1] = True  # no label
@@ -234,12 +232,12 @@ def _of_file(table: Table, labels: EncodedLabels, missing_label: str | None) -> 
 
 
 def _weights(frame: pl.DataFrame) -> list[float | None]:
-    """A sample without weights was drawn with equal chances."""
+    """A sample without weights was drawn with equal probabilities."""
     return frame[WEIGHT].cast(pl.Float64, strict=False).to_list() if WEIGHT in frame.columns else [1.0] * frame.height
 
 
 def is_filled_in(path: Path) -> bool:
-    """Whether somebody has begun to fill in a sample."""
+    """Whether a sample has been filled in, at least partly."""
     try:
         frame = read_table(path)
     except (InputError, OSError):

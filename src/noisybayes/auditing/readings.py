@@ -1,4 +1,4 @@
-"""Several views are read in two ways, as nobody knows why labels are wrong (`TwoReadings`)."""
+"""With several views there are two readings, since the cause of mistakes is unknown (`TwoReadings`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..robust.two_readings import TwoReadings
 
 
 def read_in_two_ways(data: Dataset, fitted: Reweighted, share: float) -> Reweighted:
-    """Of rows in memory. share : how far the labels support the matrix, from 0 to 1"""
+    """The readings of rows in memory. share : how far the labels support the matrix, from 0 to 1"""
     true, prior, observed, weight = data.collect(partial(_of_block, fitted=fitted))
     return fitted._replace(readings=TwoReadings.balanced(true, prior, observed, weight, share))
 

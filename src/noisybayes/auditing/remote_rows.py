@@ -1,7 +1,7 @@
-"""What an audit says of rows that stay on the workers of a cluster: sums, the first suspects, and parts written there.
+"""Results for rows that stay on the workers of a cluster: sums, the top suspects, and parts written by the workers.
 
-Nothing comes back for each row. Ranks are found by counting (see `_order`), the list of suspects is as long as the
-report shows, and whatever is written for every row is written by the worker that holds it.
+Nothing is returned for each row. Ranks are found by counting (see `_order`), the list of suspects is as long as in the
+report, and the worker that holds a row writes its results.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _RESULTS = "judged"
 
 
 class NotHereError(ValueError):
-    """Something is asked for every row, but the rows are on a cluster."""
+    """A result for every row was requested, but the rows are on a cluster."""
 
 
 @dataclass(frozen=True)
 class OverResults:
-    """A sum over what is said of all rows of a part."""
+    """A sum over the results for all rows of a part."""
 
     judge: RowJudge
     fn: Callable[[RowResults], Any]
@@ -46,9 +46,9 @@ class _Totals(NamedTuple):
     verified: Array
     eligible: Array
     doubtful: Array  # eligible, and P(wrong) above 0
-    wrong: Array  # expected number of wrong labels among the eligible
-    changed: Array  # eligible, and corrected
-    disputed: Array  # eligible, and another label is probable enough
+    wrong: Array  # expected wrong labels among eligible rows
+    changed: Array  # eligible and corrected
+    disputed: Array  # eligible, with another label that is probable enough
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +58,9 @@ class RemoteRows:
     chosen: Chosen
     review: ReviewCurve
     n_verified: int
-    n_changed: int  # labels that are corrected
+    n_changed: int  # number of corrected labels
     suspects_by: Array  # (K, K) number of suspects by given and suggested label
-    listed: RowResults  # of the suspects, most suspicious first
+    listed: RowResults  # listed suspects, most suspicious first
 
     @classmethod
     def of(cls, judged: Judged, rule: Rule, correct: Correct) -> RemoteRows:
@@ -96,12 +96,12 @@ class RemoteRows:
     def table(self) -> Columns:
         raise NotHereError(
             "the rows of this audit are on a cluster; save(folder) has the workers write the table of all rows, "
-            "suspects holds the first of them"
+            "suspects has the first of them"
         )
 
     @property
     def suspects(self) -> Columns:
-        """The most suspicious ones, as many as are listed."""
+        """The most suspicious rows, as many as are listed."""
         found, classes = self.listed, self.judged.classes
         columns = {
             "given": Coded(classes, found.observed),
@@ -115,20 +115,20 @@ class RemoteRows:
         return Columns(columns, rows=found.number)
 
     def foremost(self, most: int) -> Array:
-        """Positions of the most suspicious suspects, in their order."""
+        """Positions of the most suspicious rows, in order."""
         return self.listed.number[:most]
 
     def said(self, rows: Array) -> Said:
         where = {number: i for i, number in enumerate(self.listed.number.tolist())}
         missing = [row for row in rows.tolist() if row not in where]
         if missing:
-            raise NotHereError(f"row {missing[0]} is not among the listed suspects, and the others are on a cluster")
+            raise NotHereError(f"row {missing[0]} is not among the listed suspects; other rows are on a cluster")
         at = [where[row] for row in rows.tolist()]
         found = self.listed
         return Said(found.observed[at], found.other[at], found.p_wrong[at], found.p_other[at])
 
     def gather(self, columns: Sequence[str], rows: Any) -> pl.DataFrame:
-        """Some rows of the table, in the order of `rows`, of some columns."""
+        """Some columns of some rows of the table, in the order of `rows`."""
         rows = np.asarray(rows)
         if not len(rows):
             return pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
@@ -138,12 +138,12 @@ class RemoteRows:
         return found[np.argsort(np.argsort(rows, kind="stable"), kind="stable")]
 
     def run(self, fn: Callable[[PartitionRows], Any]) -> Any:
-        """The sum of a function of all parts, on the workers."""
+        """The sum of a function over all parts, computed on the workers."""
         return self.judged.data.engine(fn, self.judged.data.parts)
 
 
 def frames_with_results(part: PartitionRows, judge: RowJudge) -> Iterator[tuple[pl.DataFrame, RowResults]]:
-    """On a worker: the rows of a part as they are in the file, and what is said of them."""
+    """On a worker: the rows of a part as in the file, and their results."""
     return zip(part.frames(), part.results(_RESULTS, judge), strict=True)
 
 
@@ -176,7 +176,7 @@ def _chosen(over_rows: Callable[..., Any], found: Sequence[Cut | None]) -> Chose
         return Chosen(2.0)  # nobody
     (cut,) = found
     if cut is None:
-        return Chosen(0.0)  # everybody who may be
+        return Chosen(0.0)  # everyone eligible
     if not cut.ties:
         return Chosen(cut.value)
     (last,) = select(
@@ -188,7 +188,7 @@ def _chosen(over_rows: Callable[..., Any], found: Sequence[Cut | None]) -> Chose
 
 
 def _numbers(found: RowResults, p_wrong: float, level: int, ranges: Array) -> Array:
-    """Of rows with the same P(wrong), the lowest number first."""
+    """Ties in P(wrong) are broken by the lowest number."""
     number = found.number[found.eligible & (found.p_wrong == p_wrong)]
     return range_sums(~number.astype(np.uint64), number.astype(np.float64), level, ranges)
 

@@ -1,4 +1,4 @@
-"""The audit as people get it: findings, the rows they are about, and how they were made."""
+"""The audit as returned to users: findings, the rows they are about, and how they were obtained."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Run:
-    """How an audit was made."""
+    """How an audit was run."""
 
     title: str = "labels"
     source: str | None = None
@@ -54,12 +54,12 @@ class Audit:
     suspects : DataFrame
         The suspect rows, most suspicious first, with the label and text columns.
     health : DataFrame
-        One row per label, the one with the most wrong labels first.
+        One row per label, most wrong labels first.
     labelers : DataFrame or None
-        One row per labeler, the one with the highest error rate first; None if `labeler` was not named.
+        One row per labeler, highest error rate first; None without `labeler`.
     sources : DataFrame or None
-        One row per level of each source: labeled rows, share of wrong labels with its interval, and a note; None if
-        `source` was not named.
+        One row per level of each source: labeled rows, share of wrong labels with its interval, and a note; None
+        without `source`.
     consensus : DataFrame or None
         One row per example with several labels: the most probable label given all labels and features, its
         probability, the number of labels, and the share of them that agree. None if every row has one label.
@@ -74,9 +74,9 @@ class Audit:
         Estimate, low and high of `mislabel_matrix`, `noise_rate` and `wrong_by_label`; valid if mistakes depend
         on the class only.
     by_class, confused_pairs : DataFrame
-        Rows per label and share of wrong ones; pairs of labels by how often one is given instead of the other.
+        Rows and share of wrong labels by label; pairs of labels by how often one is given instead of the other.
     impact : Impact or None
-        Accuracy that the wrong labels cost; None where it cannot be estimated (`findings.impact_reason` says why).
+        Accuracy lost to wrong labels; None if it cannot be estimated (`findings.impact_reason` says why).
     contradictions : DataFrame
         Checked rows whose label was kept although it is most probably wrong; check them again.
     warnings : list of str
@@ -88,13 +88,13 @@ class Audit:
     findings: Findings
     _fitted: Any  # the model, a scikit-learn class or not
     run: Run = field(default_factory=Run)
-    source: Table | None = None  # what was audited; None: rows that a classifier was given
+    source: Table | None = None  # the audited table; None for rows given with a classifier
     recipe: Recipe | None = None
-    index: Any = None  # of the data frame that was audited; None: positions
+    index: Any = None  # index of the audited data frame; None: positions
     _made: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def _keeping(self, resources: ExitStack) -> Audit:
-        """This audit, which closes `resources` when nobody has it any more."""
+        """This audit, which closes `resources` when it is garbage-collected."""
         weakref.finalize(self, resources.close)
         return self
 
@@ -172,7 +172,7 @@ class Audit:
         return self.findings.warnings
 
     def to_polars(self, table: str = "table") -> pl.DataFrame | None:
-        """One of the tables as a data frame of polars, which needs no pandas.
+        """One of the tables as a polars data frame; pandas is not needed.
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class Audit:
         -------
         polars.DataFrame or None
             The columns of the attribute. Instead of an index, suspects and contradictions have the column `position`
-            (from 0) and the others the column that the index is made of. None where the attribute is None.
+            (from 0) and the others have the index as a column. None if the attribute is None.
         """
         columns = self._columns(table)
         return None if columns is None else columns.to_polars()
@@ -207,13 +207,13 @@ class Audit:
         return None if self._columns(table) is None else self._frame(table, index)
 
     def gather(self, columns: Sequence[str], rows: Any) -> pl.DataFrame:
-        """Some rows of the audited table (positions), of some columns."""
+        """Some columns of some rows (positions) of the audited table."""
         assert self.source is not None
         remote = self.findings.rows
         return (remote if isinstance(remote, RemoteRows) else self.source).gather(columns, rows)
 
     def evidence(self, rows: Any, most: int = 10) -> list[Evidence]:
-        """Why the suggested label of each of `rows` (as in the index of `table`), against the given one."""
+        """Evidence for the suggested label against the given one, for each of `rows` (as in the index of `table`)."""
         from .row_frames import positions_of
 
         return self.findings.evidence(positions_of(rows, self.index), most)
@@ -232,7 +232,7 @@ class Audit:
         return () if self.recipe is None else self.recipe.blocks
 
     def summary(self) -> dict[str, Any]:
-        """All of it as a plain dict, which can be written as JSON and drawn as a page; made once, not to be changed."""
+        """The whole audit as a plain dict, for JSON and the report; computed once and not to be modified."""
         from .summary import summarise
 
         summary: dict[str, Any] = self._once("summary", summarise)

@@ -1,5 +1,5 @@
-"""Evidence on the true label of single rows from neither the columns nor the label alone: who gave the label, or what
-somebody else said. It joins the scores as one more kind, with temperature 1."""
+"""Evidence on the true label of single rows besides columns and label: the labeler, the source or a second opinion. It
+is added to the scores as one more kind, with temperature 1."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from .readings import read_in_two_ways
 
 
 class RowEvidence(NamedTuple):
-    added: Array  # (n, K) to log P(true), with mean 0 over the classes
-    code: Array  # (n,) which of `words` says so; len(words) where nothing does
+    added: Array  # (n, K) added to log P(true), with mean 0 over the classes
+    code: Array  # (n,) position of its description in `words`; len(words) if there is none
     words: tuple[str, ...]
 
 
 class WithEvidence(NamedTuple):
-    """Scores, and what the evidence adds, as one more kind of score."""
+    """Scores, with the evidence as one more kind of score."""
 
     scorer: Any
     added: Array  # (n, K)
@@ -65,7 +65,7 @@ class LearnedWithEvidence(NamedTuple):
 
 
 def judged_with(judged: Judged, evidence: RowEvidence, mislabel: Array) -> Judged:
-    """What the fit says of its rows once the evidence has joined. mislabel : (K, K) as it is then"""
+    """The fit with the evidence added. mislabel : (K, K) matrix with the evidence"""
     assert judged.training is not None
     fit = judged.training.found
     learned, old = LearnedWithEvidence(fit.last.learned, evidence), fit.last.calibration

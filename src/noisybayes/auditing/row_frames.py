@@ -1,4 +1,4 @@
-"""What an audit says of rows and classes, as tables for people: with the columns of their own table."""
+"""The results for rows and classes as tables for users, with columns of the audited table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OF_LABELERS = ("labeler", "rows", "error_rate", "low", "high", "given", "should
 
 
 def suspect_columns(audit: Audit) -> Columns:
-    """Of each suspect what is said of it, and beside it the columns of labels and texts as they are in the table."""
+    """The results for each suspect, with its label and text columns from the table."""
     found = audit.findings.rows.suspects
     if audit.source is None:
         return found
@@ -29,12 +29,12 @@ def suspect_columns(audit: Audit) -> Columns:
 
 
 def health_columns(audit: Audit) -> Columns:
-    """By label: rows that carry it, the estimated share of wrong ones with its interval, suspects, and the label that
-    most of the wrong ones should have. The one with the most wrong labels first."""
+    """By label: rows that have it, the estimated share of wrong ones with its interval, suspects, and the label that
+    most of the wrong ones should have. Most wrong labels first."""
     by_class, pairs = audit.findings.class_columns.values, audit.findings.pair_columns.values
     should_be: dict[Any, Any] = {}
     for given, true in zip(pairs["given"].tolist(), pairs["true"].tolist(), strict=True):
-        should_be.setdefault(given, true)  # pairs of many rows come first
+        should_be.setdefault(given, true)  # pairs with the most rows come first
     order = np.argsort(-by_class["wrong"], kind="stable")
     labels = by_class["label"][order]
     return Columns(
@@ -49,8 +49,8 @@ def health_columns(audit: Audit) -> Columns:
 
 
 def labeler_columns(audit: Audit) -> Columns | None:
-    """By labeler: labeled rows, the estimated share of wrong labels with its interval, the pair that is confused most,
-    and what is strange about them. The worst first; None if nobody said who labeled."""
+    """By labeler: labeled rows, the estimated share of wrong labels with its interval, the most confused pair,
+    and a remark. Highest error rate first; None if the labelers are unknown."""
     found = audit.summary()["labelers"]
     if found is None:
         return None
@@ -67,8 +67,8 @@ def labeler_columns(audit: Audit) -> Columns | None:
 
 
 def consensus_columns(audit: Audit) -> Columns | None:
-    """Of rows with several labels, the label that all of them and the columns make most probable. Rows with the lowest
-    probability gain most from one more label."""
+    """For rows with several labels, the most probable label given all of them and the columns. Rows with the lowest
+    probability benefit most from one more label."""
     several = None if audit.source is None else audit.source.several
     if several is None:
         return None
@@ -95,12 +95,12 @@ TABLES: dict[str, Callable[[Audit], Columns | None]] = {
 
 
 def positions_of(rows: Any, index: Any) -> Array:
-    """Where rows of the index stand; without an index they are positions already."""
+    """Positions of rows in the index; without an index, `rows` are positions."""
     rows = list(rows)
     if index is None or not rows:
         return np.asarray(rows, dtype=np.intp)
     if not index.is_unique:
-        raise ValueError("the index of the audited data frame has labels that occur twice; reset_index() it first")
+        raise ValueError("the index of the audited data frame has duplicates; call reset_index() first")
     found = index.get_indexer(rows)
     if (found < 0).any():
         raise KeyError(f"{rows[int(np.argmin(found))]!r} is not in the index of the audited data frame")

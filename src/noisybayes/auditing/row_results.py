@@ -1,4 +1,4 @@
-"""What is said of single rows, as a function of a block of them: whoever holds the block can tell."""
+"""Results for single rows, as a function of a block of rows, which any process that holds the block can compute."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from ..robust.label_weights import Reweighted
 from ..robust.recalibration import Recalibration, adjust, pin_verified
 from ..robust.training_posterior import row_posteriors
 
-#: Suspects that are listed with their reasons, most suspicious first.
+#: Maximum number of suspects listed with their evidence, most suspicious first.
 MOST_LISTED = 10_000
-#: As many rows are worth a look as have more suspicion than this.
+#: The number of suspects is the number of rows with more suspicion than this.
 SUSPECT = 0.4
 
 
 class RowResults(NamedTuple):
-    """Of a block, in the order of its rows."""
+    """Results for a block, in the order of its rows."""
 
     number: Array
-    observed: Array  # codes; K where there is no label
-    eligible: Array  # bool: labeled and not verified, so that it may be a suspect
+    observed: Array  # codes; K where missing
+    eligible: Array  # bool: labeled and not verified, so it may be a suspect
     verified: Array  # bool
     p_wrong: Array
     best: Array  # the most probable class
@@ -33,16 +33,16 @@ class RowResults(NamedTuple):
     other: Array  # the most probable class besides the given one
     p_other: Array
     suspicion: Array  # mean probability of the most probable other label, with and without the given one
-    corrected: Array  # the given label, or the one to put in its place
+    corrected: Array  # the given label or its correction
 
 
-#: Rows to their suspicion and corrected labels (see `corrections`).
+#: Maps rows to their suspicion and corrected labels (see `corrections`).
 Correct = Callable[[Rows], tuple[Array, Array]]
 
 
 @dataclass(frozen=True)
 class RowJudge:
-    fitted: Reweighted  # scores of the rows, and what they are worth
+    fitted: Reweighted  # scores of the rows, and their calibration
     recalibration: Recalibration
     correct: Correct | None = None
 
@@ -70,10 +70,10 @@ class RowJudge:
 
 
 class Chosen(NamedTuple):
-    """Which rows are suspects: those down to a row of the ranking."""
+    """Suspects are the rows of the ranking down to this one."""
 
-    p_wrong: float  # of the last row in the ranking
-    last: int = -1  # number of the last row among those with the same P(wrong)
+    p_wrong: float  # P(wrong) of the last suspect in the ranking
+    last: int = -1  # number of the last suspect among rows with the same P(wrong)
 
     def __call__(self, found: RowResults) -> Array:
         same = (found.p_wrong == self.p_wrong) & (found.number <= self.last)
@@ -81,7 +81,7 @@ class Chosen(NamedTuple):
 
 
 class Foremost(Pieces):
-    """The most suspicious rows. To add two is to merge them, and keep as many as are listed."""
+    """The most suspicious rows. Adding two merges them and keeps as many as are listed."""
 
     def __init__(self, found: RowResults) -> None:
         order = np.lexsort((found.number, -found.p_wrong))[:MOST_LISTED]

@@ -1,4 +1,4 @@
-"""What an audit says of single rows, where all of them are at hand: one table."""
+"""Results for single rows as one table, if all rows are in this process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .rules import ReviewCurve, Rule, review_curve, suspects
 
 
 class Said(NamedTuple):
-    """What is said of some rows with a label."""
+    """Results for some rows with a label."""
 
     given: Array  # codes
     suggested: Array  # codes
@@ -26,7 +26,7 @@ class Said(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class RowTable:
     classes: Array
-    observed: Array  # (n,) codes; K where there is no label
+    observed: Array  # (n,) codes; K where missing
     suggested: Array  # (n,) codes
     p_wrong: Array  # (n,)
     p_suggested: Array  # (n,)
@@ -34,7 +34,7 @@ class RowTable:
     suspect: Array  # (n,) bool
     verified: Array  # (n,) bool
     review: ReviewCurve
-    n_changed: int  # labels that are corrected
+    n_changed: int  # number of corrected labels
 
     @classmethod
     def of(cls, judged: Judged, rule: Rule, correct: Correct) -> RowTable:
@@ -50,7 +50,7 @@ class RowTable:
         return cls(
             judged.classes,
             observed,
-            # a suspect whose given label is still the most probable one gets the next best
+            # if the given label of a suspect is still the most probable one, suggest the next best
             np.where(chosen, rows.other, rows.best),
             p_wrong,
             np.where(chosen, rows.p_other, rows.p_best),
@@ -102,7 +102,7 @@ class RowTable:
         return self.table.take(self.foremost(self.n_rows))
 
     def foremost(self, most: int) -> Array:
-        """Positions of the most suspicious suspects, in their order."""
+        """Positions of the most suspicious rows, in order."""
         rows = np.flatnonzero(self.suspect)
         return np.asarray(rows[np.argsort(-self.p_wrong[rows], kind="stable")][:most])
 
@@ -118,5 +118,5 @@ class RowTable:
         given = self.observed[rows]
         if (given == len(self.classes)).any():
             row = rows[np.argmax(given == len(self.classes))]
-            raise ValueError(f"row {row} has no label to question; leave it out")
+            raise ValueError(f"row {row} has no label, so there is nothing to explain; leave it out")
         return Said(given, self.suggested[rows], self.p_wrong[rows], self.p_suggested[rows])

@@ -1,8 +1,8 @@
-"""The rows of a file that does not fit into memory: features as shards on disk, from which the fit reads.
+"""Rows of a file that does not fit into memory: the fit reads features from shards on disk.
 
-The folder of the shards is also where the fit leaves its state after every step, so that a run that was cut off (the
-machine lost power, the process was killed) can go on from there with the same result. A run that ends in any other
-way, an error or Ctrl-C included, removes it.
+The fit stores its state in the folder of the shards after every step, so that an interrupted run (power failure, killed
+process) can be resumed with the same result. A run that ends in any other way, including an error or Ctrl-C, removes
+the folder.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from .table import Table
 if TYPE_CHECKING:
     from .table_fit import FitOptions
 
-#: Memory that a fit takes besides what grows with the rows (features, blocks in work, the libraries).
+#: Memory of a fit that does not grow with the rows (features, current blocks, libraries).
 _FIXED_BYTES = 1_000 << 20
-# Memory that grows with the rows: labels, and the table of what was found.
+# Memory that grows with the rows: labels and the table of results.
 _BYTES_PER_ROW = 140
 _MADE_FROM, _INGESTED, _ROWS, _STATE = "made_from.json", "ingested.pickle", "rows", "state"
 
 
 class _Kept(NamedTuple):
-    """What is kept of the file besides its rows."""
+    """What is stored about the file besides its rows."""
 
     recipe: Recipe
     labels: EncodedLabels
@@ -71,7 +71,7 @@ def _batches(table: Table) -> Batches:
     return table.source
 
 
-# Bytes of memory that the libraries take before the first row.
+# Bytes of memory that the libraries use before the first row.
 _LIBRARIES = 300_000_000
 
 
@@ -81,8 +81,8 @@ def memory_needed(n_rows: int) -> int:
 
 
 def check_memory(batches: Batches, limit: int) -> None:
-    """Refuse beforehand what would take more."""
-    # what every run of a large file takes, a small one cannot fill
+    """Refuse files that would need more memory, before reading them."""
+    # a small file cannot use the memory that a large one always needs
     fixed = min(_FIXED_BYTES, _LIBRARIES + 100 * batches.n_bytes)
     needed = fixed + memory_needed(batches.estimated_rows) - _FIXED_BYTES
     if needed > limit:
@@ -95,10 +95,10 @@ def check_memory(batches: Batches, limit: int) -> None:
 
 @contextmanager
 def workplace(table: Table, options: FitOptions) -> Iterator[Path]:
-    """The folder for shards and state: hidden beside `options.beside`, or a temporary one, which cannot be resumed."""
+    """The folder for shards and state: hidden next to `options.beside`, or a temporary one, which cannot be resumed."""
     batches = _batches(table)
     needed = 0
-    if options.memory is not None:  # else the rows are on a cluster
+    if options.memory is not None:  # otherwise the rows are on a cluster
         check_memory(batches, options.memory)
         needed = disk_needed(batches, table.roles, options.words)
     if options.beside is None:
@@ -126,25 +126,23 @@ def _check_unfinished(table: Table, options: FitOptions, folder: Path) -> None:
             raise InputError(f"there is nothing to resume: {folder} does not exist; leave out --resume")
         return
     if not options.resume:
-        raise InputError(
-            f"an earlier run was cut off and left {folder}; continue it with --resume, or remove that folder"
-        )
+        raise InputError(f"an interrupted run left {folder}; continue it with --resume, or remove that folder")
     try:
         then = json.loads((folder / _MADE_FROM).read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        shutil.rmtree(folder)  # it was cut off before anything was done
+        shutil.rmtree(folder)  # interrupted before anything was done
         return
     now = made_from(table, options)
     other = [name for name in now if now[name] != then.get(name)]
     if other:
         raise InputError(
-            f"the run that was cut off had another {' and '.join(other)}; give it the same ones again, or remove "
+            f"the interrupted run had a different {' and '.join(other)}; use the same as before, or remove "
             f"{folder} and leave out --resume"
         )
 
 
 def features_of(table: Table, options: FitOptions, folder: Path) -> tuple[Features, Path]:
-    """Features in shards, and where the fit may leave its state; what `folder` holds already is not done again."""
+    """Features in shards, and the place for the state of the fit; work already in `folder` is not repeated."""
     kept = _ingested(table, options, folder)
     return Features(Shards(folder / _ROWS), kept.recipe, kept.labels, kept.notes), folder / _STATE
 

@@ -1,4 +1,4 @@
-"""Which rows are suspects: rules with a meaning."""
+"""Rules that decide which rows are suspects."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ..dataset.tree import Array
 
 
 class Rule(NamedTuple):
-    """Suspects are the rows with the highest P(wrong). How many: as many as have another probable label; or by the
-    expected precision of the list; or as many as can be looked at."""
+    """Suspects are the rows with the highest P(wrong). Their number is that of rows with another probable label, or is
+    given by the expected precision of the list or by a budget of rows to review."""
 
     precision: float | None = None
     budget: int | None = None
@@ -34,7 +34,7 @@ class Rule(NamedTuple):
 
     def check(self) -> None:
         if self.precision is not None and self.budget is not None:
-            raise ValueError("precision and budget exclude each other; give one of them")
+            raise ValueError("precision and budget are mutually exclusive; give only one of them")
         if self.precision is not None and not 0 < self.precision <= 1:
             raise ValueError(f"precision must be above 0 and at most 1, got {self.precision!r}")
         if self.budget is not None and not (self.budget >= 0 and float(self.budget).is_integer()):
@@ -54,7 +54,7 @@ def suspects(rule: Rule, p_wrong: Array, disputed: int, eligible: Array) -> Arra
     order = order[p_wrong[order] > 0]
     if rule.precision is not None:
         expected = np.cumsum(p_wrong[order]) / np.arange(1, len(order) + 1)
-        # expected precision never rises along the ranking, so that the count of those above is the length of the list
+        # expected precision never rises along the ranking, so the number of rows above it is the length of the list
         order = order[: int((expected >= rule.precision).sum())]
     else:
         order = order[: disputed if rule.budget is None else int(rule.budget)]
@@ -64,11 +64,11 @@ def suspects(rule: Rule, p_wrong: Array, disputed: int, eligible: Array) -> Arra
 
 
 class ReviewCurve(NamedTuple):
-    """What to expect of looking at the most suspicious rows."""
+    """What to expect from reviewing the most suspicious rows."""
 
-    rows: Array  # how many are looked at
+    rows: Array  # how many are reviewed
     precision: Array  # expected share of wrong labels among them
-    found: Array  # expected share of all wrong labels that are among them
+    found: Array  # expected share of all wrong labels found among them
 
 
 def review_points(n: int, points: int = 60) -> Array:

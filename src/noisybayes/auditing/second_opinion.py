@@ -1,13 +1,13 @@
-"""A second opinion: another column of labels, by an old model, by rules or by other people.
+"""A second opinion: another column of labels, from an old model, rules or other people.
 
-It is one more labeler, with a mislabeling matrix of its own, not a feature: given the true label, what it says depends
-neither on the given label nor on the columns. So its weight is not how well it predicts the given labels, whose
-mistakes it may repeat; both matrices are fitted together, by EM over the true labels:
+It is one more labeler with its own mislabeling matrix, not a feature: given the true label, it is independent of the
+given label and the columns. So its weight does not depend on how well it predicts the given labels, whose mistakes it
+may repeat; both matrices are fitted jointly, by EM over the true labels:
 
     P(label l, opinion m | x) = sum_k P(true = k | x) mislabel[l, k] opinion[m, k]
 
-P(true | x) stays as the fit has it. An opinion may say other things than the labels do ("unknown", say), and may be
-missing. A row is judged by the matrix that was estimated without its fold.
+P(true | x) stays that of the fit. An opinion may have other values than the labels (such as "unknown") and may be
+missing. A row is scored with the matrix that was estimated without its fold.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ from .view_options import check_in_memory
 if TYPE_CHECKING:
     from .table_fit import FitOptions
 
-# Rows that draw each column of the opinion's matrix to what it says on the whole, as with the matrix of the labels.
+# Pseudo-rows that shrink each column of the opinion's matrix to its overall shares, as for the matrix of the labels.
 _PSEUDO_ROWS = 10.0
-# A bound on the rounds of EM, and the gain per row, in nats, below which it ends.
+# Maximum number of EM iterations, and the gain per row, in nats, below which EM stops.
 _ROUNDS, _TOLERANCE = 500, 1e-7
-# An opinion that depends on the true label no more than chance allows, at this level, is left out.
+# Significance level: an opinion that does not depend on the true label at this level is left out.
 _CHANCE = 0.01
-# An opinion that agrees with this share of the labels may have been made from them, if the columns fail to predict this
-# many times as many labels as it contradicts.
+# An opinion that agrees with this share of the labels may be derived from them, if the columns mispredict this many
+# times as many labels as it contradicts.
 _TOO_GOOD, _TIMES_WORSE = 0.98, 4.0
 # A column with more distinct values is not an opinion on a few classes.
 _MOST_VALUES = 1_000
 
 
 class _Codes(NamedTuple):
-    values: tuple[str, ...]  # what is said: first the classes, then anything else
-    said: Array  # (n,) codes; L where nothing is
+    values: tuple[str, ...]  # its values: first the classes, then any others
+    said: Array  # (n,) codes; L where missing
 
 
 def check_opinion(table: Table, options: FitOptions) -> None:
@@ -59,7 +59,7 @@ def check_opinion(table: Table, options: FitOptions) -> None:
 
 
 def join_opinion(judged: Judged, table: Table, missing_label: str | None) -> tuple[Judged, tuple[str, ...]]:
-    """What the fit says with the second opinion, and sentences about it."""
+    """The fit with the second opinion, and messages about it."""
     column = table.roles.second_opinion
     if column is None:
         return judged, ()
@@ -107,8 +107,8 @@ def _agreement(judged: Judged, opinion: _Codes, column: str) -> float:
     agreement = float((judged.observed[both] == opinion.said[both]).mean())
     if agreement == 1.0:
         raise InputError(
-            f"--second-opinion: the column {column!r} repeats the label in every row; a copy is not an opinion of its "
-            "own, leave it out"
+            f"--second-opinion: the column {column!r} repeats the label in every row; a copy is not an "
+            "independent opinion, so leave it out"
         )
     return agreement
 
@@ -143,7 +143,7 @@ class _Problem:
         )  # fmt: skip
 
     def beyond_chance(self) -> bool:
-        """Whether the opinion depends on the true label as it looks without it: a likelihood-ratio test."""
+        """Whether the opinion depends on the true label estimated without it: a likelihood-ratio test."""
         true, _ = self._expected(self.start, np.ones((self.n_values, len(self.start))))
         counts = self._opinion_counts(true)
         total = counts.sum()
@@ -160,13 +160,13 @@ class _Problem:
             true, height = self._expected(mislabel, opinion)
             if height - last < _TOLERANCE and last > -np.inf:
                 break
-            last = height if (opinion < 1).any() else -np.inf  # the first round knows no opinion
+            last = height if (opinion < 1).any() else -np.inf  # the first iteration ignores the opinion
             mislabel = matrix_of(_sums(self.observed, true, K)[None], self.structure)[0]
             opinion = _steadied(self._opinion_counts(true))
         return _Matrices(mislabel, opinion, true)
 
     def log_evidence(self, found: _Matrices) -> Array:
-        """(n, K) what the opinion adds to log P(true), by the matrix without the row's fold; 0 without an opinion."""
+        """(n, K) what the opinion adds to log P(true), by the out-of-fold matrix; 0 without an opinion."""
         total, evidence = self._opinion_counts(found.true), np.zeros_like(self.scores)
         for fold in np.unique(self.fold).tolist():
             here = np.flatnonzero((self.fold == fold) & (self.said < self.n_values))
@@ -202,7 +202,7 @@ class _Problem:
 
 
 def _sums(codes: Array, true: Array, n_codes: int) -> Array:
-    """(n_codes, K) P(true) of the rows with each code, added up; rows without one are left out."""
+    """(n_codes, K) sums of P(true) over the rows with each code; rows without one are left out."""
     sums = np.zeros((n_codes + 1, true.shape[1]))
     np.add.at(sums, codes, true)
     return sums[:-1]
@@ -225,7 +225,7 @@ def _warnings(told: Opinion, predicted: float) -> tuple[str, ...]:
     if told.agreement < _TOO_GOOD or 1.0 - predicted < _TIMES_WORSE * (1.0 - told.agreement):
         return ()
     return (
-        f"The second opinion {told.column!r} repeats {percent(told.agreement)} of the labels: if it was made from "
-        "them, or they from it, it repeats their mistakes and hides them. Use an opinion that was formed "
-        "without the labels.",
+        f"The second opinion {told.column!r} repeats {percent(told.agreement)} of the labels. If it was derived from "
+        "them, or they from it, it repeats their mistakes and hides them. Use an opinion that is "
+        "independent of the labels.",
     )

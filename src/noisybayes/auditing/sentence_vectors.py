@@ -1,7 +1,7 @@
-"""Sentence embeddings by a model that the user has, of sentence-transformers: from a folder, or by its name from the
-local cache. Nothing is fetched from the network.
+"""Sentence embeddings with a local sentence-transformers model, from a folder or by name from the local cache. Nothing
+is downloaded.
 
-Vectors are kept in a file, by the hash of text and model, so that an audit that is repeated need not wait for them.
+Vectors are cached in a file by the hash of text and model, so that a repeated audit does not recompute them.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from .table import Table
 if TYPE_CHECKING:
     from .table_fit import FitOptions
 
-# Texts that are embedded between two reports of progress, and that a model takes at once.
+# Texts embedded between two progress reports, and texts per batch.
 _AT_ONCE, _BATCH = 256, 32
-# The name under which short names of models are kept in the local cache.
+# The organisation of models with short names in the local cache.
 _SHORT_NAMES = "sentence-transformers/"
 # Bytes of a file that are hashed at once.
 _PIECE = 1 << 22
@@ -41,11 +41,11 @@ Report = Callable[[str], None]
 
 
 def with_sentence_vectors(table: Table, options: FitOptions, tell: Report) -> FitOptions:
-    """The options with vectors of the texts, if a model for them is named."""
+    """The options with vectors of the texts added, if there is a model for them."""
     if options.embed is None:
         return options
     if options.given.embeddings is not None:
-        raise InputError("--embed and --embeddings exclude each other; give one of them")
+        raise InputError("--embed and --embeddings are mutually exclusive; give only one of them")
     if not isinstance(table.source, pl.DataFrame) or options.memory is not None or options.engine != "local":
         raise InputError(
             "--embed needs all rows in memory, on one machine; leave it out, or audit without --memory and --engine"
@@ -60,7 +60,7 @@ def with_sentence_vectors(table: Table, options: FitOptions, tell: Report) -> Fi
 
 
 def cache_beside(folder: Path | None) -> Path | None:
-    """The hidden folder of vectors beside that of an audit."""
+    """The hidden folder of vectors next to the folder of an audit."""
     return None if folder is None else folder.resolve().parent / f".{folder.name}.embeddings"
 
 
@@ -74,7 +74,7 @@ def embed_texts(
     known = _read(file)
     distinct, first = np.unique(keys, return_index=True)
     missing = first[[key not in known for key in distinct.tolist()]]
-    # texts of like length side by side, as a batch takes the time of its longest
+    # sorted by length, since a batch takes as long as its longest text
     missing = missing[np.argsort([-len(texts[i]) for i in missing.tolist()], kind="stable")]
     if len(missing):
         encode, done = _encoder(folder), 0
@@ -90,7 +90,7 @@ def embed_texts(
 
 
 def model_folder(model: str | Path) -> Path:
-    """Where the model is; one sentence if it is nowhere."""
+    """The folder of the model; raises InputError if there is none."""
     folder = Path(model)
     if (folder / "modules.json").is_file():
         return folder
@@ -120,11 +120,11 @@ def _hash_of_files(folder: Path) -> str:
 
 
 def _encoder(folder: Path) -> Callable[[list[str]], Array]:
-    with _offline(), redirect_stderr(StringIO()):  # a bar of its own would run into ours
+    with _offline(), redirect_stderr(StringIO()):  # its progress bar would interfere with ours
         package = require("sentence_transformers", extra="embed", purpose="--embed")
         try:
             model: Any = package.SentenceTransformer(str(folder), local_files_only=True)
-        except Exception as error:  # whatever its packages raise: the folder is the user's
+        except Exception as error:  # any exception: the folder is user input
             raise InputError(f"--embed: the model in {folder} cannot be loaded: {error}") from error
 
     def encode(texts: list[str]) -> Array:
@@ -135,7 +135,7 @@ def _encoder(folder: Path) -> Callable[[list[str]], Array]:
 
 @contextmanager
 def _offline() -> Iterator[None]:
-    """No package asks the network for a newer model."""
+    """Keep packages from checking the network for a newer model."""
     before = os.environ.get("HF_HUB_OFFLINE")
     os.environ["HF_HUB_OFFLINE"] = "1"
     try:
@@ -148,7 +148,7 @@ def _offline() -> Iterator[None]:
 
 
 def _read(file: Path | None) -> dict[str, Array]:
-    """Vectors by the hash of their texts; a damaged file is as good as none."""
+    """Vectors by the hash of their texts; a damaged file is ignored."""
     if file is None or not file.is_file():
         return {}
     try:

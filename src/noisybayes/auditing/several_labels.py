@@ -1,7 +1,7 @@
-"""Tables with several labels of a row: one column per labeler, or one line per row and labeler.
+"""Tables with several labels per row: one column per labeler, or one line per row and labeler.
 
-The fit needs one label: that which the labelers gave, weighted by how well they agree with the others (the model of
-labelers without any columns). What each of them said joins later (`labelers`).
+The fit needs one label per row: the vote of the labelers, weighted by how well each agrees with the others (the model
+of labelers without any columns). The labels of each labeler are used later (`labelers`).
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from ..dataset.tree import Array
 from ..model.mislabel import Full, constant_rate
 from ..robust.labeler_model import GivenLabels, LabelerModel
 
-#: Name of the column with the label that the labelers agree on.
+#: Name of the column with the vote of the labelers.
 VOTE = "vote"
-# Labels are mostly right: the matrix of all starts there.
+# Labels are mostly right: the overall matrix starts here.
 _START_DIAGONAL = 0.8
-# Columns that are named one by one.
+# Maximum number of columns listed by name.
 _MOST_SHOWN = 5
 
 
@@ -33,13 +33,13 @@ class SeveralLabels(NamedTuple):
     row: Array  # (m,) positions in the table
     labeler: Array  # (m,) codes
     label: Array  # (m,) text
-    names: tuple[str, ...]  # of the labelers
-    title: str  # what the labels stand in
+    names: tuple[str, ...]  # names of the labelers
+    title: str  # description of the label columns
 
 
 class Reshaped(NamedTuple):
-    frame: pl.DataFrame  # one line per row, with the label of the vote
-    label: str  # its column
+    frame: pl.DataFrame  # one line per row, with the vote as its label
+    label: str  # the column of the vote
     several: SeveralLabels
     notes: tuple[str, ...]
     hidden: tuple[str, ...] = ()  # columns that must not become features
@@ -48,7 +48,7 @@ class Reshaped(NamedTuple):
 def from_columns(
     frame: pl.DataFrame, columns: Sequence[str], missing_label: str | None, keep_variants: bool
 ) -> Reshaped:
-    """Each column has the labels of one labeler, partly empty."""
+    """Each column has the labels of one labeler; cells may be empty."""
     if len(set(columns)) < len(columns):
         raise InputError("--label: a column is named twice; name one column for each labeler")
     check_columns(frame, {"label": list(columns)})
@@ -91,7 +91,7 @@ def from_lines(
     there = position.filter(pl.col("label").is_not_null())
     names = there["labeler"].unique().sort()
     if not len(names):
-        raise InputError(f"the label column {label!r} is empty in every line; name another one with --label")
+        raise InputError(f"the label column {label!r} is empty in every line; choose another one with --label")
     code = there["labeler"].cast(pl.Enum(names)).to_physical().cast(pl.Int64).to_numpy()
     items = frame[(rows["line"].cast(pl.Int64) - 1).to_numpy()].drop(labeler)
     title = f"{label!r} by {labeler!r}"
@@ -99,7 +99,7 @@ def from_lines(
         items, there["row"].cast(pl.Int64).to_numpy(), code, there["label"], tuple(names.to_list()), title, label,
         keep_variants,
     )  # fmt: skip
-    note = f"{frame.height:,} lines are {items.height:,} rows with several labels: {id!r} names the rows"
+    note = f"{frame.height:,} lines are {items.height:,} rows with several labels, identified by {id!r}"
     return shaped._replace(notes=(note, *shaped.notes))
 
 
@@ -117,7 +117,7 @@ def _voted(
     frame: pl.DataFrame, row: Array, labeler: Array, label: pl.Series, names: tuple[str, ...], title: str, column: str,
     keep_variants: bool,
 ) -> Reshaped:  # fmt: skip
-    """column : that of the vote; a column of the table with that name is replaced if it had the labels"""
+    """column : that of the vote; a column of the table with this name is replaced if it had the labels"""
     variants = label_variants(Counter(label.to_list()), keep_variants)
     note = variants.note()
     label = variants.applied(label)
@@ -129,7 +129,7 @@ def _voted(
 
 
 def vote(several: SeveralLabels, n_rows: int) -> list[str | None]:
-    """The most probable label of every row by its labels alone; None where there is none."""
+    """The most probable label of every row given only its labels; None if it has none."""
     classes, code = np.unique(several.label.astype(str), return_inverse=True)
     shares = np.bincount(code, minlength=len(classes)) / max(len(code), 1)
     model = LabelerModel(
@@ -137,7 +137,7 @@ def vote(several: SeveralLabels, n_rows: int) -> list[str | None]:
         np.zeros(n_rows, dtype=int), constant_rate(len(classes), _START_DIAGONAL), Full(),
     )  # fmt: skip
     n_labels = np.bincount(several.row, minlength=n_rows)
-    # labels that nobody else gave tell nothing about labelers
+    # rows with one label say nothing about labelers
     true = (model.solved() if (n_labels > 1).any() else model.as_started()).true
     best = classes[true.argmax(axis=1)].tolist()
     return [label if n else None for label, n in zip(best, n_labels.tolist(), strict=True)]

@@ -1,14 +1,14 @@
-"""What wrong labels cost naive Bayes of binary features, by simulation from what the labels and the matrix tell.
+"""What wrong labels cost naive Bayes on binary features, by simulation from the labels and the matrix.
 
-Measuring a classifier against labels that were drawn from posteriors of the same scores goes in a circle: where
-features are weak it sees no cost at all. Here nothing is measured against such labels. With R = P(true | given) from
-matrix and shares, the rates of ones by given label are mixtures of those by class, so that
+Measuring a classifier against labels drawn from posteriors of the same scores is circular: if features are weak, it
+shows no cost at all. Here nothing is measured against such labels. With R = P(true | given) from the matrix and the
+class shares, the rates of ones by given label are mixtures of those by class, so that
 
     rates by class = R^-1 rates by label
 
-These are noisy. What they tell is how far classes differ, as a covariance over the classes, with the noise subtracted;
-rates of every column are drawn from that. Naive Bayes needs no more than sums, which are drawn too; both classifiers,
-that of given labels and that of true ones, then predict the same fresh rows.
+These are noisy, but they show how much classes differ, as a covariance over the classes with the noise subtracted.
+Rates of every column are drawn from it. Naive Bayes only needs sums, which are drawn too; both classifiers, on given
+and on true labels, then predict the same new rows.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from .judged import Judged
 _CENTRE_DRAWS = 10
 # Simulations with matrices drawn from their intervals, whose spread is that of the estimate.
 _SPREAD_DRAWS = 30
-# Draws differ by chance and by the matrix, and the simulation itself is off by about this much.
+# Error of the simulation itself, besides chance and the matrix.
 _OWN_ERROR = 0.01
-# Student's t and what the draws leave out: found on simulations of known cost.
+# Student's t, and a factor for what the draws leave out, from simulations with known cost.
 _WIDER = 1.7 / 1.645
-# Rows whose label is all but surely right keep the inverse from exploding.
+# Rows whose labels are almost certainly right, which keep the inverse from exploding.
 _SURE = 0.02
-# Rows times columns of a simulated test set: enough for tenths of a point.
+# Rows times columns of a simulated test set, enough for a precision of 0.1 points.
 _CELLS = 500_000
 _FEWEST_TESTS, _MOST_TESTS = 200, 4_000
 # Simulated rates are kept this far from 0 and 1.
@@ -53,7 +53,7 @@ class Simulated(NamedTuple):
 
 
 def simulated_impact(judged: Judged, matrix: Interval, level: float, seed: int) -> Simulated:
-    """matrix : (K, K) with its ends, which tell how uncertain it is"""
+    """matrix : (K, K) with its interval, which shows how uncertain it is"""
     sums = LabelSums(*judged.data.map_sum(partial(_sums, n_classes=len(judged.classes))))
     rng = np.random.default_rng(seed)
     centre = [_cost(sums, matrix.estimate, rng) for _ in range(_CENTRE_DRAWS)]
@@ -65,7 +65,7 @@ def simulated_impact(judged: Judged, matrix: Interval, level: float, seed: int) 
 
 
 def _sums(rows: Rows, n_classes: int) -> tuple[Array, Array]:
-    """Ones of every column and rows, by given label."""
+    """Counts of ones in every column and of rows, by given label."""
     weight = np.ones(rows.n_rows) if rows.weight is None else rows.weight
     given = np.zeros((rows.n_rows, n_classes))
     there = np.flatnonzero(rows.observed < n_classes)
@@ -74,7 +74,7 @@ def _sums(rows: Rows, n_classes: int) -> tuple[Array, Array]:
 
 
 def _drawn(matrix: Interval, z: float, rng: np.random.Generator) -> Array:
-    """A matrix from within its intervals."""
+    """A matrix drawn from its intervals."""
 
     def log_odds(p: Array) -> Array:
         return np.asarray(logit(np.clip(p, 1e-6, 1 - 1e-6)))
@@ -85,7 +85,7 @@ def _drawn(matrix: Interval, z: float, rng: np.random.Generator) -> Array:
 
 
 def _cost(sums: LabelSums, matrix: Array, rng: np.random.Generator) -> float:
-    """Accuracy of naive Bayes of given labels, less that of naive Bayes of true ones, in one simulated world."""
+    """Accuracy of naive Bayes on given labels minus that on true labels, in one simulation."""
     shares = sums.weight / sums.weight.sum()
     prior = np.clip(np.linalg.lstsq(matrix, shares, rcond=None)[0], 0.2 * shares.min(), None)
     prior /= prior.sum()
@@ -104,7 +104,7 @@ def _cost(sums: LabelSums, matrix: Array, rng: np.random.Generator) -> float:
 
 
 def _rates(sums: LabelSums, true_given: Array, rng: np.random.Generator) -> Array:
-    """(K, d) rates of ones by class, as different as the classes are."""
+    """(K, d) simulated rates of ones by class, which differ as much as the classes do."""
     K, d = sums.ones.shape
     weight = np.maximum(sums.weight, 1.0)[:, None]
     pooled = (sums.ones.sum(axis=0) + 0.5) / (weight.sum() + 1.0)
@@ -117,7 +117,7 @@ def _rates(sums: LabelSums, true_given: Array, rng: np.random.Generator) -> Arra
 
 
 def _learned(rates: Array, weight: Array, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Weights (d, K) and constants (K,) of naive Bayes, from as many rows of each class and two pseudo-rows."""
+    """Weights (d, K) and constants (K,) of naive Bayes, from these rows of each class and two pseudo-rows."""
     rows = np.round(weight).astype(int)[:, None]
     p = (rng.binomial(rows, rates) + 1.0) / (rows + 2.0)
     log_p, log_q = np.log(p), np.log1p(-p)

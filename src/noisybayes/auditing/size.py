@@ -1,4 +1,4 @@
-"""How much memory a table may take, and when it is too large for it."""
+"""Memory limits, and which tables are too large for them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 from .._memory import installed_memory
 from ..data.errors import InputError
 
-# Share of the memory beyond which a file counts as large: a table takes several times the size of its file.
+# A file larger than this share of the memory counts as large: a table takes several times the size of its file.
 _LARGE = 1 / 8
-# Share of the memory of the machine that a run may take if no limit was given.
+# Share of the machine's memory that a run may use if no limit is given.
 _OURS = 0.6
 _UNITS = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 
@@ -26,13 +26,13 @@ def parse_size(text: int | str) -> int:
     except ValueError:
         size = 0
     if size <= 0:
-        raise InputError(f"{text!r} is not a size; write 500MB or 2GB")
+        raise InputError(f"invalid size {text!r}; write 500MB or 2GB")
     return size
 
 
 def file_size_limit(data: Any, memory: int | None, resume: bool = False, *, on_cluster: bool = False) -> int | None:
-    """Bytes of memory, if the rows are to be kept on disk: where a limit was given, or the file is large.
-    on_cluster : rows of files stay with the workers, so that no limit is needed here"""
+    """The memory limit in bytes if rows are kept on disk, because a limit was given or the file is large; else None.
+    on_cluster : rows of files stay with the workers, so no limit is needed here"""
     if on_cluster and memory is None:
         return None
     if memory is not None or resume:

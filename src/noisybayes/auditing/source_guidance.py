@@ -11,14 +11,14 @@ Level = Mapping[str, Any]
 
 
 class SourceAdvice(NamedTuple):
-    rows: float  # wrong labels beyond the share that the others have
+    rows: float  # wrong labels beyond the share of the others
     text: str
     column: str
-    levels: tuple[str, ...]  # that it is about
+    levels: tuple[str, ...]  # levels that it is about
 
 
 def source_advice(sources: Sequence[Mapping[str, Any]], stands_out: float) -> Iterator[SourceAdvice]:
-    """stands_out : how many times the share of wrong labels of the others is worth saying"""
+    """stands_out : minimum ratio to the share of wrong labels of the others"""
     for source in sources:
         if not source["kept"]:
             continue
@@ -36,18 +36,18 @@ def source_advice(sources: Sequence[Mapping[str, Any]], stands_out: float) -> It
 
 
 def share_of(levels: Sequence[Level]) -> float:
-    """Of wrong labels."""
+    """Share of wrong labels."""
     n_rows = sum(level["rows"] for level in levels)
     return float(sum(level["rows"] * level["error_rate"] for level in levels) / max(n_rows, 1))
 
 
 def _one_category(levels: Sequence[Level]) -> slice:
-    """Where the most wrong labels are beyond the share of the others."""
+    """The level with the most wrong labels beyond the share of the others."""
     return max((slice(at, at + 1) for at in range(len(levels))), key=lambda which: _excess(levels, which))
 
 
 def _first_or_last(levels: Sequence[Level]) -> slice:
-    """The levels before or after the cut that best divides them into two shares of wrong labels."""
+    """The levels before or after the best split into two groups with different shares of wrong labels."""
     n = len(levels)
     cut = max(range(1, n), key=lambda at: _between(levels, at), default=n)
     first = slice(0, cut)
@@ -55,7 +55,7 @@ def _first_or_last(levels: Sequence[Level]) -> slice:
 
 
 def _between(levels: Sequence[Level], cut: int) -> float:
-    """Sum of squares between two groups, as trees divide."""
+    """Sum of squares between two groups, the criterion of regression trees."""
     n_first, n_last = (sum(level["rows"] for level in part) for part in (levels[:cut], levels[cut:]))
     gap = share_of(levels[:cut]) - share_of(levels[cut:])
     return float(n_first * n_last * gap**2)

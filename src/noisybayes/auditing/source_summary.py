@@ -1,4 +1,4 @@
-"""What a summary says of sources: how often labels of each level are wrong, and in a sentence how they differ."""
+"""The part of the summary on sources: how often labels of each level are wrong, and a sentence on how they differ."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .sources import LEVEL
 
 
 def sources_summary(audit: Audit) -> list[dict[str, Any]]:
-    """One entry for each source; categories with the highest error rate first, times and numbers in their order."""
+    """One entry for each source; categories with the highest error rate first, times and numbers in order."""
     return [_summary(one) for one in audit.findings.judged.sources]
 
 
 def levels_of_rows(audit: Audit, rows: Sequence[int]) -> list[dict[str, str | None]]:
-    """Of each row (a position) its level of every source."""
+    """The level of every source, for each of `rows` (positions)."""
     found = audit.findings.judged.sources
     names = [(*(level.name for level in one.levels), None) for one in found]
     codes = [one.code[np.asarray(rows, dtype=np.intp)].tolist() for one in found]
@@ -31,8 +31,8 @@ def levels_of_rows(audit: Audit, rows: Sequence[int]) -> list[dict[str, str | No
 
 
 def source_columns(audit: Audit) -> Columns | None:
-    """By source and level: labeled rows, the share of wrong labels with its interval, and a note. None if no source was
-    named."""
+    """By source and level: labeled rows, the share of wrong labels with its interval, and a note. None without
+    sources."""
     if audit.roles is None or not audit.roles.source:
         return None
     levels = [{**level, "source": one["source"]} for one in audit.summary()["sources"] for level in one["levels"]]

@@ -1,6 +1,5 @@
-"""Where labels come from, and what an audit makes of it: a label is judged by the levels of its sources, as they look
-without the row's fold. A source must explain the labels better than the audit without it does, beyond chance; otherwise
-it is dropped.
+"""Takes into account where labels come from: a label is scored by the levels of its sources, estimated out of fold. A
+source must explain the labels significantly better than the audit without it; otherwise it is dropped.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _LEAST = 1e-6
 
 
 def check_sources(table: Table, options: FitOptions) -> None:
-    """What cannot be a source should not be found out after the fit."""
+    """Report columns that cannot be sources before the fit."""
     if not table.roles.source:
         return
     check_in_memory("--source", options)
@@ -52,7 +51,7 @@ def check_sources(table: Table, options: FitOptions) -> None:
 
 
 def join_sources(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]]:
-    """What the fit says once it knows where each label comes from, and sentences about it."""
+    """The fit with the sources taken into account, and messages about it."""
     if not table.roles.source:
         return judged, ()
     if judged.training is None:
@@ -112,7 +111,7 @@ def _joined(judged: Judged, model: SourceModel, found: Effects, known: list[Sour
 def _words(
     model: SourceModel, found: Effects, kept: list[SourceLevels], labeled: Array, n_rows: int
 ) -> tuple[Array, tuple[str, ...]]:
-    """Which combination of levels every row has, and what is said of it."""
+    """The combination of levels of every row, and its description."""
     levels = np.stack([one.code[labeled] for one in kept], axis=1)
     combinations, which = np.unique(levels, axis=0, return_inverse=True)
     which = which.ravel()
@@ -123,7 +122,7 @@ def _words(
         named = [
             f"{one.column} {one.names[at]}" for one, at in zip(kept, combination, strict=True) if at < len(one.names)
         ]
-        words.append(f"{', '.join(named) or 'source not known'}: {percent(share)} of such labels are wrong")
+        words.append(f"{', '.join(named) or 'unknown source'}: {percent(share)} of such labels are wrong")
     code = np.full(n_rows, len(words))
     code[labeled] = which
     return code, tuple(words)
@@ -143,6 +142,6 @@ def _described(one: SourceLevels, s: int, model: SourceModel, found: Effects) ->
 
 
 def _note(one: SourceLevels, kept: bool) -> str:
-    how = {"category": "levels", "number": "levels in their order", "time": "periods"}[one.kind]
+    how = {"category": "levels", "number": "ordered levels", "time": "periods"}[one.kind]
     told = "mistakes depend on it" if kept else "mistakes do not depend on it beyond chance"
     return f"source: {one.column!r} ({len(one.names)} {how}; {told})"

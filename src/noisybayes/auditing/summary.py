@@ -1,4 +1,4 @@
-"""An audit as a plain dict: what audit.json holds, and what the page and the other formats are made from."""
+"""An audit as a plain dict: the content of audit.json and the basis of the report and the other formats."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FORMAT = 1
 SAMPLE = 50
 # Maximum number of confused pairs listed.
 _MOST_PAIRS = 50
-# Points of accuracy; fewer would be shown as none.
+# Points of accuracy; less would be shown as 0.
 _LEAST_POINTS = 0.05
 # Maximum number of columns listed as evidence.
 _EVIDENCE = 12
@@ -93,7 +93,7 @@ def summarise(audit: Audit) -> Summary:
 
 
 def _checks(audit: Audit) -> list[dict[str, Any]]:
-    """Rows checked at random, and P(true) of every class as if they had not been."""
+    """Rows checked at random, and P(true) of every class without using the checks."""
     judged = audit.findings.judged
     if judged.checks is None:
         return []
@@ -125,7 +125,7 @@ def _opinion(audit: Audit) -> dict[str, Any] | None:
 
 
 def _about_the_rate(rate: NoiseRate) -> str:
-    """What the number rests on, and what would make it more certain."""
+    """What the number is based on, and what would make it more certain."""
     if rate.n_checked:
         return f"From {rate.n_checked:,} rows checked at random; four times as many would halve the interval."
     return (
@@ -135,7 +135,7 @@ def _about_the_rate(rate: NoiseRate) -> str:
 
 
 def _records(columns: Mapping[str, Array]) -> list[dict[str, Any]]:
-    """Columns to rows."""
+    """Convert columns to rows."""
     return [dict(zip(columns, row, strict=True)) for row in zip(*(c.tolist() for c in columns.values()), strict=True)]
 
 
@@ -228,14 +228,14 @@ def _convergence(model: Any) -> dict[str, Any]:
 
 
 def describe(audit: Audit, rows: Array) -> list[dict[str, Any]]:
-    """What rows of the audit's table (positions) hold, what is suggested for them, and why."""
+    """The content of some rows (positions) of the audited table, their suggestions, and the evidence."""
     findings = audit.findings
     found = findings.evidence(rows, _EVIDENCE)
     cells, ids = cells_of(audit, rows)
     said = findings.rows.said(rows)
     names = {"given": findings.classes[said.given], "suggested": findings.classes[said.suggested]}
     records = _records(said._asdict() | names)
-    name_of = cache(audit.feature_name)  # most words of many suspects come again and again
+    name_of = cache(audit.feature_name)  # most words of many suspects occur repeatedly
     described = [
         _suspect(name_of, record, why, row_cells, row_id)
         for record, why, row_cells, row_id in zip(records, found, cells, ids, strict=True)
@@ -275,7 +275,7 @@ def _suspect(
 
 
 def cells_of(audit: Audit, rows: Any) -> tuple[list[dict[str, Any]], list[str | None]]:
-    """What rows hold in the columns that were used, and their identifiers."""
+    """The cells of rows in the columns that were used, and their identifiers."""
     if audit.source is None:
         return [{} for _ in rows], [None for _ in rows]
     from ..data.cells import as_text
@@ -290,5 +290,5 @@ def cells_of(audit: Audit, rows: Any) -> tuple[list[dict[str, Any]], list[str | 
 
 
 def _rounded(p: float) -> float:
-    """Six digits; what is not certain does not become so by rounding."""
+    """Round to six digits, but never to certainty."""
     return min(round(float(p), 6), 0.999999)

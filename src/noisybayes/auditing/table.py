@@ -1,4 +1,4 @@
-"""The table that an audit is about: in memory, or a file that is read again in batches."""
+"""The audited table: in memory, or a file that is read in batches."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ Source = pl.DataFrame | Batches
 
 
 class Table(NamedTuple):
-    """Rows, and what their columns are."""
+    """Rows and the roles of their columns."""
 
     source: Source
     roles: Roles
     title: str
     path: str | None = None
-    notes: tuple[str, ...] = ()  # sentences about how it was read
-    checks: str | None = None  # file of rows that were drawn at random, filled in
+    notes: tuple[str, ...] = ()  # messages about how it was read
+    checks: str | None = None  # the filled-in file of rows drawn at random
     no_class: Mapping[int, bool] = {}  # rows that belong to none of the classes; whether each was drawn at random
-    several: SeveralLabels | None = None  # labels of several labelers; `roles.label` is then their vote
+    several: SeveralLabels | None = None  # labels of several labelers; `roles.label` is then the vote
 
     @classmethod
     def open(
@@ -46,9 +46,9 @@ class Table(NamedTuple):
         keep_variants: bool = False,
         anonymous: bool = False,
     ) -> Table:
-        """columns : names by role, as `find_roles` takes them; `label` may be several columns, one for each labeler,
-        and `verified_random` a file. in_batches : a file is not read into memory. missing_label, keep_variants : of
-        several labels. anonymous : labelers have numbers instead of names"""
+        """columns : names by role, as for `find_roles`; `label` may be a list of columns, one for each labeler, and
+        `verified_random` a file. in_batches : do not read a file into memory. missing_label, keep_variants : for
+        several labels. anonymous : replace the names of labelers by numbers"""
         notes: list[str] = []
         source: Source
         if not is_path(data):
@@ -75,7 +75,7 @@ class Table(NamedTuple):
         return cls(source, roles, title, path, (*notes, *found), checks, several=several)
 
     def gather(self, columns: Sequence[str], rows: Any) -> pl.DataFrame:
-        """Some rows, in the order of `rows`, of some columns."""
+        """Some columns of some rows, in the order of `rows`."""
         rows = np.asarray(rows)
         wanted, parts, start = np.sort(rows), [], 0
         for frame in self.batches():
@@ -85,7 +85,7 @@ class Table(NamedTuple):
         return pl.concat(parts)[np.argsort(np.argsort(rows, kind="stable"), kind="stable")]
 
     def check_unchanged(self) -> None:
-        """Refuse to go on if the file is not what it was when it was opened."""
+        """Raise an error if the file has changed since it was opened."""
         if isinstance(self.source, Batches):
             self.source.check_unchanged()
 
@@ -127,7 +127,7 @@ def is_path(data: Any) -> bool:
 
 
 def _column_or_file(name: str | Path | None, head: pl.DataFrame) -> tuple[str | None, str | None]:
-    """What rows that were checked at random stand in."""
+    """The column or file with the rows checked at random."""
     if name is None or str(name) in head.columns:
         return (None if name is None else str(name)), None
     if not Path(name).is_file():

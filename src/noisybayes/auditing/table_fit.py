@@ -1,4 +1,4 @@
-"""From a table to a model: features, the fit, other views, labelers, sources, a second opinion; wherever rows are."""
+"""From a table to a model: features, fit, other views, labelers, sources and second opinion, wherever the rows are."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ class FitOptions:
     engine: Any = "local"  # "local", "dask", or a function map_sum(fn, parts)
     scheduler: str | None = None  # address of the Dask cluster
     memory: int | None = None  # bytes; rows beyond are kept on disk
-    beside: Path | None = None  # rows on disk are kept beside this folder, where a run that was cut off finds them
+    beside: Path | None = None  # rows on disk are kept next to this folder, so that an interrupted run can be resumed
     resume: bool = False
     announce: Callable[[int, Path], None] | None = None  # called with the bytes on disk, and where
-    families: Mapping[str, str] = field(default_factory=dict)  # of `FAMILIES`, by kind of column
-    keep_variants: bool = False  # labels that differ only in their spelling are classes of their own
-    mislabel: str = "full"  # of `STRUCTURES`
-    views: Views = (NAIVE_BAYES,)  # and of `VIEWS`, or "auto"
-    given: GivenInputs = field(default_factory=GivenInputs)  # what the user brings along for views
-    embed: str | None = None  # folder or name of a model that makes vectors of texts, as more views
+    families: Mapping[str, str] = field(default_factory=dict)  # names in `FAMILIES` by kind of column
+    keep_variants: bool = False  # treat labels that differ only in spelling as different classes
+    mislabel: str = "full"  # a name in `STRUCTURES`
+    views: Views = (NAIVE_BAYES,)  # and names in `VIEWS`, or "auto"
+    given: GivenInputs = field(default_factory=GivenInputs)  # inputs from the user for views
+    embed: str | None = None  # folder or name of a model that embeds the texts, for more views
 
 
 class Fitted(NamedTuple):
@@ -61,12 +61,12 @@ class Fitted(NamedTuple):
     model: Any
     recipe: Recipe
     judged: Judged
-    notes: tuple[str, ...]  # sentences about the table
+    notes: tuple[str, ...]  # messages about the table
 
 
 @contextmanager
 def fitted_table(table: Table, options: FitOptions, progress: Progress | None = None) -> Iterator[Fitted]:
-    """A model of the table, and what it says of its rows; rows on disk are there as long as this lasts."""
+    """Fit a model and score its rows; rows on disk exist only during this context."""
     tell = progress or silent
     check_model(options.families, options.mislabel)
     check_views(options)
@@ -79,7 +79,7 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
         if remote:
             on_cluster.check_options(table, options)
         engine = stack.enter_context(opened_engine(options.engine, options.scheduler))
-        tell("making features")
+        tell("building features")
         if remote:
             place = stack.enter_context(rows_on_disk.workplace(table, options))
             there = stack.enter_context(on_cluster.features_of(table, options, engine, place))
@@ -103,7 +103,7 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
         fitted = fitted._replace(judged=replace(fitted.judged, checks=checks, no_class=no_class))
         views = chosen_views(options, fitted.judged, features.recipe.blocks, features.X)
         if views != (NAIVE_BAYES,):
-            tell("scoring by other views")
+            tell("scoring with other views")
             joined = join_views(fitted.judged, features, views, given)
             fitted = fitted._replace(judged=joined.judged, notes=(*fitted.notes, *joined.notes))
         judged, of_labelers = join_labelers(fitted.judged, table)
@@ -125,7 +125,7 @@ def fit_features(features: Features, options: FitOptions, engine: Any, checkpoin
 
 @contextmanager
 def _refused_by_model(options: FitOptions) -> Iterator[None]:
-    """What a family or a structure that was asked for says of values and labels that it does not take."""
+    """Turn errors of a chosen family or structure about invalid values or labels into messages for users."""
     try:
         yield
     except ValueError as error:
@@ -147,7 +147,7 @@ def _fit_there(features: on_cluster.RemoteFeatures, options: FitOptions, engine:
 
 @contextmanager
 def _said_by_the_audit() -> Iterator[None]:
-    """Warnings that the audit gives in its own words."""
+    """Suppress warnings that the audit reports itself."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DriftWarning)
         warnings.simplefilter("ignore", IdentifiabilityWarning)

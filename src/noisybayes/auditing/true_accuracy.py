@@ -1,15 +1,14 @@
-"""How good a classifier really is, from its predictions on rows whose labels may be wrong.
+"""The true accuracy of a classifier, from its predictions on rows whose labels may be wrong.
 
-Against the labels as given a good classifier looks bad: it is marked wrong where the label is. Against the true ones
-nobody can measure it, but the audit knows P(true | x, label) of every row:
+Measured on the given labels, a good classifier looks bad: wherever the label is wrong, a right prediction counts as an
+error. The true labels are unknown, but the audit has P(true | x, label) for every row:
 
     accuracy = mean of P(true = prediction | x, label)
 
-That is right as far as these probabilities are: if mistakes depend on the class only, and if the classifier does not
-share the errors of the model. Where people make mistakes on ambiguous rows, fewer of the disagreements are errors of
-the classifier: its accuracy is at most its agreement with what the model predicts from the features alone. With rows
-checked at random no assumption is needed: there the errors are counted, with the model's probability of an
-error as the control variate.
+This is correct if these probabilities are: if mistakes depend on the class only, and the classifier does not share the
+errors of the model. If people make mistakes on ambiguous rows, fewer of the disagreements are errors of the classifier;
+its accuracy is then at most its agreement with the model's predictions from the features alone. With rows checked at
+random no assumption is needed: errors are counted, with the model's probability of an error as the control variate.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from .result import Audit
 
 # Rows at a time, so that posteriors of many rows and classes stay small.
 _AT_ONCE = 20_000
-# Probabilities of the model are off by about this much where nothing was checked.
+# Typical error of the model's probabilities if nothing was checked.
 _OWN_ERROR = 0.01
 
 ASSUMPTION = (
@@ -41,30 +40,30 @@ class TrueAccuracy(NamedTuple):
     accuracy: float  # against the true labels
     low: float
     high: float
-    level: float | None  # probability that the interval covers; None: a plausible range
-    as_given: float  # against the labels as given
+    level: float | None  # coverage of the interval; None: a plausible range
+    as_given: float  # against the given labels
     recall: Array  # (K,) by true class
     macro_f1: float
     n_rows: int
     n_checked: int  # rows checked at random
-    assumes: str  # empty where rows were checked at random
+    assumes: str  # empty if rows were checked at random
 
 
 def true_accuracy(y_pred: Any, found: Audit, level: float = 0.9) -> TrueAccuracy:
-    """Accuracy, recall by class and macro-F1 that a classifier has against the true labels.
+    """Accuracy, recall by class and macro-F1 of a classifier against the true labels.
 
     Parameters
     ----------
     y_pred : array-like of shape (n_samples,)
-        Its predictions for the rows of the audit, in their order; it should not have learned from these rows.
+        Its predictions for the rows of the audit, in order; it should not have been trained on these rows.
     found : Audit
         The audit of the rows.
     level : float, default 0.9
-        Probability that the interval covers.
+        Coverage of the interval.
     """
     judged = found.findings.judged
     if judged.observed is None:
-        raise ValueError("the rows of this audit are on a cluster; audit without engine= to judge predictions")
+        raise ValueError("the rows of this audit are on a cluster; audit without engine= to score predictions")
     predicted = _codes(y_pred, judged)
     labeled = np.flatnonzero(judged.observed < len(judged.classes))
     joint, alone, by_features = _joint(judged, predicted, labeled)
@@ -87,7 +86,7 @@ class Checked(NamedTuple):
     """Rows checked at random."""
 
     error: Array  # (m,) 1 where the prediction is wrong
-    expected: Array  # (m,) the model's probability of that, without the check
+    expected: Array  # (m,) the model's probability of an error, without the check
     weight: Array | None = None  # (m,) of the rows in the sample
 
 
@@ -100,9 +99,9 @@ def assemble(
     spread: float,
     level: float,
 ) -> TrueAccuracy:
-    """joint : (K, K) expected rows by true class and prediction; by_features : share of the predictions that the model
-    makes too, by the features alone; expected : mean P(the prediction is right), without what was checked; spread :
-    standard deviation of the noise rate, if nothing was checked"""
+    """joint : (K, K) expected rows by true class and prediction; by_features : share of the predictions that
+    agree with the model's from the features alone; expected : mean P(the prediction is right), without the checks;
+    spread : standard deviation of the noise rate, if nothing was checked"""
     n = round(float(joint.sum()))
     true, said, right = joint.sum(axis=1), joint.sum(axis=0), np.diag(joint)
     present = true > 1e-9
@@ -130,15 +129,15 @@ def _codes(y_pred: Any, judged: Judged) -> Array:
     if (codes < 0).any():
         row = int(np.argmax(codes < 0))
         raise ValueError(
-            f"row {row + 1}: the prediction {said.tolist()[row]!r} is none of the labels "
+            f"row {row + 1}: the prediction {said.tolist()[row]!r} is not one of the labels "
             f"({', '.join(map(repr, list(code_of)[:12]))})"
         )
     return codes
 
 
 def _joint(judged: Judged, predicted: Array, numbers: Array) -> tuple[Array, Array, float]:
-    """(K, K) expected rows by true class and prediction, of every row P(the prediction is right) as if no row had been
-    checked, and the share of predictions that are the most probable classes by the features alone."""
+    """(K, K) expected rows by true class and prediction; P(the prediction is right) of every row without the checks;
+    and the share of predictions that are the most probable classes given the features alone."""
     K = len(judged.classes)
     joint, alone, agree = np.zeros((K, K)), np.empty(len(numbers)), 0
     for start in range(0, len(numbers), _AT_ONCE):

@@ -1,4 +1,4 @@
-"""Which views an audit has: those that were asked for, or those that its columns and its size allow."""
+"""The views of an audit: those that were chosen, or those that suit its columns and size."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 Views = str | Sequence[str]
 
 AUTO = "auto"
-#: Views that need something from the user, and its argument.
+#: Views that need an input from the user, and its argument.
 NEEDS = {"pred-probs": "pred_probs", "embeddings": "embeddings", "estimator": "estimator"}
-# With more rows than this, tables of numbers are left to naive Bayes, or the audit would take many times as long.
+# With more rows than this, tables of numbers use naive Bayes only; the other views would take many times as long.
 _MOST_ROWS = 20_000
-# So they are with more cells.
+# The same with more cells than this.
 _MOST_CELLS = 2_000_000
-# So they are with more scores, rows times classes.
+# The same with more scores (rows times classes) than this.
 _MOST_SCORES = 400_000
-# What tables of numbers get.
+# Default views of tables of numbers.
 _OF_NUMBERS = ("linear", "neighbours", "trees")
 
 
 def check_views(options: FitOptions) -> None:
-    """Refuse what cannot be before anything is read."""
+    """Refuse invalid views before anything is read."""
     names = (options.views,) if isinstance(options.views, str) else tuple(options.views)
     if names == (AUTO,):
         names = ()
@@ -44,21 +44,21 @@ def check_views(options: FitOptions) -> None:
     if others:
         check_in_memory(f"the view {others[0]!r}", options)
     if options.views == ():
-        raise InputError("no view is named; views=('naive-bayes',) is naive Bayes alone")
+        raise InputError("views is empty; for naive Bayes alone, use views=('naive-bayes',)")
 
 
 def check_in_memory(what: str, options: FitOptions) -> None:
-    """Refuse what joins the default fit of rows in memory if the fit is another, or the rows are elsewhere."""
+    """Refuse options that need the default fit of rows in memory, if the method differs or the rows are elsewhere."""
     if options.memory is not None or options.engine != "local":
         raise InputError(
             f"{what} needs all rows in memory, on one machine; leave it out, or audit without --memory and --engine"
         )
     if options.method != "crossfit":
-        raise InputError(f"{what} goes with method 'crossfit' only, not with {options.method!r}")
+        raise InputError(f"{what} needs method 'crossfit', not {options.method!r}")
 
 
 def chosen_views(options: FitOptions, judged: Judged, blocks: Sequence[Block], X: Any) -> tuple[str, ...]:
-    """Names, without doubles; naive Bayes alone where rows are too few for folds."""
+    """Names without duplicates; naive Bayes alone if there are too few rows for folds."""
     if judged.training is None or options.memory is not None or options.engine != "local":
         return (NAIVE_BAYES,)
     names: tuple[str, ...] = (options.views,) if isinstance(options.views, str) else tuple(options.views)

@@ -1,4 +1,4 @@
-"""Reasons not to rely on an audit, each a sentence that says what to do."""
+"""Reasons not to rely on an audit; each says what to do."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .judged import Judged
 _LEAST_EXPLAINED = 0.05
 # With fewer rows per class, numbers by class are mostly noise.
 _FEWEST_ROWS_PER_CLASS = 10
-# Rows or classes that a warning lists.
+# Maximum number of rows or classes in a warning.
 _MOST_NAMED = 10
 
 
@@ -42,21 +42,22 @@ def warnings_of(model: LatentLabelModel, judged: Judged, contradicted: Sequence[
     if explained < _LEAST_EXPLAINED:
         found.append(
             f"The columns explain only {whole_percent(max(explained, 0.0))} of the differences between labels: "
-            "suspects are hardly better than guesses. Add columns that tell the classes apart."
+            "suspects are hardly better than guesses. Add columns that distinguish the classes."
         )
     if n < _FEWEST_ROWS_PER_CLASS * n_classes:
         found.append(
-            f"{n:,} labeled rows are few for {n_classes:,} classes: all numbers are rough. A class needs at least "
-            f"{_FEWEST_ROWS_PER_CLASS} rows to learn from."
+            f"{n:,} labeled rows are few for {n_classes:,} classes, so all numbers are rough. A class needs at least "
+            f"{_FEWEST_ROWS_PER_CLASS} rows."
         )
     if judged.training is None and n < 2 * DEFAULT.n_folds:
         found.append(
-            "With fewer than 10 rows, each row is judged by a model that has seen its label: P(wrong) may be too low."
+            "With fewer than 10 rows, each row is scored by a model that was trained on its label, so P(wrong) may be "
+            "too low."
         )
     elif judged.training is None:
         found.append(
-            "The rows were scored by a model that may have learned from their own labels (they were not part of its "
-            "robust fit): P(wrong) may be too low."
+            "The rows were scored by a model that may have been trained on their labels (they were not part of its "
+            "robust fit), so P(wrong) may be too low."
         )
     return found
 

@@ -1,4 +1,4 @@
-"""Short answers to the bot's own question: a place in its list, "any of them", a misspelt word."""
+"""Short answers to the bot's question: a position in its list, "any of them", a misspelt word."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ _PLACE = re.compile(
     + r")(?:\W*(?:one|一?个|款|号|种))?"
     r"(?:\W*(?:please|thanks|吧))?\W*"
 )
-_SHORTEST = 4  # letters of a word that may be misspelt
+_SHORTEST = 4  # minimum letters of a word that may be misspelt
 _ALIKE = 0.8
-_SHORTEST_NAME = 6  # and of one that nobody asked for
+_SHORTEST_NAME = 6  # the same, for a slot that was not asked for
 _ALIKE_NAME = 0.85
 _WORD = re.compile(r"[a-z]+")
 
 
 def answer_to(slot: Slot, text: str, options: list[str]) -> str | None:
-    """What a message says of the slot that was asked for, if it holds no word of the slot's."""
+    """The value of the slot that was asked for, if the message has no word of its dictionaries."""
     if slot.question is not None and "{options}" in slot.question:
         match = _PLACE.fullmatch(text)
         if match is not None:
@@ -74,5 +74,5 @@ def _near(word: str, names: Mapping[str, str], alike: float) -> str | None:
 
 
 def _as_written(slot: Slot, option: str) -> str:
-    """A catalogue's spelling becomes the one of the dictionary."""
+    """Convert the catalogue's spelling to that of the dictionary."""
     return next((value for value in slot.possible if value.casefold() == option.casefold()), option)

@@ -29,7 +29,7 @@ CONFIG_FILE, MODEL_FILE, WORDS_FILE, MEANINGS_FILE = "bot.yaml", "classifier.inb
 class Turn(NamedTuple):
     """One message and its answer."""
 
-    dialog: Dialog  # afterwards
+    dialog: Dialog  # after the message
     message: str  # contact details masked
     category: str
     title: str
@@ -37,16 +37,16 @@ class Turn(NamedTuple):
     handover: bool  # a person should answer
     reply: str  # "" for no reply
     fired: tuple[str, ...]  # keys of the features that the message has
-    left_contact: bool  # the message holds contact details
+    left_contact: bool  # the message contains contact details
     reason: str = ""  # why a person should answer: one of `REASONS`
     asks: str | None = None  # the slot that the reply asks for
-    draft: str = ""  # what the bot would have said, for the person to look at
+    draft: str = ""  # what the bot would have replied, as a draft for the person
 
 
 @dataclass(frozen=True)
 class Bot:
     config: Config
-    model: Any  # fitted on the features of the configuration, with the keys of categories as labels
+    model: Any  # fitted on the configured features, with category keys as labels
     words: WordsView
     live: LiveCatalogue | None = None
 
@@ -54,7 +54,7 @@ class Bot:
         return Dialog()
 
     def answer(self, dialog: Dialog, message: str, *, public: bool = False) -> Turn:
-        """`public`: a comment that everybody sees, where chatter is never answered."""
+        """Reply to a message. `public`: a comment that everybody can read, where chatter is never answered."""
         catalogue = self.catalogue
         reading = read_message(self.config, dialog, message, public=public, options=catalogue.options)
         posterior = self.words.posterior(reading.features, reading.moment.text)
@@ -88,14 +88,14 @@ class Bot:
         return Catalogue() if self.live is None else self.live.current()
 
     def save(self, folder: str | Path) -> None:
-        """The configuration as it was written, its catalogue, and the model; whole or not at all."""
+        """Save the configuration, its catalogue and the model, all or nothing."""
         folder = Path(folder)
         texts = {} if self.live is None else self.live.texts()
         if self.config.meanings is not None:
             texts[self.config.meanings.file] = examples_text(self.config.meanings)
         names = _FILES | set(texts)
         if folder.exists() and not (folder.is_dir() and {path.name for path in folder.iterdir()} <= names):
-            raise InputError(f"{folder} holds other things than a bot; choose a new folder")
+            raise InputError(f"{folder} contains other files than those of a bot; choose a new folder")
         with whole_folder(folder) as made:
             (made / CONFIG_FILE).write_text(self.config.source, encoding="utf-8")
             for name, text in texts.items():
@@ -106,7 +106,7 @@ class Bot:
                 self.config.meanings.view.save(made / MEANINGS_FILE)
 
     def _silent(self, reading: Reading, dialog: Dialog, public: bool) -> str | None:
-        """The category without a reply, for chatter; the first message of a private chat may be asked for the car."""
+        """The category without a reply, for chatter. The first message of a private chat always gets a reply."""
         policy = self.config.policy
         if policy.chatter is None or not policy.chatter.holds(reading.moment):
             return None
@@ -145,23 +145,23 @@ _FILES = {CONFIG_FILE, MODEL_FILE, WORDS_FILE, MEANINGS_FILE}
 
 
 def load_bot(folder: str | Path) -> Bot:
-    """What `Bot.save` or `noisybayes bot train` wrote."""
+    """Load a bot written by `Bot.save` or `noisybayes bot train`."""
     folder = Path(folder)
     if not (folder / MODEL_FILE).exists() or not (folder / CONFIG_FILE).exists():
-        raise InputError(f"{folder} holds no bot; make one with `noisybayes bot train DIALOGS --out {folder}`")
+        raise InputError(f"there is no bot in {folder}; train one with `noisybayes bot train DIALOGS --out {folder}`")
     config = load_config(folder / CONFIG_FILE)
     try:
         model = _load_classifier(folder / MODEL_FILE)
     except ValueError as error:
         raise InputError(f"{error}; train the bot again") from None
     if list(getattr(model, "feature_names_in_", ())) != list(config.features):
-        raise InputError(f"the features in {folder / CONFIG_FILE} are not those of its model; train the bot again")
+        raise InputError(f"the features in {folder / CONFIG_FILE} do not match the model; train the bot again")
     missing = [key for key in model.classes_ if key not in config.categories]
     if missing:
         raise InputError(f"the category {missing[0]!r} is not in {folder / CONFIG_FILE}; train the bot again")
     words = WordsView.load(folder / WORDS_FILE)
     if words.weights.shape != (len(config.features) + len(words.grams), len(model.classes_)):
-        raise InputError(f"{folder / WORDS_FILE} does not belong to the model beside it; train the bot again")
+        raise InputError(f"{folder / WORDS_FILE} does not match the model; train the bot again")
     return Bot(_with_fitted_meanings(config, folder), model, words, catalogue_of(config, folder))
 
 
@@ -170,27 +170,27 @@ def _with_fitted_meanings(config: Config, folder: Path) -> Config:
         return config
     view = MeaningsView.load(folder / MEANINGS_FILE)
     if view.names != config.meanings.names:
-        raise InputError(f"the meanings in {folder / CONFIG_FILE} are not those of its model; train the bot again")
+        raise InputError(f"the meanings in {folder / CONFIG_FILE} do not match the model; train the bot again")
     return replace(config, meanings=replace(config.meanings, fitted=view))
 
 
 def _load_classifier(path: Path) -> Any:
-    """Replies need its classes and no prediction: scikit-learn, which takes seconds to import, is left out."""
+    """Replies need only its classes, so scikit-learn, which takes seconds to import, is not loaded."""
     from ..estimators.models import BernoulliModel
     from ..estimators.persist import load_model
 
     model = load_model(path)
     if not isinstance(model, BernoulliModel):
-        raise ValueError(f"{path} holds a {model._estimator_name}, not a {BernoulliModel._estimator_name}")
+        raise ValueError(f"{path} contains a {model._estimator_name}, not a {BernoulliModel._estimator_name}")
     return model
 
 
 def catalogue_of(config: Config, folder: Path | None) -> LiveCatalogue | None:
-    """The catalogue beside a configuration; a placeholder that neither a slot nor a column fills is refused."""
+    """The catalogue of a configuration; refuses placeholders that are neither a slot nor a column."""
     if not config.catalogue:
         return None
     if folder is None:
-        raise InputError("the configuration names a catalogue; load it from a file, so that it is known where that is")
+        raise InputError("the configuration has a catalogue; load it from a file, so that the catalogue can be found")
     slots = {
         name: frozenset(value.casefold() for value in slot.possible) if slot.is_closed else frozenset[str]()
         for name, slot in config.slots.items()
@@ -205,8 +205,8 @@ def catalogue_of(config: Config, folder: Path | None) -> LiveCatalogue | None:
 
 class Reply(NamedTuple):
     text: str
-    asks: str | None = None  # the slot whose question it is
-    complete: bool = True  # the catalogue knows all that the text needs
+    asks: str | None = None  # the slot that it asks for
+    complete: bool = True  # the catalogue has everything that the text needs
 
 
 def reply_to(config: Config, category: Category, reading: Reading, catalogue: Catalogue) -> Reply:
@@ -216,7 +216,7 @@ def reply_to(config: Config, category: Category, reading: Reading, catalogue: Ca
         slot = config.slots[name]
         if _is_needed(slot, reading) and name not in known and slot.question is not None:
             return Reply(_filled(config, slot.question, known, catalogue, name).text, name)
-    # what is not needed is not said either: a used car need not have the version that was asked for before
+    # slots that are not needed are not mentioned: a used car may lack the version that was asked for before
     told = {name: value for name, value in known.items() if _is_needed(config.slots[name], reading)}
     return _filled(config, category.reply, told, catalogue)
 
@@ -244,7 +244,7 @@ def _filled(
         return found
 
     filled = re.sub(r" {2,}", " ", re.sub(r"\{(\w+)\}", value, text)).strip()
-    return Reply(re.sub(r" ([.,;:!?])", r"\1", filled), complete=not missing)  # an unknown slot leaves its space behind
+    return Reply(re.sub(r" ([.,;:!?])", r"\1", filled), complete=not missing)  # an unknown slot leaves a space behind
 
 
 def _options(config: Config, name: str, known: Mapping[str, str], catalogue: Catalogue) -> list[str]:

@@ -1,7 +1,7 @@
-"""What a business sells: tables that the replies are filled from.
+"""What a business sells: tables with the values that fill the replies.
 
-Columns that have the name of a slot are keys, the others are fields. A row speaks for a dialog if each of its keys that
-is not empty is what the dialog knows; of several rows the one with the most keys does.
+Columns named like a slot are keys, the others are fields. A row matches a dialog if each of its keys is empty or equal
+to the slot of the dialog; of several matching rows, the one with the most keys is used.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from ..data.errors import InputError
 
 
 class RawTable(NamedTuple):
-    """A table as it was read, from wherever."""
+    """A table as read from its source."""
 
     name: str
-    header_at: str  # where the columns are named, as an error says it
+    header_at: str  # the place of the header, for error messages
     header: Sequence[str]
-    rows: Sequence[tuple[str, Sequence[str]]]  # where a row is, as an error says it, and its cells
+    rows: Sequence[tuple[str, Sequence[str]]]  # the place of each row, for error messages, and its cells
 
 
 class Row(NamedTuple):
     place: str
-    keys: dict[str, str]  # slot -> value, folded; without the empty ones
+    keys: dict[str, str]  # slot -> folded value, without empty cells
     fields: dict[str, str]
 
     def speaks_for(self, known: Mapping[str, str]) -> bool:
@@ -44,7 +44,7 @@ class Table:
         return max(found, key=lambda row: len(row.keys), default=None)
 
     def options(self, slot: str, known: Mapping[str, str]) -> list[str]:
-        """What `slot` may be, given what is known, in the order of the file."""
+        """The possible values of `slot` given the known slots, in the order of the file."""
         others = {name: value for name, value in known.items() if name != slot}
         rows = [
             row for row in self.rows
@@ -54,7 +54,7 @@ class Table:
         return list(dict.fromkeys(row.keys[slot] for row in rows))
 
     def _near(self, known: Mapping[str, str]) -> Iterable[Row]:
-        """Rows by their first key: a large catalogue is not searched from top to bottom."""
+        """Rows by their first key, so that a large catalogue need not be searched from top to bottom."""
         if not self.keys:
             return self.rows
         own = known.get(self.keys[0], "").casefold()
@@ -77,7 +77,7 @@ class Catalogue:
         return frozenset(field for table in self.tables for field in table.fields)
 
     def value(self, field: str, known: Mapping[str, str]) -> str:
-        """ "" if the catalogue does not say."""
+        """The value of a field; "" if the catalogue does not have it."""
         table = next((table for table in self.tables if field in table.fields), None)
         row = None if table is None else table.find(known)
         return "" if row is None else row.fields[field]
@@ -87,7 +87,7 @@ class Catalogue:
 
 
 def read_catalogue(read: Iterable[RawTable], slots: Mapping[str, frozenset[str]]) -> Catalogue:
-    """Checked tables; `slots`: what each slot can hold, empty for any text."""
+    """Check the tables; `slots`: the possible values of each slot, empty for any text."""
     tables = tuple(_checked(raw, slots) for raw in read)
     seen: dict[str, str] = {}
     for table in tables:
@@ -104,7 +104,7 @@ def _checked(raw: RawTable, slots: Mapping[str, frozenset[str]]) -> Table:
         if not column.isidentifier():
             raise InputError(f"{name}, {raw.header_at}: the column {column!r} is not a name; use letters, digits and _")
         if header.count(column) > 1:
-            raise InputError(f"{name}, {raw.header_at}: the column {column!r} stands here twice; remove one of them")
+            raise InputError(f"{name}, {raw.header_at}: the column {column!r} occurs twice; remove one of them")
     rows: dict[tuple[tuple[str, str], ...], Row] = {}
     for place, cells in raw.rows:
         row = _row(name, place, header, cells, slots)

@@ -1,4 +1,4 @@
-"""Where a catalogue comes from: CSV files beside the configuration, and tables of a database."""
+"""Where a catalogue comes from: CSV files next to the configuration, and tables of a database."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ..data.errors import InputError
 from .catalogue import Catalogue, RawTable, read_catalogue
 from .marked import Entry
 
-_FILES_EVERY = 1.0  # seconds: a file is not asked for its time with every message
-_DATABASE_EVERY = 10.0  # seconds; in a thread of its own, so that no customer waits for a database
+_FILES_EVERY = 1.0  # seconds, so that the time of a file is not checked with every message
+_DATABASE_EVERY = 10.0  # seconds; in a separate thread, so that no customer waits for a database
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
@@ -34,7 +34,7 @@ class CsvFile:
         try:
             return (folder / self.name).read_text(encoding="utf-8-sig")
         except FileNotFoundError:
-            raise InputError(f"there is no catalogue {folder / self.name}; put it beside the configuration") from None
+            raise InputError(f"there is no catalogue {folder / self.name}; put it next to the configuration") from None
         except UnicodeDecodeError as error:
             raise InputError(f"{self.name} is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
 
@@ -48,19 +48,19 @@ class CsvFile:
 
 @dataclass(frozen=True)
 class DatabaseTable:
-    """`url` is that of SQLAlchemy; `${NAME}` in it is an environment variable, for what must not be in a file."""
+    """`url` is an SQLAlchemy URL; `${NAME}` in it is an environment variable, for passwords."""
 
     url: str
     table: str
     columns: tuple[str, ...] = ()  # all if empty
-    entry: Entry | None = field(default=None, compare=False, repr=False)  # where the configuration names it
+    entry: Entry | None = field(default=None, compare=False, repr=False)  # in the configuration, for errors
 
     @property
     def name(self) -> str:
         return f"table {self.table}"
 
     def read(self, folder: Path) -> RawTable:
-        """In the order of the primary key, if there is one."""
+        """Read the rows in the order of the primary key, if there is one."""
         sqlalchemy = require("sqlalchemy", extra="web", purpose="a catalogue in a database")
         try:
             engine = sqlalchemy.create_engine(self._address(sqlalchemy), poolclass=sqlalchemy.pool.NullPool)
@@ -97,7 +97,7 @@ class DatabaseTable:
         url = sqlalchemy.make_url(_VARIABLE.sub(value, self.url))
         if (
             url.get_backend_name() == "sqlite" and not Path(str(url.database)).exists()
-        ):  # SQLite would make an empty one
+        ):  # SQLite would create an empty one
             self._fail(f"there is no database {url.database}")
         return url
 
@@ -111,7 +111,7 @@ Source = CsvFile | DatabaseTable
 
 
 def read_sources(entry: Entry) -> tuple[Source, ...]:
-    """The key `catalogue` of a configuration."""
+    """Read the key `catalogue` of a configuration."""
     return tuple(_source(part) for part in entry.members())
 
 
@@ -133,11 +133,11 @@ def csv_table(name: str, text: str) -> RawTable:
 
 
 class LiveCatalogue:
-    """The catalogue of a bot at work; what was changed is read again, what is broken leaves the last in force."""
+    """The catalogue of a running bot; a changed one is reloaded, and a broken one leaves the previous one in use."""
 
     def __init__(self, folder: Path, sources: Sequence[Source], slots: Mapping[str, frozenset[str]]) -> None:
         self.folder, self.sources, self._slots = folder, tuple(sources), slots
-        self.problem: str | None = None  # of what was changed since
+        self.problem: str | None = None  # why the changed catalogue cannot be used
         self._files = [source for source in self.sources if isinstance(source, CsvFile)]
         self._has_database = len(self._files) < len(self.sources)
         self._stamp = self._stamps()
@@ -159,17 +159,17 @@ class LiveCatalogue:
         return self._current
 
     def texts(self) -> dict[str, str]:
-        """The CSV files, to be saved with a bot."""
+        """The CSV files, which are saved with the bot."""
         return {source.name: source.text(self.folder) for source in self._files}
 
     def reload(self) -> None:
-        if not self._reading.acquire(blocking=False):  # somebody does it already
+        if not self._reading.acquire(blocking=False):  # another thread is already doing it
             return
         try:
             fresh = self._read()
             lost = sorted(self._current.fields - fresh.fields)
             if lost:
-                raise InputError(f"the column {lost[0]!r} is gone, which replies use; put it back")
+                raise InputError(f"the column {lost[0]!r} is missing, but replies use it; put it back")
         except InputError as error:
             self.problem = str(error)
         else:

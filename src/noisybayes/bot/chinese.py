@@ -1,8 +1,8 @@
-"""Traditional characters as simplified ones, so that one list of words serves both."""
+"""Converts traditional characters to simplified ones, so that one word list covers both."""
 
 from __future__ import annotations
 
-# pairs: traditional, simplified; those of everyday messages
+# pairs of traditional and simplified characters that occur in everyday messages
 _PAIRS = (
     "車车錢钱優优買买賣卖價价貸贷訂订單单銷销電电話话號号碼码聯联繫系係系絡络這这個个們们來来嗎吗麼么為为沒没還还給给問问請请謝谢見见現现貨货庫库開开關关門门間间時时長长幾几點点總总經经貴贵費费稅税險险華华"
     "動动駕驾試试換换舊旧過过戶户證证裡里裏里兒儿東东樣样種种顏颜紅红黃黄綠绿藍蓝銀银圖图書书畫画讓让減减劃划補补貼贴領领獎奖禮礼贈赠勢势實实體体際际準准備备辦办應应該该當当對对錯错難难騙骗詐诈壞坏爛烂剎刹"

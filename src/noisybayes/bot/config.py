@@ -1,4 +1,4 @@
-"""The configuration of a bot: one YAML file with everything that is particular to a business."""
+"""The configuration of a bot: one YAML file with everything that is specific to a business."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ SHIPPED = Path(__file__).with_name("configs")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 _SLOT_WORDS = ("either", "negations")
 _SLOT_KEYS = ("question", "take", "values", "forget_with", "not_needed_when", "misspelt", *_SLOT_WORDS)
-OPTIONS = "options"  # in the question of a slot: what it may be
+OPTIONS = "options"  # in the question of a slot: its possible values
 
 
 def load_config(source: str | Path) -> Config:
-    """From a file, or by the name of a shipped one: `cars_en`, `cars_zh`."""
+    """Load a file, or a shipped configuration by its name: `cars_en`, `cars_zh`."""
     path = Path(source)
     if not path.exists() and str(source) in shipped_names():
         path = SHIPPED / f"{source}.yaml"
@@ -35,7 +35,7 @@ def load_config(source: str | Path) -> Config:
     except FileNotFoundError:
         raise InputError(
             f"there is no file {str(source)!r}; write one with `noisybayes bot init FILE`, "
-            f"or name a shipped one: {', '.join(shipped_names())}"
+            f"or use a shipped one: {', '.join(shipped_names())}"
         ) from None
     except IsADirectoryError:
         raise InputError(f"{source} is a folder; name the configuration file in it") from None
@@ -105,7 +105,7 @@ def read_config(text: str, file: str = "configuration") -> Config:
 
 def _refuse_taken_name(name: str, entry: Entry, taken: list[str]) -> None:
     if name in taken:
-        entry.fail(f"the name {name!r} already means a dictionary, a rule or a fact; choose another one")
+        entry.fail(f"the name {name!r} is already used by a dictionary, a rule or a fact; choose another one")
 
 
 def _meanings(entry: Entry, words: Mapping[str, Words], slots: list[tuple[str, Entry]]) -> Meanings:
@@ -135,7 +135,7 @@ def _asked(entries: list[tuple[str, Entry]]) -> frozenset[str]:
 def _slot(entry: Entry, names: Names) -> Slot:
     parts = entry.fields(("title",), _SLOT_KEYS)
     if ("take" in parts) == ("values" in parts):
-        entry.fail("a slot has either take (dictionaries) or values (conditions); write one of them")
+        entry.fail("a slot needs either take (dictionaries) or values (conditions), but not both")
     take = _take(parts["take"], names) if "take" in parts else None
     values = {}
     for name, part in parts["values"].named() if "values" in parts else ():
@@ -143,7 +143,7 @@ def _slot(entry: Entry, names: Names) -> Slot:
         values[name] = Value(fields["title"].text(), read_rule(fields["when"], names))
     forget = parts["forget_with"].choice(list(names.slots), "slot") if "forget_with" in parts else None
     if forget == entry.path[-1]:
-        parts["forget_with"].fail("a slot cannot be forgotten with itself")
+        parts["forget_with"].fail("a slot cannot be forgotten together with itself")
     either, negations = (_take(parts[key], names) if key in parts else None for key in _SLOT_WORDS)
     return Slot(
         parts["title"].text(),
@@ -181,7 +181,7 @@ def _categories(
     for name, part in entry.items():
         for label in {categories[name].label, name}:
             if meanings.setdefault(label, name) != name:
-                part.fail(f"the label {label!r} already means the category {meanings[label]!r}; give each its own")
+                part.fail(f"the label {label!r} is already used by {meanings[label]!r}; give each category its own")
     return categories
 
 
@@ -208,11 +208,11 @@ def _category(
 
 
 def _reply(entry: Entry, slots: Iterable[str], empty: bool = False, fields: dict[str, Entry] | None = None) -> str:
-    """`fields`: collects what only a catalogue can fill; without one, there is nothing but slots."""
+    """`fields`: collects the placeholders that only a catalogue can fill; None if there is no catalogue."""
     text = entry.text(empty)
     for placeholder in _PLACEHOLDER.findall(text):
         if placeholder not in slots:
             if fields is None:
-                entry.fail(f"{{{placeholder}}} is not a slot; possible are {', '.join(slots)}")
+                entry.fail(f"{{{placeholder}}} is not a slot; the slots are {', '.join(slots)}")
             fields.setdefault(placeholder, entry)
     return text

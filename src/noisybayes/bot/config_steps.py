@@ -1,4 +1,4 @@
-"""The order in which rules, features and slots are decided."""
+"""The order in which rules, features and slots are evaluated."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def slot_steps(entries: list[tuple[str, Entry]]) -> list[tuple[str, Entry]]:
 def ordered_steps(
     rules: Mapping[str, Rule], features: Mapping[str, Feature], slots: Mapping[str, Slot], entries: Mapping[str, Entry]
 ) -> tuple[tuple[str, Rule | Slot], ...]:
-    """Each step after those that it uses; what uses itself in the end is refused."""
+    """Sort the steps so that each comes after those it uses; refuse cycles."""
     uses = {name: rule.uses for name, rule in rules.items()}
     uses |= {name: feature.when.uses for name, feature in features.items()}
     for name, slot in slots.items():
@@ -40,7 +40,7 @@ def _visitor(
             return
         if step in above:
             circle = " -> ".join([*above[above.index(step) :], step])
-            entries[step].fail(f"this depends on itself ({circle}); take one of these conditions out")
+            entries[step].fail(f"this depends on itself ({circle}); remove one of these conditions")
         for needed in sorted(uses[step]):
             visit(needed, (*above, step))
         order[step] = None

@@ -1,4 +1,4 @@
-"""What a configuration holds, once it was read and checked."""
+"""The parts of a configuration, once it has been read and checked."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from .words import Words
 
 @dataclass(frozen=True)
 class Columns:
-    """Names of the columns of a table of dialogs."""
+    """Column names of a table of dialogs."""
 
     dialog: str = "dialog"
     position: str = "position"
     message: str = "message"
     label: str = "label"
     true_label: str = "true_label"
-    tokens: bool = False  # a message is a list of words, as Python writes it
+    tokens: bool = False  # a message is written as a Python list of words
 
 
 @dataclass(frozen=True)
@@ -46,28 +46,28 @@ class Slot:
     values: Mapping[str, Value]
     forget_with: str | None  # forgotten when this slot gets another value
     not_needed: Rule | None
-    either: Words | None = None  # "any of them", said after the question
-    negations: Words | None = None  # a word right after one of these is not meant
-    misspelt: bool = False  # a long name with a slip in it counts too
+    either: Words | None = None  # "any of them", as an answer to the question
+    negations: Words | None = None  # negations: a word right after one of them is ignored
+    misspelt: bool = False  # misspelt long names count too
 
     def title_of(self, value: str) -> str:
         return self.values[value].title if value in self.values else value
 
     @property
     def possible(self) -> tuple[str, ...]:
-        """What it can hold; patterns of its dictionaries can hold more."""
+        """Possible values; patterns in its dictionaries can add more."""
         return tuple(self.values) if self.take is None else self.take.meanings
 
     @property
     def is_closed(self) -> bool:
-        """Whether it can hold nothing else."""
+        """Whether there are no other values."""
         return self.take is None or all(meaning for _, meaning in self.take.spellings)
 
 
 @dataclass(frozen=True)
 class Feature:
     title: str
-    column: str  # where a table gives this feature, to compare with
+    column: str  # column with this feature in a table, for comparison
     when: Rule
 
 
@@ -76,9 +76,9 @@ class Category:
     title: str
     label: str  # in tables
     reply: str  # "" for no reply
-    needs: tuple[str, ...]  # slots that are asked for first
-    asks: str | None  # the slot whose question is the reply, as long as it is missing
-    answers: Rule | None = None  # where it holds, the message gets this category, or another one whose condition holds
+    needs: tuple[str, ...]  # slots to ask for first
+    asks: str | None  # the reply asks for this slot until it is filled
+    answers: Rule | None = None  # if it holds, only this category and others whose condition holds are possible
 
 
 @dataclass(frozen=True)
@@ -95,12 +95,12 @@ class Config:
     categories: Mapping[str, Category]
     policy: Policy
     catalogue: tuple[Source, ...]  # files and tables of a database
-    fields: Mapping[str, Entry]  # placeholders that are not slots: columns of the catalogue
+    fields: Mapping[str, Entry]  # placeholders filled from columns of the catalogue
     meanings: Meanings | None
     words: Mapping[str, Words]
-    steps: tuple[tuple[str, Rule | Slot], ...]  # rules, features and slots in an order in which each can be decided
-    source: str  # the file as it was written
-    folder: Path | None = None  # where the file is
+    steps: tuple[tuple[str, Rule | Slot], ...]  # rules, features and slots in the order of evaluation
+    source: str  # the text of the file
+    folder: Path | None = None  # the folder of the file
 
     def compatible(self, moment: Moment, classes: Sequence[str]) -> Array:
         """(K,) 1 for each category whose condition `answers` holds, 0 for the others; all 1 if it holds for none."""
@@ -109,5 +109,5 @@ class Config:
         return held if held.any() else np.ones(len(classes))
 
     def category_of(self, label: str) -> str | None:
-        """The key of the category that a table names by `label`."""
+        """The key of the category with this `label` in tables."""
         return next((key for key, category in self.categories.items() if label in (category.label, key)), None)

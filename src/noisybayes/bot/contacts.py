@@ -1,4 +1,4 @@
-"""Contact details: found, and masked before anything is stored or shown."""
+"""Finds contact details and masks them before anything is stored or shown."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .marked import Entry
 from .patterns import Pattern, compile_pattern, read_pattern
 
 MASK = "[contact]"
-# Telephone numbers: seven digits or more, maybe in groups. "2015-2018" are years.
+# Phone numbers: at least seven digits, possibly in groups. "2015-2018" is a range of years.
 _YEARS = r"(?P<years>(?<!\d)(?:19|20)\d\d ?[-–~至到] ?(?:19|20)\d\d(?!\d))"
 _NUMBER = r"\+?\(?\d(?:[ ()./\-–]{0,3}\d){6,}"
 _MAIL = r"[\w.+\-]{1,64}@[\w\-]{1,63}(?:\.[\w\-]{1,63})+"
@@ -19,7 +19,7 @@ _EVERYWHERE = re.compile(f"{_YEARS}|{_MAIL}|{_NUMBER}")
 
 @dataclass(frozen=True)
 class Contacts:
-    """Telephone numbers and e-mail addresses, and what the configuration adds, such as names in a messenger."""
+    """Phone numbers, e-mail addresses, and patterns from the configuration, such as names in a messenger."""
 
     patterns: tuple[str, ...] = ()
 

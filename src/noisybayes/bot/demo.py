@@ -1,4 +1,4 @@
-"""A bot for an invented car dealership, so that there is something to try at once."""
+"""A bot for a fictional car dealership, to try at once."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ DEMO_DIALOGS = Path(__file__).with_name("configs") / "dealership_dialogs.csv"
 
 
 def demo_bot() -> Bot:
-    """Learns from dialogs that `examples/make_dialogs.py` wrote, about one in six of whose labels is wrong."""
+    """Trained on dialogs from `examples/make_dialogs.py`, in which about one label in six is wrong."""
     return train(load_config(DEMO_CONFIG), DEMO_DIALOGS)

@@ -1,4 +1,4 @@
-"""The state of a dialog: what is known after the messages so far. It holds no message and no contact details."""
+"""The state of a dialog after the messages so far. It contains no messages and no contact details."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..data.errors import InputError
 class Dialog:
     messages: int = 0  # so far
     left_contact: bool = False
-    slots: tuple[tuple[str, str], ...] = ()  # name and value of each slot that is known
+    slots: tuple[tuple[str, str], ...] = ()  # name and value of each known slot
     asked: str | None = None  # the slot that the bot asked for last
 
     @property
@@ -21,7 +21,7 @@ class Dialog:
         return dict(self.slots)
 
     def after(self, left_contact: bool, known: Mapping[str, str]) -> Dialog:
-        """One message later."""
+        """The state after one more message."""
         return Dialog(self.messages + 1, self.left_contact or left_contact, tuple(known.items()))
 
     def asking(self, slot: str | None) -> Dialog:
@@ -41,5 +41,5 @@ class Dialog:
             ok = ok and all(isinstance(part, str) for pair in known.items() for part in pair)
             ok = ok and isinstance(stored.get("asked", ""), str)
         if not ok:
-            raise InputError("the state of a dialog must be what Dialog.as_dict() gave; start a new dialog")
+            raise InputError("this is not a dialog state from Dialog.as_dict(); start a new dialog")
         return cls(messages, left, tuple(known.items()), stored.get("asked"))

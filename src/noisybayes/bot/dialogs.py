@@ -1,4 +1,4 @@
-"""Tables of dialogs: one row per message, with labels, and maybe with true labels and features to compare with."""
+"""Tables of dialogs: one row per message, with labels and optionally true labels and features for comparison."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from .rules import Moment
 class Dialogs(NamedTuple):
     """Messages in the order in which they were sent, dialog by dialog."""
 
-    dialog: Array  # (n,) numbers from 0 on
+    dialog: Array  # (n,) numbers from 0
     messages: list[str]
     labels: Array | None  # (n,) keys of categories, None where there is no label
     true_labels: Array | None
-    given: dict[str, Array]  # the table's own columns of features, (n,) each, 0 or 1
+    given: dict[str, Array]  # feature columns of the table, (n,) each, 0 or 1
 
 
 def read_dialogs(config: Config, data: Any) -> Dialogs:
-    """From a data frame or a file, by the columns that the configuration names; columns of labels may be missing."""
+    """Read a data frame or file, with the column names of the configuration; label columns may be missing."""
     frame = read_table(data) if isinstance(data, str | Path) else to_frame(data)
     columns = config.columns
     names = as_text(_column(frame, columns.dialog, "dialog")).to_list()
@@ -55,12 +55,12 @@ def read_dialogs(config: Config, data: Any) -> Dialogs:
 
 class Replayed(NamedTuple):
     features: Array  # (n, d)
-    texts: list[str]  # folded, contact details taken out
-    moments: list[Moment]  # by which categories are excluded
+    texts: list[str]  # folded, without contact details
+    moments: list[Moment]  # used to exclude categories
 
 
 def replay(config: Config, dialogs: Dialogs) -> Replayed:
-    """The messages, each read in the state that the earlier ones of its dialog left."""
+    """Read each message in the state that the earlier ones of its dialog left."""
     rows, texts, moments = [], [], []
     last, state = -1, Dialog()
     for number, message in zip(dialogs.dialog.tolist(), dialogs.messages, strict=True):
@@ -109,8 +109,8 @@ def _joined(cell: str, row: int, column: str) -> str:
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         pass
     raise InputError(
-        f"row {row}: the column {column!r} holds {cell[:40]!r}, which is no list of words as Python writes it; "
-        "if it holds plain text, set columns.message_format to text"
+        f"row {row}: the column {column!r} has {cell[:40]!r}, which is not a Python list of words; "
+        "for plain text, set columns.message_format to text"
     )
 
 
@@ -134,5 +134,5 @@ def _given(frame: pl.DataFrame, name: str) -> Array:
     wrong = parsed.bad | parsed.values.is_null()
     if wrong.any():
         row = int(wrong.arg_true()[0])
-        raise InputError(f"row {row + 1}: the column {name!r} must hold 0 or 1, got {frame[name][row]!r}")
+        raise InputError(f"row {row + 1}: the column {name!r} must be 0 or 1, got {frame[name][row]!r}")
     return parsed.values.to_numpy()

@@ -1,4 +1,4 @@
-"""How good a bot is: dialogs are replayed, and split so that no dialog stands in both parts."""
+"""Evaluates a bot on replayed dialogs, split so that no dialog is in both parts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .training import fit, fit_words_beside, labels_to_learn
 from .words_view import restricted
 
 TEST_SHARE = 0.2
-#: Shares answered are shown for these thresholds beside that of the configuration.
+#: Thresholds for which the share answered is reported, besides the configured one.
 THRESHOLDS = (0.0, 0.3, 0.5, 0.7, 0.9)
 
 Fit = Callable[[Array, Array], Any]
@@ -26,9 +26,9 @@ Fit = Callable[[Array, Array], Any]
 class Agreement(NamedTuple):
     feature: str
     column: str
-    given: int  # messages for which the table says 1
+    given: int  # messages with 1 in the table
     ours: int
-    agreement: float  # share of messages for which both say the same
+    agreement: float  # share of messages on which both agree
 
 
 class Method(NamedTuple):
@@ -54,12 +54,12 @@ class Evaluation(NamedTuple):
     dialogs: int
     reps: int
     seed: int
-    against: str  # "true labels", or "labels" where the table has no true ones
-    agreements: tuple[Agreement, ...]  # the worst first; empty if the table gives no features
+    against: str  # "true labels", or "labels" if the table has no true ones
+    agreements: tuple[Agreement, ...]  # worst first; empty if the table has no features
     methods: tuple[Method, ...]
     answered: tuple[Answered, ...]  # by the bot as a whole
     per_category: tuple[PerCategory, ...]
-    confusion: Array  # (C, C) messages in all test parts: [category that is right, category that was predicted]
+    confusion: Array  # (C, C) messages in all test parts: [true category, predicted category]
     categories: tuple[str, ...]
 
     def as_dict(self) -> dict[str, Any]:
@@ -72,7 +72,7 @@ _LISTS = ("agreements", "methods", "answered", "per_category")
 
 
 class Outcome(NamedTuple):
-    """What one split told."""
+    """The results of one split."""
 
     accuracy: dict[str, float]
     right: Array  # (n_test,) keys
@@ -88,7 +88,7 @@ def evaluate(
     seed: int = 0,
     progress: Callable[[int], None] | None = None,
 ) -> Evaluation:
-    """Replay the dialogs of a table; learn from 80 % of them and answer the others, `reps` times."""
+    """Replay the dialogs of a table: train on 80 % of them and answer the others, `reps` times."""
     dialogs = data if isinstance(data, Dialogs) else read_dialogs(config, data)
     labels_to_learn(config, dialogs)
     ours = replay(config, dialogs)
@@ -116,7 +116,7 @@ def evaluate(
 
 
 def splits(dialog: Array, reps: int, seed: int) -> Iterator[tuple[Array, Array]]:
-    """Rows to learn from and rows to test on; every dialog stands in one of them as a whole."""
+    """Training rows and test rows; no dialog is split between them."""
     numbers = np.unique(dialog)
     n_dialogs = len(numbers)
     n_test = max(1, round(TEST_SHARE * n_dialogs))
@@ -129,7 +129,7 @@ def splits(dialog: Array, reps: int, seed: int) -> Iterator[tuple[Array, Array]]
 
 
 def agreements(config: Config, dialogs: Dialogs, ours: Array) -> tuple[Agreement, ...]:
-    """How often each feature equals the column that the table gives for it, the worst first."""
+    """How often each feature equals its column in the table, worst first."""
     found = []
     for j, (key, feature) in enumerate(config.features.items()):
         if key in dialogs.given:
@@ -142,7 +142,7 @@ def agreements(config: Config, dialogs: Dialogs, ours: Array) -> tuple[Agreement
 def judge(
     config: Config, dialogs: Dialogs, ours: Replayed, truth: Any, train: Array, test: Array, seed: int = 0
 ) -> Outcome:
-    """Learn from the rows `train` in several ways, and compare with the true labels of the rows `test`."""
+    """Train on the rows `train` with several methods, and compare with the true labels of the rows `test`."""
     labels = labels_to_learn(config, dialogs)
     test = test[[truth[row] is not None for row in test]]
     right = truth[test]
@@ -182,14 +182,14 @@ def judge(
 
 
 def _by_words(config: Config, model: Any, ours: Replayed, labels: Array, train: Array, test: Array) -> Array:
-    """(n_test, K) by the view of the words beside `model`, which was fitted to the labeled ones of the rows `train`."""
+    """(n_test, K) posterior of the words view next to `model`, which was fitted on the labeled rows of `train`."""
     rows = train[[labels[row] is not None for row in train]]
     view = fit_words_beside(config, model, part_of(ours, rows), labels[rows])
     return np.array([view.posterior(ours.features[row] > 0, ours.texts[row]) for row in test])
 
 
 def as_answered(config: Config, classes: Array, moment: Moment, posterior: Array) -> Array:
-    """(K,) as the bot has it when it answers: by the conditions of the categories too."""
+    """(K,) posterior that the bot uses, restricted by the conditions of the categories."""
     return restricted(posterior, config.compatible(moment, [str(key) for key in classes]))
 
 

@@ -1,4 +1,4 @@
-"""A YAML file as entries that know their line and their key, so that an error can name both."""
+"""YAML entries that know their line and key, for error messages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def parse(text: str, file: str) -> Entry:
     """The outermost mapping of a file."""
     yaml = require("yaml", extra="bot", purpose="the bot's configuration")
     if len(text) > _LARGEST_FILE:
-        raise InputError(f"{file} has {len(text):,} characters; a configuration may have {_LARGEST_FILE:,} at most")
+        raise InputError(f"{file} has {len(text):,} characters; the limit is {_LARGEST_FILE:,}")
     try:
         _refuse_aliases(yaml, text, file)
         node = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -34,12 +34,12 @@ def parse(text: str, file: str) -> Entry:
         reason = str(error).splitlines()[0]
         raise InputError(f"{file}: this is not valid YAML: {reason}") from None
     if node is None:
-        raise InputError(f"{file} is empty; `noisybayes bot init FILE` writes a commented one to start from")
+        raise InputError(f"{file} is empty; `noisybayes bot init FILE` writes a commented one to start with")
     return Entry(node, file)
 
 
 def _refuse_aliases(yaml: Any, text: str, file: str) -> None:
-    """Aliases can make a small file huge, and depth can exhaust the stack: a configuration needs neither."""
+    """Refuse aliases, which can make a small file huge, and deep nesting, which can exhaust the stack."""
     depth = 0
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
         line = event.start_mark.line + 1
@@ -48,7 +48,7 @@ def _refuse_aliases(yaml: Any, text: str, file: str) -> None:
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
         if depth > _DEEPEST:
-            raise InputError(f"{file}, line {line}: lists and mappings stand more than {_DEEPEST} deep; flatten them")
+            raise InputError(f"{file}, line {line}: nested more than {_DEEPEST} levels deep; flatten it")
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Entry:
     node: Any
     file: str
     path: tuple[str, ...] = ()
-    line: int = 1  # of the key; of a member of a list its own
+    line: int = 1  # of the key, or of the item in a list
 
     def fail(self, problem: str, line: int | None = None) -> NoReturn:
         key = f", {'.'.join(self.path)}" if self.path else ""
@@ -80,16 +80,16 @@ class Entry:
                 self.fail("a key must be text", key_node.start_mark.line + 1)
             key = str(key_node.value)
             if key in found:
-                self.fail(f"the key {key!r} stands here twice; remove one of them", key_node.start_mark.line + 1)
+                self.fail(f"the key {key!r} occurs twice; remove one of them", key_node.start_mark.line + 1)
             found[key] = Entry(value, self.file, (*self.path, key), key_node.start_mark.line + 1)
         return list(found.items())
 
     def named(self) -> list[tuple[str, Entry]]:
-        """Items whose keys must be usable as names."""
+        """Items whose keys must be valid names."""
         items = self.items()
         for key, entry in items:
             if not _NAME.fullmatch(key):
-                entry.fail(f"{key!r} is not a valid name; use letters, digits and _, a letter first")
+                entry.fail(f"{key!r} is not a valid name; use letters, digits and _, starting with a letter")
         return items
 
     def fields(self, required: Sequence[str], optional: Sequence[str] = ()) -> dict[str, Entry]:
@@ -105,7 +105,7 @@ class Entry:
         return found
 
     def text(self, empty: bool = False) -> str:
-        """A scalar as it is written: `no` stays "no" and 007 stays "007"."""
+        """A scalar as written: `no` stays "no" and 007 stays "007"."""
         if self.kind != "text" or self.node.tag not in _PLAIN_TAGS:
             self.fail(f"must be text, got {self.kind if self.kind != 'text' else self.node.tag}")
         value = str(self.node.value)
@@ -114,7 +114,7 @@ class Entry:
         return value
 
     def members(self) -> list[Entry]:
-        """The members of a list; a single value counts as a list of one."""
+        """The items of a list; a single value counts as a list of one."""
         if self.kind == "nothing":
             self.fail("must be a list, got nothing")
         if self.kind != "a list":
@@ -142,4 +142,4 @@ class Entry:
 
 def hint(name: str, options: Sequence[str]) -> str:
     near = get_close_matches(name, options, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"possible are {', '.join(options) or 'none'}"
+    return f"did you mean {near[0]!r}?" if near else f"the options are {', '.join(options) or 'none'}"

@@ -1,4 +1,4 @@
-"""Example messages beside the configuration, and what they make of a message: conditions `means.X` and `may_mean.X`."""
+"""Meanings of messages, learned from examples next to the configuration: conditions `means.X` and `may_mean.X`."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from .meanings_view import MeaningsView, fit_meanings
 from .words import Words, fold
 
 _COLUMNS = ["meaning", "message"]
-ANY = "any"  # in the file: a phrase that may stand beside any message; {car} alone: so may any car
+ANY = "any"  # in the file: a phrase that can go with any message; {car} alone: so can any car
 _CLAUSES = re.compile(r"[.,;:!?…\n]+|[，。；：！？、]+| (?:and|but|because) ")
 _CLAUSES_WITHOUT_SPACES = re.compile(r"[\s.,;:!?…，。；：！？、]+")
 _SLOT = re.compile(r"\{(\w+)\}")
 _MOST_CLAUSES = 8
-_LEAST_EXAMPLES = 2  # of a meaning
+_LEAST_EXAMPLES = 2  # per meaning
 
 
 @dataclass(frozen=True)
 class Meanings:
-    """`clear` and `possible`: the least probabilities for `means.X` and `may_mean.X`.
+    """`clear` and `possible`: the minimum probabilities for `means.X` and `may_mean.X`.
 
-    A clause of its own must be clear: half a sentence may mean anything.
+    A single clause must be clear: half a sentence may mean anything.
     """
 
     names: tuple[str, ...]
     file: str
     clear: float
     possible: float
-    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # meanings that count together, by name
-    aside: frozenset[str] = frozenset()  # meanings that stand back if another clause is clear: "hello, how much ..."
-    left_out: Words | None = None  # what fills slots, and says nothing of the subject
-    stand_ins: Mapping[str, Words] | None = None  # slot -> its words, which become {slot}
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # groups of meanings, by name
+    aside: frozenset[str] = frozenset()  # ignored if another clause is clear: "hello, how much ..."
+    left_out: Words | None = None  # words that fill slots and say nothing about the subject
+    stand_ins: Mapping[str, Words] | None = None  # slot -> its words, which are replaced by {slot}
     examples: tuple[tuple[str, str], ...] = ()  # meaning, message
     fitted: MeaningsView | None = None
 
@@ -59,11 +59,11 @@ class Meanings:
         return fit_meanings(self.names, tuple(text for _, text in rows), tuple(meaning for meaning, _ in rows))
 
     def _without_slots(self, example: str) -> str:
-        """{car} in an example: any car. Where its words are left out, it is too."""
+        """Placeholders such as {car} stand for any car; if the words of a slot are left out, so is its placeholder."""
         return _SLOT.sub(lambda match: match[0] if match[1] in (self.stand_ins or {}) else " ", example)
 
     def truths(self, text: str) -> dict[str, bool]:
-        """Of every condition about the meaning of a folded text."""
+        """The truth of every condition on the meaning of a folded text."""
         masked = self.masked(text)
         whole = self.view.posterior(masked)
         found = dict.fromkeys(self._conditions, False) | {"meaning_unclear": True}
@@ -108,7 +108,7 @@ class Meanings:
         return self.names[int(posterior.argmax())] if posterior.max() >= self.clear else None
 
     def masked(self, text: str) -> str:
-        """A folded text without what fills slots."""
+        """A folded text without the words that fill slots."""
         if self.left_out is not None:
             text = _replaced(text, self.left_out, " ")
         for slot, words in (self.stand_ins or {}).items():
@@ -117,7 +117,7 @@ class Meanings:
 
 
 def _carried(rows: list[tuple[str, str]], carriers: list[str]) -> Iterator[tuple[str, str]]:
-    """Each example again beside phrases that go with anything, so that these speak for no meaning."""
+    """Repeat each example next to phrases that go with anything, so that these count for no meaning."""
     if not carriers:
         return
     draw = random.Random(0)
@@ -137,7 +137,7 @@ def _replaced(text: str, words: Words, by: str) -> str:
 
 
 def read_meanings(entry: Entry, words: Mapping[str, Words], slots: Mapping[str, Words]) -> Meanings:
-    """`slots`: the words of those slots that take words."""
+    """`slots`: the words of the slots that take words."""
     parts = entry.fields(("names", "examples", "clear", "possible"), ("leave_out", "groups", "aside"))
     names = tuple(parts["names"].texts())
     if len(set(names)) < 2:
@@ -161,19 +161,19 @@ def _chosen(parts: Mapping[str, Entry], key: str, options: Sequence[str], what: 
 
 
 def with_examples(meanings: Meanings, folder: Path) -> Meanings:
-    """The examples of the file beside the configuration, checked."""
+    """Read and check the examples next to the configuration."""
     path = folder / meanings.file
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        raise InputError(f"there are no examples {path}; put them beside the configuration") from None
+        raise InputError(f"there is no example file {path}; put it next to the configuration") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path.name} is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
     return replace(meanings, examples=_rows(meanings, text))
 
 
 def examples_text(meanings: Meanings) -> str:
-    """The file of examples again."""
+    """Write the example file."""
     made = io.StringIO()
     csv.writer(made, lineterminator="\n").writerows([_COLUMNS, *meanings.examples])
     return made.getvalue()

@@ -1,6 +1,6 @@
 """What a message is about, learned from example messages: logistic regression over words and character n-grams.
 
-It sees neither the dialog nor what fills a slot; so one example speaks for all cars and all versions.
+It sees neither the dialog nor the values of slots, so one example covers all cars and all versions.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from ..data.simulate import Array
 _PARTS = re.compile(r"\{\w+\}|[a-z\u00c0-\u052f']+|\d+|[^\W\d_a-z\u00c0-\u052f]+|[?!+]")
 _SPACED = re.compile(r"[a-z\u00c0-\u052f']+")
 _LETTER = re.compile(r"[^\W\d_]")
-_IN_WORDS = range(2, 6)  # characters of an n-gram in a word of a script with spaces
-_WITHOUT_SPACES = range(1, 5)  # elsewhere (Chinese)
+_IN_WORDS = range(2, 6)  # n-gram lengths within words, in scripts with spaces
+_WITHOUT_SPACES = range(1, 5)  # in other scripts (Chinese)
 _PENALTY = 20.0  # C of the logistic regression
 
 
 class MeaningsView(NamedTuple):
     names: tuple[str, ...]
-    grams: dict[str, int]  # n-gram -> place
+    grams: dict[str, int]  # n-gram -> column
     idf: Array  # (V,)
     weights: Array  # (V, K)
     base: Array  # (K,)
 
     def posterior(self, text: str) -> Array | None:
-        """(K,), or None for a text without anything that an example holds; `text` as the examples were masked."""
+        """(K,) posterior, or None if the text shares nothing with the examples; `text` must be masked like them."""
         counts: dict[int, int] = {}
         for gram in grams_of(text):
             place = self.grams.get(gram)
@@ -64,12 +64,12 @@ class MeaningsView(NamedTuple):
 
 
 def grams_of(text: str) -> list[str]:
-    """Words, pairs of words and the characters within them; in scripts without spaces, the characters alone."""
+    """Words, pairs of words and the characters within them; in scripts without spaces, only the characters."""
     found: list[str] = []
     last = ""
     for part in _PARTS.findall(text):
         if part[0].isdigit():
-            part = "#"  # which number it is says nothing of the subject
+            part = "#"  # the value of a number says nothing about the subject
         if _SPACED.fullmatch(part):
             edged = f" {part} "
             found += [edged[i : i + size] for size in _IN_WORDS for i in range(len(edged) - size + 1)]
@@ -80,9 +80,9 @@ def grams_of(text: str) -> list[str]:
     return found
 
 
-@lru_cache(maxsize=8)  # the same examples are learned by every bot of a process
+@lru_cache(maxsize=8)  # every bot of a process is trained on the same examples
 def fit_meanings(names: tuple[str, ...], texts: tuple[str, ...], meanings: tuple[str, ...]) -> MeaningsView:
-    from sklearn.feature_extraction.text import TfidfVectorizer  # late: a bot that answers does without
+    from sklearn.feature_extraction.text import TfidfVectorizer  # imported late: replying does not need it
     from sklearn.linear_model import LogisticRegression
 
     vectorizer = TfidfVectorizer(analyzer=grams_of, sublinear_tf=True)

@@ -1,7 +1,7 @@
 """Regular expressions of a configuration, matched in linear time.
 
-RE2 has no lookaround, which word edges need. So one lookbehind at the beginning of a pattern and one lookahead at its
-end are cut off and tried by themselves, where the rest was found.
+RE2 has no lookaround, which word boundaries need. So a lookbehind at the start of a pattern and a lookahead at its end
+are cut off and checked separately where the rest matches.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Pattern(NamedTuple):
     after: Edge | None
 
     def search(self, text: str, start: int = 0) -> Found | None:
-        """The first place from `start` on."""
+        """The first match from `start` on."""
         while start <= len(text):
             match = self.core.search(text, start)
             if match is None:
@@ -48,7 +48,7 @@ class Pattern(NamedTuple):
         return None
 
     def match(self, text: str, start: int) -> Found | None:
-        """At this place only."""
+        """A match at this position only."""
         match = self.core.match(text, start)
         found = None if match is None else Found(match.start(), match.end())
         return found if found is not None and self._edges_hold(text, found) else None
@@ -73,7 +73,7 @@ class Pattern(NamedTuple):
 
 
 def compile_pattern(source: str) -> Pattern:
-    """The case of letters does not matter."""
+    """Compile a case-insensitive pattern."""
     before, core = _cut_before(source)
     core, after = _cut_after(core)
     return Pattern(
@@ -84,22 +84,22 @@ def compile_pattern(source: str) -> Pattern:
 
 
 def any_of(sources: Sequence[str]) -> Any | None:
-    """One expression that is found wherever one of these patterns is; None if they cannot stand in one."""
+    """One pattern that matches wherever any of these does; None if they cannot be combined."""
     cores = [_cut_after(_cut_before(source)[1])[0] for source in sources]
     try:
         return _compiled("|".join(f"(?:{core})" for core in cores))
-    except BadPattern:  # two groups of one name
+    except BadPattern:  # two groups with the same name
         return None
 
 
 def read_pattern(entry: Entry, source: str, written: str) -> Pattern:
-    """The pattern of an entry; one that is wrong, or would be in every message, is refused with its line."""
+    """The pattern of an entry; refuses, with its line, one that is invalid or would match every message."""
     try:
         pattern = compile_pattern(source)
     except BadPattern as error:
         entry.fail(f"{written!r} is not a valid regular expression: {error}")
     if pattern.core.match(""):
-        entry.fail(f"{written!r} matches the empty text, so it would be in every message")
+        entry.fail(f"{written!r} matches the empty text and so every message")
     return pattern
 
 
@@ -114,7 +114,7 @@ def _compiled(source: str) -> Any:
         told = error.args[0] if error.args else error
         text = told.decode(errors="replace") if isinstance(told, bytes) else str(told)
         if any(sign in source for sign in ("(?=", "(?!", "(?<=", "(?<!")):
-            text += "; a lookbehind may only stand at the beginning, a lookahead only at the end"
+            text += "; a lookbehind is only allowed at the start, a lookahead only at the end"
         raise BadPattern(text) from None
 
 
@@ -135,7 +135,7 @@ def _cut_after(source: str) -> tuple[str, tuple[str, bool] | None]:
 
 
 def _groups(source: str) -> Iterator[tuple[int, int]]:
-    """Where the outermost groups of a pattern begin and end; nothing of a pattern with | outside of all groups."""
+    """Start and end of the outermost groups; nothing for a pattern with | outside of all groups."""
     open_at: list[int] = []
     in_class = False
     found: list[tuple[int, int]] = []
@@ -148,7 +148,7 @@ def _groups(source: str) -> Iterator[tuple[int, int]]:
             in_class = char != "]"
         elif char == "[":
             in_class = True
-            i += source[i + 1 : i + 2] == "]"  # the first ] of a class is a character of it
+            i += source[i + 1 : i + 2] == "]"  # a ] at the start of a class is a literal
         elif char == "(":
             open_at.append(i)
         elif char == ")" and open_at:

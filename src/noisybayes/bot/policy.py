@@ -1,4 +1,4 @@
-"""What the bot may decide by itself: conditions of the configuration that stand above the model."""
+"""What the bot may decide on its own: conditions in the configuration that override the model."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _KEYS = ("hand_over", "chatter", "understood", "question")
 
 class Policy(NamedTuple):
     hand_over: Rule | None = None  # anger, danger, orders: a person answers, whatever the model says
-    chatter: Rule | None = None  # nothing else is passed over in silence
-    understood: Rule | None = None  # a message without any of this is a person's
-    question: Rule | None = None  # is answered even if it comes with contact details
+    chatter: Rule | None = None  # only such messages get no reply
+    understood: Rule | None = None  # if it does not hold, a person answers
+    question: Rule | None = None  # answered even if the message has contact details
 
     def says(self, name: str, moment: Moment, default: bool) -> bool:
         rule: Rule | None = getattr(self, name)

@@ -1,4 +1,4 @@
-"""A message read in its dialog: contact details masked, slots filled, features decided."""
+"""Reads a message in its dialog: masks contact details, fills slots and evaluates features."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .dialog import Dialog
 from .rules import Moment
 from .words import Words, fold
 
-# more says nothing new about what a message wants
+# longer messages say nothing new about what the customer wants
 _MOST_CHARACTERS = 2_000
-_NEAR = 6  # characters between a negation and the word that it denies: "not the Tarvo"
+_NEAR = 6  # characters between a negation and the word it negates: "not the Tarvo"
 
-Options = Callable[[str, Mapping[str, str]], list[str]]  # what a slot may be, given what is known
+Options = Callable[[str, Mapping[str, str]], list[str]]  # the possible values of a slot, given the known slots
 
 
 class Reading(NamedTuple):
@@ -30,15 +30,15 @@ class Reading(NamedTuple):
 def read_message(
     config: Config, dialog: Dialog, message: str, *, public: bool = False, options: Options | None = None
 ) -> Reading:
-    """`options`: of a catalogue. None: a message of a table of dialogs, to which others have replied."""
-    plain = unicodedata.normalize("NFKC", message)  # full-width digits and letters are digits and letters
+    """`options` come from a catalogue; None for a message of a table of dialogs, to which others have replied."""
+    plain = unicodedata.normalize("NFKC", message)  # converts full-width digits and letters
     text, contact = config.contacts.mask(plain, " ")
     folded = _spelled(config, dialog, fold(text)[:_MOST_CHARACTERS], options)
     about = {"meaning_unclear": True} if config.meanings is None else config.meanings.truths(folded)
     about["gives_contact"] = contact
     moment = None
     if options is not None and config.policy.question is not None and (contact or dialog.left_contact):
-        # a question to the bot is read as if no contact details had been left: these must not take its place
+        # read a question as if there were no contact details, so that they do not replace it
         asking = _moment(config, dialog, folded, about, False, False, public, options)
         moment = asking if config.policy.question.holds(asking) else None
     if moment is None:
@@ -116,7 +116,7 @@ def _fill(moment: Moment, name: str, slot: Slot, asked: Options | None) -> None:
 
 
 def _first_meant(words: Words, negations: Words | None, text: str) -> str | None:
-    """The first word that no negation stands before; a negation denies one word. If all are denied, none."""
+    """The first word without a negation before it, if any; a negation applies to one word."""
     denials = [] if negations is None else [hit.end for hit in negations.hits(text)]
     for hit in words.hits(text):
         near = [end for end in denials if 0 <= hit.start - end <= _NEAR]

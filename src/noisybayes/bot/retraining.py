@@ -1,4 +1,4 @@
-"""A bot that learns from its own dialogs: the new model takes over only if it is not worse, and there is a way back."""
+"""Retrains a bot on its dialogs: the new model is used only if it is not worse, and retraining can be undone."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from .dialogs import Dialogs, Replayed, part_of, read_dialogs, replay
 from .evaluate import splits
 from .training import fit, fit_words_beside, train
 
-Row = tuple[str, int, str, str | None]  # dialog, place, message, label
+Row = tuple[str, int, str, str | None]  # dialog, position, message, label
 _SPLITS = 5
 
 
 class Comparison(NamedTuple):
-    messages: int  # that the old model did not know
+    messages: int  # labeled messages that the old model was not trained on
     tested: int  # held-out messages, all splits together
-    old: float  # accuracy on these against their labels
+    old: float  # accuracy on these, measured on their labels
     new: float
 
     @property
@@ -32,14 +32,14 @@ class Comparison(NamedTuple):
 
 
 def compare(bot: Bot, dialogs: Any, rows: Sequence[Row], *, seed: int = 0) -> tuple[Comparison, Dialogs]:
-    """Held-out dialogs, answered by a model of the old dialogs alone and by one that learned from `rows` too.
+    """Compare a model trained on the old dialogs with one that is also trained on `rows`, on held-out dialogs.
 
-    No dialog is in both parts. The labels of people who answered count as right; those of the table may be wrong, which
-    is the same for both models.
+    No dialog is in both parts. Labels by people who answered count as correct; those of the table may be wrong, which
+    affects both models alike.
     """
     old = read_dialogs(bot.config, dialogs)
     if not any(label is not None for *_, label in rows):
-        raise InputError("no message has got a label yet; label some on the page Learn, or when answering a handover")
+        raise InputError("no message has a label yet; label some on the Learn page, or when answering a handover")
     both = joined(bot, old, rows)
     n_old = len(old.messages)
     replayed = replay(bot.config, both)
@@ -84,7 +84,7 @@ def _predicted(bot: Bot, replayed: Replayed, labels: Array, part: Array, test: A
 
 
 def switch_on(folder: Path, both: Dialogs, *, seed: int = 0) -> Path:
-    """Train on everything; the last bot stays beside the new one, as FOLDER.previous."""
+    """Train on everything; the previous bot is kept as FOLDER.previous."""
     bot = load_bot(folder)
     made = train(replace(bot.config, folder=folder), both, random_state=seed)
     fresh = folder.with_name(f"{folder.name}.new")
@@ -93,11 +93,11 @@ def switch_on(folder: Path, both: Dialogs, *, seed: int = 0) -> Path:
 
 
 def switch_back(folder: Path) -> Path:
-    """The bot before the last retraining; the one that it replaces is kept as FOLDER.previous."""
+    """Restore the bot before the last retraining; the replaced one is kept as FOLDER.previous."""
     previous = _previous(folder)
     if not previous.exists():
-        raise InputError(f"there is no {previous} to go back to; nothing was retrained yet")
-    load_bot(previous)  # first: a broken one must not take the place of one that works
+        raise InputError(f"there is no {previous} to restore; the bot has not been retrained yet")
+    load_bot(previous)  # first, so that a broken bot does not replace a working one
     fresh = folder.with_name(f"{folder.name}.new")
     previous.rename(fresh)
     return _exchange(folder, fresh)

@@ -1,9 +1,9 @@
-"""Conditions on a message: what stands in the configuration, as functions of a moment in a dialog.
+"""Conditions of the configuration, as functions of a message in its dialog.
 
 A condition is a name, or a mapping of `any`, `all`, `none` to lists of conditions and `only` to a list of dictionaries;
-a mapping with several keys demands all of them. Names are those of dictionaries, rules, features, the facts below, and
-`said.SLOT` (in this message), `known.SLOT` (so far, this message included), `earlier.SLOT` (before this message), each
-with `=VALUE` if one value is meant; `means.X` and `may_mean.X` for a meaning of the examples. No part of a
+a mapping with several keys requires all of them. A name is a dictionary, a rule, a feature, one of the facts below, or
+`said.SLOT` (in this message), `known.SLOT` (so far, including this message) or `earlier.SLOT` (before this message),
+each with `=VALUE` for a particular value; `means.X` and `may_mean.X` refer to a meaning of the examples. No part of a
 configuration is run as code.
 """
 
@@ -15,25 +15,25 @@ from typing import NamedTuple
 from .marked import Entry, hint
 from .words import Words, only_words
 
-#: What every moment knows without a configuration.
+#: Facts that do not depend on the configuration.
 FACTS: dict[str, str] = {
     "first_message": "it is the first message of the dialog",
-    "contact": "the message holds contact details",
-    "gives_contact": "the message holds contact details; also while a question beside them is read",
-    "left_contact": "this message or an earlier one holds contact details",
-    "public_comment": "it is a comment that everybody sees, not a message of a private chat",
+    "contact": "the message contains contact details",
+    "gives_contact": "the message contains contact details; also while a question next to them is read",
+    "left_contact": "this message or an earlier one contains contact details",
+    "public_comment": "it is a comment that everybody can read, not a message in a private chat",
     "answers_question": "the message fills the slot that the bot asked for",
-    "changes_slot": "the message gives another value to a slot that was known",
+    "changes_slot": "the message changes the value of a known slot",
     "meaning_unclear": "no meaning of the examples is clear",
 }
 _AFTER_SLOTS = ("answers_question", "changes_slot")
 TIMES = ("said", "known", "earlier")
-ABOUT = ("means", "may_mean")  # what the examples say of the message
+ABOUT = ("means", "may_mean")  # what the examples say about the message
 _COMBINATIONS = ("any", "all", "none", "only")
 
 
 class Moment(NamedTuple):
-    """A message in its dialog, while it is being read; the mappings fill up in the order of the steps."""
+    """A message in its dialog, while it is being read; the mappings are filled in the order of the steps."""
 
     text: str  # folded, without contact details
     truths: dict[str, bool]  # facts, dictionaries, rules and features by name
@@ -45,15 +45,15 @@ Condition = Callable[[Moment], bool]
 
 class Rule(NamedTuple):
     holds: Condition
-    uses: frozenset[str]  # names of rules, features and slots that must be decided before
+    uses: frozenset[str]  # rules, features and slots that must be evaluated first
 
 
 class Names(NamedTuple):
-    """What conditions may speak of."""
+    """Names that conditions may use."""
 
     words: Mapping[str, Words]
     rules: frozenset[str]  # and features
-    slots: Mapping[str, frozenset[str] | None]  # the values of each slot, None if any text may be its value
+    slots: Mapping[str, frozenset[str] | None]  # the values of each slot, None for any text
     taken: frozenset[str] = frozenset()  # slots that a question can fill
     meanings: tuple[str, ...] = ()
 
@@ -113,7 +113,7 @@ def _named(entry: Entry, names: Names) -> Rule:
     if name not in names.rules and name not in FACTS:
         known = [*FACTS, *names.words, *names.rules, *(f"{time}.{slot}" for time in TIMES for slot in names.slots)]
         entry.fail(f"there is no dictionary, rule, feature or fact {name!r}; {hint(name, known)}")
-    # these two are known when all slots are filled
+    # these two are known once all slots are filled
     uses = frozenset(f"slot {slot}" for slot in names.taken) if name in _AFTER_SLOTS else frozenset({name})
     return Rule(lambda moment: moment.truths[name], uses - FACTS.keys())
 
@@ -132,7 +132,7 @@ def _slot(entry: Entry, time: str, rest: str, names: Names) -> Rule:
     values = names.slots[slot]
     if equals and values is not None and value not in values:
         entry.fail(f"the slot {slot!r} has no value {value!r}; {hint(value, sorted(values))}")
-    # what was known before is there from the start
+    # earlier values are known from the start
     uses = frozenset() if time == "earlier" else frozenset({f"slot {slot}"})
     if equals:
         return Rule(lambda moment: moment.slots[time].get(slot) == value, uses)

@@ -13,7 +13,7 @@ from .chinese import simplified
 from .marked import Entry
 from .patterns import Pattern, any_of, compile_pattern, read_pattern
 
-# Scripts that put spaces between words: Latin, Greek, Cyrillic. Elsewhere (Chinese) a word may touch its neighbours.
+# Scripts with spaces between words: Latin, Greek, Cyrillic. In others (Chinese), words may touch.
 _LETTER = "A-Za-z\u00c0-\u052f"
 _APOSTROPHES = str.maketrans("\u2018\u2019\u02bc\u00b4`", "'''''")
 
@@ -28,7 +28,7 @@ class Hit(NamedTuple):
 
 @dataclass(frozen=True)
 class Words:
-    """`spellings`: how each word is written in messages, and what it stands for. Texts are expected case-folded."""
+    """`spellings`: how each word is written in messages, and what it stands for. Texts must be folded."""
 
     spellings: tuple[tuple[str, str], ...]
 
@@ -41,9 +41,9 @@ class Words:
         return None if hit is None else hit.meaning
 
     def hit(self, text: str, start: int = 0) -> Hit | None:
-        """The first word from `start` on; where several begin, the longest one, before all patterns."""
+        """The first word from `start` on; of several at one position the longest, and words before patterns."""
         hits = []
-        if any(stem in text for stem in self._stems):  # many times as fast as to search at once
+        if any(stem in text for stem in self._stems):  # many times faster than searching directly
             match = self._search.search(text, start)
             hits += [] if match is None else [Hit(match.start(), match.end(), self._meaning(match[0]))]
         for pattern, meaning in self._patterns if self._may_hold_patterns(text) else ():
@@ -58,7 +58,7 @@ class Words:
             hit = self.hit(text, hit.end)
 
     def end_at(self, text: str, start: int) -> int | None:
-        """Where the word ends that begins at `start`."""
+        """The end of the word that begins at `start`."""
         match = self._search.match(text, start) if self._stems else None
         if match is not None:
             return match.end()
@@ -67,7 +67,7 @@ class Words:
 
     @cached_property
     def meanings(self) -> tuple[str, ...]:
-        """Each once, in their order."""
+        """Without duplicates, in order."""
         return tuple(dict.fromkeys(meaning for _, meaning in self.spellings if meaning))
 
     def _meaning(self, found: str) -> str:
@@ -78,7 +78,7 @@ class Words:
 
     @cached_property
     def _search(self) -> re.Pattern[str]:
-        """Long words first, so that A6L is not taken for A6."""
+        """Long words first, so that A6L is not read as A6."""
         return re.compile("|".join(f"(?:{expression(word)})" for word in self._literals), re.IGNORECASE)
 
     @cached_property
@@ -90,7 +90,7 @@ class Words:
         return [(compile_pattern(word[1:-1]), meaning) for word, meaning in self.spellings if is_pattern(word)]
 
     def _may_hold_patterns(self, text: str) -> bool:
-        """One search instead of one for each pattern, where there are several."""
+        """One search for all patterns instead of one for each."""
         return self._together is None or self._together.search(text) is not None
 
     @cached_property
@@ -119,7 +119,7 @@ def read_words(entry: Entry) -> Words:
 
 
 def only_words(dictionaries: Iterable[Words]) -> Callable[[str], bool]:
-    """Whether a text holds these words and nothing else but spaces and punctuation."""
+    """Whether a text consists only of these words, spaces and punctuation."""
     known = tuple(dictionaries)
 
     def holds(text: str) -> bool:
@@ -147,7 +147,7 @@ def is_pattern(word: str) -> bool:
 
 
 def expression(word: str) -> str:
-    """A word ends where letters end, unless a * stands there."""
+    """A word must end at a word boundary, unless it has a * there."""
     stem = _plain(word)
     tail = f"[{_LETTER}]*" if word.endswith("*") else ""
     letter = re.compile(f"[{_LETTER}]")
@@ -157,7 +157,7 @@ def expression(word: str) -> str:
 
 
 def fold(text: str) -> str:
-    """A text as dictionaries expect it: one kind of digits, letters and apostrophes, no capitals, single spaces."""
+    """Normalise a text for dictionaries: one form of digits, letters and apostrophes, lower case, single spaces."""
     plain = unicodedata.normalize("NFKC", text).casefold()
     if not plain.isascii():
         plain = simplified(plain).translate(_APOSTROPHES)
@@ -173,5 +173,5 @@ def _checked(entry: Entry) -> str:
     if is_pattern(word):
         read_pattern(entry, word[1:-1], word)
     elif not _plain(word):
-        entry.fail(f"{word!r} would be in every message; write a word")
+        entry.fail(f"{word!r} would match every message; write a word")
     return word

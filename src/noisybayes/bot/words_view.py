@@ -1,7 +1,7 @@
-"""A view of a message's own words beside the features: it sharpens the category, and knows what it has not seen.
+"""A view of the words of a message: it refines the category and detects unfamiliar words.
 
-Logistic regression over the features and the character n-grams. It learns from labels that count half as they were
-given and half as the naive Bayes model of mislabeling corrected them.
+Logistic regression over the features and the character n-grams. Its targets are half the given
+labels and half the labels as corrected by the naive Bayes model of mislabeling.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ import scipy.sparse as sp
 from ..data.errors import InputError
 from ..data.simulate import Array
 
-_LARGEST_SIZE = 3  # characters of an n-gram
-_LEAST_MESSAGES = 2  # that hold an n-gram
-_FAMILIAR_SHARE = 0.99  # of the training messages, each judged by the others
+_LARGEST_SIZE = 3  # characters of the longest n-gram
+_LEAST_MESSAGES = 2  # minimum number of messages with an n-gram
+_FAMILIAR_SHARE = 0.99  # quantile of the training messages, each compared with the others
 _LEAST_LIMIT = 0.5
-_NOT_ALLOWED = 1e-3  # weight of a category that does not fit what the message means
-# Words of scripts with spaces; elsewhere (Chinese) pairs of neighbours. Numbers say nothing of a subject.
+_NOT_ALLOWED = 1e-3  # weight of a category that does not match the meaning of the message
+# Words in scripts with spaces, pairs of characters in others (Chinese). Numbers say nothing about the subject.
 _RUNS = re.compile(r"[a-z\u00c0-\u052f']+|[^\W\d_a-z\u00c0-\u052f]+")
 _LATIN = re.compile(r"[a-z\u00c0-\u052f']+")
 
 
 class WordsView(NamedTuple):
-    grams: dict[str, int]  # n-gram -> place
+    grams: dict[str, int]  # n-gram -> column
     idf: Array  # (V,)
     weights: Array  # (d + V, K)
     base: Array  # (K,)
@@ -36,7 +36,7 @@ class WordsView(NamedTuple):
     limit: float  # a message with a larger share of unfamiliar words is out of domain
 
     def posterior(self, features: Sequence[bool], text: str) -> Array:
-        """(K,) for one message; `text` as `fold` gives it, contact details taken out."""
+        """(K,) posterior of one message; `text` must be folded and without contact details."""
         scores = self.base + self.weights[: len(features)][np.array(features, dtype=bool)].sum(axis=0)
         places, values = self._tfidf(text)
         if places:
@@ -45,7 +45,7 @@ class WordsView(NamedTuple):
         return np.asarray(scores / scores.sum())
 
     def novelty(self, text: str) -> float:
-        """Share of the words that were never seen; 0 for a text without words."""
+        """Share of unfamiliar words; 0 for a text without words."""
         return _novelty(text, self.familiar)
 
     def _tfidf(self, text: str) -> tuple[list[int], Array]:
@@ -78,7 +78,7 @@ class WordsView(NamedTuple):
 
 
 def restricted(posterior: Array, allowed: Array) -> Array:
-    """The posterior where other categories than the allowed ones (1) are less probable than they look."""
+    """The posterior with categories that are not allowed (0) down-weighted."""
     kept = posterior * np.maximum(allowed, _NOT_ALLOWED)
     return np.asarray(kept / kept.sum())
 
@@ -87,7 +87,7 @@ def fit_words(
     features: Array, texts: Sequence[str], labels: Array, classes: Sequence[str], corrected: Array, known: Iterable[str]
 ) -> WordsView:
     """`labels` (n,) keys or None; `corrected` (n, K): P(true label); `known`: words of dictionaries."""
-    from sklearn.feature_extraction.text import TfidfVectorizer  # late: a bot that answers does without
+    from sklearn.feature_extraction.text import TfidfVectorizer  # imported late: replying does not need it
 
     vectorizer = TfidfVectorizer(
         analyzer="char", ngram_range=(1, _LARGEST_SIZE), min_df=_LEAST_MESSAGES, sublinear_tf=True, lowercase=False
@@ -95,7 +95,7 @@ def fit_words(
     try:
         words = vectorizer.fit_transform(texts)
         grams, idf = {str(gram): int(i) for gram, i in vectorizer.vocabulary_.items()}, vectorizer.idf_
-    except ValueError:  # no n-gram stands in two messages
+    except ValueError:  # no n-gram occurs in two messages
         words, grams, idf = sp.csr_matrix((len(texts), 0)), {}, np.zeros(0)
     given = np.array([[label == key for key in classes] for label in labels], dtype=float)
     unlabeled = given.sum(axis=1) == 0
@@ -111,7 +111,7 @@ def fit_words(
 
 
 def _regression(X: Any, target: Array) -> tuple[Array, Array]:
-    """Weights (d, K) and base (K,) for soft labels: each row stands there once for each category that it may have."""
+    """Weights (d, K) and base (K,) for soft labels: each row is repeated for each category that it may have."""
     from sklearn.linear_model import LogisticRegression
 
     K = target.shape[1]
@@ -127,7 +127,7 @@ def _regression(X: Any, target: Array) -> tuple[Array, Array]:
 
 
 def _limit(texts: Sequence[str], units: list[set[str]], dictionaries: frozenset[str]) -> float:
-    """How unfamiliar messages are that do belong to the domain: each against all others."""
+    """How unfamiliar messages of the domain are: each is compared with all others."""
     counts: dict[str, int] = {}
     for found in units:
         for unit in found:

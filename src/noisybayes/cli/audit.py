@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from ..auditing.result import Audit
 
 _STAGES = (
-    "reading", "embedding texts", "making features", "fitting", "scoring by other views", "judging the rows",
-    "finding intervals", "estimating the cost", "writing",
+    "reading", "embedding texts", "building features", "fitting", "scoring with other views", "scoring the rows",
+    "computing intervals", "estimating the cost", "writing",
 )  # fmt: skip
 _SHOWN = 5
 

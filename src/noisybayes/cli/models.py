@@ -56,7 +56,7 @@ def fit(file: str, out: Path, **options: Any) -> None:
         if out.exists() and not (out.is_dir() and {path.name for path in out.iterdir()} <= _MODEL_FILES):
             raise InputError(f"{out} holds other things than a model; choose a new folder with --out")
         options["out"] = out
-        with stages(("reading", "making features", "fitting"), options["quiet"]) as tell:
+        with stages(("reading", "building features", "fitting"), options["quiet"]) as tell:
             tell("reading")
             table, how = open_table(file, options)
             with fitted_table(table, how, tell) as fitted, whole_folder(out) as made:

@@ -165,7 +165,7 @@ def _check_verified(verified: Mapping[str, int], known: Counter[str], column: st
     if unknown:
         row = min(unknown)
         raise InputError(
-            f"row {row}: the verified label {unknown[row]!r} in the column {column!r} is none of the labels "
+            f"row {row}: the verified label {unknown[row]!r} in the column {column!r} is not one of the labels "
             f"({_shown(sorted(known))}); correct it or leave it empty"
         )
 

@@ -1,4 +1,4 @@
-"""From an audit to a page, to files, and to the formats of other tools. Nothing is computed here."""
+"""Presents an audit as a page, as files and in the formats of other tools. Nothing is computed here."""
 
 from __future__ import annotations
 

@@ -11,13 +11,13 @@ from .svg import tag as element
 from .words import clip, count, has_interval, percent
 
 Matrix = Sequence[Sequence[float]]
-WIDTH = 430  # drawn about this wide on a desktop, and not much smaller on a phone
+WIDTH = 430  # width on a desktop; not much smaller on a phone
 SLANT = math.radians(45)
 TOOLTIP_LIMIT = 80
-STRONG = 0.85  # from this opacity on, white is easier to read in the cell than black
-MOST_SLANTED = 12  # classes; the columns of more have the numbers of the rows instead of names
-WIDE_LINE = 34  # characters of a line where names stand beside the chart only
-DEEPEST = 0.5  # a mistake this common, or more so, has the deepest colour
+STRONG = 0.85  # from this opacity on, white text is easier to read than black
+MOST_SLANTED = 12  # with more classes, columns have numbers instead of names
+WIDE_LINE = 34  # characters of a line if names are only next to the chart
+DEEPEST = 0.5  # a mistake at least this common has the darkest colour
 
 
 def heat_map(
@@ -27,8 +27,8 @@ def heat_map(
     high: Matrix | None = None,
     link: Callable[[str, str], str] | None = None,
 ) -> str:
-    """The mislabeling matrix: rows given, columns true. The diagonal is grey, so that mistakes alone have a colour.
-    `link(given, true)` is where a click on a mistake leads."""
+    """The mislabeling matrix: rows given, columns true. The diagonal is grey, so that only mistakes have a colour.
+    `link(given, true)` is the target of a click on a mistake."""
     cell = 46 if len(classes) <= 6 else 38 if len(classes) <= 12 else 30 if len(classes) <= 20 else 26
     is_numbered = len(classes) > MOST_SLANTED
     names = [name_lines(name, 2, WIDE_LINE) if is_numbered else name_lines(name) for name in classes]
@@ -68,7 +68,7 @@ def heat_map(
 
 
 def _strength(share: float) -> float:
-    """The same share has the same colour in every report; the root tells small shares apart."""
+    """The same share has the same colour in every report; the square root makes small shares distinguishable."""
     return math.sqrt(min(max(share, 0.0) / DEEPEST, 1.0))
 
 
@@ -80,12 +80,12 @@ def _matrix_tooltip(given: str, true: str, share: float, low: float | None, high
     interval = "" if low is None or high is None else f" ({100 * low:.1f} to {100 * high:.1f} %)"
     truly = f"truly {clip(true, TOOLTIP_LIMIT)}"
     if given == true:
-        return f"{truly}: {percent(share)}{interval} were labeled right"
+        return f"{truly}: {percent(share)}{interval} were labeled correctly"
     return f"{truly}, given {clip(given, TOOLTIP_LIMIT)}: {percent(share)}{interval}"
 
 
 def _cell(corner: tuple[float, float], size: float, share: float, strength: float | None, says: str) -> str:
-    """One entry; `strength` in 0..1 colours a mistake, None marks the diagonal."""
+    """One cell; `strength` in 0..1 colours a mistake, None marks the diagonal."""
     x, y = corner
     opacity = 0.10 + 0.35 * share if strength is None else 0.03 + 0.97 * strength
     box = element(
@@ -103,7 +103,7 @@ def _cell(corner: tuple[float, float], size: float, share: float, strength: floa
 
 
 def class_intervals(rows: Sequence[Mapping[str, Any]]) -> str:
-    """A dot and a whisker per class: the share of the rows given this label that is wrong."""
+    """A dot and a whisker per class: the share of wrong labels among the rows given this label."""
     names = [name_lines(str(row["label"])) for row in rows]
     most_lines = max(map(len, names), default=1)
     step = 24 if most_lines == 1 else 8 + 14 * most_lines
@@ -152,8 +152,8 @@ def _short_percent(share: float) -> str:
 
 
 def review_curve(rows: Sequence[float], precision: Sequence[float], found: Sequence[float], listed: int) -> str:
-    """Against the number of rows reviewed: the expected share of wrong ones among them, and of all that are found."""
-    # The curve beyond a few times the list is flat and would squeeze the part that matters.
+    """By rows reviewed: the expected share of wrong labels among them, and the share of all wrong labels found."""
+    # Beyond a few times the list the curve is flat and would squeeze the part that matters.
     end = rows[-1] if not listed else min(rows[-1], max(3 * listed, rows[min(2, len(rows) - 1)]))
     points = [i for i, number in enumerate(rows) if 0 < number <= end]
     box = _Box(WIDTH, 230, 50, 84, 22, 40, (0, end), (0, 1))
@@ -177,7 +177,7 @@ def review_curve(rows: Sequence[float], precision: Sequence[float], found: Seque
 
 
 def convergence(values: Sequence[float], chosen: int, kind: str = "objective") -> str:
-    """The fit step by step; the step that was kept is filled."""
+    """The fit by step; the filled point is the step that was kept."""
     low, high = min(values), max(values)
     margin = (high - low) * 0.1 or max(abs(high) * 1e-3, 1e-9)
     box = _Box(WIDTH, 160, 58, 16, 12, 40, (0, max(len(values) - 1, 1)), (low - margin, high + margin))
@@ -194,7 +194,7 @@ def convergence(values: Sequence[float], chosen: int, kind: str = "objective") -
 
 
 def levels_in_order(levels: Sequence[Mapping[str, Any]], column: str) -> str:
-    """A line through the shares of wrong labels of periods, and a band of their intervals."""
+    """A line through the shares of wrong labels by period, with a band for their intervals."""
     reach = min(max(max(level["high"] for level in levels) * 1.04, 0.02), 1.0)
     box = _Box(WIDTH, 200, 50, 40, 14, 40, (0, max(len(levels) - 1, 1)), (0, reach))
     shown = {0, (len(levels) - 1) // 2, len(levels) - 1} if len(levels) > 3 else set(range(len(levels)))
@@ -223,7 +223,7 @@ def _plain(value: float) -> str:
 
 
 def _apart(heights: list[float], least: float) -> list[float]:
-    """Two labels moved apart until they do not overlap."""
+    """Move two labels apart until they do not overlap."""
     first, second = heights
     gap = least - abs(first - second)
     if gap <= 0:
@@ -233,7 +233,7 @@ def _apart(heights: list[float], least: float) -> list[float]:
 
 
 class _Box:
-    """The frame of a line chart: places numbers inside it."""
+    """The frame of a line chart; maps values to positions."""
 
     def __init__(
         self, width: float, height: float, left: float, right: float, top: float, bottom: float,

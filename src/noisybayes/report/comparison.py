@@ -1,4 +1,4 @@
-"""What changed between two audits: of two versions of a data set, or before and after its labels were corrected."""
+"""What changed between two audits: two versions of a data set, or before and after correcting its labels."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 from .words import Summary, count, percent, plural
 
 _MOST_NAMED = 5
-# A change of a share that is smaller is not worth a line.
+# Smaller changes of a share are not listed.
 _LEAST_CHANGE = 0.005
 _LEAST_ROWS = 1.0
 
 
 class Change(NamedTuple):
-    """Of one quantity."""
+    """The change of one quantity."""
 
     name: str
     before: float
@@ -26,8 +26,8 @@ class Comparison(NamedTuple):
     rows: Change
     wrong: Change  # estimated share of wrong labels
     suspects: Change
-    classes: list[Change]  # share of wrong labels by label, the largest change first
-    pairs: list[Change]  # expected rows, the largest change first
+    classes: list[Change]  # share of wrong labels by label, largest change first
+    pairs: list[Change]  # expected rows, largest change first
     new_classes: list[str]
     gone_classes: list[str]
     new_suspects: list[Mapping[str, Any]]
@@ -35,7 +35,7 @@ class Comparison(NamedTuple):
 
     @property
     def rise(self) -> float:
-        """By how much the estimated share of wrong labels is higher."""
+        """The increase of the estimated share of wrong labels."""
         return self.wrong.after - self.wrong.before
 
     def to_dict(self) -> dict[str, Any]:
@@ -48,7 +48,7 @@ class Comparison(NamedTuple):
 
 
 def compare(before: Summary, after: Summary) -> Comparison:
-    """Of two summaries. Suspects are the same if they have the same identifier, else if they have the same content."""
+    """Compare two summaries. Suspects are matched by identifier or, without one, by content."""
     key = _identity(before["suspects"], after["suspects"])
     old, new = (Counter(map(key, summary["suspects"])) for summary in (before, after))
     known, now = set(before["classes"]), set(after["classes"])
@@ -113,9 +113,9 @@ def comparison_text(found: Comparison) -> str:
         f"({_signed(100 * found.rise)} points).",
         f"Rows: {count(found.rows.before)} before, {count(found.rows.after)} after. "
         f"Suspects: {count(suspects.before)} before, {count(suspects.after)} after; "
-        f"{count(len(found.new_suspects))} new, {count(len(found.gone_suspects))} fixed or gone.",
+        f"{count(len(found.new_suspects))} new, {count(len(found.gone_suspects))} fixed or removed.",
     ]
-    for title, names in (("New labels", found.new_classes), ("Labels that are gone", found.gone_classes)):
+    for title, names in (("New labels", found.new_classes), ("Removed labels", found.gone_classes)):
         if names:
             lines.append(f"{title}: {_named(list(map(repr, names)))}")
     if found.pairs:

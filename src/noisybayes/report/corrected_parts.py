@@ -19,7 +19,7 @@ from .extra_columns import with_columns
 
 
 def write_parts(rows: RemoteRows, folder: Path) -> None:
-    """The workers write to a folder that they find under the same path."""
+    """The workers write to a folder that has the same path for all of them."""
     folder.mkdir()
     names = pl.Series([str(label) for label in rows.judged.classes.tolist()], dtype=pl.String)
     write = partial(_write_part, folder=folder.resolve(), judge=rows.judge, chosen=rows.chosen, names=names)
@@ -27,8 +27,8 @@ def write_parts(rows: RemoteRows, folder: Path) -> None:
     missing = [name for name in written if not (folder / name).exists()]
     if missing:
         raise InputError(
-            f"the workers wrote the corrected table where this process does not see it ({folder.parent}); choose a "
-            "folder with --out that all of them share"
+            f"this process cannot see the corrected table that the workers wrote ({folder.parent}); choose a "
+            "shared folder with --out"
         )
 
 

@@ -1,4 +1,4 @@
-"""The audit in the formats of other tools: Label Studio (to review) and cleanlab (to go on computing)."""
+"""The audit in the formats of other tools: Label Studio (for review) and cleanlab (for further computation)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def label_studio_tasks(
 ) -> list[dict[str, Any]]:
     """One Label Studio task per suspect, with the suggested label as its prediction.
 
-    `audit` is the summary or its list of suspects. What is to be read goes to the field `text`: the cell of
-    `text_column`, else those of the summary's text columns, else all cells. A column's own name would not do, since
-    Label Studio reads only ASCII letters, digits and _ in `$name`. The row as it was stands under `cells`.
+    `audit` is the summary or its list of suspects. The text to read is in the field `text`: the cell of
+    `text_column`, else those of the summary's text columns, else all cells. The column's name cannot be used, since
+    Label Studio accepts only ASCII letters, digits and _ in `$name`. The original row is in `cells`.
     """
     summary: Mapping[str, Any] = audit if isinstance(audit, Mapping) else {"suspects": audit}
     columns = [text_column] if text_column is not None else _text_columns(summary)
@@ -59,7 +59,7 @@ def _text(cells: Mapping[str, Any], columns: Sequence[str]) -> str:
 
 
 def label_studio_config(classes: Sequence[Any], text_column: str = "text") -> str:
-    """The labeling interface for these tasks: the text, the label it was given, the classes to choose from."""
+    """The labeling interface for these tasks: the text, the given label and the classes to choose from."""
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", text_column):
         raise ValueError(
             f"Label Studio cannot read a field named {text_column!r}: only ASCII letters, digits and _ are allowed. "
@@ -91,7 +91,7 @@ def cleanlab_export(
     `mislabel_matrix[l][k]` is P(given l | true k), which is cleanlab's `noise_matrix`; `true_counts` are the expected
     rows (or shares) per true class. `inverse_noise_matrix[k][l]` is P(true k | given l); `joint[l][k]` is
     P(given l, true k). `confident_joint` has the joint's proportions in rows, so `cleanlab.filter.find_label_issues`
-    takes it; cleanlab itself fits it to the labels. A class that nobody was given has zeros in the inverse.
+    accepts it; cleanlab scales it to the labels. A class that is never given has zeros in the inverse.
     Per row: `label_quality` = 1 - p_wrong; `given_label` and `predicted_label` are positions in `classes`, None where
     a row has no label.
     """

@@ -1,4 +1,4 @@
-"""Columns beside those of a table."""
+"""Additional columns for a table."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ from ..data.column_names import new_names
 
 
 def with_columns(frame: pl.DataFrame, columns: Mapping[str, Any]) -> pl.DataFrame:
-    """The frame and more columns, under other names where it has such names already: nothing is overwritten."""
+    """Add columns to a frame, renamed if their names are already taken, so that nothing is overwritten."""
     names = new_names(columns, frame.columns)
     return frame.with_columns([pl.Series(name, values) for name, values in zip(names, columns.values(), strict=True)])

@@ -1,4 +1,4 @@
-"""The audit as one HTML file that needs nothing else: it opens offline and asks no network for anything."""
+"""The audit as one self-contained HTML file, which opens offline and loads nothing from the network."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from .view import context
 from .words import Summary
 
 PAGE_ROWS = 50
-LONG_NAME = 20  # characters of a class that fit in a line
-SLACK = 2_000  # the sentence "the first N of M" is written after the rows were counted
+LONG_NAME = 20  # characters of a class name that fit on a line
+SLACK = 2_000  # room for the sentence "the first N of M", which is added once the rows are counted
 
 
 def render_html(summary: Summary, max_bytes: int = 3_000_000) -> str:
     """The page of an audit summary, at most `max_bytes` long as UTF-8.
 
-    If the suspects do not all fit, the most suspicious ones do, and the page says how many are missing. Only the parts
-    whose size is bounded anyway (charts, a short table, the script) are always there.
+    If not all suspects fit, the most suspicious ones are shown, and the page says how many are missing. Only parts of
+    limited size (charts, a short table, the script) are always included.
     """
     table = Table(summary)
     shared = {"summary": summary, "table": table, "words": words, "page_rows": PAGE_ROWS, **context(summary)}
-    # Wide tables: the rows for readers without JavaScript may take half of the room, not all of it.
+    # In wide tables, the rows for readers without JavaScript may take at most half of the space.
     for n_static in (PAGE_ROWS, 20, 5, 0):
         shared["static"] = [table.pack(suspect) for suspect in table.suspects[:n_static]]
         shell = _render(shared, [])
@@ -46,7 +46,7 @@ def _render(shared: dict[str, Any], rows: Sequence[str]) -> str:
     page = _template().render(
         shared, data=data, n_embedded=len(rows), script=script, style=asset("report.css"), script_hash=_hash(script)
     )
-    # A lone half of a surrogate pair, as broken exports hold, cannot be written as UTF-8.
+    # Unpaired surrogates, which occur in broken exports, cannot be written as UTF-8.
     return page.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -67,7 +67,7 @@ def environment(package: str) -> Environment:
 
 
 def breakable(name: str) -> Markup:
-    """A long name, which may be broken after an underscore, a slash or a dot rather than within a word."""
+    """A long name that may break after an underscore, slash or dot rather than within a word."""
     parts = re.split(r"(?<=[_/.:-])(?=.)", name) if len(name) > LONG_NAME else [name]
     return Markup("<wbr>").join(map(escape, parts))
 
@@ -79,5 +79,5 @@ def asset(name: str) -> Markup:
 
 
 def _hash(script: str) -> str:
-    """For the content security policy: this script may run and no other."""
+    """Hash for the content security policy, so that no other script may run."""
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")

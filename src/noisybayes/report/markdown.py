@@ -37,7 +37,7 @@ def render_markdown(summary: Summary, n_pairs: int = PAIRS, n_suspects: int = SU
 
 
 def code(value: Any) -> str:
-    """A text from the data, as it is: in a code span nothing becomes a link, a mention, an image or HTML."""
+    """A text from the data in a code span, where nothing becomes a link, a mention, an image or HTML."""
     text = " ".join(str(value).split()) or " "
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * (longest + 1)

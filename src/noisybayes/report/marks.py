@@ -1,4 +1,4 @@
-"""Evidence words found in a text: the text cut into plain and marked pieces."""
+"""Splits a text into plain and marked pieces, where marked pieces are evidence."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Span = tuple[int, int, int]
 
 TEXT_LIMIT = 400
 LEAD = 60
-EXCERPT = 600  # characters of a long text that are shown at first
+EXCERPT = 600  # characters of a long text that are shown initially
 # Scripts written without spaces between words (and Hangul, whose particles stick to the word):
-# a word boundary means nothing there, so a feature is looked for as it stands.
+# they have no word boundaries, so features are searched for literally.
 _UNSPACED = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
 )
-# A window in a text begins and ends with a whole word, if that is no longer than this.
+# A window in a text begins and ends with a whole word, unless the word is longer than this.
 _LONGEST_WORD = 20
 _WORD = re.compile(r"\w+")
 
@@ -30,7 +30,7 @@ def pieces(text: str, column: str, evidence: Sequence[Mapping[str, Any]], limit:
     mine = [(i, item) for i, item in enumerate(evidence) if item.get("column") in (column, None)]
     whole = [i for i, item in mine if item.get("kind", "text") != "text" and item.get("column") == column]
     if whole:
-        # Evidence from a category or a number is the value itself, not a word in it.
+        # For a category or a number, the evidence is the value itself, not a word in it.
         return [[clip(text, limit), whole[0]]] if text else []
     found = spans(text, [(i, str(item["feature"])) for i, item in mine if item.get("kind", "text") == "text"])
     return _cut(text, found, *_window(text, found, limit))
@@ -42,7 +42,7 @@ def spans(text: str, features: Sequence[tuple[int, str]]) -> list[Span]:
     if not index:
         return []
     if all(_WORD.fullmatch(feature) and not _UNSPACED.search(feature) for feature in index):
-        found = _WORD.finditer(text)  # ten times as fast as an expression that is compiled for this text
+        found = _WORD.finditer(text)  # ten times faster than a regular expression compiled for this text
         return [(m.start(), m.end(), index[name]) for m in found if (name := m.group().lower()) in index]
     parts = [_pattern(feature) for feature in sorted(index, key=len, reverse=True)]
     found = re.finditer("|".join(parts), text, re.IGNORECASE)
@@ -69,7 +69,7 @@ def _window(text: str, found: Sequence[Span], limit: int) -> tuple[int, int]:
 
 
 def excerpt(parts: Sequence[Piece], limit: int = EXCERPT) -> list[Piece]:
-    """Of a long text its beginning and the surroundings of the strongest evidence; a short one as it is."""
+    """The beginning of a long text and the surroundings of its strongest evidence; a short text as it is."""
     text, found = _joined(parts)
     if len(text) <= limit:
         return list(parts)
@@ -104,7 +104,7 @@ def _joined(parts: Sequence[Piece]) -> tuple[str, list[Span]]:
 def _merged(windows: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     merged: list[tuple[int, int]] = []
     for start, end in sorted(windows):
-        if merged and start <= merged[-1][1] + LEAD:  # what lies between is shorter than a line
+        if merged and start <= merged[-1][1] + LEAD:  # the gap is shorter than a line
             merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:
             merged.append((start, end))
@@ -112,7 +112,7 @@ def _merged(windows: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _word_start(text: str, start: int) -> int:
-    """The start of the next word, if there is one near by."""
+    """The start of the next word, if it is nearby."""
     space = text.find(" ", start, start + _LONGEST_WORD) if start else -1
     return start if space < 0 else space + 1
 

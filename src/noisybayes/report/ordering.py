@@ -1,4 +1,4 @@
-"""In which order classes are shown: names as people count (intent2 before intent10), confused ones as neighbours."""
+"""The order of classes: natural sort order (intent2 before intent10), or confused classes next to each other."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def natural_order(names: Iterable[str]) -> list[str]:
 
 
 def confused_block(mistakes: Sequence[Sequence[float]], most: int) -> list[int]:
-    """At most `most` classes, the most confused first, each next to those that it is confused with.
+    """At most `most` classes, the most confused first, each next to those it is confused with.
 
     mistakes : (K, K) expected rows by given and true class; the diagonal does not count
     """
@@ -35,7 +35,7 @@ def confused_block(mistakes: Sequence[Sequence[float]], most: int) -> list[int]:
         worst = apart.max(initial=0.0)
         if (near * left).max(initial=0.0) > 0.5 * worst or not worst:
             best = int(np.where(left, near, -1.0).argmax())
-        else:  # a pair of its own
+        else:  # start a new pair
             best = int(np.where(apart.max(axis=1) == worst, between.sum(axis=1), -1.0).argmax())
         chosen.append(best)
         left[best] = False

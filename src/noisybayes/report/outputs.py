@@ -1,4 +1,4 @@
-"""The files of an audit, which appear all at once."""
+"""Writes the files of an audit, all at once."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from .html import render_html
 from .saved import save_model
 
 TO_CHECK = "to_check.csv"
-#: What an audit writes; a folder that holds anything else is not touched.
+#: Files that an audit writes; a folder with any other files is not touched.
 NAMES = (
     "report.html", "audit.json", "suspects.csv", "suspects.parquet", "suspects.xlsx", "corrected.csv",
     "corrected.parquet", "corrected.xlsx", "model", "label_studio.json", "label_studio.xml", "cleanlab.json", TO_CHECK,
     "consensus.csv", "consensus.parquet", "consensus.xlsx",
 )  # fmt: skip
-# The page is made by Python; tables and the model are written beside it, mostly by libraries.
+# Python renders the page while libraries write the tables and the model.
 _WRITERS = 2
 
 
@@ -45,9 +45,9 @@ def write_audit(
     *,
     raw_cells: bool = False,
 ) -> Path:
-    """Write everything beside the folder, then put it in its place. sample : rows drawn at random to check
+    """Write everything to a temporary folder, then replace `folder`. sample : rows drawn at random to check
 
-    Unless `raw_cells`, a spreadsheet finds no formulas in the CSV files.
+    Unless `raw_cells`, cells of CSV files are escaped against spreadsheet formulas.
     """
     checks = None if audit.source is None else audit.source.checks
     check_folder(folder, checks)
@@ -63,10 +63,10 @@ def write_audit(
 
 
 def check_folder(folder: Path, checks: str | None = None) -> None:
-    """Refuse to replace what is not an earlier audit, and what somebody filled in, unless it is `checks`."""
+    """Refuse to replace anything but an earlier audit, or a filled-in sample unless it is `checks`."""
     recover(folder)
     reason = why_not_writable(folder)
-    if reason is not None:  # to find out after the fit would be late
+    if reason is not None:  # finding out after the fit would be too late
         raise InputError(f"{folder} cannot be written ({reason}); choose another folder with --out")
     if not folder.exists():
         return
@@ -76,7 +76,7 @@ def check_folder(folder: Path, checks: str | None = None) -> None:
         raise InputError("the current folder cannot be replaced by an audit; choose another one with --out")
     others = sorted(path.name for path in folder.iterdir() if path.name not in NAMES)
     if others:
-        raise InputError(f"{folder} holds other things ({', '.join(others[:3])}); choose a new folder with --out")
+        raise InputError(f"{folder} contains other files ({', '.join(others[:3])}); choose a new folder with --out")
     sample = folder / TO_CHECK
     if sample.exists() and (checks is None or Path(checks).resolve() != sample.resolve()) and is_filled_in(sample):
         raise InputError(
@@ -105,7 +105,7 @@ def _write(audit: Audit, folder: Path, format: str, exports: tuple[str, ...], ne
 
 
 def _lines(summary: dict[str, Any]) -> str:
-    """JSON with a line for each entry, and for each item of a list of records (Python indents more very slowly)."""
+    """JSON with a line for each entry and each record of a list (Python's own indentation is very slow)."""
     entries = []
     for name, value in summary.items():
         records = isinstance(value, list) and value and isinstance(value[0], dict)
@@ -119,7 +119,7 @@ def _json(value: Any) -> str:
 
 
 def suspects_frame(summary: dict[str, Any]) -> pl.DataFrame:
-    """One row per suspect, with the words or columns that speak most for the suggestion."""
+    """One row per suspect, with the words or columns that most support the suggestion."""
     rows = [
         {
             "row": suspect["row"],
@@ -142,7 +142,7 @@ _TAKEN = ("row", "id", "given", "suggested", "p_wrong", "p_suggested", "because"
 
 
 def corrected(audit: Audit) -> Iterator[pl.DataFrame]:
-    """The input as it was, batch by batch, and beside it what the audit says of every row."""
+    """The input with the audit's results for every row, batch by batch."""
     rows, start = audit.findings.rows, 0
     assert isinstance(rows, RowTable)
     by_matrix = audit.findings.judged.p_wrong
@@ -175,7 +175,7 @@ def _write_corrected(audit: Audit, folder: Path, format: str, neutral: bool) -> 
 
 
 def _write_consensus(audit: Audit, folder: Path, format: str, neutral: bool) -> None:
-    """Of a table with several labels of a row."""
+    """The columns for a table with several labels per row."""
     found = audit.to_polars("consensus")
     if found is None:
         return
@@ -203,7 +203,7 @@ def _cleanlab(audit: Audit, summary: dict[str, Any], folder: Path) -> None:
     content = cleanlab_export(
         summary["mislabel_matrix"]["estimate"],
         [row["true"] for row in summary["by_class"]],
-        np.nan_to_num(table["p_wrong"]).tolist(),  # nothing is wrong with a label that is not there
+        np.nan_to_num(table["p_wrong"]).tolist(),  # a missing label cannot be wrong
         table["suspect"].tolist(),
         given=np.array([None if label is None else str(label) for label in _given(audit)], dtype=object),
         suggested=[str(label) for label in table["suggested"].objects()],
@@ -212,5 +212,5 @@ def _cleanlab(audit: Audit, summary: dict[str, Any], folder: Path) -> None:
     (folder / "cleanlab.json").write_text(json.dumps(content), encoding="utf-8")
 
 
-#: What --export offers.
+#: Options of --export.
 EXPORTERS = {"label-studio": _label_studio, "cleanlab": _cleanlab}

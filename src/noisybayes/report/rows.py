@@ -1,4 +1,4 @@
-"""The suspects as the page's script reads them: short lists, the longest texts cut, as many as there is room for."""
+"""Packs the suspects for the page's script: short lists, long texts cut, as many as fit."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .marks import Piece, length_of, pieces
 from .words import Summary, clip
 
 EVIDENCE_LIMIT = 10
-#: Nobody reads more in a page; files hold all of them.
+#: More would not be read in a page; the files have all of them.
 MOST_ROWS = 1_000
 CELL_LIMIT = 60
-OPEN_CELLS = 6  # with more, those that nothing is marked in are folded
+OPEN_CELLS = 6  # with more cells, those without marks are folded
 LABEL_LIMIT = 80
-LONG_CELL = 60  # characters; a text rather than a value
+LONG_CELL = 60  # characters; longer cells count as texts
 
 
 class Packed(NamedTuple):
@@ -29,8 +29,8 @@ class Packed(NamedTuple):
     suggested: int
     p_wrong: float
     p_suggested: float
-    cells: list[list[Any]]  # [column, piece, piece, ...]; those that speak first
-    n_open: int  # how many of them are shown at once, the others folded
+    cells: list[list[Any]]  # [column, piece, piece, ...]; those with evidence first
+    n_open: int  # how many of them are shown; the others are folded
     evidence: list[list[Any]]  # [feature, weight, column or -1]
     rest: float
     label_weight: float
@@ -69,14 +69,14 @@ class Table:
                 [clip(str(item["feature"]), LABEL_LIMIT), weight, self._column.get(str(item.get("column")), -1)]
                 for item, weight in zip(evidence, weights, strict=True)
             ],
-            # What is not listed, so that the shown numbers add up in spite of rounding.
+            # Includes rounding errors, so that the numbers shown add up.
             rest=round(log_odds - label_weight - sum(weights), 2),
             label_weight=label_weight,
             log_odds=log_odds,
         )
 
     def _cells(self, cells: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
-        """Cells with something marked first, the strongest evidence foremost; few cells in the order of the table."""
+        """Cells with the strongest evidence first; if there are few cells, in the order of the table."""
         packed: list[list[Any]] = []
         for column, value in cells.items():
             shown: list[Piece] = [] if value is None else pieces(short_number(str(value)), str(column), evidence)
@@ -111,7 +111,7 @@ def _rank(cell: Sequence[Any]) -> tuple[int, int]:
 
 
 def rank_of(cell: Sequence[Piece]) -> tuple[int, int]:
-    """Texts, then other cells by the position of their evidence; cells that say nothing last."""
+    """Texts, then other cells by the position of their evidence; cells without evidence last."""
     marked = [piece[1] for piece in cell if not isinstance(piece, str)]
     return (0 if length_of(cell) > LONG_CELL else 1 if marked else 2), min(marked, default=0)
 
@@ -123,7 +123,7 @@ def _n_open(cells: Sequence[Sequence[Any]]) -> int:
 
 
 def short_number(text: str) -> str:
-    """What matters of a long number: 0.1184000015258789 -> 0.1184."""
+    """Shorten a long number: 0.1184000015258789 -> 0.1184."""
     if not _LONG_NUMBER.fullmatch(text):
         return text
     value = float(text)
@@ -134,7 +134,7 @@ _LONG_NUMBER = re.compile(r"-?(?=.{6,}$)\d+\.\d+")
 
 
 def _uncertain(p: float) -> float:
-    """What is not certain does not become so by rounding."""
+    """Round a probability, but never up to 1."""
     return min(number(p, 5), 0.99999)
 
 
@@ -155,7 +155,7 @@ def size(text: str) -> int:
 
 
 def safe_json(value: Any) -> str:
-    """JSON that cannot end the script element it stands in, whatever the texts hold."""
+    """JSON that cannot end the script element around it, whatever the texts contain."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     for letter in "<>&\u2028\u2029":
         text = text.replace(letter, f"\\u{ord(letter):04x}")

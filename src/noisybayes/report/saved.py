@@ -1,4 +1,4 @@
-"""A model that reads tables: the recipe of the features and the classifier, in one folder."""
+"""A saved model: the feature recipe and the classifier, in one folder."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from ..text.features import Recipe
 
 FORMAT = 1
 _RECIPE, _CLASSIFIER = "recipe.json", "classifier.inb"
-# all suspects of a large table, with their cells
+# enough for all suspects of a large table, with their cells
 _MOST_SUMMARY_BYTES = 500_000_000
 
 
 @dataclass(frozen=True)
 class TableModel:
-    """A fitted classifier and how it reads a table."""
+    """A fitted classifier and the recipe to compute its features from a table."""
 
     model: Any
     recipe: Recipe
@@ -51,14 +51,14 @@ def save_model(folder: Path, model: Any, recipe: Recipe, roles: Roles) -> None:
 
 
 def load_model(folder: str | Path) -> TableModel:
-    """Read what an audit wrote to its folder `model` (the audit's folder itself will do too)."""
+    """Load the model that an audit wrote to its folder `model` (the audit's folder works too)."""
     folder = Path(folder)
     if not folder.exists():
         recover(folder)
     folder = _model_folder(folder)
     if not (folder / _RECIPE).is_file() or not (folder / _CLASSIFIER).is_file():
         raise InputError(f"there is no model in {folder}; `noisybayes fit` and `noisybayes audit --out` write one")
-    with one_sentence(f"the model in {folder} is damaged or of another version", "fit it again"):
+    with one_sentence(f"the model in {folder} is damaged or from another version", "fit it again"):
         stored = only_keys(read_json_file(folder / _RECIPE), _RECIPE, ("format", "roles", "recipe"))
         if stored["format"] != FORMAT:
             raise ValueError(f"its format is {repr(stored['format'])[:20]}, but this version reads {FORMAT}")
@@ -66,7 +66,7 @@ def load_model(folder: str | Path) -> TableModel:
         model = _classifier(folder / _CLASSIFIER)
         if model.n_features_in_ != recipe.blocks[-1].stop:
             raise ValueError(
-                f"{_RECIPE} makes {recipe.blocks[-1].stop} features, but {_CLASSIFIER} takes {model.n_features_in_}"
+                f"{_RECIPE} has {recipe.blocks[-1].stop} features, but {_CLASSIFIER} expects {model.n_features_in_}"
             )
         return TableModel(model, recipe, roles)
 
@@ -76,13 +76,13 @@ def _classifier(path: Path) -> Any:
 
     try:
         return load(path)
-    except InputError as error:  # the folder is named by what stands above, and with it what to do
+    except InputError as error:  # the caller adds the folder and what to do
         raise ValueError(str(error).rpartition("; ")[0]) from None
 
 
 def _roles(stored: Any) -> Roles:
     if isinstance(stored, dict):
-        stored = {"second_opinion": None, "labeler": None, "source": [], **stored}  # models saved before there were any
+        stored = {"second_opinion": None, "labeler": None, "source": [], **stored}  # missing in older models
     only_keys(stored, "roles", Roles._fields)
     names = ("label", "id", "verified", "verified_random", "second_opinion", "labeler")
     for name in names:
@@ -97,7 +97,7 @@ def _roles(stored: Any) -> Roles:
 
 
 def model_version(folder: str | Path) -> tuple[int, ...]:
-    """Other numbers after the files of a model were written again; none where there is no model."""
+    """Changes whenever the files of a model are rewritten; empty if there is no model."""
     folder = _model_folder(Path(folder))
     try:
         files = [(folder / name).stat() for name in (_RECIPE, _CLASSIFIER)]

@@ -1,4 +1,4 @@
-"""How good predictions are, against the true labels, by the files of an audit."""
+"""Scores predictions against the true labels, using the files of an audit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .words import Summary, percent, plural
 
 
 class _Row(NamedTuple):
-    """What the corrected table says of the rows."""
+    """The rows of the corrected table."""
 
     given: np.ndarray[Any, Any]  # (n,) codes; -1 where there is no label
     suggested: np.ndarray[Any, Any]
@@ -28,7 +28,7 @@ class _Row(NamedTuple):
 
 
 def score_predictions(predictions: Sequence[str | None], folder: str | Path, level: float = 0.9) -> TrueAccuracy:
-    """predictions : of the rows of the audit in `folder`, in their order"""
+    """predictions : one for each row of the audit in `folder`, in the same order"""
     summary = load_summary(folder)
     classes = summary["classes"]
     rows = _rows(Path(folder), summary)
@@ -53,9 +53,9 @@ def _rows(folder: Path, summary: Summary) -> _Row:
         raise InputError(f"there is no corrected table in {folder}; `noisybayes audit FILE --out FOLDER` writes it")
     frame = read_table(path)
     label = (summary["run"].get("columns") or {}).get("label", "given")
-    # an input with columns of these names has those of the audit under longer ones
+    # if the input already has these names, the audit's columns have longer ones
     names = {name: _last(frame, name) for name in ("p_wrong", "suggested_label", "p_suggested")}
-    # where P(wrong) was told by another reading, that of the matrix stands beside it
+    # if P(wrong) is from another reading, that of the matrix is in a separate column
     p_wrong = "p_wrong_by_matrix" if "p_wrong_by_matrix" in frame.columns else names["p_wrong"]
     classes = summary["classes"]
     return _Row(
@@ -80,7 +80,7 @@ def _codes(
             continue
         if label not in code_of and unknown is None:
             shown = ", ".join(map(repr, classes[:12]))
-            raise InputError(f"row {row + 1}: {what} {label!r} is none of the labels ({shown})")
+            raise InputError(f"row {row + 1}: {what} {label!r} is not one of the labels ({shown})")
         codes[row] = code_of.get(label, -1)
     return codes
 
@@ -88,8 +88,8 @@ def _codes(
 def _joint(
     rows: _Row, said: np.ndarray[Any, Any], labeled: np.ndarray[Any, Any], n_classes: int
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """(K, K) expected rows by true class and prediction, and P(the prediction is right): of the given and the suggested
-    label the table tells it, what is left is shared by the others."""
+    """(K, K) expected rows by true class and prediction, and P(the prediction is right). The table has the
+    probabilities of the given and the suggested label; the rest is shared equally by the other labels."""
     given, other = rows.given[labeled], rows.suggested[labeled]
     same = given == other
     p_given = rows.p_given[labeled]
@@ -117,7 +117,7 @@ def _by_features(rows: _Row, labeled: np.ndarray[Any, Any], summary: Summary) ->
 def _checked(
     summary: Summary, said: np.ndarray[Any, Any], labeled: np.ndarray[Any, Any], p_right: np.ndarray[Any, Any]
 ) -> tuple[Checked | None, float]:
-    """Rows checked at random, and the mean P(right) of all rows as if they had not been."""
+    """Rows checked at random, and the mean P(right) of all rows without using the checks."""
     checks = summary.get("checks") or []
     if not checks:
         return None, float(p_right.mean())
@@ -132,7 +132,7 @@ def _checked(
 
 
 def score_text(found: TrueAccuracy, classes: Sequence[str]) -> str:
-    """In a few lines."""
+    """A summary in a few lines."""
     basis = f"{plural(found.n_checked, 'row')} checked at random" if found.n_checked else "by the audit's model"
     recalls = [f"  {label}: {percent(float(value))}" for label, value in zip(classes, found.recall, strict=True)]
     lines = [
@@ -142,6 +142,6 @@ def score_text(found: TrueAccuracy, classes: Sequence[str]) -> str:
         f"Macro-F1 against the true labels: {percent(found.macro_f1)}",
         "Recall by true class:",
         *recalls,
-        *([found.assumes + " Check 50 rows drawn at random to know (--sample 50)."] if found.assumes else []),
+        *([found.assumes + " Check 50 rows drawn at random to find out (--sample 50)."] if found.assumes else []),
     ]
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Score rows where they live: a saved model adds its columns to Arrow record batches.
+"""Scores rows where they are stored: a saved model adds columns to Arrow record batches.
 
 One function for a loop over Parquet, for `mapInArrow` of Spark and for `map_partitions` of Dask.
 """
@@ -29,18 +29,18 @@ from .saved import TableModel, load_model, model_version
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: The columns that are added, in this order.
+#: The added columns, in this order.
 COLUMNS = ("p_wrong", "suggested_label", "predicted_label", "predicted_probability")
 _TYPES = (pl.Float64, pl.String, pl.String, pl.Float64)
 _ARROW_NAMES = {pl.Float64: "float64", pl.String: "string"}
 _SPARK_NAMES = {pl.Float64: "double", pl.String: "string"}
-_MODELS_KEPT = 4  # of a process: a worker seldom scores by more
+_MODELS_KEPT = 4  # per process; a worker rarely uses more
 
 
 def scorer(path: str | Path) -> Scorer:
     """A function that scores rows with a saved model.
 
-    It can be pickled: only the path travels, and each process loads the model once.
+    It can be pickled: only the path is pickled, and each process loads the model once.
 
     Parameters
     ----------
@@ -62,14 +62,14 @@ def scorer(path: str | Path) -> Scorer:
 class Scorer:
     """Adds `p_wrong`, `suggested_label`, `predicted_label` and `predicted_probability` to rows.
 
-    Call it with an iterable of Arrow record batches (an iterator of batches comes back), or with one record batch, an
-    Arrow table, or a data frame of pandas or polars: the same comes back with more columns.
+    Call it with an iterable of Arrow record batches, which returns an iterator of batches, or with one record batch, an
+    Arrow table or a pandas or polars data frame, which returns the same type with more columns.
     """
 
-    path: str  # of the folder, absolute, since workers run in folders of their own
+    path: str  # of the folder; absolute, since workers may have other working folders
 
     def load(self) -> TableModel:
-        """The model; read again only if its files have changed."""
+        """The model; reloaded only if its files have changed."""
         return _loaded(self.path, model_version(self.path))
 
     def __call__(self, rows: Any) -> Any:
@@ -82,19 +82,19 @@ class Scorer:
         if isinstance(rows, pa.RecordBatch):
             return _scored_batch(saved, rows, 0)
         if isinstance(rows, pa.Table):
-            saved.recipe.check_columns(rows.schema.names)  # a table without rows has no batch
+            saved.recipe.check_columns(rows.schema.names)  # an empty table has no batches
             return pa.Table.from_batches(score_batches(saved, rows.to_batches()), scored_schema(rows.schema))
         if not isinstance(rows, Iterable) or isinstance(rows, str | bytes):
             raise _not_batches(rows)
         return score_batches(saved, rows)
 
     def schema(self, schema: Any) -> Any:
-        """The schema of what comes back for rows of this one: of pyarrow, or of Spark (`df.schema`)."""
+        """The output schema for rows with this schema, which may be of pyarrow or of Spark (`df.schema`)."""
         return _spark_schema(schema) if hasattr(schema, "fieldNames") else scored_schema(schema)
 
 
 def score_batches(saved: TableModel, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Each batch as it was, and beside its columns those of `COLUMNS`; one batch is in memory at a time."""
+    """Add the columns `COLUMNS` to each batch; one batch is in memory at a time."""
     pa, n_before = _pyarrow(), 0
     for batch in batches:
         if not isinstance(batch, pa.RecordBatch):
@@ -104,7 +104,7 @@ def score_batches(saved: TableModel, batches: Iterable[pa.RecordBatch]) -> Itera
 
 
 def scored_schema(schema: pa.Schema) -> pa.Schema:
-    """The schema of what `score_batches` yields for batches of this one."""
+    """The schema of the batches that `score_batches` yields for batches with this schema."""
     pa = _pyarrow()
     for name, kind in zip(new_names(COLUMNS, schema.names), _TYPES, strict=True):
         schema = schema.append(pa.field(name, pa.type_for_alias(_ARROW_NAMES[kind])))
@@ -112,16 +112,16 @@ def scored_schema(schema: pa.Schema) -> pa.Schema:
 
 
 def with_scores(saved: TableModel, frame: pl.DataFrame, n_before: int = 0) -> pl.DataFrame:
-    """The frame, and what `score_frame` says of its rows."""
+    """The frame with the columns of `score_frame`."""
     scores = score_frame(saved, frame, n_before)
     return frame.hstack([scores[name].alias(new) for name, new in zip(COLUMNS, _names(frame.columns), strict=True)])
 
 
 def score_frame(saved: TableModel, frame: pl.DataFrame, n_before: int = 0) -> pl.DataFrame:
-    """What the model says of every row: a frame of `COLUMNS`.
+    """Score every row: a frame of `COLUMNS`.
 
-    A row without a label, or with one that the model does not know, has no `p_wrong`, and its suggested label is the
-    predicted one. `n_before` rows are above these, for errors that name a row.
+    A row without a label, or with an unknown one, has no `p_wrong`, and its suggested label is the predicted one.
+    `n_before` is the number of rows before these, for row numbers in error messages.
     """
     if not frame.height:
         saved.recipe.check_columns(frame.columns)
@@ -145,7 +145,7 @@ def score_frame(saved: TableModel, frame: pl.DataFrame, n_before: int = 0) -> pl
 
 
 def _observed(saved: TableModel, frame: pl.DataFrame, names: pl.Series) -> Array:
-    """(n,) codes of the labels; the number of classes where there is none, or one that the model does not know."""
+    """(n,) codes of the labels; the number of classes for missing and unknown ones."""
     if saved.roles.label not in frame.columns:
         return np.full(frame.height, len(names), dtype=np.int32)
     labels = label_texts(frame[saved.roles.label], None)
@@ -187,7 +187,7 @@ def _strings(column: pl.Series, index: Any) -> Any:
 
 
 def _used(saved: TableModel, names: Sequence[str]) -> dict[str, int]:
-    """The positions of the columns that a score depends on, by name; the others are not even looked at."""
+    """The positions of the columns that scores depend on, by name; the others are ignored."""
     saved.recipe.check_columns(names)
     wanted = {saved.roles.label, *(part.column for part in saved.recipe.parts)}
     used: dict[str, int] = {}
@@ -202,7 +202,7 @@ def _names(columns: Iterable[Any]) -> list[str]:
 
 
 def _spark_schema(schema: Any) -> Any:
-    added = copy.deepcopy(schema)  # a schema of Spark changes in place
+    added = copy.deepcopy(schema)  # Spark schemas are changed in place
     for name, kind in zip(new_names(COLUMNS, schema.fieldNames()), _TYPES, strict=True):
         added.add(name, _SPARK_NAMES[kind])
     return added

@@ -1,4 +1,4 @@
-"""The few SVG pieces that the charts are made of. Every text is escaped here; colours are CSS classes."""
+"""SVG building blocks for the charts. Texts are escaped here; colours are CSS classes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from html import escape
 from .words import clip
 
 FONT = 12
-LINE_LIMIT = 22  # characters of a line of a name
+LINE_LIMIT = 22  # characters per line of a name
 MOST_LINES = 3
 
 
@@ -45,9 +45,9 @@ def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> str:
 
 
 def name_lines(words: str, most: int = MOST_LINES, longest: int = LINE_LIMIT) -> list[str]:
-    """A class name in lines that fit beside a chart; control characters and line breaks become spaces."""
+    """A class name split into lines that fit next to a chart; control characters and line breaks become spaces."""
     shown = "".join(" " if unicodedata.category(letter) == "Cc" else letter for letter in words)
-    # long names seldom have spaces: they may be cut after an underscore, a slash or a dot too
+    # long names rarely have spaces, so they may also break after an underscore, slash or dot
     parts = [part for word in shown.split() for part in re.split(r"(?<=[_/.\-:])", word + " ") if part]
     lines = [""]
     for part in parts:
@@ -62,20 +62,20 @@ def name_lines(words: str, most: int = MOST_LINES, longest: int = LINE_LIMIT) ->
 
 
 def text_lines(x: float, y: float, lines: Sequence[str], size: float = FONT, **attributes: float | str) -> str:
-    """Lines whose middle is at height y."""
+    """Lines of text centred vertically at y."""
     first = y - size * 1.1 * (len(lines) - 1) / 2
     rows = (tag("tspan", escape(line), x=x, y=first + size * 1.1 * i) for i, line in enumerate(lines))
     return tag("text", *rows, **attributes)
 
 
 def width_of(words: str, size: float = FONT) -> float:
-    """About how wide a text is: nothing can be measured before a browser has the page."""
+    """Approximate width of a text; it can only be measured in a browser."""
     wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in words)
     return size * (0.56 * (len(words) - wide) + 1.02 * wide)
 
 
 def ticks(low: float, high: float, about: int = 5) -> list[float]:
-    """Round numbers between low and high, about as many as asked for."""
+    """Round numbers between low and high, about `about` of them."""
     if not high > low:
         return [low]
     raw = (high - low) / about

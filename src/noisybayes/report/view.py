@@ -1,4 +1,4 @@
-"""What the page shows apart from the list of suspects: cards, charts, facts."""
+"""The page without the list of suspects: cards, charts, facts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LEVEL_LIMIT = 30
 MATRIX_LIMIT = 24
 CLASS_LIMIT = 40
 PAIR_LIMIT = 15
-WIDE = 14  # from here on, the matrix takes the whole width of the page
+WIDE = 14  # from this many classes on, the matrix takes the whole width of the page
 FACT_LIMIT = 400
 
 
@@ -70,7 +70,7 @@ def cards(summary: Summary) -> list[Card]:
 def shown_matrix(summary: Summary) -> tuple[list[str], dict[str, list[list[float]] | None]]:
     """The classes of the heat map, and estimate, low and high of their part of the matrix.
 
-    Classes are in the order of their names; if there are too many, the most confused ones, side by side.
+    Classes are in the order of their names; if there are too many, the most confused ones next to each other.
     """
     classes, parts = list(map(str, summary["classes"])), summary["mislabel_matrix"]
     keep = sorted(range(len(classes)), key=lambda k: natural_key(classes[k]))
@@ -87,7 +87,7 @@ def _part(matrix: Sequence[Sequence[float]] | None, keep: Sequence[int]) -> list
 
 
 def opinion(summary: Summary) -> dict[str, Any] | None:
-    """What is said of a second opinion, with its matrix if that is small enough to be read."""
+    """The text on the second opinion, with its matrix if it is small enough to read."""
     found = summary.get("second_opinion")
     if not found:
         return None
@@ -104,7 +104,7 @@ def labelers(summary: Summary) -> dict[str, Any] | None:
 
 
 def sources(summary: Summary) -> list[dict[str, Any]]:
-    """Every source with its levels, and a picture of those that have an order."""
+    """Every source with its levels, and a chart if the levels are ordered."""
     return [
         {
             **one,
@@ -118,13 +118,13 @@ def sources(summary: Summary) -> list[dict[str, Any]]:
 
 
 def begin(summary: Summary) -> list[dict[str, Any]]:
-    """Where to begin, with the suspects behind what is said of a source."""
+    """Where to begin, with the suspects behind each statement about a source."""
     return [
         {
             **one,
             "suspects": [
                 suspect["row"]
-                for suspect in (summary.get("suspects") or ())[:MOST_ROWS]  # the desk has them elsewhere
+                for suspect in (summary.get("suspects") or ())[:MOST_ROWS]  # the desk shows them elsewhere
                 if one.get("source") and (suspect.get("sources") or {}).get(one["source"]) in one["levels"]
             ],
         }
@@ -152,7 +152,7 @@ def convergence(summary: Summary) -> Markup | None:
 
 
 def facts(summary: Summary) -> list[tuple[str, str]]:
-    """What somebody needs to repeat the run or to doubt it."""
+    """What is needed to repeat the run or to question it."""
     run, rate = summary["run"], summary["noise_rate"]
     lines = [
         ("source", run.get("source")),

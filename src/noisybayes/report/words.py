@@ -1,4 +1,4 @@
-"""Numbers and the main sentences of a report, in plain words. HTML and Markdown say the same."""
+"""Numbers and the main sentences of a report, shared by HTML and Markdown."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .._shares import range_of
 
 Summary = Mapping[str, Any]
 
-MANY_ROWS = 100_000  # with more, intervals are a fraction of a point wide, whatever the model is wrong by
-NO_SUSPECTS = "No row looks mislabeled under this rule. Nothing to review."
+MANY_ROWS = 100_000  # with more rows, intervals are a fraction of a point wide, however wrong the model is
+NO_SUSPECTS = "No row looks mislabeled under this rule. There is nothing to review."
 
 
 def count(value: float) -> str:
-    """2400 -> 2,400; an expected number of rows is shown as a whole one."""
+    """2400 -> 2,400; expected numbers of rows are rounded."""
     return f"{value:,.0f}"
 
 
@@ -48,7 +48,7 @@ def between(quantity: Mapping[str, Any]) -> str:
 
 
 def odds(log_odds: float, suggested: str, given: str) -> str:
-    """What a sum of log-odds means: how many times as probable one label is as the other."""
+    """The meaning of a sum of log odds: how many times as probable one label is as the other."""
     winner, loser = (suggested, given) if log_odds >= 0 else (given, suggested)
     times = math.exp(min(abs(log_odds), 50))
     shown = "more than 1,000" if times > 1000 else f"{times:.1f}" if times < 10 else count(times)
@@ -61,7 +61,7 @@ def clip(text: str, limit: int) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """At most `limit` characters, cut in the middle: names of classes often begin alike."""
+    """At most `limit` characters, cut in the middle: class names often begin alike."""
     if len(text) <= limit:
         return text
     tail = (limit - 1) // 2
@@ -78,7 +78,7 @@ def headline(summary: Summary, n_listed: int | None = None) -> str:
 
 
 def wrong_labels(summary: Summary) -> str:
-    """How many labels are wrong: as sure as the number is."""
+    """How many labels are wrong, worded as confidently as the estimate allows."""
     rate, labeled = summary["noise_rate"], summary["n_labeled"] + summary.get("n_no_class", 0)
     labels, low, high = plural(labeled, "label"), rate.get("low"), rate.get("high")
     if is_range(rate):
@@ -94,7 +94,7 @@ def wrong_labels(summary: Summary) -> str:
 
 
 def _premise(summary: Summary) -> str:
-    """Several views are read in two ways, of which only one assumes this."""
+    """With several views there are two readings, of which only one assumes this."""
     views = summary.get("run", {}).get("views", ())
     return " if mistakes do not depend on the row" if len(views) < 2 else ""
 
@@ -105,7 +105,7 @@ def is_range(rate: Mapping[str, Any]) -> bool:
 
 
 def caveat(summary: Summary) -> str:
-    """What the number of wrong labels rests on, and what would make it more certain."""
+    """What the number of wrong labels depends on, and what would make it more certain."""
     rate = summary.get("noise_rate") or {}
     if rate.get("n_checked"):
         return str(rate.get("text") or "")
@@ -124,15 +124,15 @@ def caveat(summary: Summary) -> str:
 
 
 def cost_sentence(summary: Summary) -> str:
-    """What the wrong labels cost a classifier, or why that cannot be told."""
+    """What the wrong labels cost a classifier, or why that cannot be estimated."""
     if summary.get("impact"):
         return str(summary["impact"].get("text") or "")
     reason = summary.get("impact_reason")
-    return f"What the wrong labels cost in accuracy cannot be estimated: {reason}." if reason else ""
+    return f"The accuracy lost to wrong labels cannot be estimated: {reason}." if reason else ""
 
 
 def cost_in_points(impact: Mapping[str, Any]) -> tuple[str, str]:
-    """Accuracy that is lost, as a positive number of points, and its interval; of a wide interval its ends alone."""
+    """The accuracy lost in points, as a positive number, and its interval; for a wide interval, only its ends."""
     delta = impact["delta"]
     lost, least, most = (
         None if delta.get(name) is None else max(-100 * delta[name], 0.0) + 0.0 for name in ("estimate", "high", "low")
@@ -144,7 +144,7 @@ def cost_in_points(impact: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def review_at(summary: Summary, rows: float) -> tuple[float, float] | None:
-    """Expected share of wrong ones among the `rows` most suspicious, and share of all wrong labels found by them."""
+    """Expected share of wrong labels among the `rows` most suspicious rows, and share of all wrong labels found."""
     review = summary.get("review") or {}
     known = review.get("rows") or []
     if len(known) < 2 or not 0 < rows <= known[-1]:
@@ -183,7 +183,7 @@ def review_sentence(summary: Summary) -> str:
 
 
 def matrix_example(classes: Sequence[str], estimate: Sequence[Sequence[float]]) -> str:
-    """The largest entry off the diagonal, read out, so that nobody mixes up rows and columns."""
+    """The largest off-diagonal entry as a sentence, so that rows and columns are not mixed up."""
     matrix = np.array(estimate, dtype=float)
     if len(matrix) < 2:
         return ""
@@ -198,7 +198,7 @@ def matrix_example(classes: Sequence[str], estimate: Sequence[Sequence[float]]) 
 
 
 def columns_text(columns: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """('text', 'message, subject'): what each column of the table was used for; unused roles are left out."""
+    """('text', 'message, subject'): the roles of the columns; unused roles are left out."""
     lines = []
     for role, names in columns.items():
         if not names:

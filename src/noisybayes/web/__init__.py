@@ -1,3 +1,3 @@
-"""The review desk: pages and an API over the verdicts on suspect labels and over the bot's chats."""
+"""The review desk: pages and an API to review suspect labels and to chat with the bot."""
 
 from __future__ import annotations

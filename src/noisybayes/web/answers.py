@@ -1,4 +1,4 @@
-"""Errors to answers: one table of what went wrong and its status, in the words of who asked."""
+"""From exceptions to responses: a status for each exception, and a message in the terms of the page or the API."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from .bot_api import bot_api
 from .review_api import review_api
 from .store import Busy, Conflict, NotFound, StoreError, Unavailable
 
-#: The first that fits decides.
+#: The first matching entry is used.
 STATUS: dict[type[Exception], int] = {
     InputError: 422, NotFound: 404, Conflict: 409, Busy: 409, Unavailable: 503, StoreError: 422,
 }  # fmt: skip
-#: Seconds after which a store that did not work may be asked again.
+#: Seconds after which to retry when the store is unavailable.
 _RETRY_AFTER = "5"
 
 
@@ -49,7 +49,7 @@ async def _http_error(request: Request, error: Exception) -> Response:
 
 
 def _allowed(request: Request) -> list[str]:
-    """The methods of all routes of a path; the router itself names those of the first one only."""
+    """The methods of all routes of a path; the router only lists those of the first."""
     routes = [route for router in (api, review_api, bot_api, *pages.ROUTERS) for route in router.routes]
     fitting = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
     return sorted({method for route in fitting for method in getattr(route, "methods", None) or ()})

@@ -1,4 +1,4 @@
-"""The JSON API of tables and chats, and what the other parts of the API share."""
+"""The JSON API of tables and chats, and what its other parts share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .store import Account
 
 
 class Problem(BaseModel):
-    """What was wrong, in one sentence."""
+    """What went wrong, in one sentence."""
 
     detail: str
 
@@ -27,13 +27,13 @@ def _problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 _PROBLEMS = {
     400: "The request cannot be read.",
-    401: "A token is needed.",
-    403: "Not allowed, or the request came from a page of another site.",
+    401: "A token is required.",
+    403: "Not allowed, or the request came from another site.",
     404: "There is no such table, row or dialog.",
     408: "The request took too long to arrive.",
     409: "Somebody else acted first, or the table is being fitted already.",
     413: "The request is too large.",
-    421: "The host name of the request is not one of this server.",
+    421: "The host name in the request does not belong to this server.",
     422: "Invalid input.",
     429: "Too many requests.",
     503: "The store is temporarily unavailable; Retry-After says when to try again.",
@@ -47,15 +47,15 @@ def desk_of(request: Request) -> Desk:
 
 
 async def the_desk(request: Request) -> Desk:
-    """Without a thread, which FastAPI would take for a plain function."""
+    """Async, so that FastAPI does not run it in a thread."""
     return desk_of(request)
 
 
 def reviewer_of(request: Request, x_reviewer: Annotated[str | None, Header(max_length=60)] = None) -> str:
-    """Who reviews: the account; without one, the header X-Reviewer, or the name that the pages keep in a cookie."""
+    """The reviewer: the account, else the header X-Reviewer, else the name in the cookie set by the pages."""
     name = account_of(request).name
     if name and x_reviewer not in (None, name):
-        raise HTTPException(403, f"this token belongs to {name}, who cannot give verdicts as {x_reviewer}")
+        raise HTTPException(403, f"this token belongs to {name} and cannot be used to give verdicts as {x_reviewer}")
     return (name or x_reviewer or request.cookies.get(REVIEWER) or "somebody")[:60]
 
 
@@ -64,15 +64,15 @@ def account_of(request: Request) -> Account:
     return account
 
 
-Raw = Annotated[bool, Query(description="Keep cells that a spreadsheet would take for a formula.")]
-#: Of a table or a row.
+Raw = Annotated[bool, Query(description="Leave cells unchanged that a spreadsheet would read as a formula.")]
+#: Number of a table or a row.
 Number = Annotated[int, PathOf(ge=0, le=2**31 - 1)]
 TheDesk = Annotated[Desk, Depends(the_desk)]
 Reviewer = Annotated[str, Depends(reviewer_of)]
 
 
 class Shown(BaseModel):
-    """Made from the store's values, field by field."""
+    """Built from a value of the store, field by field."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -111,7 +111,7 @@ class Progress(Shown):
 
 
 class State(Shown):
-    """A table, its last fit that is done, the fit that runs, and how far the review is."""
+    """A table, its last finished fit, the running fit, and the progress of the review."""
 
     table: Table
     fit: Fit | None
@@ -120,17 +120,17 @@ class State(Shown):
 
 
 class Columns(BaseModel):
-    """What the columns are; what is left out is guessed."""
+    """The roles of the columns; those left out are guessed."""
 
-    label: str | list[str] | None = Field(None, description="Several columns: each has the labels of one labeler.")
+    label: str | list[str] | None = Field(None, description="A list of columns: each holds the labels of one labeler.")
     text: list[str] = []
     categorical: list[str] = []
     numeric: list[str] = []
     binary: list[str] = []
     id: str | None = None
     verified: str | None = None
-    labeler: str | None = Field(None, description="Who gave the label.")
-    source: list[str] = Field([], description="What mistakes may depend on: categories, numbers or times.")
+    labeler: str | None = Field(None, description="The column that names the labeler.")
+    source: list[str] = Field([], description="Columns that mistakes may depend on: categories, numbers or times.")
 
 
 class Turn(Shown):
@@ -164,7 +164,7 @@ class Started(BaseModel):
 
 @api.get("/health")
 def health(desk: TheDesk) -> dict[str, str]:
-    """Whether the server answers and its store can be written to; 503 if not."""
+    """Health check: 503 unless the store can be written to."""
     desk.check_health()
     return {"status": "ok"}
 
@@ -182,7 +182,7 @@ _FILE = {"required": True, "content": {"application/octet-stream": {"schema": {"
 async def add_table(
     request: Request, desk: TheDesk, name: Annotated[str, Query(max_length=200)], encoding: str = ""
 ) -> Made:
-    """Import a table: the file is the body, `name` its name. The encoding is detected if it is not named."""
+    """Import a table: the body is the file, `name` its name. The encoding is detected unless given."""
     from starlette.concurrency import run_in_threadpool
 
     return Made(id=await run_in_threadpool(desk.import_file, name, await request.body(), encoding))
@@ -190,7 +190,7 @@ async def add_table(
 
 @api.get("/tables/{table_id}", response_model=State)
 def table(desk: TheDesk, table_id: Number) -> Any:
-    """A table, its fit, and how far its review is."""
+    """A table, its fit, and the progress of its review."""
     return desk.overview(table_id)
 
 
@@ -202,20 +202,20 @@ def remove_table(desk: TheDesk, table_id: Number) -> None:
 
 @api.put("/tables/{table_id}/columns", status_code=202)
 def choose_columns(desk: TheDesk, table_id: Number, columns: Columns) -> None:
-    """Say what the columns are, and begin to fit."""
+    """Set the roles of the columns and start a fit."""
     desk.choose_columns(table_id, columns.model_dump())
 
 
 @api.post("/tables/{table_id}/fit", status_code=202)
 def refit(desk: TheDesk, table_id: Number) -> None:
-    """Fit again, with the verdicts as verified labels; the queue is then in a new order."""
+    """Refit with the verdicts as verified labels; this reorders the queue."""
     desk.store.table(table_id)
     desk.jobs.start(table_id)
 
 
 @api.get("/tables/{table_id}/overview")
 def overview(desk: TheDesk, table_id: Number) -> dict[str, Any]:
-    """What the last fit found: noise rate, mislabeling matrix, intervals, cost."""
+    """Results of the last fit: noise rate, mislabeling matrix, intervals, cost."""
     from .store import NotFound
 
     fit = desk.overview(table_id).fit
@@ -226,7 +226,7 @@ def overview(desk: TheDesk, table_id: Number) -> dict[str, Any]:
 
 @api.get("/tables/{table_id}/corrected.csv", response_class=Response)
 def corrected(desk: TheDesk, table_id: Number, raw: Raw = False) -> Response:
-    """The table with the corrected labels beside the given ones."""
+    """The table with the corrected labels next to the given ones."""
     return corrected_response(desk, table_id, raw)
 
 
@@ -239,17 +239,17 @@ def log(desk: TheDesk, table_id: Number, raw: Raw = False) -> Response:
 
 @api.post("/chat", status_code=201)
 def start_dialog(desk: TheDesk) -> Started:
-    """Begin a dialog with the bot."""
+    """Start a dialog with the bot."""
     return Started(id=desk.start_dialog())
 
 
 @api.get("/chat/{dialog_id}", response_model=Dialog)
 def dialog(desk: TheDesk, dialog_id: str) -> Any:
-    """What was said so far."""
+    """The dialog so far."""
     return desk.store.dialog(dialog_id)
 
 
 @api.post("/chat/{dialog_id}", status_code=201, response_model=Turn)
 def say(desk: TheDesk, dialog_id: str, saying: Saying) -> Any:
-    """Say something; the bot's answer comes back. 409 if somebody else said something in between."""
+    """Send a message and get the bot's reply. 409 if somebody else sent one in the meantime."""
     return desk.say(desk.store.dialog(dialog_id), saying.message)

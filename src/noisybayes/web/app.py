@@ -36,16 +36,16 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 def create_app(
     store: Store, settings: Settings | None = None, bot: Bot | None = None, *, responder: Responder | None = None
 ) -> FastAPI:
-    """The web application over an open store. Fits that an earlier server left unfinished are taken over.
+    """The web application on an open store. It takes over fits that an earlier server left unfinished.
 
-    `bot` alone, for demos and tests, keeps contact details with a key that goes with the process; `responder` has bots
-    with all that is theirs.
+    `bot` alone, for demos and tests, encrypts contact details with a key that ends with the process; `responder` has
+    bots with their webhooks and keys.
     """
     settings = settings or Settings()
     if responder is None and bot is not None:
         responder = Responder(store, {"bot": Seat(bot)}, key_from({}, demo=True))
     desk = Desk(store, settings, responder)
-    # the documentation page is our own (see pages): the usual one loads scripts from elsewhere
+    # we have our own documentation page (see pages): FastAPI's loads scripts from other sites
     app = FastAPI(
         title="noisybayes", version=__version__, docs_url=None, redoc_url=None,
         openapi_url="/api/openapi.json", lifespan=_lifespan,

@@ -1,4 +1,4 @@
-"""The JSON API of bots at work: messages of channels, leads and handovers."""
+"""The JSON API of bots: messages from channels, leads and handovers."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ bot_api = APIRouter(prefix="/api", responses=api.responses)
 
 
 class Incoming(BaseModel):
-    message_id: str = Field(description="Of the channel: a message that is sent twice is answered once.")
-    person: str = Field(description="Who wrote, as the channel names them.")
+    message_id: str = Field(description="Id given by the channel; a message sent twice is answered once.")
+    person: str = Field(description="The channel's name for the sender.")
     message: str
-    public: bool = Field(False, description="A comment that everybody sees: chatter is ignored.")
+    public: bool = Field(False, description="A comment that everybody can read; chatter is ignored.")
 
 
 class Outgoing(BaseModel):
     dialog: str
     ordinal: int
-    reply: str = Field(description="Empty if nothing is to be said.")
+    reply: str = Field(description="Empty if there is no reply.")
     handover: bool
     category: str
     confidence: float
@@ -35,12 +35,12 @@ class Outgoing(BaseModel):
 
 class Status(BaseModel):
     bot: str
-    events: int = Field(description="Not taken by the webhook yet.")
-    dialogs: int = Field(description="With such events; those of one dialog are sent one after the other.")
-    attempts: int = Field(description="How often the oldest of them was sent.")
-    problem: str = Field(description="Why it was not taken; empty if it was not sent yet.")
-    again: datetime | None = Field(description="When it is sent again.")
-    catalogue: str = Field(description="What is wrong with a new catalogue; the previous one stays in use.")
+    events: int = Field(description="Events that the webhook has not accepted yet.")
+    dialogs: int = Field(description="Dialogs with such events; the events of a dialog are sent in order.")
+    attempts: int = Field(description="Number of attempts to send the oldest event.")
+    problem: str = Field(description="Why the last attempt failed; empty if there was none.")
+    again: datetime | None = Field(description="Time of the next attempt.")
+    catalogue: str = Field(description="Why a new catalogue cannot be used; the previous one stays in use.")
 
 
 class PersonReply(BaseModel):
@@ -53,7 +53,7 @@ class Lead(Shown):
     id: int
     bot: str
     dialog_id: str
-    masked: str | None = Field(description="The end of the contact details; null below the role salesperson.")
+    masked: str | None = Field(description="End of the contact details; null for roles below salesperson.")
     known: dict[str, str]
     created: datetime
 
@@ -62,7 +62,7 @@ class Handover(Shown):
     id: int
     bot: str
     dialog_id: str
-    ordinal: int = Field(description="The last turn that waits; `seen` of an answer.")
+    ordinal: int = Field(description="The last turn that waits; send it as `seen` with an answer.")
     n_messages: int
     reason: str
     draft: str
@@ -73,27 +73,27 @@ class Handover(Shown):
 
 class PersonAnswer(BaseModel):
     seen: int = Field(description="`ordinal` of the handover when you read it.")
-    reply: str = Field("", max_length=2_000, description="Goes to the customer; empty for none.")
-    label: str | None = Field(None, description="What the message wanted: a category, to learn from.")
+    reply: str = Field("", max_length=2_000, description="Sent to the customer; empty for no reply.")
+    label: str | None = Field(None, description="The correct category of the message, for training.")
     bot_goes_on: bool = True
 
 
 async def has_bot_token(desk: TheDesk, bot: str, x_bot_token: Annotated[str, Header()] = "") -> None:
-    """A bot with a token of its own answers only who knows it."""
+    """A bot that has a token only answers requests that send it."""
     token = desk.responder.seat(bot).token
     if token is not None and not hmac.compare_digest(token.encode(), x_bot_token.encode()):
-        raise HTTPException(401, f"the bot {bot!r} has a token of its own: send it as 'X-Bot-Token: TOKEN'")
+        raise HTTPException(401, f"the bot {bot!r} requires its token: send it as 'X-Bot-Token: TOKEN'")
 
 
 @bot_api.get("/bots")
 def bots(desk: TheDesk) -> list[str]:
-    """The names of the bots of this server."""
+    """The names of the bots on this server."""
     return list(desk.responder.seats)
 
 
 @bot_api.get("/bots/status", response_model=list[Status])
 def status(desk: TheDesk) -> Any:
-    """What waits for the webhook of each bot and why, and whether its catalogue is up to date."""
+    """For each bot, the events that wait for its webhook, and whether its catalogue is up to date."""
     found, none = desk.store.backlog(), Backlog(0, 0, 0, "", None)
     problems = desk.responder.catalogue_problems()
     return [
@@ -104,7 +104,7 @@ def status(desk: TheDesk) -> Any:
 
 @bot_api.post("/bots/{bot}/messages", status_code=201, dependencies=[Depends(has_bot_token)])
 def receive(desk: TheDesk, bot: str, incoming: Incoming) -> Outgoing:
-    """A message of a channel; messages of one person are answered in the order in which they come."""
+    """A message from a channel; messages from one person are answered in order of arrival."""
     found = desk.responder.receive(bot, incoming.message_id, incoming.person, incoming.message, public=incoming.public)
     turn = found.turn
     return Outgoing(
@@ -117,7 +117,7 @@ def receive(desk: TheDesk, bot: str, incoming: Incoming) -> Outgoing:
 def replies(
     desk: TheDesk, bot: str, person: Annotated[str, Query(max_length=200)], after: Annotated[int, Query(ge=0)] = 0
 ) -> Any:
-    """What people answered to a customer since the reply with the id `after`."""
+    """Replies to a customer by people, after the reply with the id `after`."""
     return desk.store.replies_to(bot, person, after)
 
 
@@ -136,19 +136,19 @@ def leads(
 
 @bot_api.delete("/leads/{lead_id}", status_code=204)
 def remove_lead(desk: TheDesk, lead_id: int) -> None:
-    """Remove a lead for good."""
+    """Remove a lead permanently."""
     desk.store.remove_lead(lead_id)
 
 
 @bot_api.get("/handovers", response_model=list[Handover])
 def handovers(desk: TheDesk, bot: str | None = None, order: Literal["newest", "hottest"] = "newest") -> Any:
-    """Dialogs that wait for a person."""
+    """Dialogs waiting for a person."""
     return desk.store.handovers(order, bot=bot)
 
 
 @bot_api.post("/handovers/{handover_id}/answer", status_code=204)
 def answer(desk: TheDesk, reviewer: Reviewer, handover_id: int, given: PersonAnswer) -> None:
-    """Answer as a person. 409 if somebody else was faster, or the customer wrote more."""
+    """Answer as a person. 409 if somebody else answered first or the customer has written again."""
     desk.answer_handover(
         handover_id, seen=given.seen, reviewer=reviewer, reply=given.reply, label=given.label,
         bot_goes_on=given.bot_goes_on,

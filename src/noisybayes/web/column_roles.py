@@ -1,4 +1,4 @@
-"""What the columns of an imported table are, and which rows were checked at random: known without the model."""
+"""The roles of the columns of an imported table and the rows checked at random; neither needs a model."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from ..data.roles import Roles, find_roles, labels_of
 if TYPE_CHECKING:
     from ..auditing.several_labels import Reshaped
 
-#: Key of the stored roles: columns with the labels of one labeler each, if there are several.
+#: Key of the stored roles: the label columns, if there is one for each labeler.
 LABEL_COLUMNS = "label_columns"
 
 
 def as_roles(stored: dict[str, object] | None) -> Roles:
     if stored is None:
         raise InputError("the columns of this table have not been chosen yet; choose them on the Columns page")
-    # a store of an earlier version does not name them all
+    # stores of earlier versions lack some roles
     known = {name: stored[name] for name in Roles._fields if name in stored}
     return Roles(**{name: tuple(value) if isinstance(value, list) else value for name, value in known.items()})  # type: ignore[arg-type]
 
 
 def choose_roles(frame: pl.DataFrame, chosen: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """The roles of the columns as the store keeps them, guessed where not chosen, and the labels that occur.
+    """The roles of the columns as stored, guessed where not chosen, and the labels that occur.
 
-    chosen : names by role; `label` may be several columns, each with the labels of one labeler
+    chosen : names by role; `label` may be a list of columns, each with the labels of one labeler
     """
     label = chosen.get("label")
     columns = [label] if isinstance(label, str) else list(label or ())
@@ -50,14 +50,14 @@ def choose_roles(frame: pl.DataFrame, chosen: Mapping[str, Any]) -> tuple[dict[s
 
 
 def with_vote(frame: pl.DataFrame, label_columns: Sequence[str]) -> Reshaped:
-    """The table with one more column, the label that most labelers gave, and what each of them said."""
-    from ..auditing.several_labels import from_columns  # scipy, which a table with one label column need not wait for
+    """The table with the majority label as one more column, and the label of each labeler."""
+    from ..auditing.several_labels import from_columns  # needs scipy, unlike one label column
 
     return from_columns(frame, label_columns, None, False)
 
 
 def _refuse_long(frame: pl.DataFrame, roles: Roles) -> None:
-    """The desk shows the rows of a file as they are."""
+    """The desk shows one row for each line of the file."""
     if roles.id is not None and roles.labeler is not None and frame[roles.id].n_unique() < frame.height:
         raise InputError(
             f"the column {roles.id!r} names rows that occur several times, once for each labeler; the desk reviews one "
@@ -66,9 +66,9 @@ def _refuse_long(frame: pl.DataFrame, roles: Roles) -> None:
 
 
 def checked_rows(drawn: Sequence[int], verdicts: Mapping[int, str | None], no_class: Collection[int] = ()) -> list[int]:
-    """The first rows of the sample, as far as all of them have a verdict: nobody picked them, so they are random.
+    """The rows of the sample before the first without a verdict: nobody picked them, so they are random.
 
-    Those whose reviewer was unsure are passed over. no_class : rows that belong to none of the classes
+    Rows whose reviewer was unsure are skipped. no_class : rows that belong to none of the classes
     """
     none = set(no_class)
     first = takewhile(lambda row: row in verdicts, drawn)

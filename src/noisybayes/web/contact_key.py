@@ -11,7 +11,7 @@ from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from ..data.errors import InputError
 
 VARIABLE = "NOISYBAYES_LEADS_KEY"
-_SHOWN = 2  # characters at the end that are shown
+_SHOWN = 2  # last characters, which are shown
 
 
 class ContactKey:
@@ -22,7 +22,7 @@ class ContactKey:
         try:
             self._fernet = MultiFernet([Fernet(key.strip()) for key in keys.split(",")])
         except ValueError:
-            raise InputError(f"{VARIABLE} is not a key; make one with `noisybayes bot key`") from None
+            raise InputError(f"{VARIABLE} is not a valid key; create one with `noisybayes bot key`") from None
 
     def encrypt(self, contact: str) -> str:
         return self._fernet.encrypt(contact.encode()).decode()
@@ -32,7 +32,7 @@ class ContactKey:
             return self._fernet.decrypt(stored.encode()).decode()
         except InvalidToken:
             raise InputError(
-                f"a contact was encrypted with another key; add that key to {VARIABLE}, after a comma"
+                f"a contact was encrypted with another key; append that key to {VARIABLE} after a comma"
             ) from None
 
 
@@ -41,20 +41,20 @@ def new_key() -> str:
 
 
 def key_from(environment: Mapping[str, str] = os.environ, *, demo: bool = False) -> ContactKey:
-    """The demo, whose store goes with it, has a key of its own."""
+    """The demo, whose store is temporary, gets a temporary key."""
     keys = environment.get(VARIABLE)
     if keys:
         return ContactKey(keys)
     if demo:
         return ContactKey(new_key())
     raise InputError(
-        f"a bot keeps contact details, and they are stored encrypted: set {VARIABLE} to a key, which "
-        "`noisybayes bot key` makes, and keep it in a safe place"
+        "a bot stores contact details encrypted, so it needs a key: create one with "
+        f"`noisybayes bot key`, set {VARIABLE} to it and keep it in a safe place"
     )
 
 
 def masked(contact: str) -> str:
-    """Enough to recognise a contact by, and no more: ***42, ***@example.com."""
+    """Just enough to recognise a contact: ***42, ***@example.com."""
     name, at, host = contact.strip().rpartition("@")
     if at and name:
         return f"***@{host}"

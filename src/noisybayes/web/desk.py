@@ -1,4 +1,4 @@
-"""What can be done with tables, verdicts and dialogs. The pages and the API are two ways to ask for it."""
+"""Operations on tables, verdicts and dialogs, for the pages and the API alike."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _HEALTH_LASTS = 1.0  # seconds
 
 class Overview(NamedTuple):
     table: TableInfo
-    fit: FitInfo | None  # the last that is done
+    fit: FitInfo | None  # the last finished one
     running: FitInfo | None
     progress: ReviewProgress
 
@@ -41,7 +41,7 @@ class Desk(Reviewing):
         self._healthy_until = 0.0
 
     def check_health(self) -> None:
-        """Unavailable if the store takes no writes. Asked often, it is not tried every time."""
+        """Raise Unavailable if the store cannot be written to. The result is cached for a moment."""
         now = time.monotonic()
         if now > self._healthy_until:
             self.store.probe()
@@ -57,7 +57,7 @@ class Desk(Reviewing):
         return self.store.add_table(title, upload.content, upload.n_rows, upload.columns, upload.preview)
 
     def preview(self, table_id: int) -> dict[str, Any]:
-        """Samples of the columns, and their roles as guessed."""
+        """Samples of the columns, and their guessed roles."""
         kept = self.store.preview(table_id)
         return kept if kept is not None else self._on_table("preview", table_id)
 
@@ -71,7 +71,7 @@ class Desk(Reviewing):
             return run_limited(job, {"table": str(path), **arguments}, self.settings.most_memory, MOST_SECONDS)
 
     def choose_columns(self, table_id: int, chosen: Mapping[str, Any]) -> None:
-        """Choose what the columns are, and begin to fit. Columns that verdicts rest on cannot be changed."""
+        """Set the roles of the columns and start a fit. Once there are verdicts, the label column cannot be changed."""
         table = self.store.table(table_id)
         found = self._on_table("choose", table_id, chosen=dict(chosen))
         if (
@@ -80,7 +80,7 @@ class Desk(Reviewing):
             and self.store.verdicts(table_id)
         ):
             raise InputError(
-                "rows of this table have been reviewed with these labels; import it again to choose another label"
+                "rows of this table have been reviewed with these labels; to choose another label, import it again"
             )
         self.store.set_roles(table_id, found["roles"], found["labels"])
         self.jobs.start(table_id)
@@ -106,7 +106,7 @@ class Desk(Reviewing):
         return dialog_id
 
     def say(self, dialog: DialogInfo, message: str) -> ChatTurn:
-        """What the bot answers; contact details are masked, and kept as a lead."""
+        """The bot's reply; contact details are masked and stored as a lead."""
         return self.responder.say(self._bot()[0], dialog, message)
 
     def answer_handover(
@@ -123,11 +123,11 @@ class Desk(Reviewing):
     def check_category(self, bot: str, label: str) -> None:
         categories = self.responder.seat(bot).bot.config.categories
         if label not in categories:
-            raise InputError(f"{label!r} is not a category of the bot {bot!r}; possible are {', '.join(categories)}")
+            raise InputError(f"{label!r} is not a category of the bot {bot!r}; it has {', '.join(categories)}")
 
     def _bot(self) -> tuple[str, Bot]:
         if self.responder.first is None or self.bot is None:
             raise InputError(
-                "this server was started without a bot: train one with 'noisybayes bot train', start with --bot FOLDER"
+                "this server was started without a bot; train one with 'noisybayes bot train' and use --bot FOLDER"
             )
         return self.responder.first, self.bot

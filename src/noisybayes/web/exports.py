@@ -1,4 +1,4 @@
-"""What leaves the desk: the table with its corrected labels, and the log of the verdicts."""
+"""Exports: the table with corrected labels, and the log of verdicts."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ LOG_COLUMNS = (
 
 
 class Correction(NamedTuple):
-    """What there is to say about a row."""
+    """The corrected label of a row and where it comes from."""
 
     position: int
-    label: str | None  # the one to use; None: none of the classes
-    by: str  # whose it is: reviewed, suggested, given; unsure and no_class are verdicts without a label
+    label: str | None  # None: none of the classes
+    by: str  # reviewed, suggested or given; unsure and no_class are verdicts without a label
     p_wrong: float | None
     note: str = ""
 
@@ -47,7 +47,7 @@ _AS_GIVEN = ("given", "unsure")
 
 
 def corrections(store: Store, table_id: int) -> list[Correction]:
-    """The label of a row is the reviewer's, else the suggested one of a suspect, else as given."""
+    """The reviewer's label if there is one, else the suggested one for suspects, else the given one."""
     said: dict[int, Correction] = {}
     for finding in store.findings(table_id):
         label, by = (finding.suggested, "suggested") if finding.suspect else (None, "given")
@@ -60,7 +60,7 @@ def corrections(store: Store, table_id: int) -> list[Correction]:
 
 
 def write_corrected(frame: pl.DataFrame, label: str, said: Iterable[Correction], made: Path, raw: bool) -> None:
-    """The table as it came, and beside it the label to use. Unless `raw`, spreadsheets find no formulas in it."""
+    """The imported table and the corrected labels. Unless `raw`, cells are escaped against spreadsheet formulas."""
     labels = as_text(frame[label]).to_list()
     source = ["given"] * frame.height
     p_wrong: list[float | None] = [None] * frame.height
@@ -81,7 +81,7 @@ def write_corrected(frame: pl.DataFrame, label: str, said: Iterable[Correction],
 
 @contextmanager
 def corrected_csv(desk: Desk, table_id: int, raw: bool) -> Iterator[Path]:
-    """The file, for as long as it is needed; made in a process of its own."""
+    """The file, written by a separate process and deleted at the end."""
     store = desk.store
     roles = store.table(table_id).roles
     as_roles(roles)
@@ -94,7 +94,7 @@ def corrected_csv(desk: Desk, table_id: int, raw: bool) -> Iterator[Path]:
 
 
 def corrected_response(desk: Desk, table_id: int, raw: bool, headers: dict[str, str] | None = None) -> Response:
-    """Sent piece by piece: the server never holds the table."""
+    """Stream the file, so that the server never holds the whole table."""
     with ExitStack() as stack:
         file = stack.enter_context(stack.enter_context(corrected_csv(desk, table_id, raw)).open("rb"))
         keep = stack.pop_all()
@@ -108,7 +108,7 @@ def corrected_response(desk: Desk, table_id: int, raw: bool, headers: dict[str, 
 
 
 def log_csv(store: Store, table_id: int, raw: bool = False) -> bytes:
-    """Every verdict, those taken back too, oldest first. Unless `raw`, spreadsheets find no formulas in it."""
+    """Every verdict, including undone ones, oldest first. Unless `raw`, cells are escaped against formulas."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
     writer.writerow(LOG_COLUMNS)

@@ -1,4 +1,4 @@
-"""From an imported table and the verdicts on it to what the pages show."""
+"""Fits an imported table with the verdicts on it, and prepares the results for the pages."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from ..report.rows import OPEN_CELLS, rank_of, short_number
 from .column_roles import checked_rows
 from .store import Finding
 
-#: So many rows can be reviewed even where fewer look wrong.
+#: Minimum length of the review queue, even if there are fewer suspects.
 LEAST_QUEUE = 500
 TEXT_LIMIT = 5_000
-#: Of a wider table, those that speak first.
+#: A wider table shows the columns with the most evidence.
 CELLS_SHOWN = 200
-#: Rows that can be checked at random.
+#: Size of the random sample.
 SAMPLE = 200
 _VERDICT, _CHECKED = "verdict", "checked_at_random"
 
@@ -54,9 +54,9 @@ def fit_table(
 ) -> Fit:
     """Fit with the verdicts.
 
-    verdicts : label by row; counts as verified, before the table's own column. None: the reviewer named no label.
-    no_class : rows that belong to none of the classes: their labels are wrong, and nothing is learned from them
-    several : what each labeler said, if rows have several labels; the label is then their vote
+    verdicts : label by row, used as verified labels instead of the table's column. None: the reviewer gave no label.
+    no_class : rows that belong to none of the classes: their labels are wrong, and the model is not trained on them
+    several : the labels of each labeler, if rows have several; the given label is then the majority
     """
     drawn = random_rows(frame, roles, seed)
     checked = set(checked_rows(drawn, verdicts, no_class))
@@ -71,7 +71,7 @@ def fit_table(
 
 
 def random_rows(frame: pl.DataFrame, roles: Roles, seed: int = 0) -> list[int]:
-    """Positions of rows with a label in an order that is drawn at random, the same in every fit."""
+    """Positions of rows with a label in random order, the same in every fit."""
     missing = np.array([label is None for label in labels_of(frame, roles).tolist()])
     return [int(position) for position in draw(missing.astype(int), 1, SAMPLE, seed)]
 
@@ -98,7 +98,7 @@ def _with_verdicts(
 def _findings(found: Audit, drawn: Sequence[int]) -> list[Finding]:
     """The suspects, the next most suspicious rows, rows to check at random, and verdicts to look at again."""
     rows = found.findings.rows
-    assert isinstance(rows, RowTable)  # the desk keeps its tables itself, none is on a cluster
+    assert isinstance(rows, RowTable)  # tables of the desk are never on a cluster
     labeled = np.flatnonzero(rows.labeled)
     ranked = labeled[np.argsort(-rows.p_wrong[labeled], kind="stable")]
     suspects, rest = ranked[rows.suspect[ranked]], ranked[~rows.suspect[ranked]]

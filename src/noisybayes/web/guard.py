@@ -1,4 +1,4 @@
-"""What every request must pass: the right host, not too many, not too large, from who may, and from our own pages."""
+"""Checks on every request: host, rate, size, permission and origin."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _log = logging.getLogger(__name__)
 SESSION, CSRF, REVIEWER = "noisybayes_session", "noisybayes_csrf", "noisybayes_reviewer"
 SMALL_BODY = 1_000_000
 _OPEN = ("/login", "/static/", "/api/health")
-#: What a foreign page can send without asking first; everything else a browser would ask us about, and we say no.
+#: Content types that other sites can send without a preflight request; we refuse preflight requests.
 _SIMPLE = ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain", "")
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "same-origin",  # without any, browsers would send our own forms with the origin null
+    "Referrer-Policy": "same-origin",  # with no-referrer, browsers would send our own forms with the origin null
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 
@@ -57,7 +57,7 @@ class Guard:
             limit = self.settings.most_upload + 10_000 if _takes_files(path) else SMALL_BODY
             await self.app(scope, _bounded(receive, limit, self.settings.most_seconds), answer.send)
         except Exception:
-            # what is not handled further in would be answered by the server itself, without our headers
+            # an unhandled exception would be answered by the server, without our headers
             _log.exception("%s %s failed", scope["method"], path)
             if answer.begun:
                 raise
@@ -70,7 +70,7 @@ class Guard:
             return refused
         path, method = scope["path"], scope["method"]
         bearer = headers.get("authorization")
-        account: Account | None = EVERYBODY  # without a token of the server, all on this machine may do everything
+        account: Account | None = EVERYBODY  # without a server token, everybody on this machine may do everything
         try:
             if self.settings.token is not None:
                 account = await run_in_threadpool(self._account, self.settings.token, headers, bearer, client_of(scope))
@@ -79,26 +79,27 @@ class Guard:
         except Locked as locked:
             return too_many_tries(locked.seconds)
         if account is None and not _is_open(path):
-            told = "a token is needed: send it as 'Authorization: Bearer TOKEN'"
+            told = "a token is required: send it as 'Authorization: Bearer TOKEN'"
             wanted = {"WWW-Authenticate": "Bearer"}
             return _says(401, told, wanted) if path.startswith("/api") else RedirectResponse("/login", 303)
         if account is not None and not may(account, least_role(method, path)):
-            return _says(403, f"this needs the role {least_role(method, path)}; {account.name} is {account.role}")
+            needed = least_role(method, path)
+            return _says(403, f"this requires the role {needed}; {account.name} has the role {account.role}")
         if method not in SAFE and not (bearer and account) and _is_foreign(headers, path):
             return _says(403, "this request did not come from a page of this server")
         scope.setdefault("state", {})["account"] = account
         return None
 
     def _refused_by_form(self, scope: Scope, headers: Headers) -> Response | None:
-        """What can be told from the request alone."""
+        """Checks that need only the request."""
         path = scope["path"]
-        # a foreign name that points at 127.0.0.1; with a token, a proxy may stand in front
+        # a foreign name may resolve to 127.0.0.1; with a token, there may be a proxy in front
         if self.settings.token is None and not _is_local_name(headers.get("host", "")):
-            return _says(421, "this server answers on its own machine only")
+            return _says(421, "this server only answers requests from its own machine")
         if not self.limiter.allows(client_of(scope)):
             return _says(429, "too many requests; wait a moment", {"Retry-After": "1"})
         if not _is_origin(headers.get("origin")):
-            return _says(400, "the header Origin is not an address")
+            return _says(400, "the header Origin is not a valid URL")
         length = headers.get("content-length", "0")
         most = self.settings.most_upload if _takes_files(path) else SMALL_BODY
         if not (length.isascii() and length.isdigit()) or int(length) > most + 10_000:
@@ -106,14 +107,14 @@ class Guard:
         return None
 
     def _account(self, token: str, headers: Headers, bearer: str | None, client: str) -> Account | None:
-        """Who asks."""
+        """The account that sent the request."""
         if bearer is not None:
             return account_of_token(self.store, self.settings, bearer.removeprefix("Bearer "), client)
         key = cookie(headers, SESSION)
         return None if key is None else self.store.session(key, proof_of(token))
 
 
-#: The holder of the server's own token, who may use any name.
+#: Anyone with the server token; they may use any name.
 EVERYBODY = Account("", "admin")
 
 
@@ -124,7 +125,7 @@ class Locked(Exception):
 
 
 def account_of_token(store: Store, settings: Settings, token: str, client: str) -> Account | None:
-    """Whose token it is. A client that guesses waits longer and longer; meanwhile not even a right one counts."""
+    """The account of a token. Wrong tokens make the client wait longer; until then, even a right one is refused."""
     own = settings.token
     wait = store.wait_for_login(client)
     if wait > 0:
@@ -147,7 +148,7 @@ def client_of(scope: Scope) -> str:
 
 
 class Limiter:
-    """So many requests per second and client, with room for a burst of two seconds."""
+    """Limits the requests per second and client; allows a burst of two seconds."""
 
     def __init__(self, per_second: float) -> None:
         self.per_second = per_second
@@ -164,7 +165,7 @@ class Limiter:
 
 
 def proof_of(token: str) -> str:
-    """Proves that a token was known, without holding it: sessions end when the server is given another one."""
+    """Proof that the token was known, without storing it; sessions end when the server's token changes."""
     return hmac.new(token.encode(), b"noisybayes session", hashlib.sha256).hexdigest()
 
 
@@ -192,10 +193,10 @@ def _is_foreign(headers: Headers, path: str) -> bool:
     origin, site = headers.get("origin"), headers.get("sec-fetch-site")
     if site is not None and site not in ("same-origin", "none"):
         return True
-    # an older browser does not say where a request comes from, but for its origin
+    # older browsers only send the origin
     if site is None and origin is not None and urlsplit(origin).netloc != headers.get("host"):
         return True
-    # forms prove themselves by a field (see pages); the API by being asked as no form of another page can
+    # forms have a token (see pages); requests to the API must be such that no form on another site can send them
     kind = headers.get("content-type", "").split(";")[0].strip().lower()
     return path.startswith("/api/") and kind in _SIMPLE and "x-requested-with" not in headers
 
@@ -221,18 +222,18 @@ def _says(status: int, detail: str, headers: dict[str, str] | None = None) -> Re
 
 
 def _bounded(receive: Receive, most: int, seconds: float) -> Receive:
-    """A body of so many bytes, which comes within so many seconds."""
+    """Limits the size of the body and the time until it has arrived."""
     taken, whole = 0, False
     end = time.monotonic() + seconds
 
     async def bounded() -> Message:
         nonlocal taken, whole
-        if whole:  # from now on it waits for the client to go
+        if whole:  # from now on this waits for the client to disconnect
             return await receive()
         try:
             message = await asyncio.wait_for(receive(), max(end - time.monotonic(), 0.0))
         except TimeoutError:
-            raise HTTPException(408, f"the request did not come within {seconds:,.0f} seconds") from None
+            raise HTTPException(408, f"the request did not arrive within {seconds:,.0f} seconds") from None
         whole = not message.get("more_body", False)
         taken += len(message.get("body", b""))
         if taken > most:
@@ -243,7 +244,7 @@ def _bounded(receive: Receive, most: int, seconds: float) -> Receive:
 
 
 class _Answer:
-    """Sends what is answered, with the headers that every answer has."""
+    """Sends the response with the headers that all responses have."""
 
     def __init__(self, send: Send, path: str) -> None:
         self._send, self._path = send, path

@@ -1,4 +1,4 @@
-"""Fits in the background: one after the other, while the pages stay usable; those of stopped servers are taken over."""
+"""Fits in the background, one at a time, while the pages stay usable; fits of stopped servers are taken over."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from .settings import Settings
 from .store import Conflict, Finding, NotFound, Store, StoreError, Unavailable, Verdict
 
 _log = logging.getLogger(__name__)
-#: Stages of a fit, and the share of the time that has passed when each begins.
+#: Stages of a fit, and the share of the total time at which each begins.
 STAGES = {
-    "reading": 0.0, "making features": 0.05, "fitting": 0.15, "scoring by other views": 0.3, "judging the rows": 0.55,
-    "finding intervals": 0.6, "estimating the cost": 0.85, "writing": 0.95,
+    "reading": 0.0, "building features": 0.05, "fitting": 0.15, "scoring with other views": 0.3,
+    "scoring the rows": 0.55, "computing intervals": 0.6, "estimating the cost": 0.85, "writing": 0.95,
 }  # fmt: skip
 _HEARTBEAT = 5.0  # seconds; a lease lasts several of them
-MOST_SECONDS = 6 * 3600.0  # of a fit
-_KEEP_TRYING = 600.0  # seconds that the result of a fit waits for a store that does not work
+MOST_SECONDS = 6 * 3600.0  # for a fit
+_KEEP_TRYING = 600.0  # seconds to retry storing the result while the store is unavailable
 
 
 class Jobs:
-    """At most one fit at a time. Another server takes a fit over when this one has not renewed its lease."""
+    """Runs one fit at a time. Another server takes over a fit whose lease this one has not renewed."""
 
     def __init__(self, store: Store, settings: Settings | None = None, heartbeat: float = _HEARTBEAT) -> None:
         self.owner = secrets.token_hex(8)
@@ -39,23 +39,23 @@ class Jobs:
         self._watcher: Thread | None = None
 
     def watch(self) -> None:
-        """Begin to renew leases, and to take over fits that others left."""
+        """Start renewing leases and taking over abandoned fits."""
         self._stopped.clear()
         self._watcher = Thread(target=self._watch, name="leases of fits", daemon=True)
         self._watcher.start()
 
     def stop(self) -> None:
-        """Others need not wait for our leases to end."""
+        """Release our leases, so that other servers do not have to wait for them to expire."""
         self._stopped.set()
         if self._watcher is not None:
             self._watcher.join(5)
             try:
                 self._store.release_fits(self.owner)
             except StoreError as error:
-                _log.warning("the fits were not handed on: %s", error)
+                _log.warning("could not release the leases: %s", error)
 
     def start(self, table_id: int) -> Thread:
-        """Busy if the table is being fitted already."""
+        """Raise Busy if the table is already being fitted."""
         return self._begin(table_id, self._store.start_fit(table_id, self.owner))
 
     def _begin(self, table_id: int, fit_id: int) -> Thread:
@@ -70,9 +70,9 @@ class Jobs:
                 for fit_id, table_id in self._store.take_over_fits(self.owner):
                     self._begin(table_id, fit_id)
             except StoreError as error:
-                _log.warning("leases were not renewed: %s", error)
-            except Exception:  # without this thread, fits are taken from a server that works on them
-                _log.exception("leases were not renewed")
+                _log.warning("could not renew the leases: %s", error)
+            except Exception:  # if this thread died, other servers would take over fits that are still running here
+                _log.exception("could not renew the leases")
             if self._stopped.wait(self._heartbeat):
                 return
 
@@ -81,16 +81,16 @@ class Jobs:
             try:
                 self._run(table_id, fit_id)
             except (Conflict, NotFound) as error:  # taken over, or the table was removed
-                _log.info("the fit %d ended: %s", fit_id, error)
+                _log.info("fit %d ended: %s", fit_id, error)
             except StoreError as error:
-                _log.warning("the fit %d is left to others: %s", fit_id, error)
+                _log.warning("fit %d is left to other servers: %s", fit_id, error)
 
     def _run(self, table_id: int, fit_id: int) -> None:
         store = self._store
 
         def tell(stage: str) -> None:
             if self._stopped.is_set():
-                raise Conflict("this server stops")
+                raise Conflict("this server is stopping")
             _patiently(lambda: store.report_progress(fit_id, stage, STAGES.get(stage, 0.0), self.owner))
 
         try:
@@ -111,7 +111,7 @@ class Jobs:
         except StoreError:
             raise
         except Exception:
-            _log.exception("the fit of table %d failed", table_id)
+            _log.exception("fit of table %d failed", table_id)
             message = "an unexpected error occurred; see the server's log for details"
         else:
             return
@@ -131,7 +131,7 @@ class Jobs:
 def _kept_findings(
     store: Store, table_id: int, verdicts: Iterable[Verdict], findings: Iterable[Finding]
 ) -> list[Finding]:
-    """What earlier fits said about rows whose verdict names no label: they can be looked at again."""
+    """Earlier findings on rows whose verdict has no label, so that they can be reviewed again."""
     known = {one.position for one in findings}
     kept = []
     for verdict in verdicts:
@@ -142,7 +142,7 @@ def _kept_findings(
 
 
 def _patiently(write: Callable[[], None]) -> None:
-    """Minutes of work are not thrown away because the store is locked or full for a while."""
+    """Retry, so that minutes of work are not lost because the store is locked or full for a while."""
     end, pause = time.monotonic() + _KEEP_TRYING, 0.5
     while True:
         try:

@@ -1,7 +1,7 @@
-"""Work on what somebody sent, in a process of its own with bounded memory and time.
+"""Jobs on uploaded tables run in a separate process with limited memory and time.
 
-The content of a table may be made to do harm: a file of some kilobytes can unpack to gigabytes. So the server itself
-never reads it; `work` does, and ends with its process.
+An upload may be malicious: a file of a few kilobytes can unpack to gigabytes. So the server itself never reads it;
+`work` does, in a process that ends with the job.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from typing import Any
 from .._files import scratch_folder
 from ..data.errors import InputError
 
-# Each may take all of its memory: so many at once, besides the one fit; others wait.
+# Each job may use its whole memory limit, so only two run at once, besides the fit; others wait.
 _AT_ONCE = threading.BoundedSemaphore(2)
-TOO_MUCH_MEMORY = "the table needs more memory than it may take here; give a smaller one, or raise max-memory"
+TOO_MUCH_MEMORY = "the table needs more memory than the limit allows; use a smaller one, or raise max-memory"
 
 
 @contextmanager
 def room_for_work() -> Iterator[Path]:
-    """A private folder that is gone at the end; that of a killed server goes when the next one is made."""
+    """A private folder, deleted at the end; the folder of a killed server is deleted when the next one is created."""
     with scratch_folder(Path(tempfile.gettempdir())) as folder:
         yield folder
 
 
 @contextmanager
 def table_on_disk(content: bytes) -> Iterator[Path]:
-    """A private folder with the content of a table in it, and room for results."""
+    """The path of a table in a private folder, which also has room for results."""
     with room_for_work() as folder:
         path = folder / "table.parquet"
         path.write_bytes(content)
@@ -47,9 +47,9 @@ def run_limited(
     seconds: float,
     tell: Callable[[str], None] | None = None,
 ) -> Any:
-    """What the function `job` of `work` returns, as plain data. What it raises for bad input is raised here.
+    """Run the function `job` of `work` and return its result as plain data. Its input errors are raised here.
 
-    `tell` is called with the stages that the job goes through; when it raises, the job ends.
+    `tell` is called with each stage of the job; if it raises, the job is stopped.
     """
     with _AT_ONCE if tell is None else nullcontext():
         return _run(job, arguments, most_memory, seconds, tell)
@@ -71,7 +71,7 @@ def _run(
     timer = threading.Timer(seconds, expire)
     timer.start()
     try:
-        # the pipe stays open: the job ends itself when it is closed, also by the end of this process
+        # keep the pipe open: the job exits when it is closed, which also happens when this process ends
         assert process.stdin is not None
         process.stdin.write(json.dumps(arguments) + "\n")
         process.stdin.flush()
@@ -86,7 +86,7 @@ def _run(
             if pipe is not None:
                 _close(pipe)
     if expired.is_set():
-        raise InputError(f"reading the table took more than {seconds:.0f} seconds; give a smaller one")
+        raise InputError(f"reading the table took more than {seconds:.0f} seconds; use a smaller one")
     if answer is None:
         raise InputError(TOO_MUCH_MEMORY)
     if "error" in answer:

@@ -1,4 +1,4 @@
-"""Comments under a live stream: many people at once, who must not be answered twice, nor one of them too often."""
+"""Comments on a live stream: many people at once, where replies must not repeat and nobody may flood the bot."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections import OrderedDict, deque
 
 from starlette.exceptions import HTTPException
 
-COOLDOWN = 30.0  # seconds for which the same reply is not said again to everybody
-MOST = 5  # comments of one person
+COOLDOWN = 30.0  # seconds in which the same reply is not repeated to everybody
+MOST = 5  # comments from one person
 WITHIN = 10.0  # seconds
-_REMEMBERED = 10_000  # people, and replies
+_REMEMBERED = 10_000  # people and replies remembered
 
 
 class PublicStream:
-    """What was said lately; in memory, since after a restart nobody remembers a comment of half a minute ago."""
+    """Recent replies and comments. Kept in memory: after a restart, half a minute of history does not matter."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -23,7 +23,7 @@ class PublicStream:
         self._replies: OrderedDict[str, float] = OrderedDict()
 
     def admit(self, person: str) -> None:
-        """Refuse who writes too much."""
+        """Refuse people who write too much."""
         now = time.monotonic()
         with self._lock:
             lately = self._comments.setdefault(person, deque(maxlen=MOST))
@@ -36,7 +36,7 @@ class PublicStream:
             _forget(self._comments)
 
     def says(self, reply: str) -> bool:
-        """Whether the reply is to be said: not if everybody read it a moment ago."""
+        """Whether to send the reply: not if everybody read it a moment ago."""
         now = time.monotonic()
         with self._lock:
             last = self._replies.get(reply)

@@ -1,4 +1,4 @@
-"""Bots at work: a message comes in, is answered once and in order, and all that follows from it is stored with it."""
+"""Runs the bots: each message is answered once and in order, and everything it causes is stored in one transaction."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PERSON_AT_WORK = "a person is talking"
 
 @dataclass(frozen=True)
 class Seat:
-    """A bot with what is its own."""
+    """A bot with its settings."""
 
     bot: Bot
     token: str | None = None
@@ -50,11 +50,11 @@ class Responder:
     def seat(self, name: str) -> Seat:
         if name not in self.seats:
             known = ", ".join(self.seats) or "none"
-            raise NotFound(f"there is no bot {name!r} on this server; there are: {known}")
+            raise NotFound(f"there is no bot {name!r} on this server; its bots are: {known}")
         return self.seats[name]
 
     def catalogue_problems(self) -> dict[str, str]:
-        """By bot; what was changed since the start and cannot be used, so that the last catalogue stays in use."""
+        """By bot: why a catalogue that changed since the start cannot be used; the previous one stays in use."""
         live = {name: seat.bot.live for name, seat in self.seats.items()}
         return {name: each.problem for name, each in live.items() if each is not None and each.problem}
 
@@ -64,14 +64,14 @@ class Responder:
         return next(iter(self.seats), None)
 
     def receive(self, bot: str, message_id: str, person: str, message: str, *, public: bool = False) -> Answer:
-        """A message of a channel. One that came before is not answered again, but its answer is given again."""
+        """A message from a channel. One that was received before gets the stored answer again."""
         seat, message = self.seat(bot), checked_message(message)
         for what, given in (("message_id", message_id), ("person", person)):
             if not given.strip() or len(given) > LONGEST_ID:
                 raise InputError(f"{what} must have 1 to {LONGEST_ID} characters")
         with self._lock(f"{bot}\n{person}"):
             for _ in range(_TRIES - 1):
-                with suppress(Conflict):  # another server answers the same person
+                with suppress(Conflict):  # another server is answering the same person
                     return self._receive(seat, bot, message_id, person, message, public)
             return self._receive(seat, bot, message_id, person, message, public)
 
@@ -90,7 +90,7 @@ class Responder:
         return Answer(spoken.dialog_id, self._answer(spoken, seen, message, message_id, public, begins=True), False)
 
     def say(self, bot: str, dialog: DialogInfo, message: str) -> ChatTurn:
-        """A message of the chat page, whose reader has seen the turns of `dialog`."""
+        """A message from the chat page, whose user has seen the turns of `dialog`."""
         spoken = self.store.conversation(dialog.id, bot)
         if spoken.bot not in self.seats:
             spoken = spoken._replace(bot=bot)
@@ -148,5 +148,5 @@ def checked_message(message: str) -> str:
     if not message:
         raise InputError("the message is empty")
     if len(message) > LONGEST_MESSAGE:
-        raise InputError(f"the message has {len(message):,} characters; at most {LONGEST_MESSAGE:,} are read")
+        raise InputError(f"the message has {len(message):,} characters; the limit is {LONGEST_MESSAGE:,}")
     return message

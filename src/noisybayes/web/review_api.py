@@ -1,4 +1,4 @@
-"""The JSON API of the review: the queue, verdicts, rows drawn at random."""
+"""The JSON API of the review: queue, verdicts and random checks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ review_api = APIRouter(prefix="/api/tables/{table_id}", responses=api.responses)
 _MOST_AT_ONCE = 1_000
 
 
-#: Of a row, in a body.
+#: Position of a row in a request body.
 Position = Annotated[int, Field(ge=0, le=2**31 - 1)]
 
 
@@ -29,7 +29,7 @@ class Row(Shown):
     p_wrong: float
     p_suggested: float
     suspect: bool
-    shown: dict[str, Any] = Field(description="Its cells, cut into plain and marked pieces, and the evidence.")
+    shown: dict[str, Any] = Field(description="The cells, split into plain and highlighted pieces, and the evidence.")
 
 
 class Verdict(Shown):
@@ -57,11 +57,11 @@ class Decision(BaseModel):
     position: Position
     label: str | None = Field(None, max_length=10_000, description="The true label.")
     action: NoLabel | None = Field(
-        None, description="Instead of a label: the reviewer is unsure, or none of the classes is right."
+        None, description="Instead of a label: the reviewer is unsure, or the row belongs to none of the classes."
     )
     note: str = Field("", max_length=LONGEST_NOTE)
     seen: int = Field(
-        0, ge=0, le=2**31 - 1, description="The id of the verdict that was in force when you looked; 0: there was none."
+        0, ge=0, le=2**31 - 1, description="Id of the verdict on the row when you saw it; 0 if there was none."
     )
 
 
@@ -73,12 +73,12 @@ def queue(
     given: str | None = None,
     suggested: str | None = None,
     suspects_only: bool = True,
-    query: Annotated[str, Query(max_length=1_000, description="Words that the row holds, or its id.")] = "",
+    query: Annotated[str, Query(max_length=1_000, description="Words in the row, or its id.")] = "",
     min_p_wrong: Annotated[float, Query(ge=0, le=1)] = 0.0,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 20,
     offset: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
 ) -> Any:
-    """The rows to review, most suspicious first, without those that somebody else is looking at."""
+    """The rows to review, most suspicious first, except those that somebody else is looking at."""
     desk.store.table(table_id)
     which = Filter(given, suggested, suspects_only)
     if query or min_p_wrong:
@@ -95,7 +95,7 @@ def row(desk: TheDesk, table_id: Number, position: Number) -> Reviewed:
 
 @review_api.post("/verdicts", status_code=201, response_model=Verdict)
 def decide(desk: TheDesk, reviewer: Reviewer, table_id: Number, decision: Decision) -> Any:
-    """Give the true label of a row, or say why there is none. 409 if somebody else gave a verdict since `seen`."""
+    """Set the true label of a row, or the reason why there is none. 409 if there is a newer verdict than `seen`."""
     answer = Answer(decision.label, decision.action, decision.note)
     return desk.decide(table_id, decision.position, reviewer, answer, decision.seen)
 
@@ -106,23 +106,23 @@ class Acceptance(BaseModel):
 
 @review_api.post("/accept", status_code=201, response_model=list[Verdict])
 def accept(desk: TheDesk, reviewer: Reviewer, table_id: Number, acceptance: Acceptance) -> Any:
-    """Accept the suggestions for some rows. Rows with a verdict by now are left alone; the new verdicts come back."""
+    """Accept the suggestions for some rows. Rows that already have a verdict are skipped. Returns the new verdicts."""
     desk.store.table(table_id)
     return desk.accept(table_id, acceptance.positions, reviewer)
 
 
 class Check(Shown):
-    """How far the random check is, and the next row to check."""
+    """The progress of the random check and the next row."""
 
     n_checked: int
-    n_not_counted: int = Field(description="Rows of the sample with the verdict unsure.")
+    n_not_counted: int = Field(description="Rows of the sample with the verdict “unsure”.")
     goal: int
     row: Row | None
 
 
 @review_api.get("/random-check", response_model=Check)
 def random_check(desk: TheDesk, table_id: Number) -> Any:
-    """The next row of a sample drawn at random; its verdict is given like any other."""
+    """The next row of the random sample; send its verdict like any other."""
     desk.store.table(table_id)
     found = desk.random_check(table_id)
     if found is None:
@@ -132,7 +132,7 @@ def random_check(desk: TheDesk, table_id: Number) -> Any:
 
 @review_api.get("/verdicts", response_model=list[Verdict])
 def verdicts(desk: TheDesk, table_id: Number) -> Any:
-    """All verdicts, oldest first; those taken back have `undone`."""
+    """All verdicts, oldest first; undone ones have a time in `undone`."""
     desk.store.table(table_id)
     return desk.store.log(table_id)
 
@@ -140,15 +140,15 @@ def verdicts(desk: TheDesk, table_id: Number) -> Any:
 class ReviewerLine(Shown):
     reviewer: str
     n_rows: int
-    n_kept: int = Field(description="Labels that were right as given.")
-    n_shared: int = Field(description="Rows that somebody else reviewed too.")
-    n_agreeing: int = Field(description="Of these, rows on which all said the same.")
+    n_kept: int = Field(description="Labels that the reviewer kept.")
+    n_shared: int = Field(description="Rows that others have reviewed too.")
+    n_agreeing: int = Field(description="Of these, rows on which all reviewers agree.")
 
 
 class ReviewerPair(Shown):
     reviewers: tuple[str, str]
     n_rows: int
-    agreement: float = Field(description="Share of these rows on which both said the same.")
+    agreement: float = Field(description="Share of these rows on which both agree.")
     kappa: float | None = Field(description="Cohen's kappa; None where both always gave one label.")
 
 
@@ -161,7 +161,7 @@ class ReviewersShown(Shown):
 
 @review_api.get("/reviewers", response_model=ReviewersShown)
 def reviewers(desk: TheDesk, table_id: Number) -> Any:
-    """Verdicts as labels of their reviewers, and how far these agree on rows that several of them reviewed."""
+    """The labels given by each reviewer, and the agreement on rows that several reviewed."""
     desk.store.table(table_id)
     return desk.reviewers(table_id)
 
@@ -169,10 +169,10 @@ def reviewers(desk: TheDesk, table_id: Number) -> Any:
 @review_api.post("/undo", response_model=Verdict | None)
 def undo(
     request: Request, desk: TheDesk, reviewer: Reviewer, table_id: Number,
-    of: Annotated[str | None, Query(max_length=60, description="Another reviewer; for admins.")] = None,
+    of: Annotated[str | None, Query(max_length=60, description="Undo a verdict of this reviewer; for admins.")] = None,
 ) -> Any:  # fmt: skip
-    """Take back the last verdict of this reviewer, or for an admin that of another."""
+    """Undo the last verdict of this reviewer; admins can undo that of another."""
     if of not in (None, reviewer) and not may(account_of(request), "admin"):
-        raise HTTPException(403, f"only an admin can take back verdicts of {of}")
+        raise HTTPException(403, f"only an admin can undo the verdicts of {of}")
     desk.store.table(table_id)
     return desk.store.undo(table_id, of or reviewer)

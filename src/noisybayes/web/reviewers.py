@@ -1,7 +1,6 @@
-"""Verdicts as labels of their reviewers, and how far reviewers of the same rows agree.
+"""The labels given by each reviewer, and the agreement between reviewers.
 
-At most one verdict of a row is in force: that of who looked last. What somebody said before still counts here, unless
-they took it back themselves.
+Only the latest verdict on a row is current. Earlier ones still count here, unless their reviewers undid them.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import NamedTuple
 from .._shares import percent
 from .store import Verdict
 
-# What stands for "none of the classes" among the labels.
+# Stands for "none of the classes" among the labels.
 _NO_CLASS = ""
 
 
@@ -22,15 +21,15 @@ class ReviewerLabel(NamedTuple):
     position: int
     reviewer: str
     label: str  # empty: none of the classes
-    kept: bool  # the label was right as given
+    kept: bool  # the given label was kept
 
 
 class ReviewerLine(NamedTuple):
     reviewer: str
     n_rows: int
     n_kept: int
-    n_shared: int  # rows that somebody else reviewed too
-    n_agreeing: int  # of these, rows on which all said the same
+    n_shared: int  # rows that others have reviewed too
+    n_agreeing: int  # of these, rows on which all reviewers agree
 
 
 class ReviewerPair(NamedTuple):
@@ -41,30 +40,31 @@ class ReviewerPair(NamedTuple):
 
 
 class Reviewers(NamedTuple):
-    lines: list[ReviewerLine]  # the one with the most rows first
+    lines: list[ReviewerLine]  # most rows first
     pairs: list[ReviewerPair]
     n_shared: int
     alpha: float | None  # Krippendorff's; None if no row was reviewed twice
 
     @property
     def text(self) -> str:
-        who = f"{len(self.lines)} people have reviewed rows"
+        who = "1 person has reviewed rows" if len(self.lines) == 1 else f"{len(self.lines)} people have reviewed rows"
         if not self.n_shared:
-            return f"{who}, no row twice: how far they agree is not known."
+            return f"{who}. No row was reviewed twice, so their agreement is unknown."
         same = sum(pair.n_rows * pair.agreement for pair in self.pairs) / sum(pair.n_rows for pair in self.pairs)
-        alpha = "" if self.alpha is None else f" (Krippendorff's alpha {self.alpha:.2f}; 1 is full agreement, 0 chance)"
-        rows = "1 row" if self.n_shared == 1 else f"{self.n_shared:,} rows"
-        return f"{who}, {rows} twice; there they agree in {percent(same)} of the cases{alpha}."
+        scale = "1 is perfect agreement, 0 chance"
+        alpha = "" if self.alpha is None else f" (Krippendorff's alpha {self.alpha:.2f}; {scale})"
+        rows = "1 row was" if self.n_shared == 1 else f"{self.n_shared:,} rows were"
+        return f"{who}. {rows} reviewed more than once, with {percent(same)} agreement{alpha}."
 
 
 def labels_of_reviewers(log: Iterable[Verdict]) -> list[ReviewerLabel]:
-    """The last label of each reviewer for each row; who was unsure gave none. log : all verdicts, oldest first"""
+    """The last label of each reviewer for each row; “unsure” is no label. log : all verdicts, oldest first"""
     log = list(log)
     replaced = {(one.position, one.created): one.reviewer for one in log}
     last: dict[tuple[int, str], Verdict] = {}
     for one in log:
         by = one.reviewer if one.undone is None else replaced.get((one.position, one.undone), one.reviewer)
-        if one.undone is None or by != one.reviewer:  # in force, or somebody else looked again
+        if one.undone is None or by != one.reviewer:  # current, or replaced by somebody else
             last[one.position, one.reviewer] = one
     return [
         ReviewerLabel(one.position, one.reviewer, _NO_CLASS if one.label is None else one.label, one.action == "keep")

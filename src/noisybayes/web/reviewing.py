@@ -1,4 +1,4 @@
-"""Verdicts: row by row, on rows drawn at random, and on many rows of a list at once."""
+"""Verdicts: row by row, on rows drawn at random, and on many rows at once."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from .column_roles import checked_rows
 from .reviewers import Reviewers, labels_of_reviewers, reviewers_of
 from .store import Conflict, Finding, NoLabel, NotFound, Store, Verdict
 
-#: Rows to check at random that are asked for first.
+#: Number of random checks to ask for first.
 GOAL = 50
 LONGEST_NOTE = 2_000
 _MOST_SEARCHED = 5_000
 
 
 class Filter(NamedTuple):
-    """Which rows of the queue: those of one cell of the mislabeling matrix, and whether suspects alone."""
+    """Filter for the queue: one cell of the mislabeling matrix, and suspects only or all rows."""
 
     given: str | None = None
     suggested: str | None = None
@@ -33,7 +33,7 @@ class Answer(NamedTuple):
 
 
 class RandomCheck(NamedTuple):
-    """How far the check of rows drawn at random is."""
+    """Progress of the random check."""
 
     n_checked: int
     n_not_counted: int  # the reviewer was unsure
@@ -50,7 +50,7 @@ class Reviewing:
     def search(
         self, table_id: int, which: Filter, reviewer: str, query: str = "", min_p_wrong: float = 0.0
     ) -> list[Finding]:
-        """Rows of the queue that hold all words of the query: in their cells, labels, number or identifier."""
+        """Rows of the queue that contain all words of the query in their cells, labels, number or id."""
         words = query.casefold().split()
         rows = self.queue(table_id, which, reviewer, _MOST_SEARCHED)
         return [row for row in rows if row.p_wrong >= min_p_wrong and _holds(row, words)]
@@ -61,15 +61,15 @@ class Reviewing:
             raise InputError("give either a label or an action without one: unsure or no_class")
         if answer.label is not None and answer.label not in labels:
             raise InputError(
-                f"{answer.label!r} is not a label of this table; possible are {', '.join(map(repr, labels[:12]))}"
+                f"{answer.label!r} is not a label of this table; its labels are {', '.join(map(repr, labels[:12]))}"
             )
         if len(answer.note) > LONGEST_NOTE:
-            raise InputError(f"the note has {len(answer.note):,} characters; at most {LONGEST_NOTE:,} are kept")
+            raise InputError(f"the note has {len(answer.note):,} characters; the limit is {LONGEST_NOTE:,}")
         said = answer._replace(note=answer.note.strip())._asdict()
         return self.store.give_verdict(table_id, position, reviewer=reviewer, seen=seen, **said)
 
     def accept(self, table_id: int, positions: Iterable[int], reviewer: str) -> list[Verdict]:
-        """Accept the suggestions for some rows; those with a verdict by now are left alone."""
+        """Accept the suggestions for some rows; those that already have a verdict are skipped."""
         made = []
         for position in dict.fromkeys(positions):
             suggested = self.store.finding(table_id, position).suggested
@@ -80,7 +80,7 @@ class Reviewing:
         return made
 
     def random_check(self, table_id: int) -> RandomCheck | None:
-        """None before the first fit is done."""
+        """None before the first fit has finished."""
         fit, verdicts = self.store.latest_fit(table_id), self.store.verdicts(table_id)
         if fit is None or fit.overview is None:
             return None
@@ -94,11 +94,11 @@ class Reviewing:
         return RandomCheck(n_checked, unsure, goal, self._first(table_id, left))
 
     def reviewers(self, table_id: int) -> Reviewers:
-        """Who gave which labels, and how far reviewers of the same rows agree."""
+        """The labels given by each reviewer, and the agreement between reviewers."""
         return reviewers_of(self.store.log(table_id))
 
     def second_look(self, table_id: int, reviewer: str) -> Finding | None:
-        """A row that somebody else has reviewed, and nobody twice."""
+        """A row with one reviewer, who is somebody else."""
         by_row: dict[int, set[str]] = {}
         for one in labels_of_reviewers(self.store.log(table_id)):
             by_row.setdefault(one.position, set()).add(one.reviewer)
@@ -113,7 +113,7 @@ class Reviewing:
         for position in positions:
             try:
                 return self.store.finding(table_id, position)
-            except NotFound:  # a fit of an earlier version has no such rows
+            except NotFound:  # fits of earlier versions have no sample
                 continue
         return None
 

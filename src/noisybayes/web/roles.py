@@ -20,7 +20,7 @@ _OF_SALES = re.compile(r"/handover/\d+|/api/handovers/\d+/answer|/leads\.csv")
 
 
 def least_role(method: str, path: str) -> str:
-    """What is not listed is for admins."""
+    """Everything that is not listed requires an admin."""
     if method in SAFE or _OF_EVERYBODY.fullmatch(path):
         return "viewer"
     if _OF_REVIEWERS.fullmatch(path):
@@ -33,5 +33,5 @@ def may(account: Account, role: str) -> bool:
 
 
 def may_see_contacts(account: Account) -> bool:
-    """Even masked ones: the end of a number or the host of an address can tell who it is."""
+    """Even masked ones: the last digits of a number or the host of an address can identify a person."""
     return may(account, "salesperson")

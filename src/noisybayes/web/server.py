@@ -1,4 +1,4 @@
-"""The server: one process, a store, and at will the example data."""
+"""The server: one process, a store and, optionally, the example data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DEMO_COLUMNS = {"label": "label", "text": ["message"], "id": "id"}
 
 
 def add_demo(store: Store, app: FastAPI) -> None:
-    """The example messages, fitted; a store that has them already is left as it is."""
+    """Import and fit the example messages, unless the store already has them."""
     if any(table.name == DEMO_TABLE for table in store.tables()):
         return
     desk = app.state.desk
@@ -29,7 +29,7 @@ def add_demo(store: Store, app: FastAPI) -> None:
 
 
 def _demo_file() -> Path:
-    """Beside this file when installed; in a checkout among the examples."""
+    """Next to this file when installed, among the examples in a checkout."""
     here = Path(__file__).parent
     installed = here / "demo" / DEMO_TABLE
     return installed if installed.exists() else here.parents[2] / "examples" / DEMO_TABLE
@@ -38,7 +38,7 @@ def _demo_file() -> Path:
 def serve(
     store: Store, settings: Settings, responder: Responder | None, demo: bool, announce: Callable[[str], None]
 ) -> None:
-    """Answer until interrupted. `announce` is called with the address as soon as it is bound."""
+    """Serve until interrupted. `announce` is called with the address as soon as it is bound."""
     import uvicorn
 
     from .app import create_app
@@ -78,12 +78,12 @@ def _listen(settings: Settings) -> socket.socket:
     except OSError as error:
         listener.close()
         raise InputError(
-            f"nothing can listen on {settings.host} port {settings.port} ({error.strerror}); choose another --port"
+            f"cannot listen on {settings.host} port {settings.port} ({error.strerror}); choose another --port"
         ) from None
     listener.listen(512)
     return listener
 
 
 def default_store() -> str:
-    """A file in the current folder, so that a review is found again where it was begun."""
+    """A file in the current folder, so that the next start there finds the review again."""
     return f"sqlite:///{Path('noisybayes.db').resolve()}"

@@ -1,4 +1,4 @@
-"""Connections whose requests do not come: who sends the head of a request byte by byte is cut off."""
+"""Closes connections that send the headers of a request too slowly."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 else:
     from uvicorn.protocols.http.auto import AutoHTTPProtocol as Protocol
 
-#: Until the head of a request has come; its body has `Settings.most_seconds`.
+#: Seconds until the headers have arrived; the limit for the body is `Settings.most_seconds`.
 HEAD_SECONDS = 20.0
 
 
 class BoundedHead(Protocol):  # type: ignore[misc]
-    """uvicorn's protocol; it bounds how long a connection may rest between two requests, but not the time of one."""
+    """uvicorn's protocol, which limits the idle time between two requests, but not the time that a request takes."""
 
     _deadline: asyncio.TimerHandle | None = None
 
@@ -53,7 +53,7 @@ class BoundedHead(Protocol):  # type: ignore[misc]
 
 
 def raise_file_limit() -> None:
-    """As many open connections as the system allows: a server without a free handle answers nobody."""
+    """Allow as many open files as the system permits: a server that runs out of them answers nobody."""
     try:
         import resource
     except ImportError:  # no such limit on Windows

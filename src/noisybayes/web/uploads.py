@@ -1,4 +1,4 @@
-"""An uploaded file becomes a table."""
+"""Turns an uploaded file into a table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Upload(NamedTuple):
     content: bytes  # Parquet
     n_rows: int
     columns: list[str]
-    preview: dict[str, Any]  # samples of the columns, and their roles as guessed
+    preview: dict[str, Any]  # samples of the columns, and their guessed roles
 
 
 def read_upload(name: str, content: bytes, most_memory: int, encoding: str = "") -> Upload:
@@ -39,6 +39,6 @@ def read_upload(name: str, content: bytes, most_memory: int, encoding: str = "")
 
 
 def _safe_name(name: str) -> str:
-    """A name of our own with the known endings of theirs, which tell the format."""
+    """A safe name with the known suffixes of the original, which determine the format."""
     kept = [suffix for suffix in map(str.lower, Path(name).suffixes[-2:]) if suffix in SUFFIXES]
     return "upload" + "".join(kept)

@@ -1,4 +1,4 @@
-"""The webhook: events are sent signed, in order per dialog, and again with growing pauses until they are taken."""
+"""The webhook: events are signed, sent in order within a dialog, and retried with growing pauses until accepted."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from .webhook_client import PATIENCE, Failure, Receiver
 
 LEAST_SECRET = 16
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 60.0  # seconds
-_IDLE = 0.2  # seconds between looks into the outbox
-_AT_ONCE = 4  # posts to one receiver
+_IDLE = 0.2  # seconds between checks of the outbox
+_AT_ONCE = 4  # concurrent posts to one receiver
 _BATCH = 64  # events that are sent before the store is updated
 _FORGET_EVERY = 3_600.0  # seconds
-# After so many seconds no post of a batch begins: the last must end before others may claim its event.
+# Seconds after which a batch starts no more posts: the last must end before others may claim its event.
 _LONGEST_BATCH = CLAIM_LASTS.total_seconds() - 2 * PATIENCE
-_DOWN = 4  # so many posts without an answer, and no success: the receiver is down, and is asked more and more rarely
+_DOWN = 4  # posts without a response and without a success, after which the receiver counts as down
 
 
 def check_webhook(url: str, secret: str) -> None:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InputError(f"the webhook {url!r} is not an address; write https://HOST/PATH")
+        raise InputError(f"the webhook {url!r} is not a valid URL; write https://HOST/PATH")
     if len(secret) < LEAST_SECRET:
         raise InputError(
-            f"a webhook needs a secret of {LEAST_SECRET} characters or more to sign with: set NOISYBAYES_WEBHOOK_SECRET"
+            f"a webhook needs a signing secret of at least {LEAST_SECRET} characters: set NOISYBAYES_WEBHOOK_SECRET"
         )
 
 
@@ -45,7 +45,7 @@ class Hook(NamedTuple):
 
 
 class Sender:
-    """Sends what waits in the store, for each bot in a thread of its own: one that is down does not hold up others."""
+    """Sends the events waiting in the store. Each bot has a thread, so a receiver that is down blocks no others."""
 
     def __init__(self, store: Store, hooks: Mapping[str, Hook], key: ContactKey | None, pause: float = _FIRST_PAUSE):
         self._end = threading.Event()
@@ -66,7 +66,7 @@ class Sender:
 
 
 class _Line:
-    """The events of one bot. What waits is in the store; in memory there is one batch at most."""
+    """Sends the events of one bot. They wait in the store; at most one batch is in memory."""
 
     def __init__(
         self, store: Store, bot: str, hook: Hook, key: ContactKey | None, pause: float, end: threading.Event
@@ -84,12 +84,12 @@ class _Line:
                         self._store.forget_delivered()
                         forgotten = time.monotonic()
                     pause = self._send(pool)
-                except StoreError:  # the store will work again, or the server says so itself
+                except StoreError:  # temporary, or reported by the server
                     pause = _IDLE
                 self._end.wait(pause)
 
     def _send(self, pool: ThreadPoolExecutor) -> float:
-        """One batch, or if the receiver is down a few to try it; the seconds until the next."""
+        """Send a batch, or a few events to probe a receiver that is down. Returns the seconds until the next batch."""
         most = _DOWN if self._times_down else _BATCH
         due = self._store.claim_events(self._bot, most)
         if not due:
@@ -105,10 +105,10 @@ class _Line:
         self._times_down = self._times_down + 1 if batch.is_down else 0
         if self._times_down:
             return self._pause(self._times_down - 1)
-        return 0.0 if len(due) == most else _IDLE  # few at a time would write to the store all the time
+        return 0.0 if len(due) == most else _IDLE  # small batches would write to the store all the time
 
     def _send_dialog(self, events: list[Outgoing], batch: _Batch) -> None:
-        """In order; what comes after a failure waits for it."""
+        """Send events in order and stop at the first failure."""
         for event in events:
             if self._end.is_set() or batch.is_over:
                 return
@@ -129,7 +129,7 @@ class _Line:
 
 
 class _Batch:
-    """What became of events; threads append to its lists."""
+    """The results of a batch; threads append to the lists."""
 
     def __init__(self) -> None:
         self.taken: list[int] = []
@@ -142,5 +142,5 @@ class _Batch:
 
     @property
     def is_down(self) -> bool:
-        """Refusals come quickly, and each dialog has pauses of its own; who waits in vain would wait for hours."""
+        """Only posts without a response count: refusals are quick and delay one dialog; timeouts add up to hours."""
         return not self.taken and sum(not failure.answered for _, failure in self.failed) >= _DOWN

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 SIGNATURE, EVENT_ID, TIMESTAMP = "X-Noisybayes-Signature", "X-Noisybayes-Event", "X-Noisybayes-Timestamp"
-PATIENCE = 10.0  # seconds for one answer
+PATIENCE = 10.0  # seconds to wait for a response
 _LONGEST_ANSWER = 65_536  # bytes that are read so that the connection can be used again
 
 
@@ -24,13 +24,13 @@ def signature(secret: str, timestamp: str, body: bytes) -> str:
 
 class Failure(NamedTuple):
     problem: str
-    answered: bool  # by something else than a status below 300
+    answered: bool  # with a status that is not below 300
 
 
 class Receiver:
-    """Each thread that posts has a connection of its own. Redirects are not followed.
+    """Posts over one connection per thread. Redirects are not followed.
 
-    Contact details go where people said, and nowhere else.
+    Contact details must go to the configured address and nowhere else.
     """
 
     def __init__(self, url: str, secret: str) -> None:
@@ -45,7 +45,7 @@ class Receiver:
         self._local = threading.local()
 
     def post(self, event_id: int, body: bytes) -> Failure | None:
-        """None if it was taken."""
+        """None if it was accepted."""
         stamp = str(int(time.time()))
         headers = self._headers | {
             EVENT_ID: str(event_id), TIMESTAMP: stamp, SIGNATURE: signature(self._secret, stamp, body)
@@ -57,10 +57,10 @@ class Receiver:
             except (ConnectionError, http.client.RemoteDisconnected):
                 if not reused:
                     raise
-                status = self._ask(body, headers)  # the receiver had closed a connection that was idle
+                status = self._ask(body, headers)  # the receiver had closed the idle connection
         except (OSError, ValueError, http.client.HTTPException) as error:
-            return Failure(f"the webhook did not answer: {str(error) or type(error).__name__}", False)
-        return None if status < 300 else Failure(f"the webhook answered {status}", True)
+            return Failure(f"the webhook did not respond: {str(error) or type(error).__name__}", False)
+        return None if status < 300 else Failure(f"the webhook responded with status {status}", True)
 
     def close(self) -> None:
         """The connection of this thread."""
@@ -100,7 +100,7 @@ class Receiver:
 
 
 def _parts(url: str) -> tuple[str, str, str]:
-    """Scheme, host with its port, and what is asked of it."""
+    """Scheme, host with port, and request target."""
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2]
     return parts.scheme, host, (parts.path or "/") + (f"?{parts.query}" if parts.query else "")

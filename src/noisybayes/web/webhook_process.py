@@ -1,6 +1,6 @@
-"""`python -m noisybayes.web.webhook_process`: the webhook in a process of its own, so that answers do not wait for it.
+"""`python -m noisybayes.web.webhook_process`: the webhook in a separate process, so that replies do not wait for it.
 
-What it needs comes as JSON on standard input. When that is closed, also by the end of the server, it stops.
+Its settings arrive as JSON on standard input. It stops when that is closed, which also happens when the server ends.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from .store import Store, StoreError
 from .webhook import Hook, Sender
 from .webhook_client import PATIENCE
 
-_AGAIN = 1.0  # seconds after which one that ended is started again
+_AGAIN = 1.0  # seconds until a process that ended is restarted
 
 
 class WebhookProcess:
-    """Runs from `start` to `close`; nothing does if no bot has a webhook."""
+    """Runs from `start` to `close`, if any bot has a webhook."""
 
     def __init__(self, store: Store, responder: Responder | None) -> None:
         seats = {} if responder is None else responder.seats
@@ -63,7 +63,7 @@ class WebhookProcess:
 
     def _started(self) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", "noisybayes.web.webhook_process"]
-        # not of the terminal's group: Ctrl-C is for the server, which lets the last post end
+        # a separate process group: Ctrl-C goes to the server, which lets the last post finish
         process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, encoding="utf-8", start_new_session=True
         )
@@ -87,5 +87,5 @@ def main() -> None:
 if __name__ == "__main__":
     try:
         main()
-    except StoreError as error:  # the server tries again
+    except StoreError as error:  # the server restarts it
         sys.exit(f"webhook: {error}")

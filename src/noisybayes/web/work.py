@@ -1,4 +1,4 @@
-"""`python -m noisybayes.web.work JOB BYTES`: a job on a table within a memory limit; JSON on standard input and output.
+"""`python -m noisybayes.web.work JOB BYTES`: a job on a table with a memory limit; JSON on standard input and output.
 
 Jobs take paths and plain data, and return plain data. See `limited`, which starts them.
 """
@@ -28,21 +28,21 @@ from .limited import TOO_MUCH_MEMORY
 MOST_ROWS = 1_000_000
 _SAMPLES = 3
 _LONGEST_SAMPLE = 300
-_PREVIEW_ROWS, _LONGEST_CELL = 5, 81  # one character more than the page shows: it tells what was cut off
+_PREVIEW_ROWS, _LONGEST_CELL = 5, 81  # one character more than the page shows, so that it can tell what was cut off
 Tell = Callable[[str], None]
 
 
 def read_file(tell: Tell, source: str, made: str, encoding: str) -> dict[str, Any]:
-    """Any format to Parquet."""
+    """Convert any format to Parquet."""
     frame = read_table(source, encoding=encoding or None)
     if frame.height > MOST_ROWS:
-        raise InputError(f"the table has {frame.height:,} rows; at most {MOST_ROWS:,} can be reviewed here")
+        raise InputError(f"the table has {frame.height:,} rows; the review desk takes at most {MOST_ROWS:,}")
     write_table(frame, made, "parquet")
     return {"n_rows": frame.height, "columns": frame.columns, "preview": _preview(frame)}
 
 
 def preview(tell: Tell, table: str) -> dict[str, Any]:
-    """What the page of the columns shows: some cells of each, and the roles as guessed."""
+    """Data for the columns page: some cells of each column, and the guessed roles."""
     return _preview(pl.read_parquet(table))
 
 
@@ -60,7 +60,7 @@ def fit(
     tell: Tell, table: str, made: str, roles: dict[str, Any], name: str, verdicts: Mapping[str, str | None],
     no_class: Collection[int] = (),
 ) -> None:  # fmt: skip
-    """The overview and the findings go to the file `made`."""
+    """Write the overview and the findings to the file `made`."""
     from .fitting import fit_table
 
     by_row = {int(position): label for position, label in verdicts.items()}
@@ -73,7 +73,7 @@ def fit(
 
 
 def export(tell: Tell, table: str, made: str, roles: dict[str, Any], corrections: str, raw: bool) -> None:
-    """CSV, with the corrected labels beside the cells as they came; `corrections` is a file."""
+    """Write a CSV with the original cells and the corrected labels; `corrections` is a file."""
     from .exports import Correction, write_corrected
 
     said = [Correction(*one) for one in json.loads(Path(corrections).read_bytes())]
@@ -90,7 +90,7 @@ JOBS: dict[str, Callable[..., Any]] = {
 
 def _preview(frame: pl.DataFrame) -> dict[str, Any]:
     guessed = _guessed(frame, {})
-    if guessed is None:  # nothing is named like a label: the last column that could be one is a start
+    if guessed is None:  # no column has a name like a label: start with the last one that could be the label
         likely = next((name for name in reversed(frame.columns) if may_be_labels(frame[name])), None)
         guessed = None if likely is None else _guessed(frame, {"label": likely})
     samples = {
@@ -113,7 +113,7 @@ def _first_rows(frame: pl.DataFrame) -> list[tuple[str | None, ...]]:
     return list(zip(*(as_text(head[name]).to_list() for name in head.columns), strict=True))
 
 
-#: What a job imports: libraries are no part of what it may take, and may not survive if they meet the limit half-way.
+#: Modules to import before the limit is set: libraries do not count towards it, and may break if it stops their import.
 _LIBRARIES = {"fit": "fitting", "export": "exports"}
 
 
@@ -125,7 +125,7 @@ def main(job: str, most_memory: int) -> dict[str, Any]:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         result = JOBS[job](_tell, **arguments)
-        # a busy machine may not have let the watching thread look while the peak lasted
+        # on a busy machine, the watching thread may have missed the peak
         return {"error": TOO_MUCH_MEMORY} if _peak_pages() > most_pages else {"result": result}
     except (InputError, OSError) as error:
         return {"error": str(error)}
@@ -138,16 +138,16 @@ def _tell(stage: str) -> None:
 
 
 def _end_with_parent() -> None:
-    """Who started us holds the other end of the pipe for as long as it lives."""
+    """Exit with the parent process, which holds the other end of the pipe as long as it lives."""
     sys.stdin.read()
     os._exit(1)
 
 
 def _limit_memory(most: int) -> float:
-    """How many pages this process may hold: `most` bytes beyond what the libraries took before the first row.
+    """Limit the memory to `most` bytes beyond what the libraries use. Returns the maximum number of pages.
 
-    Compiled libraries do not all survive an allocation that fails: some wait for ever for a thread that has gone. So
-    the process ends itself before that; the limit of the system stands behind, for a single huge allocation.
+    Some compiled libraries do not survive a failed allocation: they wait forever for a thread that has died. So the
+    process exits before that happens; the system's limit is a backstop for a single huge allocation.
     """
     try:
         import resource
@@ -165,7 +165,7 @@ def _limit_memory(most: int) -> float:
 
 
 def _peak_pages() -> float:
-    """The most pages held at once so far."""
+    """The peak number of pages so far."""
     if not _STATUS.exists():
         return 0
     import resource
@@ -186,4 +186,4 @@ _STATUS = Path("/proc/self/status")
 
 if __name__ == "__main__":
     print(json.dumps(main(sys.argv[1], int(sys.argv[2]))), flush=True)
-    os._exit(0)  # threads of libraries may take long to end, or need memory for it
+    os._exit(0)  # library threads may take long to end, or need memory to do so

@@ -17,9 +17,9 @@ def test_a_token_is_that_of_one_account(store: Store) -> None:
     assert store.account_of(bob) == Account("bob", "viewer")
     assert store.account_of("guessed") is None
     assert store.accounts() == [Account("ada", "admin"), Account("bob", "viewer")]
-    with pytest.raises(Conflict, match="there is an account 'ada' already"):
+    with pytest.raises(Conflict, match="the account 'ada' already exists"):
         store.add_account("ada", "viewer")
-    with pytest.raises(StoreError, match="there is no role 'king'; it must be one of viewer, reviewer, sales"):
+    with pytest.raises(StoreError, match="there is no role 'king'; the roles are viewer, reviewer, sales"):
         store.add_account("eve", "king")
 
 

@@ -26,7 +26,7 @@ def test_a_turn_that_comes_too_late(store: Store) -> None:
     store.start_dialog("d", {})
     say(store, "d", 0)
     for seen in (0, 2):
-        with pytest.raises(Conflict, match=f"the dialog 'd' has 1 turns by now, not {seen}; read it again"):
+        with pytest.raises(Conflict, match=f"the dialog 'd' now has 1 turns, not {seen}; read it again"):
             say(store, "d", seen, state={"lost": True})
     assert store.dialog("d").state == {"turns": 1}
     assert store.chat_counts() == (1, 1)
@@ -88,9 +88,9 @@ def test_no_dialogs(store: Store) -> None:
 
 def test_the_name_of_a_dialog(store: Store) -> None:
     store.start_dialog("d", {})
-    with pytest.raises(Conflict, match="there is a dialog 'd' already; choose another name"):
+    with pytest.raises(Conflict, match="the dialog 'd' already exists; choose another name"):
         store.start_dialog("d", {})
-    with pytest.raises(StoreError, match="the name of the dialog has 201 characters; it may have at most 200"):
+    with pytest.raises(StoreError, match="the name of the dialog has 201 characters; the limit is 200"):
         store.start_dialog("x" * 201, {})
     with pytest.raises(NotFound):
         store.dialog("x" * 100_000)

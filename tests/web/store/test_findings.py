@@ -107,7 +107,7 @@ def test_a_claim_holds_in_its_table_only(store: Store) -> None:
 def test_names_of_reviewers_are_short(store: Store) -> None:
     table_id = fitted_table(store, [finding(0)])
     store.claim(table_id, 0, "👩" * 200)
-    with pytest.raises(StoreError, match="the name of the reviewer has 201 characters; it may have at most 200"):
+    with pytest.raises(StoreError, match="the name of the reviewer has 201 characters; the limit is 200"):
         store.claim(table_id, 0, "x" * 201)
     with pytest.raises(StoreError, match="the name of the reviewer is empty; give one"):
         store.give_verdict(table_id, 0, reviewer="", label="a", seen=0)

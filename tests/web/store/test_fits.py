@@ -39,7 +39,7 @@ def test_the_life_of_a_fit(store: Store, table_id: int) -> None:
 
 def test_one_fit_at_a_time(store: Store, table_id: int) -> None:
     first = store.start_fit(table_id)
-    with pytest.raises(Busy, match=f"the table {table_id} is being fitted already; wait until that is done"):
+    with pytest.raises(Busy, match=f"table {table_id} is already being fitted; wait until the fit is done"):
         store.start_fit(table_id)
     other = store.add_table("other", b"", 1, ["a"])
     store.start_fit(other)
@@ -71,7 +71,7 @@ def test_findings_of_a_new_fit_replace_the_old_ones_and_verdicts_stay(store: Sto
     refit(store, table_id, [finding(1, suggested="c"), finding(2)])
     assert [found.position for found in store.queue(table_id, reviewer="ann")] == [1, 2]
     assert store.finding(table_id, 1).suggested == "c"
-    with pytest.raises(NotFound, match=f"the latest fit of the table {table_id} says nothing about its row 1"):
+    with pytest.raises(NotFound, match=f"row 1 is not among the findings of the latest fit of table {table_id}"):
         store.finding(table_id, 0)
     verdict = store.verdict(table_id, 0)
     assert verdict is not None
@@ -93,7 +93,7 @@ def test_a_fit_that_breaks_while_it_is_stored_changes_nothing(store: Store, tabl
 def test_a_fit_ends_once(store: Store, table_id: int) -> None:
     fit_id = store.start_fit(table_id)
     store.fail_fit(fit_id, "stopped")
-    with pytest.raises(Conflict, match=f"the fit {fit_id} is not running any more .it is failed.; start a new one"):
+    with pytest.raises(Conflict, match=f"fit {fit_id} is no longer running .it is failed.; start a new one"):
         store.finish_fit(fit_id, {}, [finding(0)])
     with pytest.raises(Conflict):
         store.report_progress(fit_id, "late", 0.9)
@@ -106,7 +106,7 @@ def test_a_fit_belongs_to_its_owner_while_the_lease_lasts(store: Store, table_id
     fit_id = store.start_fit(table_id, "one")
     assert store.take_over_fits("two") == []
     assert (store.renew_leases("one"), store.renew_leases("two")) == (1, 0)
-    with pytest.raises(Conflict, match=f"the fit {fit_id} was taken over by another server"):
+    with pytest.raises(Conflict, match=f"fit {fit_id} was taken over by another server"):
         store.report_progress(fit_id, "fitting", 0.5, "two")
     store.fail_fit(fit_id, "not mine", "two")
     assert store.fit(fit_id).state == "running"
@@ -132,7 +132,7 @@ def test_a_fit_that_ends_its_servers_is_not_tried_for_ever(store: Store, table_i
     store.release_fits(str(MOST_ATTEMPTS - 1))
     assert store.take_over_fits("last") == []
     assert store.fit(fit_id).state == "failed"
-    assert f"was stopped {MOST_ATTEMPTS} times during this fit" in store.fit(fit_id).message
+    assert f"stopped {MOST_ATTEMPTS} times during this fit" in store.fit(fit_id).message
 
 
 def test_a_lease_by_a_clock_that_was_set_back_is_over(store: Store, table_id: int) -> None:

@@ -75,7 +75,7 @@ def test_a_store_of_a_newer_version_is_refused(store_url: str) -> None:
     with Store.open(store_url) as store, store._database.write() as connection:
         connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '9999'"))
     with pytest.raises(
-        StoreError, match="was made by a newer version of noisybayes .its schema is 9999, this version"
+        StoreError, match="was created by a newer version of noisybayes .its schema is 9999, this one"
     ) as caught:
         Store.open(store_url)
     assert "pip install --upgrade noisybayes" in str(caught.value)
@@ -154,7 +154,7 @@ def test_the_folder_of_a_file_is_made(tmp_path: Path) -> None:
             "reviews.db",
             "'reviews.db' is not a database URL; give one like sqlite:///reviews.db or postgresql://user:",
         ),
-        ("mysql://host/db", "a store cannot be kept in 'mysql'; give a URL like sqlite:///reviews.db"),
+        ("mysql://host/db", "'mysql' is not supported as a store; give a URL like sqlite:///reviews.db"),
         ("sqlite://", "'sqlite://' names no file; give a URL like sqlite:///reviews.db"),
         ("sqlite:///:memory:", "names no file"),
     ],
@@ -167,16 +167,16 @@ def test_urls_that_are_none(url: str, message: str) -> None:
 
 def test_files_that_are_no_store(tmp_path: Path) -> None:
     (tmp_path / "text.db").write_text("this is no database " * 100)
-    with pytest.raises(StoreError, match="text.db does not work: file is not a database"):
+    with pytest.raises(StoreError, match="text.db is not working: file is not a database"):
         Store.open(f"sqlite:///{tmp_path}/text.db")
-    with pytest.raises(StoreError, match="does not work: unable to open database file"):
+    with pytest.raises(StoreError, match="is not working: unable to open database file"):
         Store.open(f"sqlite:///{tmp_path}")
     with pytest.raises(StoreError, match="the folder of the store .* cannot be created"):
         Store.open(f"sqlite:///{tmp_path}/text.db/s.db")
 
 
 def test_a_server_that_does_not_answer(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="does not work: connection") as caught:
+    with pytest.raises(StoreError, match="is not working: connection") as caught:
         Store.open(f"postgresql://me:secret@/db?host={tmp_path}")
     assert "secret" not in str(caught.value)
 

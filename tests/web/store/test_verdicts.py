@@ -136,7 +136,7 @@ def test_verdicts_without_a_label(store: Store) -> None:
     assert (progress.precision, progress.n_precision) == (0.5, 2)  # the row of no class was wrong; unsure tells nothing
     with pytest.raises(Conflict, match="ann was unsure about row 1 in the meantime"):
         give(store, table_id, 0, "a")
-    with pytest.raises(Conflict, match="ann found that no class fits row 2 in the meantime"):
+    with pytest.raises(Conflict, match="ann found that row 2 belongs to none of the classes in the meantime"):
         give(store, table_id, 1, "a")
     give(store, table_id, 0, "b", seen=unsure.id)
     assert [one.action for one in store.log(table_id)] == ["unsure", "no_class", "keep", "accept"]

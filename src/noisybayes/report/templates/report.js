@@ -1,5 +1,5 @@
 "use strict";
-// The list of suspects: search, filter, sort, turn pages. Texts enter the page as text nodes only, never as HTML.
+// The list of suspects: search, filters, sorting, paging. Texts are inserted as text nodes, never as HTML.
 (function () {
   const FIELDS = ["row", "id", "given", "suggested", "p_wrong", "p_suggested", "cells", "n_open", "evidence", "rest",
     "label_weight", "log_odds"];
@@ -16,7 +16,7 @@
     node.append(...children);
     return node;
   }
-  // a long name may be broken after an underscore, a slash or a dot rather than within a word
+  // long names may break after an underscore, slash or dot rather than within a word
   function named(name) {
     const parts = name.length > 20 ? name.split(/(?<=[_/.:-])(?=.)/) : [name];
     return parts.flatMap((part, i) => (i ? [document.createElement("wbr"), part] : [part]));
@@ -50,11 +50,11 @@
     return node;
   }
 
-  // Each bar starts where the one before ended, so that the eye can add them up.
+  // Each bar starts where the previous one ended, so that the bars visibly add up.
   function bars(row) {
     const many = data.columns.length > 1;
     const lines = row.evidence.map(([name, weight, column]) => [name, weight, "", many ? data.columns[column] : ""]);
-    lines.push(["everything else", row.rest, "other"], ["the label it was given", row.label_weight, "other"]);
+    lines.push(["everything else", row.rest, "other"], ["the given label", row.label_weight, "other"]);
     const ends = [0];
     for (const [, weight] of lines) ends.push(ends[ends.length - 1] + weight);
     const low = Math.min(...ends), span = Math.max(...ends) - low || 1;
@@ -80,14 +80,14 @@
       if (!box.open || box.childElementCount > 1) return;
       const given = data.labels[row.given], suggested = data.labels[row.suggested];
       box.append(
-        el("p", "note", `Bars to the right are in favor of “${suggested}”, bars to the left in favor of “${given}”; together they give the sum.`),
+        el("p", "note", `Bars to the right support “${suggested}”, bars to the left support “${given}”; they add up to the sum.`),
         bars(row),
         el("p", "note", odds(row) + ` P(“${suggested}”) = ${percent(row.p_suggested)}.`));
     });
     return box;
   }
 
-  // Of a wide table: the cells that speak, and the others behind a click.
+  // A wide table shows the cells with the most evidence; the others are one click away.
   function cells(row) {
     const open = row.cells.slice(0, row.n_open).map((item) => cell(item, row));
     const rest = row.cells.slice(row.n_open);
@@ -129,7 +129,7 @@
     } else {
       order = a.p_wrong - b.p_wrong;
     }
-    // Rows that tie keep the order of suspicion.
+    // Ties are broken by P(wrong).
     return (state.up ? order : -order) || a.rank - b.rank;
   }
 
@@ -152,7 +152,7 @@
     const range = `${count(from + 1)} to ${count(from + shown.length)}`;
     get("status").textContent = !found.length ? "No row matches. Clear the search or the filters."
       : found.length === rows.length ? `${range} of ${count(rows.length)} rows`
-      : `${range} of ${count(found.length)} matching rows (${count(rows.length)} in all)`;
+      : `${range} of ${count(found.length)} matching rows (${count(rows.length)} in total)`;
     get("page").textContent = `Page ${count(state.page + 1)} of ${count(pages)}`;
     get("previous").disabled = state.page === 0;
     get("next").disabled = state.page >= pages - 1;
@@ -209,7 +209,7 @@
       get("query").value = "";
       get("given").value = given;
       get("suggested").value = suggested;
-      // A pair whose rows were left out of the page has no entry to choose.
+      // If the rows of a pair are not on the page, the menus do not list its labels.
       const only = link.dataset.rows ? new Set(link.dataset.rows.split(" ").map(Number)) : null;
       set({ query: "", given: get("given").value, suggested: get("suggested").value, only });
     });

@@ -1,4 +1,4 @@
-"""The pages: forms that are sent and answered by another page; they work without JavaScript too."""
+"""The pages: plain forms, which also work without JavaScript."""
 
 from . import chat, handover, imports, leads, lists, people, review, tables
 from .page import error_page

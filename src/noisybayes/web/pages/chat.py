@@ -1,4 +1,4 @@
-"""The bot."""
+"""The chat page of the bot."""
 
 from __future__ import annotations
 

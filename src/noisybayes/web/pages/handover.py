@@ -1,4 +1,4 @@
-"""The handover queue, and messages to learn from."""
+"""The handover queue, and messages to label."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file becomes a table: sent, its columns chosen, and the first fit begun."""
+"""Import a table: upload a file, choose its columns and start the first fit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KINDS = {
     "id": "row ID", "verified": "verified label", "labeler": "labeler", "source": "source", "": "ignore",
 }  # fmt: skip
 FEATURES = ("text", "categorical", "numeric", "binary")
-# Kinds that one column can have; each of several labels is a labeler's.
+# Roles of a single column; if there are several labels, each belongs to one labeler.
 _SINGLE = ("id", "verified", "labeler")
 ENCODINGS = ("utf-8", "gb18030", "big5", "shift_jis", "latin-1", "cp1252", "utf-16")
 
@@ -51,13 +51,13 @@ def import_file(
 
 @router.get("/t/{table_id}/columns")
 def columns_form(request: Request, desk: TheDesk, table_id: int, label: str = "") -> Response:
-    """With a `label`, the other columns are guessed again."""
+    """Given a `label`, guess the other columns again."""
     table = desk.store.table(table_id)
     if label not in table.columns:
         return _columns_page(request, desk, table_id, None, None)
     guessed = desk.guess_columns(table_id, label)
     kinds = _guessed(guessed, table._replace(roles=None))
-    error = None if guessed else f"the column {label!r} cannot be the label; choose another one"
+    error = None if guessed else f"the column {label!r} cannot hold the labels; choose another one"
     return _columns_page(request, desk, table_id, kinds, error)
 
 
@@ -81,7 +81,7 @@ def _chosen(kinds: dict[str, str]) -> dict[str, Any]:
     by_kind = {kind: [name for name, each in kinds.items() if each == kind] for kind in KINDS}
     for kind in _SINGLE:
         if len(by_kind[kind]) > 1:
-            raise InputError(f"only one column can be the {KINDS[kind]}; {' and '.join(by_kind[kind])} are chosen")
+            raise InputError(f"only one column can be the {KINDS[kind]}; {' and '.join(by_kind[kind])} are selected")
     if not by_kind["label"]:
         raise InputError("choose the column that holds the labels")
     if not any(by_kind[kind] for kind in FEATURES):

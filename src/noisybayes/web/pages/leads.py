@@ -1,4 +1,4 @@
-"""Leads: contact details that customers left, masked on the page, whole in the export; for salespeople only."""
+"""Leads: contact details left by customers, masked on the page and complete in the export; for salespeople only."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def leads(request: Request, desk: TheDesk, bot: str | None = None) -> Response:
 
 @router.post("/leads.csv", dependencies=checked)
 def export(desk: TheDesk) -> Response:
-    """By a form, not by a link: nobody is led to it from elsewhere."""
+    """A form rather than a link, so that no other site can lead to it."""
     return Response(
         leads_csv(desk), media_type=CSV, headers={"Content-Disposition": 'attachment; filename="leads.csv"'}
     )
@@ -45,7 +45,7 @@ def remove(desk: TheDesk, lead_id: int) -> Response:
 def leads_csv(desk: Desk) -> str:
     key = desk.responder.key
     if key is None:
-        raise InputError("this server keeps no leads; start it with a bot")
+        raise InputError("this server has no leads; start it with a bot")
     made = io.StringIO()
     writer = csv.writer(made)
     writer.writerow(["id", "time", "bot", "dialog", "contact", "about"])
@@ -58,6 +58,6 @@ def leads_csv(desk: Desk) -> str:
 
 
 def _harmless(cell: str) -> str:
-    """What a customer wrote must not be a formula of a spreadsheet; a telephone number may begin with +."""
+    """Escape text that a spreadsheet would read as a formula, but not phone numbers, which may begin with +."""
     formula = cell[:1] in ("=", "@", "\t", "\r") or (cell[:1] in "+-" and not cell[1:2].isdigit())
     return f"'{cell}" if cell and formula else cell

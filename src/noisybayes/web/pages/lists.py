@@ -1,4 +1,4 @@
-"""Rows drawn at random one by one, all suspects as a list with bulk acceptance, and who reviewed what."""
+"""The random check, the list of suspects with bulk acceptance, and the agreement of reviewers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def check(request: Request, desk: TheDesk, table_id: int) -> Response:
 
 @router.get("/t/{table_id}/agreement")
 def agreement(request: Request, desk: TheDesk, reviewer: Reviewer, table_id: int) -> Response:
-    """How far reviewers agree, and a row for a second look."""
+    """The agreement of reviewers, and a row for a second look."""
     table = desk.store.table(table_id)
     return render(
         request, "agreement.html", table=table, reviewers=desk.reviewers(table_id),
@@ -66,6 +66,6 @@ def listed(
 def accept(
     desk: TheDesk, reviewer: Reviewer, table_id: int, position: Annotated[list[int] | None, Form()] = None
 ) -> Response:
-    """Accept the suggestions for some rows; those that somebody has decided on in between are left alone."""
+    """Accept the suggestions for some rows; those reviewed in the meantime are skipped."""
     made = desk.accept(table_id, position or [], reviewer)
     return go(f"/t/{table_id}/list", accepted=str(len(made)))

@@ -1,4 +1,4 @@
-"""What all pages share: the frame, its cookies, and the token that proves a form to be ours."""
+"""What all pages share: layout, cookies, and the token that proves that a form is ours."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ YEAR = 365 * 24 * 3600
 @cache
 def templates() -> Environment:
     made = environment("noisybayes.web")
-    # parts that the report has too
+    # shared with the report
     made.loader = ChoiceLoader([PackageLoader(name) for name in ("noisybayes.web", "noisybayes.report")])
     made.filters |= {"excerpt": excerpt, "length_of": length_of}
     return made
 
 
 def render(request: Request, name: str, status: int = 200, **context: Any) -> HTMLResponse:
-    """A page, with what all pages need: who looks, the token of its forms, the table that the menu is about."""
+    """Render a page with what all pages need: the reviewer, the form token and the table in the menu."""
     csrf = request.cookies.get(CSRF) or new_csrf()
     account = getattr(request.state, "account", None)
     reviewer = (account.name if account else "") or request.cookies.get(REVIEWER) or f"guest-{secrets.token_hex(2)}"
@@ -54,7 +54,7 @@ def render(request: Request, name: str, status: int = 200, **context: Any) -> HT
 
 
 def _newest(desk: Desk) -> TableInfo | None:
-    """What the menu leads to on pages that are about no table; nothing while the store does not work."""
+    """The table in the menu of pages without one; None while the store is unavailable."""
     try:
         return next((table for table in desk.store.tables() if table.roles is not None), None)
     except Unavailable:
@@ -62,18 +62,18 @@ def _newest(desk: Desk) -> TableInfo | None:
 
 
 def set_cookie(request: Request, response: Response, name: str, value: str, max_age: int = YEAR) -> None:
-    secure = request.url.scheme == "https"  # a proxy on this machine tells
+    secure = request.url.scheme == "https"  # set by a proxy on this machine
     response.set_cookie(name, value, max_age=max_age, httponly=True, samesite="lax", secure=secure)
 
 
 def error_page(request: Request, status: int, detail: str) -> Response:
     titles = {404: "Page not found", 409: "Not possible right now", 413: "Too large", 503: "Temporarily unavailable"}
-    title = titles.get(status, "That did not work")
+    title = titles.get(status, "Something went wrong")
     return render(request, "error.html", status, title=title, detail=detail)
 
 
 def check_csrf(request: Request, csrf_token: Annotated[str, Form()] = "") -> None:
-    """A form counts only if it was made for this browser."""
+    """Accept a form only if it was rendered for this browser."""
     expected = request.cookies.get(CSRF, "")
     if not expected or not hmac.compare_digest(expected.encode(), csrf_token.encode()):
         raise HTTPException(403, "this form has expired or is not from this server; go back, reload and try again")

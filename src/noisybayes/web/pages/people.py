@@ -1,4 +1,4 @@
-"""Who looks, who may come in, and what programs may ask."""
+"""The name of the reviewer, login, and the API page."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def report_style() -> Response:
 @router.post("/reviewer", dependencies=checked)
 def rename_reviewer(request: Request, name: Annotated[str, Form(min_length=1, max_length=60)]) -> Response:
     if account_of(request).name:
-        raise InputError("your name is that of your account and cannot be changed here")
+        raise InputError("your name is the name of your account and cannot be changed here")
     if not name.strip().isprintable() or not name.strip().isascii():
-        raise InputError("a reviewer's name is kept in a cookie: use ASCII letters, digits and punctuation")
+        raise InputError("the name is stored in a cookie, so it can only contain ASCII letters, digits and punctuation")
     response = go("/")
     set_cookie(request, response, REVIEWER, name.strip())
     return response

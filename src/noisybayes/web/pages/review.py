@@ -1,4 +1,4 @@
-"""One suspect at a time."""
+"""The review page: one suspect at a time."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .page import Reviewer, checked, go, render
 from .tables import heat_map
 
 UPCOMING = 8
-KEYS = 9  # labels that have a digit of their own
-MOST_IN_MATRIX = 12  # classes whose names can be read beside the row
+KEYS = 9  # labels with a digit as shortcut
+MOST_IN_MATRIX = 12  # most classes that fit into the matrix next to the row
 
 router = APIRouter(include_in_schema=False)
 
@@ -38,8 +38,8 @@ def review(
     undone: int | None = None,
     second: bool = False,
 ) -> Response:
-    """One row at a time: `row` if named, else the first of the queue after those skipped. second : a second look, which
-    is not told what the first reviewer said"""
+    """One row at a time: `row` if given, else the first in the queue after those skipped. second : a second look, which
+    hides the first verdict"""
     found = desk.overview(table_id)
     if found.fit is None or found.fit.overview is None:
         return go(f"/t/{table_id}")
@@ -80,7 +80,7 @@ def decide(
     skip: Annotated[int, Form()] = 0,
     back: Annotated[str, Form()] = "",
 ) -> Response:
-    """back : the page to go on with, "check" or "agreement"; else the review"""
+    """back : the page to return to, "check" or "agreement"; else the review"""
     answer = Answer(label or None, action or None, note)
     try:
         desk.decide(table_id, position, reviewer, answer, seen)
@@ -116,7 +116,7 @@ def _pairs_to_review(summary: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _to_look_at_again(desk: Desk, table_id: int, summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """Verdicts that the fit contradicts, unless they were changed since."""
+    """Verdicts that the fit contradicts and that have not changed since."""
     verdicts = desk.store.verdicts(table_id)
     return [
         one

@@ -1,4 +1,4 @@
-"""Tables: all of them, one at a glance, and what leaves the desk."""
+"""Tables: the list, the overview of each, and the exports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// Keys that press buttons, and the bar of a running fit. The pages work without this too.
+// Keyboard shortcuts, and the progress bar of a running fit. The pages also work without JavaScript.
 "use strict";
 
 document.addEventListener("keydown", (event) => {
@@ -19,7 +19,7 @@ for (const form of document.querySelectorAll("form[data-confirm]")) {
   });
 }
 
-// a verdict sent twice by an impatient hand would meet itself as a conflict
+// a double click must not send a verdict twice: the second one would be a conflict
 for (const form of document.querySelectorAll("form[method=post]")) {
   form.addEventListener("submit", (event) => {
     if (event.defaultPrevented) return;
@@ -28,10 +28,10 @@ for (const form of document.querySelectorAll("form[method=post]")) {
   });
 }
 
-// (a fragment in the address would do this too, but take the focus from the field)
+// a fragment in the URL would scroll too, but take the focus away from the field
 document.getElementById("last")?.scrollIntoView({ block: "nearest" });
 
-// what is typed finds a label: the first whose name begins so, else that holds it; Enter applies it
+// typing selects a label: the one with this name, else the first that starts with it, else that contains it
 for (const form of document.querySelectorAll("form.search")) {
   const field = form.querySelector("input[list]");
   const labels = [...document.querySelectorAll(`#${field.getAttribute("list")} option`)].map((option) => option.value);
@@ -50,7 +50,7 @@ for (const form of document.querySelectorAll("form.search")) {
   }, true);
 }
 
-// the note belongs to every form that gives a verdict; Enter leaves the field, so that keys work again
+// the note is sent with every verdict; Enter leaves the field so that the shortcuts work again
 const note = document.getElementById("note");
 note?.addEventListener("keydown", (event) => {
   if ((event.key !== "Enter" || event.shiftKey) && event.key !== "Escape") return;
@@ -99,7 +99,7 @@ async function watch(fit) {
     stage.textContent = failed ? "The fit failed." : "";
     const link = document.getElementById("fit-done");
     link.href = location.pathname;
-    link.textContent = failed ? "Reload the page" : "The fit is done: show the updated queue";
+    link.textContent = failed ? "Reload the page" : "The fit is done. Show the updated queue";
     link.hidden = false;
     return;
   }

@@ -1,4 +1,4 @@
-// A chat in the corner of any page of the same site:
+// A chat window in the corner of any page of the same site:
 //   <script src="/bot/static/embed.js" data-bot="shop" data-title="Ask us" defer></script>
 "use strict";
 
@@ -6,44 +6,44 @@
   const script = document.currentScript;
   const base = new URL("..", script.src).pathname.replace(/\/$/, "");
   const bot = script.dataset.bot || "bot";
-  const kept = `noisybayes-${bot}`;
+  const storageKey = `noisybayes-${bot}`;
   // randomUUID is missing on pages without https
   const random = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (each) => each.toString(16).padStart(2, "0")).join("");
-  const person = localStorage.getItem(kept) || `web-${random()}`;
-  localStorage.setItem(kept, person);
+  const person = localStorage.getItem(storageKey) || `web-${random()}`;
+  localStorage.setItem(storageKey, person);
   const address = `${base}/api/bots/${encodeURIComponent(bot)}`;
   let after = 0;
 
-  const made = (name, parent, styles = {}, text = "") => {
+  const add = (name, parent, styles = {}, text = "") => {
     const element = document.createElement(name);
     Object.assign(element.style, styles);
     element.textContent = text;
     parent.append(element);
     return element;
   };
-  const box = made("section", document.body, {
+  const box = add("section", document.body, {
     position: "fixed", right: "1rem", bottom: "1rem", width: "20rem", maxHeight: "70vh", display: "flex",
     flexDirection: "column", background: "#fff", color: "#222", border: "1px solid #888", borderRadius: ".5rem",
     font: "1rem/1.4 system-ui, sans-serif", zIndex: "1000",
   });
   box.id = "noisybayes-chat";
   box.setAttribute("aria-label", script.dataset.title || "Chat");
-  made("strong", box, { padding: ".5rem .75rem" }, script.dataset.title || "Chat");
-  const said = made("div", box, { overflowY: "auto", padding: "0 .75rem", flex: "1" });
-  said.setAttribute("role", "log");
-  const form = made("form", box, { display: "flex", gap: ".5rem", padding: ".5rem" });
-  const field = made("input", form, { flex: "1", minWidth: "0" });
+  add("strong", box, { padding: ".5rem .75rem" }, script.dataset.title || "Chat");
+  const log = add("div", box, { overflowY: "auto", padding: "0 .75rem", flex: "1" });
+  log.setAttribute("role", "log");
+  const form = add("form", box, { display: "flex", gap: ".5rem", padding: ".5rem" });
+  const field = add("input", form, { flex: "1", minWidth: "0" });
   field.setAttribute("aria-label", "Message");
   field.maxLength = 2000;
-  made("button", form, {}, script.dataset.send || "Send");
+  add("button", form, {}, script.dataset.send || "Send");
 
   const show = (text, own) => {
-    const line = made("p", said, { margin: ".4rem 0", textAlign: own ? "right" : "left" }, text);
+    const line = add("p", log, { margin: ".4rem 0", textAlign: own ? "right" : "left" }, text);
     line.className = own ? "own" : "reply";
-    said.scrollTop = said.scrollHeight;
+    log.scrollTop = log.scrollHeight;
   };
 
-  // sent again with the same id until it was taken: nothing is lost or answered twice
+  // resent with the same id until the server accepts it, so that no message is lost or answered twice
   const send = async (body) => {
     for (let pause = 1000; ; pause = Math.min(2 * pause, 30000)) {
       try {
@@ -54,7 +54,7 @@
         });
         if (answer.status < 500 && answer.status !== 429) return await answer.json();
       } catch {
-        // no network for a moment
+        // network error: try again
       }
       await new Promise((done) => setTimeout(done, pause));
     }
@@ -70,7 +70,7 @@
     if (answer.reply || answer.detail) show(answer.reply || answer.detail, false);
   });
 
-  const look = async () => {
+  const poll = async () => {
     try {
       const answer = await fetch(`${address}/replies?person=${encodeURIComponent(person)}&after=${after}`);
       if (answer.ok) {
@@ -80,9 +80,9 @@
         }
       }
     } catch {
-      // later
+      // network error: try again later
     }
-    setTimeout(look, 3000);
+    setTimeout(poll, 3000);
   };
-  look();
+  poll();
 })();

@@ -1,8 +1,8 @@
-"""What the review application keeps: tables, fits, findings, verdicts and chats, in SQLite or PostgreSQL.
+"""Storage of the review desk: tables, fits, findings, verdicts and chats, in SQLite or PostgreSQL.
 
-`Store.open(url)` makes a store or brings an older one up to date. A store may be used by many threads and by several
-processes. Texts are kept as they are, but for zero characters and halves of characters, which no database holds alike:
-they become U+FFFD.
+`Store.open(url)` creates a store or upgrades an older one. Many threads and several processes may use it. Texts are
+stored unchanged, except that null characters and unpaired surrogates, which not every database accepts, become
+U+FFFD.
 """
 
 from .accounts import ROLES, SESSION_LASTS, Account

@@ -1,4 +1,4 @@
-"""Who may come in: accounts with roles, their sessions, and how long a client that guesses must wait."""
+"""Accounts with roles, their sessions, and the wait after wrong tokens."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from .errors import Conflict, NotFound, StoreError
 from .part import Part, check_name
 from .schema import account, failed_login, session
 
-#: Each may do what those before it may.
+#: Each role includes those before it.
 ROLES = ("viewer", "reviewer", "salesperson", "admin")
 SESSION_LASTS = timedelta(days=7)
-# so many wrong tokens cost nothing; each one after them doubles the wait
+# wrong tokens without a wait; each further one doubles it
 _FREE_FAILURES = 5
 _LONGEST_WAIT = timedelta(minutes=15)
 _FORGOTTEN_AFTER = timedelta(hours=1)
 
 
 class Account(NamedTuple):
-    name: str  # empty: the server's own token, whose holder may use any name
+    name: str  # empty for the server token, whose users may use any name
     role: str
 
 
 class Accounts(Part):
     def add_account(self, name: str, role: str) -> str:
-        """The token of the new account, which is shown once and not kept."""
+        """Add an account. Returns its token, which is shown once and not stored."""
         check_name("account", name)
         if role not in ROLES:
-            raise StoreError(f"there is no role {role!r}; it must be one of {', '.join(ROLES)}")
+            raise StoreError(f"there is no role {role!r}; the roles are {', '.join(ROLES)}")
         token = secrets.token_urlsafe(32)
         try:
             with self._database.write() as connection:
@@ -41,7 +41,7 @@ class Accounts(Part):
                 created = self._database.moment(connection)
                 connection.execute(insert(account).values(values | {"created": created}))
         except IntegrityError:
-            raise Conflict(f"there is an account {name!r} already; remove it first, or choose another name") from None
+            raise Conflict(f"the account {name!r} already exists; remove it first, or choose another name") from None
         return token
 
     def accounts(self) -> list[Account]:
@@ -50,7 +50,7 @@ class Accounts(Part):
             return [Account(row.name, row.role) for row in rows]
 
     def remove_account(self, name: str) -> None:
-        """Its sessions end at once; its verdicts stay."""
+        """Remove an account. Its sessions end at once; its verdicts stay."""
         with self._database.write() as connection:
             if not connection.execute(delete(account).where(account.c.name == name)).rowcount:
                 raise NotFound(f"there is no account {name!r}")
@@ -62,7 +62,7 @@ class Accounts(Part):
         return None if row is None else Account(row.name, row.role)
 
     def start_session(self, name: str, proof: str) -> str:
-        """What the browser keeps; the store keeps its hash. Sessions that are over are forgotten."""
+        """The session key for the browser; only its hash is stored. Expired sessions are deleted."""
         key = secrets.token_urlsafe(32)
         with self._database.write() as connection:
             now = self._database.moment(connection)
@@ -72,7 +72,7 @@ class Accounts(Part):
         return key
 
     def session(self, key: str, proof: str) -> Account | None:
-        """Who it is of; None if it is over, was ended, or the account or the server's token is another one by now."""
+        """The account of a session; None if it has expired or ended, or the account or the server token has changed."""
         chosen = (
             select(session, account.c.role)
             .outerjoin(account, account.c.name == session.c.account)
@@ -91,7 +91,7 @@ class Accounts(Part):
             connection.execute(delete(session).where(session.c.id_hash == _hash(key)))
 
     def wait_for_login(self, client: str) -> float:
-        """Seconds that this client must wait before it may try again."""
+        """Seconds until this client may try again."""
         with self._database.read() as connection:
             row = connection.execute(select(failed_login).where(failed_login.c.client == client)).one_or_none()
             if row is None or row.n_failed < _FREE_FAILURES:
@@ -115,5 +115,5 @@ class Accounts(Part):
 
 
 def _hash(token: str) -> str:
-    """Tokens are long and random: no slow hash is needed to keep them from being guessed."""
+    """Tokens are long and random, so a fast hash is safe."""
     return hashlib.sha256(token.encode()).hexdigest()

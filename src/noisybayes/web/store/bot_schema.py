@@ -1,4 +1,4 @@
-"""The tables of bots at work: conversations, leads, handovers, what is to be sent, and labels to learn from."""
+"""Database tables of the bots: conversations, leads, handovers, outgoing events, and labels of turns."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ def _of_dialog() -> ForeignKey:
     return ForeignKey("dialog.id", ondelete="CASCADE")
 
 
-# who talks with which bot; `person` is the name that a channel gives, or the dialog itself
+# who talks to which bot; `person` is the channel's name for them, or the id of the dialog
 conversation = Table(
     "conversation",
     metadata,
     Column("dialog_id", Words, _of_dialog(), primary_key=True),
     Column("bot", Words, nullable=False),
     Column("person", Words, nullable=False),
-    Column("paused", Boolean, nullable=False),  # a person talks, and the bot is silent
+    Column("paused", Boolean, nullable=False),  # a person has taken over, and the bot is silent
 )
 Index("one_conversation", conversation.c.bot, conversation.c.person, unique=True)
 
@@ -82,7 +82,7 @@ person_reply = Table(
     sqlite_autoincrement=True,
 )
 
-# what a message wanted, as people said; the last one counts
+# categories of messages given by people; the last one counts
 turn_label = Table(
     "turn_label",
     metadata,
@@ -93,7 +93,7 @@ turn_label = Table(
     Column("created", Moment, nullable=False),
 )
 
-# events for the webhook: kept until they were taken
+# events for the webhook, kept until it accepts them
 outgoing = Table(
     "outgoing",
     metadata,
@@ -109,5 +109,5 @@ outgoing = Table(
     sqlite_autoincrement=True,
 )
 Index("outgoing_waiting", outgoing.c.delivered, outgoing.c.id)
-Index("outgoing_due", outgoing.c.delivered, outgoing.c.due)  # few of many wait for their time
+Index("outgoing_due", outgoing.c.delivered, outgoing.c.due)  # few of many events wait for a retry
 Index("outgoing_dialog", outgoing.c.dialog_id)

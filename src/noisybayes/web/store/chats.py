@@ -23,7 +23,7 @@ class Chats(Part):
             with self._database.write(durable=False) as connection:
                 connection.execute(insert(dialog).values(values))
         except IntegrityError:
-            raise Conflict(f"there is a dialog {dialog_id!r} already; choose another name") from None
+            raise Conflict(f"the dialog {dialog_id!r} already exists; choose another name") from None
 
     def dialog(self, dialog_id: str) -> DialogInfo:
         turns = select(turn).where(turn.c.dialog_id == dialog_id).order_by(turn.c.ordinal)
@@ -49,9 +49,9 @@ class Chats(Part):
         consequences: Consequences | None = None,
         begins: Conversation | None = None,
     ) -> ChatTurn:
-        """The next turn after the `seen` ones, and the state after it; Conflict if there are others by now.
+        """Add the turn after the `seen` ones, and the new state; Conflict if other turns were added in the meantime.
 
-        `begins`: the dialog begins with this turn, as this conversation; Conflict if the person has one by now.
+        `begins`: the conversation that starts with this turn; Conflict if the person already has one.
         """
         added = ChatTurn(
             seen + 1, clean_text(message), clean_text(category), clean_text(title), float(confidence), bool(handover),
@@ -73,7 +73,7 @@ class Chats(Part):
         return added
 
     def chat_counts(self) -> tuple[int, int]:
-        """Dialogs and turns."""
+        """Numbers of dialogs and turns."""
         with self._database.read() as connection:
             row = connection.execute(select(func.count(), func.coalesce(func.sum(dialog.c.n_turns), 0))).one()
         return int(row[0]), int(row[1])
@@ -85,7 +85,7 @@ class Chats(Part):
             return [_info(row) for row in connection.execute(newest)]
 
 
-# made once: to build a statement takes longer than to run it
+# built once: building a statement takes longer than running it
 _DIALOG, _TURN = insert(dialog), insert(turn)
 _NEXT = (
     update(dialog)
@@ -95,13 +95,13 @@ _NEXT = (
 
 
 def _go_on(connection: Connection, dialog_id: str, seen: int, state: dict[str, Any]) -> None:
-    """The count makes sure of the order: of two at once, the second finds a row that it does not match any more."""
+    """The count enforces the order: of two concurrent updates, the second no longer matches the row."""
     if connection.execute(_NEXT, {"of_dialog": dialog_id, "seen": seen, "after": state}).rowcount:
         return
     there = connection.execute(select(dialog.c.n_turns).where(dialog.c.id == dialog_id)).scalar_one_or_none()
     if there is None:
         raise _no_dialog(dialog_id)
-    raise Conflict(f"the dialog {dialog_id!r} has {there} turns by now, not {seen}; read it again")
+    raise Conflict(f"the dialog {dialog_id!r} now has {there} turns, not {seen}; read it again")
 
 
 def _no_dialog(dialog_id: str) -> NotFound:

@@ -1,4 +1,4 @@
-"""Conversations with bots: who talks, what was received, and all that one message brings about, in one transaction."""
+"""Conversations with bots: a message, its turn and all its effects are stored in one transaction."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class Conversation(NamedTuple):
 
 
 class Incoming(NamedTuple):
-    """Where a message belongs; nothing of it for the first message of a person."""
+    """Where a message belongs; all None for the first message of a person."""
 
-    answered: tuple[str, int] | None = None  # dialog and turn, if the message came before
+    answered: tuple[str, int] | None = None  # dialog and turn, if the message was received before
     conversation: Conversation | None = None
     dialog: DialogInfo | None = None  # without its turns
 
 
 class Lead(NamedTuple):
-    """Contact details that a message left; `contact` is encrypted."""
+    """Contact details in a message; `contact` is encrypted."""
 
     contact: str
     masked: str
@@ -44,7 +44,7 @@ class Event(NamedTuple):
 
 
 class Consequences(NamedTuple):
-    """What a message brings about besides its turn."""
+    """The effects of a message besides its turn."""
 
     bot: str
     message_id: str | None = None
@@ -57,13 +57,13 @@ class Consequences(NamedTuple):
 
 class Conversations(Part):
     def conversation(self, dialog_id: str, bot: str) -> Conversation:
-        """Of a dialog; one that nobody has spoken of yet belongs to `bot`."""
+        """The conversation of a dialog; a new dialog belongs to `bot`."""
         with self._database.read() as connection:
             row = connection.execute(select(conversation).where(conversation.c.dialog_id == dialog_id)).one_or_none()
         return Conversation(dialog_id, bot, dialog_id, False) if row is None else Conversation(*row)
 
     def incoming(self, bot: str, message_id: str, person: str) -> Incoming:
-        """What is known when a message comes."""
+        """What is known when a message arrives."""
         with self._database.read() as connection:
             before = connection.execute(_BEFORE, {"of_bot": bot, "of_message": message_id}).one_or_none()
             if before is not None:
@@ -79,13 +79,13 @@ class Conversations(Part):
             set_paused(connection, dialog_id, bot, paused)
 
     def person_replies(self, dialog_id: str) -> list[dict[str, Any]]:
-        """What people answered, oldest first."""
+        """Replies by people, oldest first."""
         chosen = select(person_reply).where(person_reply.c.dialog_id == dialog_id).order_by(person_reply.c.id)
         with self._database.read() as connection:
             return [dict(row._mapping) for row in connection.execute(chosen)]
 
     def replies_to(self, bot: str, person: str, after: int) -> list[dict[str, Any]]:
-        """What people answered to a person, after the reply with that id."""
+        """Replies by people to a customer, after the reply with this id."""
         chosen = (
             select(person_reply)
             .join(conversation, conversation.c.dialog_id == person_reply.c.dialog_id)
@@ -96,7 +96,7 @@ class Conversations(Part):
             return [dict(row._mapping) for row in connection.execute(chosen)]
 
 
-# made once: to build a statement takes longer than to run it
+# built once: building a statement takes longer than running it
 _RECEIVED, _LEAD, _OUTGOING = insert(received), insert(lead), insert(outgoing)
 _BEFORE = select(received.c.dialog_id, received.c.ordinal).where(
     received.c.bot == bindparam("of_bot"), received.c.message_id == bindparam("of_message")
@@ -130,7 +130,7 @@ def set_paused(connection: Connection, dialog_id: str, bot: str, paused: bool) -
 
 
 def write_consequences(connection: Connection, dialog_id: str, ordinal: int, found: Consequences) -> None:
-    """Within the transaction of the turn: after a crash there is all of it or nothing."""
+    """Called within the transaction of the turn, so that a crash leaves all of it or nothing."""
     place = {"bot": found.bot, "dialog_id": dialog_id}
     if found.message_id is not None:
         connection.execute(_RECEIVED, {**place, "message_id": found.message_id, "ordinal": ordinal})
@@ -139,7 +139,7 @@ def write_consequences(connection: Connection, dialog_id: str, ordinal: int, fou
         connection.execute(_LEAD, values)
     if found.reason:
         _hand_over(connection, place, ordinal, found)
-    if found.reason == "policy":  # who is angry or in danger must not be asked by a bot which car they like
+    if found.reason == "policy":  # a bot must not ask somebody who is angry or in danger which car they like
         set_paused(connection, dialog_id, found.bot, True)
     events = [
         {
@@ -153,7 +153,7 @@ def write_consequences(connection: Connection, dialog_id: str, ordinal: int, fou
 
 
 def _hand_over(connection: Connection, place: dict[str, Any], ordinal: int, found: Consequences) -> None:
-    """A dialog waits once, however much the customer writes."""
+    """A dialog is in the queue once, however much the customer writes."""
     moment = now()
     more = {"of_dialog": place["dialog_id"], "last": ordinal, "newest": found.draft, "moment": moment}
     if not connection.execute(_WAITS_ON, more).rowcount:

@@ -1,4 +1,4 @@
-"""Connections and transactions, where SQLite and PostgreSQL differ."""
+"""Connections and transactions, in which SQLite and PostgreSQL differ."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from ..._extras import require
 from .errors import NotFound, StoreError, Unavailable
 from .kinds import dumps, now
 
-_PATIENCE = 10.0  # seconds that one writer waits for another
-_SHORT = 0.3  # the same, where the write can be left out
-_CONNECTIONS = 40  # as many as a server of web pages has threads
-#: Where the number of the schema stands.
+_PATIENCE = 10.0  # seconds that a writer waits for another
+_SHORT = 0.3  # the same, if the write is optional
+_CONNECTIONS = 40  # as many as the web server has threads
+#: Holds the version of the schema.
 VERSION_TABLE = "store_version"
-_OUT_OF_RANGE = "22003"  # what PostgreSQL says where sqlite3 raises OverflowError
-_WAL_KEPT = 64 * 2**20  # bytes of the log that stay on the disk after a large write
+_OUT_OF_RANGE = "22003"  # PostgreSQL's code for what is an OverflowError in sqlite3
+_WAL_KEPT = 64 * 2**20  # bytes of the write-ahead log that stay on disk after a large write
 
 
 class Database:
@@ -40,11 +40,11 @@ class Database:
         self._engine = _sqlite(self.url) if self.is_sqlite else _postgresql(self.url)
         if self.is_sqlite:
             self._reader = self._engine
-        else:  # all statements of a page see the same moment, as they do in SQLite
+        else:  # all statements of a page see the same snapshot, as in SQLite
             self._reader = self._engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
         self._durable = self._engine.execution_options(sqlite_write="FULL")
         self._quick = self._engine.execution_options(sqlite_write="NORMAL")
-        # SQLite has one writer at a time, and others find out by asking again and again: within a process they queue
+        # SQLite allows one writer at a time and makes others poll; within a process they queue instead
         self._turn = Lock()
         self._file: tuple[int, int] | None = None
 
@@ -56,10 +56,10 @@ class Database:
 
     @contextmanager
     def write(self, *, durable: bool = True, patient: bool = True) -> Iterator[Connection]:
-        """A transaction that is committed at the end. It outlives a crash of the program, and if `durable` a power cut.
+        """A transaction, committed at the end. It survives a crash of the program and, if `durable`, a power failure.
 
-        (SQLite then waits for the disk; PostgreSQL always does.) Who is not `patient` does not wait for other writers:
-        Unavailable.
+        (SQLite then waits for the disk; PostgreSQL always does.) Unless `patient`, it does not wait long for other
+        writers but raises Unavailable.
         """
         engine = self._durable if durable else self._quick
         if not patient:
@@ -72,21 +72,21 @@ class Database:
         self._check_file()
 
     def moment(self, connection: Connection) -> datetime:
-        """The time now by the clock of the store, which all servers share."""
+        """The current time by the clock of the store, which all servers share."""
         if self.is_sqlite:
             return now()
         found: datetime = connection.exec_driver_sql("SELECT clock_timestamp()").scalar_one()
         return found.astimezone(UTC)
 
     def one_at_a_time(self, connection: Connection, what: str) -> None:
-        """Within a transaction that writes: until it ends, others that name the same wait here."""
-        if not self.is_sqlite:  # which has one writer anyway
+        """Lock `what` until the end of the transaction; others that lock the same wait here."""
+        if not self.is_sqlite:  # SQLite has one writer anyway
             connection.execute(text("SELECT pg_advisory_xact_lock(hashtext(:what))"), {"what": what})
 
     def probe(self) -> None:
-        """Unavailable unless the store can be written to now."""
+        """Raise Unavailable unless the store can be written to now."""
         with self.write(durable=False, patient=False) as connection:
-            # what is not changed is written all the same, so that a full disk shows
+            # writes even though nothing changes, so that a full disk is noticed
             connection.exec_driver_sql(f"UPDATE {VERSION_TABLE} SET version_num = version_num")
             if not self.is_sqlite:
                 connection.rollback()
@@ -108,14 +108,14 @@ class Database:
         return Unavailable(f"the store {self.name} is busy; try again later")
 
     def _check_file(self) -> None:
-        """A file of SQLite that was removed or replaced would go on taking rows that nobody finds again."""
+        """An SQLite file that was deleted or replaced would still accept rows, and they would be lost."""
         if not self.is_sqlite:
             return
         try:
             status = os.stat(str(self.url.database))
             found = (status.st_dev, status.st_ino)
         except FileNotFoundError:
-            if self._file is None:  # the first connection makes it
+            if self._file is None:  # created by the first connection
                 return
             found = None
         except OSError as error:
@@ -135,20 +135,20 @@ class Database:
     def _explained(self) -> Iterator[None]:
         try:
             yield
-        except IntegrityError:  # means something to who asked
+        except IntegrityError:  # the caller handles it
             raise
         except (DatabaseError, OverflowError) as error:
             if isinstance(error, OverflowError) or getattr(error.orig, "sqlstate", None) == _OUT_OF_RANGE:
-                raise NotFound("there is nothing with a number as large as that") from error
-            raise Unavailable(f"the store {self.name} does not work: {_said(error.orig)}") from error
-        except sqlite3.Error as error:  # when a transaction begins
-            raise Unavailable(f"the store {self.name} does not work: {_said(error)}") from error
+                raise NotFound("no item has a number as large as this") from error
+            raise Unavailable(f"the store {self.name} is not working: {_said(error.orig)}") from error
+        except sqlite3.Error as error:  # at the start of a transaction
+            raise Unavailable(f"the store {self.name} is not working: {_said(error)}") from error
         except PoolTimeout as error:
             raise self._too_busy() from error
 
 
 def _known(text: str) -> URL:
-    """The URL with the driver that is used; only the two databases that are tested."""
+    """The URL with its driver; only the two databases that are tested."""
     examples = "sqlite:///reviews.db or postgresql://user:password@host/database"
     try:
         url = make_url(text)
@@ -158,7 +158,7 @@ def _known(text: str) -> URL:
     if backend in ("postgresql", "postgres"):
         return url.set(drivername="postgresql+psycopg")
     if backend != "sqlite":
-        raise StoreError(f"a store cannot be kept in {backend!r}; give a URL like {examples}")
+        raise StoreError(f"{backend!r} is not supported as a store; give a URL like {examples}")
     if url.database in (None, "", ":memory:"):
         raise StoreError(f"{text!r} names no file; give a URL like sqlite:///reviews.db")
     return url.set(drivername="sqlite")
@@ -196,7 +196,7 @@ def _prepare(connection: sqlite3.Connection, _record: Any) -> None:
 
 
 def _log_ahead(connection: sqlite3.Connection) -> None:
-    """Readers and the writer do not wait for each other. The file remembers it; two who set it at once may collide."""
+    """With WAL, readers and the writer do not block each other. The setting persists; two processes may collide."""
     end = time.monotonic() + _PATIENCE
     while True:
         try:
@@ -209,10 +209,10 @@ def _log_ahead(connection: sqlite3.Connection) -> None:
 
 
 def _begin(connection: Connection) -> None:
-    # a transaction that reads first and writes later could not be repeated for it: writers take their turn at once
+    # SQLite would not retry for a transaction that reads first and writes later, so writers lock at the start
     options = connection.get_execution_options()
     synchronous = options.get("sqlite_write")
-    raw = connection.connection.dbapi_connection  # by itself: what SQLAlchemy does around a statement takes longer
+    raw = connection.connection.dbapi_connection  # bypasses SQLAlchemy, whose overhead is larger than the statement
     assert isinstance(raw, sqlite3.Connection)
     if synchronous is None:
         raw.execute("BEGIN")

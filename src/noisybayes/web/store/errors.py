@@ -1,4 +1,4 @@
-"""What can go wrong with a store. Each is one sentence that says what was wrong and what to do next."""
+"""Errors of a store. Each message says what went wrong and what to do next."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from .values import Verdict
 
 
 class StoreError(Exception):
-    """The store cannot be opened, or does not do what was asked."""
+    """The store cannot be opened or cannot do what was asked."""
 
 
 class Unavailable(StoreError):
-    """The database is locked, full, gone or not to be reached; nothing was written. Later it may work again."""
+    """The database is locked, full, missing or unreachable; nothing was written. It may work again later."""
 
 
 class NotFound(StoreError):
@@ -18,11 +18,11 @@ class NotFound(StoreError):
 
 
 class Busy(StoreError):
-    """The table has a fit that is not finished."""
+    """The table has an unfinished fit."""
 
 
 class Conflict(StoreError):
-    """Somebody else was faster; nothing was written. `current` is the verdict in force now, if it is about one."""
+    """Somebody else acted first; nothing was written. `current` is the current verdict, if it is about one."""
 
     def __init__(self, message: str, current: Verdict | None = None) -> None:
         super().__init__(message)

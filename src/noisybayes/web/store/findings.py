@@ -32,7 +32,7 @@ class Findings(Part):
         limit: int = 20,
         offset: int = 0,
     ) -> list[Finding]:
-        """Rows without a verdict, most suspicious first, but for those that another reviewer is looking at."""
+        """Rows without a verdict, most suspicious first, except those that another reviewer is looking at."""
         wanted = _wanted(table_id, given, suggested, suspects_only)
         with self._database.read() as connection:
             others = _claimed_by_others(reviewer, self._database.moment(connection))
@@ -43,7 +43,7 @@ class Findings(Part):
     def queue_length(
         self, table_id: int, *, given: str | None = None, suggested: str | None = None, suspects_only: bool = True
     ) -> int:
-        """How many rows have no verdict yet."""
+        """The number of rows without a verdict."""
         wanted = _wanted(table_id, given, suggested, suspects_only)
         with self._database.read() as connection:
             return count(connection, *wanted, ~has_verdict())
@@ -53,15 +53,15 @@ class Findings(Part):
             return need_finding(connection, table_id, position)
 
     def findings(self, table_id: int) -> list[Finding]:
-        """All of the latest fit, most suspicious first."""
+        """All findings of the latest fit, most suspicious first."""
         chosen = select(finding).where(finding.c.table_id == table_id).order_by(finding.c.place)
         with self._database.read() as connection:
             return [_finding(row) for row in connection.execute(chosen)]
 
     def claim(self, table_id: int, position: int, reviewer: str) -> None:
-        """This reviewer looks at this row now, and at no other one of the table.
+        """Record that this reviewer is looking at this row, and at no other row of the table.
 
-        A store that is busy or takes no writes now is left alone: a row that two people see does no harm.
+        Skipped if the store is busy or cannot be written to: two people seeing the same row does no harm.
         """
         check_name("reviewer", reviewer)
         insert = sqlite.insert if self._database.is_sqlite else postgresql.insert
@@ -79,12 +79,12 @@ def need_finding(connection: Connection, table_id: int, position: int) -> Findin
     row = connection.execute(select(finding).where(here)).one_or_none()
     if row is None:
         need_table(connection, table_id)
-        raise NotFound(f"the latest fit of the table {table_id} says nothing about its row {position + 1}")
+        raise NotFound(f"row {position + 1} is not among the findings of the latest fit of table {table_id}")
     return _finding(row)
 
 
 def has_verdict() -> ColumnElement[bool]:
-    """Of a finding: a verdict on its row is in force."""
+    """Condition that the row of a finding has a verdict."""
     return exists().where(
         verdict.c.table_id == finding.c.table_id, verdict.c.position == finding.c.position, verdict.c.undone.is_(None)
     )
@@ -111,7 +111,7 @@ def _claimed_by_others(reviewer: str, now: datetime) -> ColumnElement[bool]:
         claim.c.position == finding.c.position,
         claim.c.reviewer != reviewer,
         claim.c.claimed > now - CLAIM_LASTS,
-        claim.c.claimed <= now + _SKEW,  # a clock that was set back must not hide a row for long
+        claim.c.claimed <= now + _SKEW,  # a clock that is set back must not hide a row for long
     )
 
 

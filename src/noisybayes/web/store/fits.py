@@ -1,4 +1,4 @@
-"""Fits, and the findings that the latest one brought."""
+"""Fits, and the findings of the latest one."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from .tables import need_table
 from .values import Finding, FitInfo
 
 _ROWS_AT_ONCE = 5_000
-#: A server that does not renew it for so long has stopped, and others take its fits over.
+#: A server that has not renewed its lease for this long is taken to have stopped; others take over its fits.
 LEASE_LASTS = timedelta(seconds=30)
-# A fit runs in a process with bounded memory, so that its server rarely dies of it; it may, where other programs leave
-# too little, and servers must not do that for ever.
+# A fit has a memory limit, but may still bring down its server if other programs leave too little memory. That must not
+# repeat forever.
 MOST_ATTEMPTS = 10
-_TOO_OFTEN = f"the server was stopped {MOST_ATTEMPTS} times during this fit; it may need more memory than there is"
+_TOO_OFTEN = f"the server stopped {MOST_ATTEMPTS} times during this fit; it may need more memory than is available"
 _RUNNING, _DONE, _FAILED = "running", "done", "failed"
 
 
 class Fits(Part):
     def start_fit(self, table_id: int, owner: str = "") -> int:
-        """The number of the new fit; Busy while another one of the table is not finished.
+        """Start a fit and return its number; Busy while another fit of the table is running.
 
-        The `owner` works on it, and renews its lease for as long as it does.
+        The `owner` runs it and renews the lease until it has finished.
         """
         values = {
             "table_id": table_id, "state": _RUNNING, "stage": "", "share": 0.0, "message": "", "started": now(),
@@ -44,8 +44,8 @@ class Fits(Part):
                 number: int = connection.execute(insert(fit).values(values).returning(fit.c.id)).scalar_one()
         except IntegrityError:
             with self._database.read() as connection:
-                need_table(connection, table_id)  # it may have been removed in between
-            raise Busy(f"the table {table_id} is being fitted already; wait until that is done") from None
+                need_table(connection, table_id)  # it may have been removed in the meantime
+            raise Busy(f"table {table_id} is already being fitted; wait until the fit is done") from None
         return number
 
     def report_progress(self, fit_id: int, stage: str, share: float, owner: str = "") -> None:
@@ -53,9 +53,9 @@ class Fits(Part):
             _change_running(connection, fit_id, owner, stage=stage, share=share)
 
     def finish_fit(self, fit_id: int, overview: dict[str, Any], findings: Iterable[Finding], owner: str = "") -> None:
-        """All at once: the findings take the place of those of an earlier fit. Verdicts stay.
+        """Replace the findings of the earlier fit in one transaction. Verdicts stay.
 
-        Conflict if another owner has taken the fit over.
+        Conflict if another owner has taken over the fit.
         """
         rows = [_row(place, one) for place, one in enumerate(_ranked(findings))]
         with self._database.write() as connection:
@@ -67,7 +67,7 @@ class Fits(Part):
                 connection.execute(insert(finding), [row | {"table_id": table_id} for row in some])
 
     def fail_fit(self, fit_id: int, message: str, owner: str = "") -> None:
-        """Nothing happens if the fit is not running any more, or another owner works on it."""
+        """Does nothing if the fit is no longer running or belongs to another owner."""
         with self._database.write() as connection:
             connection.execute(_fail(message).where(fit.c.id == fit_id, fit.c.owner == owner))
 
@@ -81,32 +81,32 @@ class Fits(Part):
         return self._fit(select(fit).where(fit.c.table_id == table_id, fit.c.state == _RUNNING))
 
     def latest_fit(self, table_id: int) -> FitInfo | None:
-        """The last one that is done: the one the findings are of."""
+        """The last finished fit, to which the findings belong."""
         done = select(fit).where(fit.c.table_id == table_id, fit.c.state == _DONE)
         return self._fit(done.order_by(fit.c.id.desc()).limit(1))
 
     def last_fit(self, table_id: int) -> FitInfo | None:
-        """The one begun last, whatever became of it."""
+        """The fit started last, in any state."""
         return self._fit(select(fit).where(fit.c.table_id == table_id).order_by(fit.c.id.desc()).limit(1))
 
     def renew_leases(self, owner: str) -> int:
-        """This owner is alive and works on its fits. How many there are."""
+        """Renew the leases of this owner and return how many there are."""
         own = update(fit).where(fit.c.state == _RUNNING, fit.c.owner == owner)
         with self._database.write(durable=False) as connection:
             lease = self._database.moment(connection) + LEASE_LASTS
             return connection.execute(own.values(lease=lease)).rowcount
 
     def release_fits(self, owner: str) -> None:
-        """This owner stops: others need not wait for its leases to end."""
+        """Release the leases of an owner that stops, so that others can take over at once."""
         with self._database.write() as connection:
             own = update(fit).where(fit.c.state == _RUNNING, fit.c.owner == owner)
             connection.execute(own.values(lease=self._database.moment(connection) - LEASE_LASTS))
 
     def take_over_fits(self, owner: str) -> list[tuple[int, int]]:
-        """Fits whose lease is over belong to this owner now: (fit, table). One that was tried too often has failed."""
+        """Take over fits whose lease has expired: (fit, table). Fits with too many attempts are marked as failed."""
         with self._database.write() as connection:
             now = self._database.moment(connection)
-            # a lease that ends later than any can was given by a clock that has been set back since
+            # a lease that ends impossibly late was set by a clock that has since been set back
             over = (fit.c.lease.is_(None)) | (fit.c.lease < now) | (fit.c.lease > now + 2 * LEASE_LASTS)
             left = [fit.c.state == _RUNNING, over]
             connection.execute(_fail(_TOO_OFTEN).where(*left, fit.c.attempts >= MOST_ATTEMPTS))
@@ -128,8 +128,8 @@ def _change_running(connection: Connection, fit_id: int, owner: str, **values: A
     if state is None:
         raise _no_fit(fit_id)
     if state == _RUNNING:
-        raise Conflict(f"the fit {fit_id} was taken over by another server")
-    raise Conflict(f"the fit {fit_id} is not running any more (it is {state}); start a new one")
+        raise Conflict(f"fit {fit_id} was taken over by another server")
+    raise Conflict(f"fit {fit_id} is no longer running (it is {state}); start a new one")
 
 
 def _fail(message: str) -> Any:
@@ -149,7 +149,7 @@ def _ranked(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _row(place: int, one: Finding) -> dict[str, Any]:
-    # numbers of NumPy are none to a database
+    # databases do not accept NumPy numbers
     return {
         "position": int(one.position),
         "place": place,

@@ -1,4 +1,4 @@
-"""Column types that hold the same in every database."""
+"""Column types that behave the same in every database."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sqlalchemy import DateTime, Text
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
 
-# PostgreSQL takes no zero character, and half a surrogate pair cannot be encoded at all
+# PostgreSQL accepts no null characters, and unpaired surrogates cannot be encoded
 _NO_TEXT = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -21,19 +21,19 @@ def clean_text(text: str) -> str:
 
 
 class Dumped(str):
-    """JSON that `dumps` wrote before a transaction, so that nobody has to wait for the long work."""
+    """JSON serialised by `dumps` before the transaction, so that other writers do not wait for it."""
 
 
 def dumps(value: Any) -> str:
-    """JSON that every database takes: texts are cleaned, and numbers that JSON does not know become null."""
+    """JSON that every database accepts: texts are cleaned, and NaN and infinity become null."""
     if isinstance(value, Dumped):
         return str(value)
     try:
         text = _ENCODER.encode(value)
         text.encode()
-        if _ZERO not in text:  # most values are clean: to look at the whole text is faster than to walk through them
+        if _ZERO not in text:  # most values are clean, and searching the whole text is faster than walking through them
             return text
-    except ValueError:  # a number or an unpaired surrogate
+    except ValueError:  # NaN, infinity or an unpaired surrogate
         pass
     return _ENCODER.encode(_clean(value))
 
@@ -65,7 +65,7 @@ class Words(TypeDecorator[str]):
 
 
 class Moment(TypeDecorator[datetime]):
-    """A time with its zone; SQLite, which knows none, holds UTC."""
+    """A time with its zone; SQLite, which has no zones, stores UTC."""
 
     impl = DateTime(timezone=True)
     cache_ok = True

@@ -1,4 +1,4 @@
-"""Leads, the handover queue, and labels of turns to learn from."""
+"""Leads, the handover queue, and labels of turns for training."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Leads(Part):
             return [LeadInfo(*row) for row in connection.execute(chosen)]
 
     def remove_lead(self, lead_id: int) -> None:
-        """Somebody asked to be forgotten: what the webhook was or would be told of it goes too."""
+        """Delete a lead (somebody asked to be forgotten) and all webhook events with its contact details."""
         with self._database.write() as connection:
             chosen = select(lead.c.dialog_id, lead.c.contact).where(lead.c.id == lead_id)
             row = connection.execute(chosen).one_or_none()
@@ -74,7 +74,7 @@ class Leads(Part):
             forget_contact(connection, row.dialog_id, row.contact)
 
     def handovers(self, order: Order = "newest", limit: int = 100, bot: str | None = None) -> list[HandoverInfo]:
-        """The open ones; the hottest have left contact details, or wrote most since they wait."""
+        """Open handovers; the hottest are those with contact details, then those with the most waiting messages."""
         hot = [_has_lead().desc(), handover.c.n_messages.desc()] if order == "hottest" else []
         chosen = select(handover, _has_lead()).where(handover.c.open)
         if bot is not None:
@@ -88,7 +88,7 @@ class Leads(Part):
             chosen = select(handover, _has_lead()).where(handover.c.id == handover_id)
             row = connection.execute(chosen).one_or_none()
         if row is None:
-            raise NotFound(f"there is no handover {handover_id}; look at the queue again")
+            raise NotFound(f"there is no handover {handover_id}; reload the queue")
         return _handover(row)
 
     def open_handovers(self) -> int:
@@ -100,12 +100,12 @@ class Leads(Part):
     def close_handover(
         self, handover_id: int, *, seen: int, reviewer: str, reply: str, label: str | None, paused: bool
     ) -> None:
-        """A person's answer ("" for none). Conflict if somebody else was faster, or the customer wrote more."""
+        """Store a person's answer ("" for none). Conflict if somebody else was first or there is a new message."""
         found = self.handover(handover_id)
         still = (handover.c.id == handover_id) & handover.c.open & (handover.c.ordinal == seen)
         with self._database.write() as connection:
             if not connection.execute(update(handover).where(still).values(open=False, changed=now())).rowcount:
-                raise Conflict("this dialog was answered by somebody else, or has a new message; read it again")
+                raise Conflict("somebody else has answered this dialog, or it has a new message; read it again")
             if reply:
                 values = {"dialog_id": found.dialog_id, "ordinal": seen, "reviewer": reviewer, "reply": reply}
                 connection.execute(insert(person_reply).values(**values, created=now()))
@@ -118,10 +118,10 @@ class Leads(Part):
                 _set_label(connection, found.dialog_id, seen, reviewer, label)
             set_paused(connection, found.dialog_id, found.bot, paused)
 
-    # labels to learn from
+    # labels for training
 
     def unlabeled(self, below: float, limit: int = 20) -> list[Unlabeled]:
-        """Turns that were handed over or less sure than `below`, and have no label; least sure first."""
+        """Unlabeled turns that were handed over or have a confidence less than `below`; least confident first."""
         chosen = (
             select(
                 turn.c.dialog_id, turn.c.ordinal, turn.c.message, turn.c.category, turn.c.confidence, turn.c.handover
@@ -140,11 +140,11 @@ class Leads(Part):
         with self._database.write() as connection:
             there = select(turn.c.ordinal).where((turn.c.dialog_id == dialog_id) & (turn.c.ordinal == ordinal))
             if connection.execute(there).one_or_none() is None:
-                raise NotFound(f"the dialog {dialog_id!r} has no turn {ordinal}; look at the queue again")
+                raise NotFound(f"the dialog {dialog_id!r} has no turn {ordinal}; reload the queue")
             _set_label(connection, dialog_id, ordinal, reviewer, label)
 
     def labeled_dialogs(self, bot: str) -> list[tuple[str, int, str, str | None]]:
-        """Dialog, turn, message and label (if any) of every dialog of a bot in which a turn has one."""
+        """Dialog, turn, message and label (if any) from all dialogs of a bot with at least one label."""
         ours = select(turn_label.c.dialog_id).distinct()
         foreign = select(conversation.c.dialog_id).where(conversation.c.bot != bot)
         chosen = (

@@ -1,4 +1,4 @@
-"""Events for the webhook, kept until they were taken."""
+"""Events for the webhook, kept until it accepts them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .kinds import now
 from .part import Part
 
 _KEPT = timedelta(days=7)
-#: Events that a sender has claimed are due for others after this time, unless it says before what became of them.
+#: Claimed events can be claimed by other senders after this time, unless their result has been recorded.
 CLAIM_LASTS = timedelta(seconds=40)
 
 
@@ -29,19 +29,19 @@ class Backlog(NamedTuple):
     events: int
     dialogs: int
     attempts: int  # of the oldest event
-    problem: str  # why it was not taken
-    again: datetime | None  # when it is sent again
+    problem: str  # why the last attempt failed
+    again: datetime | None  # time of the next attempt
 
 
 class Outbox(Part):
     def due_events(self, bot: str, limit: int = 100) -> list[Outgoing]:
-        """The oldest events that were not taken, without dialogs of which one waits for its time: those keep order."""
+        """The oldest pending events, except those of dialogs in which an event waits for a retry: order is kept."""
         with self._database.read() as connection:
             return _due(connection, bot, now(), limit)
 
     def claim_events(self, bot: str, limit: int = 100) -> list[Outgoing]:
-        """Those that are due, for the caller to send: several servers on one store do not send an event twice."""
-        if not self.due_events(bot, 1):  # reading does not keep others from writing
+        """Claim events that are due, so that several servers on one store do not send an event twice."""
+        if not self.due_events(bot, 1):  # reading does not block writers
             return []
         with self._database.write(durable=False) as connection:
             self._database.one_at_a_time(connection, "outgoing")
@@ -51,9 +51,9 @@ class Outbox(Part):
         return found
 
     def settle_events(self, taken: list[int], failed: list[tuple[int, str, float]], left: list[int]) -> None:
-        """What became of claimed events. Of the failed ones why, and after how many seconds to try again.
+        """Record the results of claimed events; for failed ones, the reason and the seconds until the next attempt.
 
-        Those that are `left` were not sent, and can be claimed again.
+        Events in `left` were not sent and can be claimed again.
         """
         with self._database.write(durable=False) as connection:
             moment = self._database.moment(connection)
@@ -69,7 +69,7 @@ class Outbox(Part):
             _set_due(connection, left, moment)
 
     def backlog(self) -> dict[str, Backlog]:
-        """What waits, by bot."""
+        """Pending events by bot."""
         waiting = outgoing.c.delivered.is_(False)
         chosen = (
             select(outgoing.c.bot, func.count(), func.count(outgoing.c.dialog_id.distinct()), func.min(outgoing.c.id))
@@ -83,7 +83,7 @@ class Outbox(Part):
         return found
 
     def forget_delivered(self) -> None:
-        """What was taken some days ago is of no more use."""
+        """Delete events that were accepted some days ago."""
         old = outgoing.c.delivered & (outgoing.c.due < now() - _KEPT)
         with self._database.write(durable=False) as connection:
             connection.execute(delete(outgoing).where(old))
@@ -106,7 +106,7 @@ def _set_due(connection: Connection, ids: list[int], moment: datetime) -> None:
         connection.execute(update(outgoing).where(outgoing.c.id.in_(ids)).values(due=moment))
 
 
-# made once: to build a statement takes longer than to run it
+# built once: building a statement takes longer than running it
 _OURS = outgoing.c.delivered.is_(False) & (outgoing.c.bot == bindparam("of_bot"))
 _BLOCKED = select(outgoing.c.dialog_id).where(outgoing.c.delivered.is_(False), outgoing.c.due > bindparam("moment"))
 _DUE = (

@@ -5,11 +5,11 @@ from __future__ import annotations
 from .database import Database
 from .errors import StoreError
 
-_LONGEST_NAME = 200  # characters; an index of PostgreSQL holds no long texts
+_LONGEST_NAME = 200  # characters; PostgreSQL cannot index long texts
 
 
 class Part:
-    """One subject of the store; `Store` is all of them on one database."""
+    """One part of the store; `Store` combines them all on one database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -19,4 +19,4 @@ def check_name(what: str, name: str) -> None:
     if not name:
         raise StoreError(f"the name of the {what} is empty; give one")
     if len(name) > _LONGEST_NAME:
-        raise StoreError(f"the name of the {what} has {len(name)} characters; it may have at most {_LONGEST_NAME}")
+        raise StoreError(f"the name of the {what} has {len(name)} characters; the limit is {_LONGEST_NAME}")

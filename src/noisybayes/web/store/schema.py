@@ -1,4 +1,4 @@
-"""The tables of the newest schema. A change here needs a step in `migrations/versions` too; a test compares them."""
+"""The tables of the newest schema. A change here also needs a step in `migrations/versions`; a test compares them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _of_table() -> ForeignKey:
     return ForeignKey("imported_table.id", ondelete="CASCADE")
 
 
-# sqlite_autoincrement: numbers are never given out twice; a page of a removed table must not show a later one
+# sqlite_autoincrement: numbers are never reused, so the page of a removed table cannot show a later one
 
 imported_table = Table(
     "imported_table",
@@ -43,11 +43,11 @@ imported_table = Table(
     Column("roles", JSON(none_as_null=True)),
     Column("labels", JSON, nullable=False),
     Column("created", Moment, nullable=False),
-    Column("preview", JSON(none_as_null=True)),  # samples and guesses; of tables of earlier versions None
+    Column("preview", JSON(none_as_null=True)),  # samples and guesses; None for tables of earlier versions
     sqlite_autoincrement=True,
 )
 
-# apart, so that a list of tables does not read megabytes
+# separate, so that listing tables does not read megabytes
 table_content = Table(
     "table_content",
     metadata,
@@ -67,8 +67,8 @@ fit = Table(
     Column("started", Moment, nullable=False),
     Column("finished", Moment),
     Column("overview", JSON(none_as_null=True)),
-    Column("owner", Words),  # the server that works on it
-    Column("lease", Moment),  # until then; who finds it over may take the fit over
+    Column("owner", Words),  # the server that runs it
+    Column("lease", Moment),  # end of the lease; after it, other servers may take over
     Column("attempts", Integer, nullable=False, server_default="1"),
     sqlite_autoincrement=True,
 )
@@ -80,7 +80,7 @@ Index(
     postgresql_where=text("state = 'running'"),
 )
 
-# of the latest fit that is done; `place` is the rank from 0, most suspicious first
+# of the latest finished fit; `place` is the rank from 0, most suspicious first
 finding = Table(
     "finding",
     metadata,
@@ -95,7 +95,7 @@ finding = Table(
     Column("row_id", Words),
     Column("shown", JSON, nullable=False),
 )
-# with the position, so that rows with a verdict are passed over without being read
+# includes the position, so that rows with a verdict are skipped without being read
 Index("finding_by_place", finding.c.table_id, finding.c.place, finding.c.position)
 Index("suspect_by_place", finding.c.table_id, finding.c.suspect, finding.c.place, finding.c.position)
 
@@ -108,7 +108,7 @@ claim = Table(
     Column("claimed", Moment, nullable=False),
 )
 
-# only ever added to, but for the time when a verdict was undone
+# append-only, except for the time when a verdict was undone
 verdict = Table(
     "verdict",
     metadata,
@@ -160,7 +160,7 @@ turn = Table(
     Column("created", Moment, nullable=False),
 )
 
-# tokens are not kept, only what proves them
+# only hashes of tokens are stored
 account = Table(
     "account",
     metadata,
@@ -171,7 +171,7 @@ account = Table(
 )
 Index("account_by_token", account.c.token_hash, unique=True)
 
-# `account` is empty, and `proof` that of the token, for who came in by the server's own token
+# for logins with the server token, `account` is empty and `proof` is that of the token
 session = Table(
     "session",
     metadata,

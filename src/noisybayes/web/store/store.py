@@ -22,7 +22,7 @@ class Store(Tables, Fits, Findings, Verdicts, Chats, Accounts, Conversations, Le
 
     @classmethod
     def open(cls, url: str) -> Store:
-        """`sqlite:///file.db` or `postgresql://user:password@host/database`; made or brought up to date if need be."""
+        """`sqlite:///file.db` or `postgresql://user:password@host/database`; created or upgraded if needed."""
         database = Database(url)
         try:
             upgrade(database)
@@ -33,11 +33,11 @@ class Store(Tables, Fits, Findings, Verdicts, Chats, Accounts, Conversations, Le
 
     @property
     def url(self) -> str:
-        """For `open`, in another process; with its password."""
+        """URL with password, for `open` in another process."""
         return self._database.url.render_as_string(hide_password=False)
 
     def probe(self) -> None:
-        """Unavailable unless the store can be read and written to now."""
+        """Raise Unavailable unless the store can be read and written."""
         self._database.probe()
 
     def close(self) -> None:

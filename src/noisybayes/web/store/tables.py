@@ -20,7 +20,7 @@ class Tables(Part):
     def add_table(
         self, name: str, content: bytes, n_rows: int, columns: list[str], preview: dict[str, Any] | None = None
     ) -> int:
-        """The number of the new table. `content` is kept as it is."""
+        """Add a table and return its number. `content` is stored unchanged."""
         values = {
             "name": name, "n_rows": n_rows, "columns": columns, "labels": [], "created": now(), "preview": preview,
         }  # fmt: skip
@@ -37,7 +37,7 @@ class Tables(Part):
                 raise no_table(table_id)
 
     def tables(self) -> list[TableInfo]:
-        """All of them, newest first."""
+        """All tables, newest first."""
         with self._database.read() as connection:
             return [_info(row) for row in connection.execute(select(*_LISTED).order_by(imported_table.c.id.desc()))]
 
@@ -57,7 +57,7 @@ class Tables(Part):
         return bytes(content)
 
     def preview(self, table_id: int) -> dict[str, Any] | None:
-        """What the page of the columns shows; None if it was not kept."""
+        """Data for the columns page; None if it was not stored."""
         with self._database.read() as connection:
             need_table(connection, table_id)
             chosen = select(imported_table.c.preview).where(imported_table.c.id == table_id)
@@ -65,7 +65,7 @@ class Tables(Part):
         return found
 
     def remove_table(self, table_id: int) -> None:
-        """With its fits, findings, claims and verdicts."""
+        """Remove a table with its fits, findings, claims and verdicts."""
         with self._database.write() as connection:
             if not connection.execute(delete(imported_table).where(imported_table.c.id == table_id)).rowcount:
                 raise no_table(table_id)

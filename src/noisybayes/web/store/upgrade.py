@@ -1,4 +1,4 @@
-"""A store made, or brought up to date, by the steps in `migrations/versions`."""
+"""Creates or upgrades a store by the steps in `migrations/versions`."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from sqlalchemy import Connection, text
 from .database import VERSION_TABLE, Database
 from .errors import StoreError
 
-_LOCK_OF_UPGRADES = 0x6E6F6973  # any number that other users of the same server do not lock
-_one_at_a_time = Lock()  # Alembic keeps the step it is at in a global
+_LOCK_OF_UPGRADES = 0x6E6F6973  # any number that other users of the server do not lock
+_one_at_a_time = Lock()  # Alembic keeps its state in a global
 
 
 def upgrade(database: Database) -> None:
-    """Safe while other processes do the same: one makes the steps, the others wait and find them made."""
+    """Safe if other processes do the same: one runs the steps, the others wait for it."""
     config = _config()
     steps = ScriptDirectory.from_config(config)
     with database.read() as connection:
         if _is_newest(connection, steps, database.name):
             return
     with _one_at_a_time, database.write() as connection:
-        if not database.is_sqlite:  # there the transaction itself is the lock
+        if not database.is_sqlite:  # in SQLite, the transaction is the lock
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK_OF_UPGRADES})
         if not _is_newest(connection, steps, database.name):
             config.attributes["connection"] = connection
@@ -40,7 +40,7 @@ def _is_newest(connection: Connection, steps: ScriptDirectory, name: str) -> boo
     version, newest = context.get_current_revision(), steps.get_current_head()
     if version is not None and version not in {step.revision for step in steps.walk_revisions()}:
         raise StoreError(
-            f"the store {name} was made by a newer version of noisybayes (its schema is {version}, this version knows "
+            f"the store {name} was created by a newer version of noisybayes (its schema is {version}, this one knows "
             f"up to {newest}); update noisybayes: pip install --upgrade noisybayes"
         )
     return version == newest

@@ -1,11 +1,11 @@
-"""What a store gives and takes. Positions are rows of the table from 0, times are in UTC."""
+"""Values stored and returned. Positions are row numbers from 0, times are in UTC."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
-#: Verdicts that name no label: the reviewer cannot tell, or none of the classes is right.
+#: Verdicts without a label: the reviewer is unsure, or the row belongs to none of the classes.
 NoLabel = Literal["unsure", "no_class"]
 Action = Literal["accept", "keep", "other"] | NoLabel
 FitState = Literal["running", "done", "failed"]
@@ -26,15 +26,15 @@ class FitInfo(NamedTuple):
     table_id: int
     state: FitState
     stage: str
-    share: float  # of the work that is done
+    share: float  # share of the work that is done
     message: str  # why it failed
     started: datetime
     finished: datetime | None
-    overview: dict[str, Any] | None  # of a fit that is done
+    overview: dict[str, Any] | None  # results of a finished fit
 
 
 class Finding(NamedTuple):
-    """What a fit says about a row."""
+    """The result of a fit for a row."""
 
     position: int
     row_id: str | None
@@ -47,35 +47,35 @@ class Finding(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What a person said about a row, with what the fit said of it then, so that the log stands by itself."""
+    """A reviewer's verdict on a row, with the finding at that time, so that the log is self-contained."""
 
     id: int
     table_id: int
     position: int
     reviewer: str
     action: Action
-    label: str | None  # None: the reviewer is unsure, or none of the classes is right
+    label: str | None  # None: the reviewer is unsure, or the row belongs to none of the classes
     given: str | None
     suggested: str
     p_wrong: float
     suspect: bool
     created: datetime
-    undone: datetime | None  # taken back, or replaced by another verdict; None: in force
+    undone: datetime | None  # when it was undone or replaced by another verdict; None if current
     note: str = ""
 
 
 class ReviewProgress(NamedTuple):
     n_findings: int  # of the latest fit
     n_suspects: int  # of the latest fit
-    n_reviewed: int  # verdicts in force
-    n_reviewed_suspects: int  # suspects of the latest fit with a verdict in force
+    n_reviewed: int  # current verdicts
+    n_reviewed_suspects: int  # suspects of the latest fit with a current verdict
     n_accepted: int
     n_kept: int
     n_other: int
     n_unsure: int
     n_no_class: int
-    precision: float | None  # share of wrong labels among the rows that were suspects when they got their verdict
-    n_precision: int  # how many verdicts that share is of; unsure ones do not count
+    precision: float | None  # share of wrong labels among rows that were suspects when reviewed
+    n_precision: int  # number of verdicts behind that share, without unsure ones
 
 
 class ChatTurn(NamedTuple):
@@ -95,4 +95,4 @@ class DialogInfo(NamedTuple):
     state: dict[str, Any]
     turns: list[ChatTurn]
     created: datetime
-    n_turns: int  # also where the turns themselves are left out
+    n_turns: int  # set even if the turns are not loaded

@@ -1,4 +1,4 @@
-"""Verdicts of reviewers. The log keeps all of them; at most one per row is in force."""
+"""Verdicts of reviewers. The log keeps all of them; at most one per row is current."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .values import Action, Finding, NoLabel, ReviewProgress, Verdict
 
 class Verdicts(Part):
     def verdict(self, table_id: int, position: int) -> Verdict | None:
-        """The one in force."""
+        """The current verdict."""
         with self._database.read() as connection:
             return _in_force(connection, table_id, position)
 
@@ -33,9 +33,9 @@ class Verdicts(Part):
         seen: int,
         note: str = "",
     ) -> Verdict:
-        """Say that `label` is right, or why there is none. `seen` : the verdict known to be in force, 0 if none.
+        """Record the true `label`, or why there is none. `seen` : the id of the last known verdict, 0 if none.
 
-        If another one is in force by now: Conflict. The one that is seen is replaced, and counts as undone.
+        Conflict if another verdict is current by now. The seen verdict is replaced and marked as undone.
         """
         check_name("reviewer", reviewer)
         if (label is None) == (no_label is None):
@@ -44,7 +44,7 @@ class Verdicts(Part):
             with self._database.write() as connection:
                 found = need_finding(connection, table_id, position)
                 current = _in_force(connection, table_id, position)
-                # two at once may both come past this check: the unique index stops the second one
+                # two concurrent verdicts may both pass this check; the unique index stops the second
                 if (current.id if current else 0) != seen:
                     raise _conflict(position, current)
                 moment = now()
@@ -55,11 +55,11 @@ class Verdicts(Part):
                 return _add(connection, table_id, found, values)
         except (IntegrityError, _Overtaken):
             with self._database.read() as connection:
-                need_table(connection, table_id)  # it may have been removed in between
+                need_table(connection, table_id)  # it may have been removed in the meantime
                 raise _conflict(position, _in_force(connection, table_id, position)) from None
 
     def undo(self, table_id: int, reviewer: str) -> Verdict | None:
-        """Take back the reviewer's last verdict that is in force; the row waits for a verdict again."""
+        """Undo the reviewer's last current verdict; the row returns to the queue."""
         own = [verdict.c.table_id == table_id, verdict.c.reviewer == reviewer, verdict.c.undone.is_(None)]
         last = select(verdict).where(*own).order_by(verdict.c.id.desc()).limit(1)
         while True:
@@ -72,11 +72,11 @@ class Verdicts(Part):
                     return _verdict(row)._replace(undone=moment)
 
     def verdicts(self, table_id: int) -> dict[int, Verdict]:
-        """Those in force, by position."""
+        """The current verdicts, by position."""
         return {one.position: one for one in self._verdicts(verdict.c.table_id == table_id, verdict.c.undone.is_(None))}
 
     def log(self, table_id: int) -> list[Verdict]:
-        """All that were ever given, oldest first."""
+        """All verdicts ever given, oldest first."""
         return self._verdicts(verdict.c.table_id == table_id)
 
     def review_progress(self, table_id: int) -> ReviewProgress:
@@ -114,7 +114,7 @@ _ACTIONS: tuple[Action, ...] = ("accept", "keep", "other", "unsure", "no_class")
 
 
 class _Overtaken(Exception):
-    """The verdict in force was undone between two statements."""
+    """The current verdict was undone between two statements."""
 
 
 def _in_force(connection: Connection, table_id: int, position: int) -> Verdict | None:
@@ -124,7 +124,7 @@ def _in_force(connection: Connection, table_id: int, position: int) -> Verdict |
 
 
 def _mark_undone(connection: Connection, verdict_id: int, moment: Any) -> bool:
-    """False if somebody else did it."""
+    """False if somebody else was first."""
     change = update(verdict).where(verdict.c.id == verdict_id, verdict.c.undone.is_(None)).values(undone=moment)
     return bool(connection.execute(change).rowcount)
 
@@ -142,7 +142,7 @@ def _add(connection: Connection, table_id: int, found: Finding, said: dict[str, 
 
 
 def _action(found: Finding, label: str) -> Action:
-    if label == found.given:  # first: a row that is no suspect may have both labels alike
+    if label == found.given:  # checked first: if the row is not a suspect, both labels may be equal
         return "keep"
     return "accept" if label == found.suggested else "other"
 
@@ -151,7 +151,7 @@ def _conflict(position: int, current: Verdict | None) -> Conflict:
     row = f"row {position + 1}"
     if current is None:
         return Conflict(f"the verdict on {row} that you saw was undone in the meantime; look at it again")
-    said = {"unsure": f"was unsure about {row}", "no_class": f"found that no class fits {row}"}
+    said = {"unsure": f"was unsure about {row}", "no_class": f"found that {row} belongs to none of the classes"}
     did = said.get(current.action, f"gave {row} the label {current.label!r}")
     return Conflict(f"{current.reviewer} {did} in the meantime; look at it again", current)
 
