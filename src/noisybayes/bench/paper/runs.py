@@ -1,4 +1,4 @@
-"""On which machine the stored rows of an experiment were made, and the command that makes them again."""
+"""The machine on which the stored rows of an experiment were computed, and the command to repeat them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def made_by(root: Path, experiment: str, rows: Sequence[Row]) -> str:
 
 
 def _command(run: Row, rows: Sequence[Row]) -> str:
-    """What makes the stored repetitions of these methods."""
+    """The command that computes the stored repetitions of these methods."""
     methods = run["methods"].split()
     reps = {row["rep"] for row in rows if row["method"] in methods}
     seed = min(reps, default=0)
