@@ -54,7 +54,7 @@ def test_the_audit_from_disk_is_the_audit_in_memory(messages, tmp_path, little_m
     here = run("audit", table, *COLUMNS, "--out", tmp_path / "here", "--format", format)
     there = run("audit", table, *COLUMNS, "--out", tmp_path / "there", "--format", format, "--memory", "2GB")
     assert (here.exit_code, there.exit_code) == (0, 0), there.output
-    assert "Rows are kept on disk: up to 0.0 GB in" in there.output
+    assert "Rows are kept on disk until the end: up to 0.0 GB in" in there.output
     one, other = summary(tmp_path / "here"), summary(tmp_path / "there")
     for name in NUMBERS:
         assert json.loads(json.dumps(one[name]), parse_float=_rounded) == json.loads(

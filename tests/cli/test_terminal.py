@@ -123,7 +123,7 @@ def test_too_little_memory_is_said_in_a_sentence(monkeypatch, capsys):
     with pytest.raises(SystemExit):
         main()
     assert capsys.readouterr().err == (
-        "Error: there is not enough memory for this; use fewer columns, or rows on disk (--memory)\n"
+        "Error: out of memory; use fewer columns, or keep rows on disk (--memory)\n"
     )
 
 

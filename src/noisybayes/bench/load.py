@@ -85,7 +85,7 @@ def measure(reps: int = 3, seed: int = 0) -> Iterator[Row]:
 
 
 def one_run(dialogs: list[list[str]], bot: Path, rate: int, seconds: float) -> Row:
-    """A new server and a new store; at the end the server is killed, and every acknowledged turn must be in the store."""
+    """A new server and store; at the end the server is killed, and the store must have every acknowledged turn."""
     with tempfile.TemporaryDirectory(prefix="noisybayes-load-") as folder:
         store = Path(folder) / "load.db"
         with _server(store, bot) as (process, port):

@@ -81,7 +81,7 @@ def test_methods_stand_side_by_side(results):
 
 def test_the_page_says_where_ours_is_not_first(results):
     page = render_page(results)
-    told = "`network` (a peer) is first with 85.0 %; our default, `inb`, has 80.0 % and is number 2 of 2."
+    told = "`network` (a peer) is first with 85.0 %; our default, `inb`, has 80.0 % and ranks 2 of 2."
     assert f"- Live Streaming: {told}" in page
     assert "- newsgroups-pair-20: no method is ahead of our default, `inb`, with 87.0 %." in page
     assert "- newsgroups-structured-20: `network` (a peer) is first with 82.0 %" in page

@@ -20,6 +20,8 @@ N_LABELERS = 20
 _SPREAD = 20.0
 CASES = ("labelers differ", "labelers are alike")
 WAYS = ("drawn to that of all", "one for all", "separate")
+#: The same as column headings.
+TITLES = dict(zip(WAYS, ("shrunk towards the common one", "one common matrix", "separate"), strict=True))
 
 
 def measure(name: str, seed: int) -> Iterator[Row]:

@@ -11,7 +11,7 @@ from ..._shares import percent
 from ..store import Row, read_rows, table
 from . import drift
 from .methods import METHODS, OURS
-from .one_label import CASES, WAYS
+from .one_label import CASES, TITLES, WAYS
 from .runner import N_LABELERS
 
 RESULTS, ONE_LABEL, OVER_TIME = "crowd.csv", "labelers.csv", "sources.csv"
@@ -67,8 +67,8 @@ def render_one_label(rows: Sequence[Row]) -> str:
             precision = [_of_way(here, "average_precision", way) for way in WAYS[:2]]
             lines.append([name, case, *(f"{value:.3f}" for value in (*error, *precision))])
     header = [
-        "texts", "case", *(f"error of the matrices: {way}" for way in WAYS),
-        *(f"average precision: {way}" for way in WAYS[:2]),
+        "texts", "case", *(f"error of the matrices: {TITLES[way]}" for way in WAYS),
+        *(f"average precision: {TITLES[way]}" for way in WAYS[:2]),
     ]  # fmt: skip
     return f"""## One label per row, by many labelers
 

@@ -1,1 +1,1 @@
-"""Malformed tables, damaged and crafted models, broken configurations: each is read, or refused with a one-line error."""
+"""Malformed tables, damaged and crafted models, broken configurations: each is read or refused in one line."""

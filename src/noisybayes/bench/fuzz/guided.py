@@ -74,8 +74,8 @@ def told(work: Path, name: str) -> str:
 
 
 def render(rows: list[Row]) -> str:
-    header = ["what", "minutes", "files tried", "branches reached at the start", "at the end", "files that reached new code",
-              "traceback", "crash or hang"]  # fmt: skip
+    header = ["what", "minutes", "files tried", "branches reached at the start", "at the end",
+              "files that reached new code", "traceback", "crash or hang"]  # fmt: skip
     body = [
         [row["kind"], f"{int(row['seconds']) / 60:.0f}", f"{int(row['executed']):,}", f"{row['coverage_first']:,}",
          f"{row['coverage']:,}", f"{row['corpus']:,}", row["traceback"], row["crash_or_hang"]]

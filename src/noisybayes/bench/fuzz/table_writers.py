@@ -121,7 +121,7 @@ def _labeling_tool(rng: Rng, n: int) -> tuple[str, bytes]:
 
 
 def _excel(rng: Rng, n: int) -> tuple[str, bytes]:
-    """A workbook of five entries. Damage to a ZIP file seldom gets past its checksums, so some is done inside entries."""
+    """A workbook of five entries. Damage to a ZIP file seldom passes its checksums, so some is done inside entries."""
     columns = _columns(rng, n)
     rows = [tuple(columns), *zip(*columns.values(), strict=True)]
     sheet = "".join(f"<row>{''.join(map(_cell, row))}</row>" for row in rows)

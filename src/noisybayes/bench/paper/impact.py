@@ -166,9 +166,9 @@ the other classes that are classified as the first class.
             gaps = [paired(rows, name, "nb", "nb-correct").shown(sign=True) for name in (mine[0], mine[-1])]
             said = kept < 50 if case.title == CONFUSING else kept > 50
             sentences.append(
-                f"Section 2.4, {case.title}: the order is {'as' if said else 'not as'} the paper says; at n = {last.n:,} "
-                f"NB keeps it in {kept:.1f} % of the comparisons. Its ΔACC is {gaps[0]} points at n = {first.n:,} and "
-                f"{gaps[1]} at n = {last.n:,}."
+                f"Section 2.4, {case.title}: the order is {'as' if said else 'not as'} the paper says; at n = "
+                f"{last.n:,} NB keeps it in {kept:.1f} % of the comparisons. Its ΔACC is {gaps[0]} points at n = "
+                f"{first.n:,} and {gaps[1]} at n = {last.n:,}."
             )
         return sentences
 

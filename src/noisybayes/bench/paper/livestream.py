@@ -38,7 +38,7 @@ READINGS = {
     CORRECT: "test rows drawn from those with a correct label; right labels: the training rows with a correct label",
     CORRECT_ALL: "the same test rows; right labels: the experts' labels of all training rows",
     AGREEING_KEPT: "tested as *agreeing rows*; right labels: the training rows with a correct label",
-    DRAWN: "instead of the volunteers' labels, labels drawn from the cross table of both: mistakes that ignore the features",
+    DRAWN: "instead of the volunteers' labels, draws from the cross table of both: mistakes that ignore the features",
 }
 
 
@@ -82,7 +82,7 @@ class Livestream(Experiment):
         )  # fmt: skip
 
     def measure(self, data: Draw, result: Result) -> Row:
-        """Also, for test rows whose two labels differ: how many get the experts' label, and how many the volunteers'."""
+        """Also, of the test rows whose two labels differ: how many get the experts' label, how many the volunteers'."""
         predicted = result.proba.argmax(axis=1)
         assert data.y_test is not None
         both = data.y_test != data.true_test

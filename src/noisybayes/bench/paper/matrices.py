@@ -138,7 +138,7 @@ def _nearest(rows: list[Row]) -> str:
             examples.append(f"{shown} at n = {n} (paper {paper_figures()[place]['delta_acc']})")
     return (
         f"{'Every row within a point: ' + ', '.join(full) if full else 'No rule has every row within a point'}. "
-        f"The closest overall, by the mean absolute difference of ΔACC, is {WORDS[best]} ({distance[best]:.2f} points). "
+        f"The closest overall, by mean absolute difference of ΔACC, is {WORDS[best]} ({distance[best]:.2f} points). "
         f"ΔACC at [0.55, 0.65), {' / '.join(WORDS[rule] for rule in found)}: {'; '.join(examples)}."
     )
 

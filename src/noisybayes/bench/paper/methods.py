@@ -144,7 +144,7 @@ def inb_paper_equal(draw: Draw, seed: int) -> Result:
 
 
 def _started(start: str, n_init: int, matched: bool = False) -> Method:
-    """The paper's estimator from another start. matched : classes are named after the labels that they get most often"""
+    """The paper's estimator from another start. matched : name classes after the labels that they get most often"""
 
     def method(draw: Draw, seed: int) -> Result:
         model = BernoulliINB.paper(start=start, n_init=n_init, n_jobs=1, max_iter=1_000, random_state=seed)

@@ -113,8 +113,8 @@ def page(facts: Mapping[str, Any]) -> str:
     return f"""### The paper's ten representative words
 
 The paper lists "the top 10 representative features" and does not say how they were selected. The table shows the rank
-of each among {facts["vocabulary"]:,} words under {len(by_rule)} rules: TF-IDF aggregated over documents in several ways,
-and scores of words by group, each with and without English stop words. {met}: the best has {best} of them
+of each among {facts["vocabulary"]:,} words under {len(by_rule)} rules: TF-IDF aggregated over documents in several
+ways, and scores of words by group, each with and without English stop words. {met}: the best has {best} of them
 in its top ten. `virginia` and `mit` come from addresses and do not distinguish the groups. The paper may have picked
 the words by hand; in any case they are not the top ten of any rule that we know of.
 

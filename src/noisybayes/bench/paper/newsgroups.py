@@ -154,8 +154,8 @@ mostly confused with a few others.
         if gap.n and gap.value < 0 and exact.n:
             sentences.append(
                 f"20 Newsgroups: the paper's INB, which the paper finds close to NB with right labels, is "
-                f"{gap.shown(sign=True)} points from NB with add-one smoothing, and {exact.shown(sign=True)} from NB without "
-                "smoothing, which also has exact zeros. Run to convergence on thousands of words that are not "
+                f"{gap.shown(sign=True)} points from NB with add-one smoothing, and {exact.shown(sign=True)} from NB "
+                "without smoothing, which also has exact zeros. Run to convergence on thousands of words that are not "
                 "independent, EM moves the classes away from the labels."
             )
         for method in methods_in([row for row in rows if row["setting"] == main], NEURAL):

@@ -35,9 +35,9 @@ def section(root: Path) -> str:
     return f"""## The other methods that the paper discusses
 
 Accuracy in percent, with the paper's figure in parentheses where there is one; seeds {SEEDS[0]} to {SEEDS[-1]} of
-`noisybayes bench quality`, whose simulations have 4,000 more test rows than the paper's. [Methods](methods.md) describes
-the methods, their times, more settings, and how this was measured. `decoupling`, `co-teaching` and `mentornet` include
-our changes, which their documentation lists; `as_published` runs them without these changes.
+`noisybayes bench quality`, whose simulations have 4,000 more test rows than the paper's. [Methods](methods.md)
+describes the methods, their times, more settings, and how this was measured. `decoupling`, `co-teaching` and
+`mentornet` include our changes, which their documentation lists; `as_published` runs them without these changes.
 
 {table(header, lines)}
 """

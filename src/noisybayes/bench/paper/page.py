@@ -16,8 +16,8 @@ HEAD = """# The paper, reproduced
 "Improved Naive Bayes with Mislabeled Data" (Zeng et al.), table by table and figure by figure. This page is generated
 by `noisybayes reproduce` from the rows in [results/paper/](../results/paper); no number was typed by hand, except the
 paper's own. NB is naive Bayes on the observed labels, NB-T has the parameters that generated the data, *INB (paper's)*
-is `BernoulliINB.paper()`, *INB (ours)* is `BernoulliINB()` with its defaults. ± is the standard error of a mean. On real
-data a figure counts as reproduced if it is within a point of the paper's, or within two standard errors of the
+is `BernoulliINB.paper()`, *INB (ours)* is `BernoulliINB()` with its defaults. ± is the standard error of a mean. On
+real data a figure counts as reproduced if it is within a point of the paper's, or within two standard errors of the
 difference; the paper prints no errors, so we assume that they equal ours. For the simulation only differences are
 given: the repetitions of the paper share draws, so its errors cannot be known.
 """

@@ -37,8 +37,8 @@ class Published(Experiment):
     def page(self, rows: list[Row]) -> str:
         return f"""## {self.TITLE}
 
-Our Decoupling, Co-teaching and MentorNet include changes, which their documentation lists. `as_published=True` runs them
-without these changes: Decoupling has a warm-up and collects rows of disagreement until they fill a mini-batch;
+Our Decoupling, Co-teaching and MentorNet include changes, which their documentation lists. `as_published=True` runs
+them without these changes: Decoupling has a warm-up and collects rows of disagreement until they fill a mini-batch;
 Co-teaching and MentorNet run for all 200 epochs and select rows in each mini-batch; none centres its features. Here
 Co-teaching and MentorNet are given the true share of wrong labels, which their authors assume to be known. Accuracy in
 percent; repetitions: {repetitions(rows)}.
@@ -54,7 +54,7 @@ percent; repetitions: {repetitions(rows)}.
             for setting in settings_in(rows, list(self.settings())):
                 change, plain = paired(rows, setting, published, ours), paired(rows, setting, published, "network")
                 if change.n and plain.n:
-                    shown = f"{change.shown(sign=True)} compared with ours and {plain.shown(sign=True)} compared with a plain network"
+                    shown = f"{change.shown(sign=True)} vs. ours and {plain.shown(sign=True)} vs. a plain network"
                     told.append(f"{shown} ({setting})")
             if told:
                 sentences.append(f"{TITLES[published]}, points of accuracy: {'; '.join(told)}.")

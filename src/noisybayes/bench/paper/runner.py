@@ -35,7 +35,7 @@ def load(path: Path) -> list[Row]:
 def pending(
     experiment: Experiment, rows: Iterable[Row], methods: Sequence[str], reps: int, seed: int, quick: bool
 ) -> list[Job]:
-    """Jobs not stored yet: all settings of a repetition before the next one, so that unfinished runs can be compared."""
+    """Jobs not stored yet: all settings of a repetition before the next one, so that unfinished runs are comparable."""
     done = {(row["setting"], row["rep"], row["method"]) for row in rows}
     jobs = []
     for rep in range(seed, seed + reps):
@@ -93,7 +93,7 @@ def select_methods(text: str | None, experiment: Experiment) -> list[str]:
     parts = experiment.METHODS if text is None else [part.strip() for part in text.split(",") if part.strip()]
     names = list(dict.fromkeys(name for part in parts for name in groups.get(part, [part])))
     if not names:
-        raise ValueError(f"no method was given; choose from: {', '.join(experiment.METHODS)}")
+        raise ValueError(f"no method was given; choose from {', '.join(experiment.METHODS)}")
     check_methods(names, experiment)
     return names
 
@@ -102,7 +102,7 @@ def check_methods(names: Sequence[str], experiment: Experiment) -> None:
     """Fail before a long run."""
     for name in names:
         if name not in experiment.METHODS:
-            raise ValueError(f"there is no method {name!r} here; choose from: {', '.join(experiment.METHODS)}")
+            raise ValueError(f"there is no method {name!r} here; choose from {', '.join(experiment.METHODS)}")
     check_packages(QUALITY_NAMES[name] for name in names if name in QUALITY_NAMES)
     if set(names) & set(NEURAL):
         from ..._extras import require

@@ -32,7 +32,7 @@ def made_by(root: Path, experiment: str, rows: Sequence[Row]) -> str:
     runs = [run for run in load_runs(root) if run["experiment"] == experiment]
     if not runs:
         return f"Repeat with `noisybayes reproduce {experiment}`."
-    return "Made by:\n\n" + "\n".join(f"- `{_command(run, rows)}`, on {run['machine']}" for run in runs)
+    return "Computed with:\n\n" + "\n".join(f"- `{_command(run, rows)}`, on {run['machine']}" for run in runs)
 
 
 def _command(run: Row, rows: Sequence[Row]) -> str:

@@ -30,7 +30,7 @@ def with_costs(call: Callable[[], T]) -> tuple[T, float, float]:
 
 
 def _give_back_free_memory() -> None:
-    """Memory freed by an earlier call may still belong to the process; a later call would reuse it and seem to need none."""
+    """Memory freed by an earlier call may still belong to the process; a later call would reuse it at no cost."""
     gc.collect()
     try:
         ctypes.CDLL(None).malloc_trim(0)

@@ -68,7 +68,7 @@ def load(source: Source) -> Rows:
 
 def _read(path: Path, columns: list[str], labels: list[str]) -> pd.DataFrame:
     if not path.exists():
-        raise ValueError(f"no such file: {path}")
+        raise ValueError(f"there is no file {path}")
     # everything as written: "NA" and "007" may be labels
     frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
     missing = [column for column in dict.fromkeys([*columns, *labels]) if column not in frame]

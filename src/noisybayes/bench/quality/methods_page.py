@@ -71,9 +71,9 @@ some settings of NLNN by looking at test accuracy on the paper's data. On Live S
 splits of the same rows, so the figures of these three may still be slightly optimistic there.
 
 The simulation is the paper's: the name contains n, of which 80 % is used for training, and the lower end of the
-interval of P(right label). 20 Newsgroups is the mean over three kinds of noise, each in 20 % of the labels. Methods that
-need the noise rate are given 0.2 on all data; none has a clean subset. Seconds cover fitting, finding wrong labels and
-predicting. Parameters are all fitted numbers, including those of a filter or a second network. **Bold**: best,
+interval of P(right label). 20 Newsgroups is the mean over three kinds of noise, each in 20 % of the labels. Methods
+that need the noise rate are given 0.2 on all data; none has a clean subset. Seconds cover fitting, finding wrong labels
+and predicting. Parameters are all fitted numbers, including those of a filter or a second network. **Bold**: best,
 excluding `nb-clean` and `lr-clean`.
 """
 NO_ROWS = f"No rows of these seeds are stored yet. Measure them with `{_COMMAND}`.\n"

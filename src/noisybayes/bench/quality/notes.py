@@ -32,7 +32,7 @@ METHOD_NOTES = {
     "cleanlab-bernoulli": "cleanlab with `BernoulliNB`",
     "cleanlab-multinomial": "cleanlab with `MultinomialNB`",
     "doubtlab": "doubtlab: four reasons for doubt based on a logistic regression fitted on all rows",
-    "self-training": "scikit-learn's `SelfTrainingClassifier` on naive Bayes, without the least certain fifth of the labels",
+    "self-training": "scikit-learn's `SelfTrainingClassifier` on naive Bayes, least certain fifth of labels removed",
     **{name: _baseline_note(name) for name in BASELINES},
     "audit": "`noisybayes.audit` of a numeric table, with its default views",
     "audit-naive-bayes": 'the same by naive Bayes alone, `views=("naive-bayes",)`',
@@ -48,8 +48,8 @@ METHOD_NOTES = {
 
 #: By the beginning of the name; the first match counts.
 DATASET_NOTES = {
-    "simulation-unbalanced": "The paper's simulation with a first class three times as large as each other class; the name "
-    "contains the paper's n (80 % for training) and the lower end of the interval of P(right label).",
+    "simulation-unbalanced": "The paper's simulation with a first class three times as large as each other class; the "
+    "name contains the paper's n (80 % for training) and the lower end of the interval of P(right label).",
     "simulation": "The paper's simulation: 500 binary features, 5 classes; the name contains the paper's n (80 % for "
     "training) and the lower end of the interval of P(right label).",
     "newsgroups": "20 Newsgroups, random splits, the 7,302 words with the largest summed TF-IDF in the training texts; "
@@ -60,8 +60,8 @@ DATASET_NOTES = {
     "livestream": "The paper's Live Streaming Dialog Dataset: volunteers' labels, tested on the experts', random 80/20 "
     "splits.",
     "imbalanced": "Simulated texts: six classes from 50 % down to 2 % of the rows, structured noise.",
-    "unbalanced": "Texts of two or three classes, subsampled to unequal shares; the name contains the source, the number of "
-    "classes, the share of the largest, the kind of noise and its percentage.",
+    "unbalanced": "Texts of two or three classes, subsampled to unequal shares; the name contains the source, the "
+    "number of classes, the share of the largest, the kind of noise and its percentage.",
     "ordinal": "Labels on a scale of five; the name contains the kind of noise and its percentage.",
     "embedded": "Texts with sentence embeddings.",
     "table": "A numeric table; the name contains the kind of noise and its percentage.",

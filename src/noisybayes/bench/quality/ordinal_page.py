@@ -19,8 +19,8 @@ TEXT = f"""## Labels on a scale
 Five classes of equal size on a hidden scale, such as one to five stars; 10 columns of numbers, 1,600 training rows.
 Noise is injected into {", ".join(map(str, RATES[:-1]))} and {RATES[-1]} % of the labels: by a matrix that favours
 neighbouring classes (`class`), or because labelers see the position on the scale with an error (`scale`). `audit` is
-`noisybayes.audit` with default settings, `audit-ordinal` is `audit(mislabel="ordinal")`; the peers are those for numeric
-tables. Average precision:
+`noisybayes.audit` with default settings, `audit-ordinal` is `audit(mislabel="ordinal")`; the peers are those for
+numeric tables. Average precision:
 """
 
 

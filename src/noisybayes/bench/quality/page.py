@@ -45,9 +45,9 @@ MEASURES_TEXT = """## Measures
 {parameters}| seconds | wall time of fitting, finding wrong labels and predicting, including feature extraction |
 | MiB | peak resident memory above the level before the run, as measured by the kernel; without child processes |
 
-Means over seeds ± standard error. **Bold**: best mean, excluding `nb-clean` and `lr-clean`. "Level": the difference from
-the best peer, paired by seed, is within two standard errors. The best peer is chosen by its result, separately for each
-measure.
+Means over seeds ± standard error. **Bold**: best mean, excluding `nb-clean` and `lr-clean`. "Level": the difference
+from the best peer, paired by seed, is within two standard errors. The best peer is chosen by its result, separately for
+each measure.
 """
 PARAMETERS_TEXT = "| parameters | fitted numbers, including those of a filter or a second network |\n"
 

@@ -18,7 +18,7 @@ def select(names: str, offered: Mapping[str, T], groups: Mapping[str, tuple[str,
         elif name in groups:
             chosen += groups[name]
         else:
-            raise ValueError(f"there is no {what} {name!r}; choose from: {', '.join([*groups, *offered])}")
+            raise ValueError(f"there is no {what} {name!r}; choose from {', '.join([*groups, *offered])}")
     if not chosen:
-        raise ValueError(f"no {what} was given; choose from: {', '.join([*groups, *offered])}")
+        raise ValueError(f"no {what} was given; choose from {', '.join([*groups, *offered])}")
     return {name: offered[name] for name in dict.fromkeys(chosen)}

@@ -71,8 +71,8 @@ def _verdict(parts: list[list[Row]]) -> str:
     seconds = ", ".join(f"`{name}` {_mean_over(parts, name, SECONDS):.1f}" for name in OF_NUMBERS)
     return (
         f"Mean difference of `{OURS}`: {against}. It beats the best of the three peers on "
-        f"{sum(line > 0 for line in lines)} of {len(lines)} lines; the worst difference is {min(lines):+.3f}. Mean seconds, "
-        f"on a busy machine: {seconds}."
+        f"{sum(line > 0 for line in lines)} of {len(lines)} lines; the worst difference is {min(lines):+.3f}. Mean "
+        f"seconds, on a busy machine: {seconds}."
     )
 
 

@@ -83,8 +83,9 @@ def page(rows: list[Row]) -> str:
          *(shown_bytes(median(mine, f"{name}_peak_bytes")) for name in who[1:])]
         for n_rows, mine in grouped(rows, "n_rows").items()
     ]  # fmt: skip
-    header = ["rows", "threads", "Dask, 1 worker", "Dask, 2 workers", "2 workers faster than 1", "2 workers / threads",
-              "first iteration: threads", "1 worker", "2 workers", "peak memory of a worker: 1", "2"]  # fmt: skip
+    header = ["rows", "threads", "Dask, 1 worker", "Dask, 2 workers", "speedup from 1 to 2 workers",
+              "2 workers / threads", "first iteration: threads", "1 worker", "2 workers",
+              "peak memory of a worker: 1", "2"]  # fmt: skip
     return f"""## A cluster
 
 One EM iteration over rows of {WORDS} words, {N_COLUMNS:,} columns, {N_CLASSES} classes: threads of one process with all

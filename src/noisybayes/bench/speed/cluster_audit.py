@@ -113,8 +113,8 @@ def page(rows: list[Row]) -> str:
     return f"""## An audit on a cluster
 
 From a CSV file of simulated messages ({WORDS} words, {N_CLASSES} classes) to a report and a corrected table:
-`{FROM_DISK}`, and `noisybayes audit --engine dask` with {WORKERS} worker processes on the same machine, which read, fit,
-score and write. The driver is the process of the command; CPU time is the sum over driver and workers.
+`{FROM_DISK}`, and `noisybayes audit --engine dask` with {WORKERS} worker processes on the same machine, which read,
+fit, score and write. The driver is the process of the command; CPU time is the sum over driver and workers.
 
 {table(header, lines)}
 
@@ -132,7 +132,7 @@ def _verdict(rows: list[Row]) -> str:
     n_rows, largest = max(grouped(compared, "n_rows").items())
     slower = ratio(largest, "dask_wall_s", "disk_wall_s")
     peak = max(max(row["driver_peak_bytes"], row["worker_peak_bytes"]) for row in rows)
-    kept = "kept" if slower <= MOST_TIMES and peak <= MOST_BYTES else "not kept"
+    kept = "met" if slower <= MOST_TIMES and peak <= MOST_BYTES else "not met"
     drivers = {n: np.median([row["driver_peak_bytes"] for row in mine]) for n, mine in grouped(rows, "n_rows").items()}
     few, many = min(drivers), max(drivers)
     growth = (

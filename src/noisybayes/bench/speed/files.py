@@ -121,7 +121,7 @@ def page(rows: list[Row]) -> str:
                  shown(median(mine, "cpu_s")), shown_bytes(_peak(mine)),
                  *(f"{median(mine, key):.3f}" for key in ("precision", "recall"))]
             )  # fmt: skip
-    header = ["messages", "way", "time", "x pipeline", "CPU time", "peak memory", "precision of the suspects", "recall"]
+    header = ["messages", "method", "time", "x pipeline", "CPU time", "peak memory", "precision of suspects", "recall"]
     return f"""## From a file to a report
 
 A CSV file of simulated messages ({WORDS} words, {N_CLASSES} classes); each method runs in its own process, timed from
@@ -154,7 +154,7 @@ def _limits(rows: list[Row]) -> str:
     n_rows, largest = max(grouped(rows, "n_rows").items())
     mine = [row for row in largest if row["way"] == FROM_DISK]
     slowest, peak = max(row["wall_s"] for row in mine), _peak(mine)
-    kept = "kept" if slowest < LIMIT_S and peak < MEMORY else "not kept"
+    kept = "met" if slowest < LIMIT_S and peak < MEMORY else "not met"
     return (
         f"The limits for {n_rows:,} messages, {LIMIT_S / 60:.0f} minutes and {MEMORY / 1e9:g} GB, were {kept}: "
         f"{shown(slowest)} and {shown_bytes(peak)} at most."

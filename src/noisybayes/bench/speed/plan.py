@@ -69,10 +69,10 @@ def page(of_cluster: list[Row], of_files: list[Row]) -> str:
     ]
     return f"""## A plan for a billion messages
 
-Not measured, but extrapolated from the rows above. Assumptions: {N_ROWS:,} messages of {files.WORDS} words in files that
-every worker can read, {files.N_CLASSES} classes, {N_COLUMNS:,} words; {WORKERS} single-core workers with {each:,.0f}
-messages each; a network of {8 * NETWORK / 1e9:g} Gbit/s. Scores, sums and evidence stay on the workers; the driver gets
-statistics and the most suspicious rows.
+Not measured, but extrapolated from the rows above. Assumptions: {N_ROWS:,} messages of {files.WORDS} words in files
+that every worker can read, {files.N_CLASSES} classes, {N_COLUMNS:,} words; {WORKERS} single-core workers with
+{each:,.0f} messages each; a network of {8 * NETWORK / 1e9:g} Gbit/s. Scores, sums and evidence stay on the workers; the
+driver gets statistics and the most suspicious rows.
 
 {table(["what", "cost", "from"], lines)}
 
@@ -94,6 +94,6 @@ def _one_machine(of_files: list[Row]) -> str:
     most = max(row["n_rows"] for row in from_disk)
     return (
         f"Without a cluster: `{files.FROM_DISK}`, extrapolated linearly from up to {most:,} messages, comes to "
-        f"{shown(wall)} and {shown_bytes(peak)} of memory (more than that limit, then) for the whole audit on this "
+        f"{shown(wall)} and {shown_bytes(peak)} of memory (above that limit) for the whole audit on this "
         "machine."
     )

@@ -63,7 +63,7 @@ def _coverage(rows: Sequence[Row]) -> str:
     rate_header += [text for m in coverage.CHECKS for text in (f"{m} checks: covered", "width")]
     accuracy = [f"accuracy covered, {m} checks" for m in (0, *coverage.CHECKS)]
     other = ["matrix covered", "cost told", "cost covered", "cost off by", *accuracy]
-    other_header = ["regime", "matrix", "cost told", "cost", "cost off by"]
+    other_header = ["regime", "matrix", "cost reported", "cost", "error of the cost"]
     other_header += [f"true accuracy, {m} checks" for m in (0, *coverage.CHECKS)]
     seeds = _seeds(rows, "coverage")
     return f"""## How often intervals cover the truth
@@ -91,7 +91,7 @@ _REASONS = {
     "predicts nearly all checks, a floor on the variance keeps the interval wider than necessary",
     "matrix covered": "for clean labels the matrix is the identity, on the boundary of the parameter space",
     "cost covered": "the interval includes the uncertainty of the matrix and is wide; where it is wider than 15 points "
-    "(not counted in *cost told*), the audit reports only its ends",
+    "(not counted in *cost reported*), the audit reports only its ends",
     "accuracy covered, 0 checks": "without checks it is a plausible range, from mistakes that do not depend "
     "on the row to mistakes near the boundary",
 }
@@ -170,13 +170,14 @@ def _verdicts(rows: Sequence[Row]) -> str:
     if not cases:
         return ""
     measures = ("recall of the rest", "precision of the rest", "estimated rate", "careless ones shown again")
+    titles = ("recall, other rows", "precision, other rows", "estimated rate", "careless verdicts shown again")
     lines = [[case, *(_mean(rows, "verdicts", case, measure, 3) for measure in measures)] for case in cases]
     return f"""## Careless verdicts
 
 The example data with verdicts from the top of the list, some of which keep a wrong label;
 {_seeds(rows, "verdicts")} seeds. Recall and precision are those of the suspects among the rows that were not reviewed.
 
-{table(["case", *measures], lines)}
+{table(["case", *titles], lines)}
 """
 
 
@@ -196,11 +197,11 @@ def _corrections(rows: Sequence[Row]) -> str:
             if mine:
                 means = (_over(rows, mine, name) for name in ("gain", "changed", "warned", "suspects", "suspects F1"))
                 lines.append([data, kind, *means, f"{min(min(gains[case]) for case in mine):+.3f}"])
-    header = ["data", "mistakes", "gain", "changed", "with a warning", "suspects", "F1 of suspects", "least gain"]
+    header = ["data", "mistakes", "gain", "changed", "with a warning", "suspects", "F1 of suspects", "smallest gain"]
     return f"""## Corrections
 
-Corrected labels against given labels, {_seeds(rows, "corrections")} seeds, mistakes in 10, 20 and 40 % of the labels. In
-{len(harm)} of {len(pairs)} audits the corrected labels were worse by more than half a point,
+Corrected labels against given labels, {_seeds(rows, "corrections")} seeds, mistakes in 10, 20 and 40 % of the labels.
+In {len(harm)} of {len(pairs)} audits the corrected labels were worse by more than half a point,
 {sum(1 for _, w in harm if not w)} of these without a warning. Of the {len(harmless)} other audits
 {int(sum(harmless))} gave a warning.
 
@@ -222,8 +223,8 @@ def _alarms(rows: Sequence[Row]) -> str:
         lines.append([case, f"{int(sum(alarms))} of {len(alarms)}", _mean(rows, "alarms", case, "accuracy")])
     return f"""## The drift warning
 
-`drift_` above 0.05: the fit doubts more labels than naive Bayes trained on the given labels fails to predict. The hidden
-topic is the example from [Concepts](concepts.md#the-robust-fit), where EM drifts.
+`drift_` above 0.05: the fit doubts more labels than naive Bayes trained on the given labels fails to predict. The
+hidden topic is the example from [Concepts](concepts.md#the-robust-fit), where EM drifts.
 
 {table(["data and fit", "warnings", "accuracy"], lines)}
 """
