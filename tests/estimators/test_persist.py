@@ -193,7 +193,7 @@ def crafted(path, name, array):
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (np.array([np.nan] * 5), "an array holds NaN"),
+        (np.array([np.nan] * 5), "an array contains NaN"),
         (np.array([0.0, 1.0, 2.0, 3.0, 4.0]), "the columns of a block are not whole numbers"),
         (np.array([0, 1, 2, 3, 2**40]), "the columns of a block are not among 0..19"),
         (np.array([0, 1, 2, 3, -1]), "the columns of a block are not among 0..19"),

@@ -245,7 +245,7 @@ def test_a_file_that_changes_between_passes(tmp_path):
     batches = Batches(tmp_path / "a.csv")
     list(batches)
     write_messages(tmp_path / "a.csv", 50, seed=1)
-    with pytest.raises(InputError, match="was changed while it was read; leave it as it is and start again"):
+    with pytest.raises(InputError, match="was changed while it was being read; leave it unchanged and start again"):
         ingest(batches, TEXT, tmp_path)
 
 

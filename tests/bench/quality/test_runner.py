@@ -155,7 +155,7 @@ def test_what_earlier_work_left_open_is_no_warning_of_a_method(tmp_path):
 def test_rows_of_another_version_are_not_mixed_in(tmp_path):
     path = tmp_path / "quality.csv"
     path.write_text("dataset,seed\na,1\n")
-    with pytest.raises(ValueError, match="has different columns from those that this version writes; move it away and run again"):
+    with pytest.raises(ValueError, match="has different columns from those that this version writes; move it away"):
         stored.load(path)
 
 
