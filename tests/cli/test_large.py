@@ -110,7 +110,7 @@ def test_a_shard_that_vanishes_is_told(messages, tmp_path, monkeypatch, little_m
     die_at("plan", monkeypatch, lambda folder: next((folder.parent / "rows").glob("*.csr")).unlink())
     result = run("audit", messages, *COLUMNS, "--memory", "2GB", "--out", tmp_path / "out")
     assert result.exit_code == 2
-    assert "cannot be read any more" in result.output
+    assert "can no longer be read" in result.output
     assert list(tmp_path.iterdir()) == []
 
 

@@ -288,7 +288,7 @@ def test_coded_columns_that_are_damaged(tmp_path):
     write_messages(tmp_path / "a.csv", 50)
     found = ingest(Batches(tmp_path / "a.csv", rows=20), TEXT, tmp_path)
     (tmp_path / "coded" / "000001.0").write_bytes(b"")
-    with pytest.raises(DiskError, match=r"coded/000001.0 cannot be read any more \(Ran out of input\); start again"):
+    with pytest.raises(DiskError, match=r"coded/000001.0 can no longer be read \(Ran out of input\); start again"):
         list(found.blocks)
 
 
