@@ -84,8 +84,8 @@ class LatentLabelModel:
         if getattr(self, "drift_", 0.0) > DRIFT_ALARM:
             doubted, more = whole_percent(self.noise_rate_), whole_percent(self.drift_)
             warnings.warn(
-                f"the fit questions {doubted} of the labels, {more} of the rows more than a model trained on the "
-                "given labels fails to predict: its classes may have drifted away from those of the labels; verify "
+                f"the fit questions {doubted} of the labels, which is {more} of the rows more than a model trained on "
+                "the given labels fails to predict: its classes may have drifted away from those of the labels; verify "
                 "some rows",
                 DriftWarning,
                 stacklevel=3,
