@@ -198,7 +198,7 @@ def _authors_rows(n_reps):
 
 
 def test_a_network_with_too_few_repetitions_is_named():
-    missing = "by interval:\nNAL, authors' configuration, 3 at n = 1,000, 0 at n = 5,000. The"
+    missing = "for lack of computing time:\nNAL, authors' configuration, 3 at n = 1,000, 0 at n = 5,000. The"
     assert missing in TABLE1.page(_authors_rows({"500": 10, "1000": 3, "5000": 0}))
     assert "lack of computing time" not in TABLE1.page(_authors_rows({"500": 10, "1000": 10, "5000": 10}))
 

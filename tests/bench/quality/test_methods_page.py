@@ -74,8 +74,8 @@ def test_methods_stand_side_by_side(results):
     assert "| **1.50** | **1.50** | **1.50** | 2,524 | – | – |" in page
     assert "| `network` | 55.0 | – | – | – | 55.0 | 82.0 | **85.0** |" in page
     assert "| `nb-clean` | 90.0 |" in page
-    assert "means over the seeds 4 to 6" in page
-    assert "runs were made 2 at once" in page
+    assert "means over seeds 4 to 6" in page
+    assert "runs were made 2 at a time" in page
     assert "bayesanil-right" not in page
 
 

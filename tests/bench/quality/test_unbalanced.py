@@ -87,7 +87,7 @@ def test_all_kinds_of_noise_have_the_same_rows(small):
 
 def test_too_few_texts_of_a_class_are_refused():
     labels = np.array(["a"] * 5 + ["b"])
-    with pytest.raises(ValueError, match="the class b has 1 texts, and 2 are needed"):
+    with pytest.raises(ValueError, match="the class b has 1 texts, but 2 are needed"):
         unbalanced.thin(labels, ("a", "b"), (0.5, 0.5), 4, np.random.default_rng(0))
 
 
