@@ -230,7 +230,7 @@ GROWTH = [
 
 
 def test_departures_from_a_straight_line_are_named():
-    assert growth.departures(GROWTH).endswith("but for 10 rows (2.73 x).")
+    assert growth.departures(GROWTH).endswith("except for 10 rows (2.73 x).")
     assert growth.departures(GROWTH[1:]).endswith("through the median of its kind.")
 
 
