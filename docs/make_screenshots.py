@@ -144,7 +144,7 @@ def serving() -> Iterator[str]:
         end = time.monotonic() + UP_SECONDS
         while not is_fitted(url):
             if process.poll() is not None or time.monotonic() > end:
-                sys.exit("the server did not come up")
+                sys.exit("the server did not start")
             time.sleep(0.2)
         yield url
     finally:

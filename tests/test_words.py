@@ -56,6 +56,12 @@ AVOID = {
     "have no end": "are infinite",
     "has no end": "is infinite",
     "what bad input gets": "errors",
+    "taken for wrong": "flagged",
+    "could not be had": "is not available",
+    "second best": "a substitute",
+    "runner-up": "second choice",
+    "as it comes": "with default settings",
+    "next to nothing": "almost nothing",
 }
 _AVOIDED = re.compile(rf"\b({'|'.join(AVOID)})\b", re.IGNORECASE)
 PAGES = [

@@ -24,7 +24,7 @@ def layers() -> list[list[str]]:
 
 
 def descriptions() -> dict[str, str]:
-    """What the layout says of each folder, up to the first detail."""
+    """The description of each folder in the layout, up to the first detail."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     return {
         name: re.split(r"[:;]", said)[-1 if ".py:" in said else 0]

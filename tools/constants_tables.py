@@ -1,7 +1,7 @@
-"""The tables of constants in docs/constants.md, made from the code: names, values and reasons.
+"""The tables of constants in docs/constants.md, generated from the code: names, values and reasons.
 
     python tools/constants_tables.py            write them into the page
-    python tools/constants_tables.py --check    only say whether they are what the page has
+    python tools/constants_tables.py --check    only check whether the page is up to date
 
 The constants of the robust fit are the fields of `robust.config.Config`, each with its reason; those of a module are
 its numbers at the top level, and the reason is the comment above them.
@@ -24,7 +24,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "noisybayes"
 PAGE = ROOT / "docs" / "constants.md"
-#: What each table is about; a folder stands for all of its modules.
+#: The subject of each table; a folder means all of its modules.
 TABLES = {
     "the robust fit": ["robust", "estimators/any_classifier.py", "estimators/latent.py", "dataset"],
     "the audit": ["auditing", "views"],
@@ -58,7 +58,7 @@ def of_module(path: Path) -> Iterator[Constant]:
 
 
 def _plain(value: Any) -> Any:
-    """Tuples of numbers, whatever they were."""
+    """Named tuples as plain tuples of numbers."""
     if isinstance(value, np.ndarray):
         return tuple(value.tolist())
     return tuple(map(_plain, value)) if isinstance(value, tuple) else value
@@ -71,7 +71,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _comment(lines: list[str], at: int, name: str) -> str:
-    """What is said of the constant in line `at`: beside it, or else above it."""
+    """The comment on the constant in line `at`: beside it, or else above it."""
     _, _, beside = lines[at].partition("  # ")
     above: list[str] = []
     while at > 0 and lines[at - 1].startswith("#"):
@@ -101,7 +101,7 @@ def table(places: list[str]) -> str:
 
 
 def render(page: str) -> str:
-    """The page with its tables made again."""
+    """The page with its tables regenerated."""
     for what, places in TABLES.items():
         begin, end = f"<!-- constants of {what} -->\n", "\n<!-- end of constants -->"
         before, found, rest = page.partition(begin)

@@ -1,6 +1,6 @@
-"""Write into the pages what their code blocks print now: `python tools/docs_outputs.py docs/api.md ...`.
+"""Update the outputs of code blocks in the pages: `python tools/docs_outputs.py docs/api.md ...`.
 
-Read the difference before you commit it: a number that moved may be a mistake.
+Review the diff before you commit it: a number that changed may be a mistake.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.doc_blocks import SKIP, blocks_of, run_python, run_shell  # noqa: E40
 
 
 def refreshed(page: Path) -> str:
-    """The page, with what its blocks print in a folder of their own."""
+    """The page with the outputs of its blocks, run in a separate folder."""
     text = page.read_text(encoding="utf-8")
     blocks, namespace = blocks_of(text), {"__name__": page.stem}
     for block, following in pairwise([*blocks, None]):

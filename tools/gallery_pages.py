@@ -1,4 +1,4 @@
-"""Run the examples of the gallery, and write a page with code, output and picture for each: docs/gallery/.
+"""Run the gallery examples and write a page with code, output and picture for each: docs/gallery/.
 
 python tools/gallery_pages.py [EXAMPLE ...]
 """

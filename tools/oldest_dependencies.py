@@ -14,7 +14,7 @@ EXTRAS = ("cli", "pandas", "arrow", "skops")  # those of an audit on the command
 
 
 def oldest(requirements: list[str]) -> list[str]:
-    """`numpy>=1.26` becomes `numpy==1.26`: the very first release that is allowed."""
+    """`numpy>=1.26` becomes `numpy==1.26`: the first allowed release."""
     return [re.sub(r">=([\d.]+)$", r"==\1", each) for each in requirements if ">=" in each]
 
 

@@ -1,9 +1,9 @@
-"""Every page of the review desk and the report of three tables, as pictures to look at before a release.
+"""Screenshots of every page of the review desk and of the report for three tables, to check before a release.
 
 python tools/page_pictures.py FOLDER
 
-A table of texts, one of many columns and one of 77 classes; each on a desktop, on a phone and in dark colours, from the
-top of the page to its end. Needs Chromium.
+A table of texts, one with many columns and one with 77 classes; each on a desktop, on a phone and in dark mode, over
+the full height of the page. Needs Chromium.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ PATIENCE = 300_000  # milliseconds, on a busy machine
 
 def main() -> None:
     if len(sys.argv) != 2:
-        sys.exit("name the folder for the pictures")
+        sys.exit("give the folder for the screenshots")
     folder = Path(sys.argv[1]).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     tables = {"texts": (ROOT / "examples" / "dealership.csv").read_text(), "wide": wide_table(), "many": many_classes()}
@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def wide_table(noise: float = 0.1) -> str:
-    """The breast-cancer data of scikit-learn, with some wrong labels."""
+    """scikit-learn's breast-cancer data, with some wrong labels."""
     data, rng = load_breast_cancer(), np.random.default_rng(0)
     given = np.where(rng.random(len(data.target)) < noise, 1 - data.target, data.target)
     rows = [[*values, data.target_names[label]] for values, label in zip(data.data.tolist(), given, strict=True)]
@@ -94,7 +94,7 @@ def take_pages(browser: Browser, tables: dict[str, str], folder: Path) -> None:
         with opened(browser, url) as page:
             page.set_default_timeout(PATIENCE)
             for name, text in tables.items():
-                if name != "texts":  # the server has that one already
+                if name != "texts":  # the server already has that one
                     import_table(page, name, text)
             talk(page)
         for look, how in LOOKS.items():

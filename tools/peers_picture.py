@@ -21,8 +21,8 @@ from noisybayes.bench.quality.results_page import LINES
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURE, README = ROOT / "docs" / "img" / "peers.svg", ROOT / "README.md"
-OURS, PEER = ("audit", "inb"), "cleanlab"  # our default: `audit` where it was run (tables of numbers), else `inb`
-#: Data sets with the mistakes of people; in the others they are injected.
+OURS, PEER = ("audit", "inb"), "cleanlab"  # our default: `audit` where it was run (numeric tables), else `inb`
+#: Data sets with human mistakes; in the others mistakes are injected.
 PEOPLE = {"noisy-ag-news": "NoisyAG-News", "livestream": "Live Streaming"}
 EQUAL = 0.01  # smaller differences of average precision are not counted
 _PART = re.compile(r"(?<=<!-- peers: begin -->\n).*?(?=<!-- peers: end -->)", re.DOTALL)
@@ -112,7 +112,7 @@ def at(value: float) -> float:
 
 
 def number(value: float, y: float, right: bool) -> str:
-    """Beside its dot, on the outer side."""
+    """A label beside its dot, on the outer side."""
     anchor = "start" if right else "end"
     return text(at(value) + (9 if right else -9), y + 4, f"{value:.2f}", f'text-anchor="{anchor}"')
 

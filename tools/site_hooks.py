@@ -1,10 +1,10 @@
 """What `make docs` adds to MkDocs, so that one set of pages works on the code host and on the site.
 
-- Pages outside docs/ (`PAGES`) join the site, and links are rewritten to where their target is there. A link to a file
-  that is not on the site, such as a test, becomes plain text.
+- Pages outside docs/ (`PAGES`) are added to the site, and links are rewritten to the new place of their target. A link
+  to a file that is not on the site, such as a test, becomes plain text.
 - Pages of the gallery offer the notebook of their example.
 - The page `docstrings.md` lists the public names for mkdocstrings.
-- Formulas become MathML, which browsers draw by themselves: no script is fetched.
+- Formulas become MathML, which browsers render natively: no script is loaded.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         return text if target is None else f"[{text}]({target})"
 
     if "\n## " not in markdown:
-        page.meta.setdefault("hide", ["toc"])  # an empty table of contents would only take room from wide tables
+        page.meta.setdefault("hide", ["toc"])  # an empty table of contents would only take space from wide tables
     if source.parent.name == "gallery" and source.stem != "index":
         markdown += f"\n[Download it as a notebook]({source.stem}.ipynb)\n"
     return _CODE_OR_LINK.sub(rewritten, _BADGE.sub("", markdown))
@@ -75,12 +75,12 @@ def site_target(target: str, source: PurePosixPath) -> str | None:
         return target
     path, hash_, fragment = target.partition("#")
     at = normpath(source.parent / path)
-    if at.endswith(".ipynb"):  # made for the site
+    if at.endswith(".ipynb"):  # generated for the site
         return target
     if at in PAGES or (at.startswith("docs/") and (ROOT / at).is_file()):
         folder = PurePosixPath(site_path(str(source))).parent
         return relpath(site_path(at), folder) + hash_ + fragment
-    return None if (ROOT / at).exists() else target  # what does not exist is left for the strict build to find
+    return None if (ROOT / at).exists() else target  # missing targets are left for the strict build to report
 
 
 def site_path(path: str) -> str:
@@ -89,7 +89,7 @@ def site_path(path: str) -> str:
 
 
 def on_page_content(content: str, **_: Any) -> str:
-    """Draw the formulas."""
+    """Render the formulas."""
 
     def drawn(match: re.Match[str]) -> str:
         block = match[1] == "div"

@@ -1,12 +1,12 @@
-"""The way of a row through the code, counted: how much a reader meets who follows it.
+"""Trace the path of a row through the code, and count how much code a reader has to follow.
 
     python tools/trace_walk.py [--json]
 
-Two walks are traced: `audit`, from examples/dealership.csv to a folder with the report, by the functions that
-`noisybayes audit FILE --out FOLDER` calls too; and `fit`, the default fit of a small table. Of each are counted:
+Two paths are traced: `audit`, from examples/dealership.csv to a folder with the report, through the functions that
+`noisybayes audit FILE --out FOLDER` also calls; and `fit`, the default fit of a small table. For each, it counts:
 
 functions   of noisybayes that were called (not lambdas and comprehensions, which are read with the function around)
-modules     that these stand in
+modules     that contain these
 switches    changes of module, if the functions are read in the order in which they were first called
 """
 
@@ -47,7 +47,7 @@ class Walk:
 
     @contextmanager
     def traced(self) -> Iterator[Walk]:
-        threading.setprofile(self.note)  # threads that are started meanwhile
+        threading.setprofile(self.note)  # threads started in the meantime
         sys.setprofile(self.note)
         try:
             yield self

@@ -17,7 +17,7 @@ from noisybayes.data.roles import Roles
 from noisybayes.web.column_roles import choose_roles
 
 ROLES = Roles("label", ("text",), (), (), (), None, None)
-NOTE = "labels that differ only in case, spaces, punctuation or Unicode form were taken as one, in"
+NOTE = "labels that differ only in case, spaces, punctuation or Unicode form were merged, in"
 COLUMNS = ("--label", "label", "--text", "text")
 
 

@@ -75,7 +75,7 @@ def test_the_classifier_learns_from_the_kept_rows_alone():
         (SVMFilter(n_folds=0), "n_folds must be a whole number of at least 1, got 0"),
         (
             NaiveBayesFilter(estimator=LogisticRegression()),
-            "estimator must be a naive Bayes classifier of scikit-learn, such as BernoulliNB, got LogisticRegression",
+            "estimator must be a scikit-learn naive Bayes classifier, such as BernoulliNB, got LogisticRegression",
         ),
     ],
 )

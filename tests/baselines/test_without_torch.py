@@ -78,7 +78,7 @@ def test_bad_arguments_are_named(model, message):
     ("verified", "message"),
     [
         (np.zeros(3), r"verified has the shape (3,) but X has 20 rows; give one entry per row"),
-        ([None] * 19 + [7], "verified holds 7, which is not among the labels in y: [0, 1]"),
+        ([None] * 19 + [7], "verified contains 7, which is not among the labels in y: [0, 1]"),
     ],
 )
 def test_bad_verified_labels_are_named(verified, message):

@@ -63,7 +63,7 @@ def test_init_writes_what_train_reads_and_overwrites_nothing(tmp_path, language)
     assert load_config(path).language == language
     again = run("init", path)
     assert again.exit_code == 2
-    assert "exists already; choose another name" in again.output
+    assert "already exists; choose another name" in again.output
 
 
 def test_evaluate_prints_tables_and_writes_json(tmp_path):

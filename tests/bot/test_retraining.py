@@ -80,10 +80,10 @@ def test_the_command_learns_from_a_store(folder, tmp_path):
             store.label_turn(f"d{i}", 1, "eve", "which")
     result = run(folder, "--dialogs", tmp_path / "dialogs.csv", "--store", tmp_path / "chats.db")
     assert result.exit_code == 0, result.output
-    assert result.output.startswith("30 new messages; right among ")
-    assert "switched on; the last bot is kept in" in result.output
+    assert result.output.startswith("30 new messages; correct answers among ")
+    assert "the new bot is in use; the previous one is kept in" in result.output
     result = run(folder, "--back")
-    assert result.output.startswith("switched back; the replaced bot is kept in")
+    assert result.output.startswith("restored the previous bot; the replaced one is kept in")
 
 
 def test_a_worse_model_is_not_switched_on(folder, tmp_path, monkeypatch):
@@ -110,7 +110,7 @@ def test_a_worse_model_is_not_switched_on(folder, tmp_path, monkeypatch):
 
 
 def test_what_is_missing_is_one_sentence(folder, tmp_path):
-    assert "name the table that the bot was trained on: --dialogs DIALOGS" in run(folder).output
+    assert "give the table that the bot was trained on: --dialogs DIALOGS" in run(folder).output
     lost = run(folder, "--dialogs", tmp_path / "dialogs.csv", "--store", tmp_path / "no.db")
     assert "there is no store" in lost.output
     assert CliRunner().invoke(command, ["key"]).output.strip().endswith("=")

@@ -108,7 +108,7 @@ def test_the_list_can_be_chosen(small):
     assert mean >= 0.5
     result = run(*columns, "--precision", 0.5, "--budget", 7)
     assert result.exit_code == 2
-    assert "Error: --precision and --budget exclude each other; give one of them" in result.output
+    assert "Error: --precision and --budget are mutually exclusive; give only one of them" in result.output
 
 
 def test_verified_rows_are_never_suspects(small, tmp_path):

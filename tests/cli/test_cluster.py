@@ -161,8 +161,8 @@ def test_an_audit_whose_scheduler_was_lost_goes_on(tmp_path, monkeypatch):
         lost = audit(*there, address)
     assert lost.exit_code == 2
     assert lost.output.strip().splitlines()[-1] == (
-        "Error: the scheduler does not answer any more; start the cluster again and repeat the command with --resume "
-        "(of a run without --out nothing is kept)"
+        "Error: the scheduler no longer answers; restart the cluster and repeat the command with --resume "
+        "(a run without --out keeps nothing)"
     )
     assert not (tmp_path / "cut").exists()
     with cluster_of_processes(tmp_path / "two") as (_, address):

@@ -54,7 +54,7 @@ def test_the_audit_from_disk_is_the_audit_in_memory(messages, tmp_path, little_m
     here = run("audit", table, *COLUMNS, "--out", tmp_path / "here", "--format", format)
     there = run("audit", table, *COLUMNS, "--out", tmp_path / "there", "--format", format, "--memory", "2GB")
     assert (here.exit_code, there.exit_code) == (0, 0), there.output
-    assert "Rows are kept on disk: up to 0.0 GB in" in there.output
+    assert "Rows are kept on disk until the end: up to 0.0 GB in" in there.output
     one, other = summary(tmp_path / "here"), summary(tmp_path / "there")
     for name in NUMBERS:
         assert json.loads(json.dumps(one[name]), parse_float=_rounded) == json.loads(
@@ -110,7 +110,7 @@ def test_a_shard_that_vanishes_is_told(messages, tmp_path, monkeypatch, little_m
     die_at("plan", monkeypatch, lambda folder: next((folder.parent / "rows").glob("*.csr")).unlink())
     result = run("audit", messages, *COLUMNS, "--memory", "2GB", "--out", tmp_path / "out")
     assert result.exit_code == 2
-    assert "cannot be read any more" in result.output
+    assert "can no longer be read" in result.output
     assert list(tmp_path.iterdir()) == []
 
 

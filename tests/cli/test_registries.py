@@ -69,4 +69,4 @@ def test_what_a_family_does_not_take_is_one_sentence(counts):
     counts.write_text(counts.read_text() + "a,1,2,-3,4,5\n")
     answer = CliRunner().invoke(app, [*options(counts), "--family", "numeric=multinomial"])
     assert answer.exit_code == 2
-    assert "Error: Negative values in data passed as X: MultinomialINB takes counts" in answer.output
+    assert "Error: Negative values in data passed as X: MultinomialINB expects counts" in answer.output

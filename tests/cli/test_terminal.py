@@ -122,9 +122,7 @@ def test_too_little_memory_is_said_in_a_sentence(monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["noisybayes"])
     with pytest.raises(SystemExit):
         main()
-    assert capsys.readouterr().err == (
-        "Error: there is not enough memory for this; use fewer columns, or rows on disk (--memory)\n"
-    )
+    assert capsys.readouterr().err == ("Error: out of memory; use fewer columns, or keep rows on disk (--memory)\n")
 
 
 def test_out_is_refused_before_anything_is_read(tmp_path):

@@ -51,7 +51,7 @@ def test_the_order_of_rows_changes_nothing(name):
 @pytest.mark.parametrize("name", MODELS)
 def test_where_features_never_differ_labels_are_taken_as_given(name):
     same = np.repeat(rows_for(name)[:1], N, axis=0)
-    with pytest.warns(UserWarning, match="all rows have the same features, so that labels are taken as given"):
+    with pytest.warns(UserWarning, match="all rows have the same features, so labels are taken as given"):
         model = ALL[name]().fit(same, DATA.y)
     np.testing.assert_array_equal(model.mislabel_matrix_, np.eye(3))
     assert model.noise_rate_ == 0.0

@@ -13,7 +13,7 @@ from noisybayes.dataset.csr import transposed_product
 from noisybayes.dataset.tree import Array
 from noisybayes.model.families.base import Family, best_strength, linear_score, linear_terms, some_columns
 
-# Stands for zero: keeps every logarithm finite.
+# Replaces zero: keeps every logarithm finite.
 _TINY = 1e-10
 
 
@@ -27,7 +27,7 @@ class Poisson(Family):
     def prepare(self, X: Any) -> Any:
         values = X.data if sparse.issparse(X) else X
         if values.size and values.min() < 0:
-            raise ValueError("Negative values in data passed as X: the Poisson family takes counts of at least 0")
+            raise ValueError("Negative values in data passed as X: the Poisson family expects counts of at least 0")
         return X
 
     def statistics(self, X: Any, resp: Array) -> Array:

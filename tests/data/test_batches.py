@@ -202,9 +202,9 @@ def test_what_is_said_is_what_read_table_says(tmp_path, name, content):
 
 
 def test_what_cannot_be_read_twice(tmp_path):
-    assert refusal(Batches, "-") == "standard input cannot be read twice; save it as a file and name that"
+    assert refusal(Batches, "-") == "standard input cannot be read twice; save it as a file and give its path"
     assert refusal(Batches, os.devnull) == (
-        "/dev/null cannot be read twice; save what comes from it as a file and name that"
+        "/dev/null cannot be read twice; save its content as a file and give its path"
     )
     assert refusal(Batches, tmp_path / "no.csv") == f"there is no file {tmp_path / 'no.csv'}; check the path"
     assert "there is no text encoding 'utf-9'" in refusal(Batches, tmp_path, encoding="utf-9")
@@ -227,7 +227,7 @@ def test_a_file_that_changes(tmp_path, change, when):
     else:
         written(tmp_path, "a.csv", CSV + "x,y,z\n" if change == "longer" else CSV.replace("bye", "boo"))
         os.utime(path, (1, 1))
-    text = f"{path} was changed while it was read; leave it as it is and start again"
+    text = f"{path} was changed while it was being read; leave it unchanged and start again"
     assert refusal(list, passing) == text
 
 
@@ -242,7 +242,7 @@ def test_a_damaged_row_group(tmp_path, monkeypatch):
     path.write_bytes(content)
     seen = []
     text = refusal(lambda: seen.extend(Batches(path, rows=10_000)))
-    assert text.startswith(f"{path}: the rows 20001 to 30000 of the Parquet file cannot be read (")
+    assert text.startswith(f"{path}: rows 20001 to 30000 of the Parquet file cannot be read (")
     assert text.endswith("); write it again")
     assert pl.concat(seen).equals(frame.head(20_000))
 

@@ -49,7 +49,7 @@ def test_without_data_one_sentence_says_what_to_do(load, file):
     with pytest.raises(DatasetUnavailableError) as caught:
         load()
     assert isinstance(caught.value, OSError)
-    assert f"put {file} into a folder and name that folder in NOISYBAYES_DATA" in str(caught.value)
+    assert f"put {file} into a folder and set NOISYBAYES_DATA to that folder" in str(caught.value)
 
 
 def check_live_streaming(data):

@@ -91,6 +91,6 @@ def test_what_is_said_of_an_encoding_that_does_not_fit():
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
 def test_a_byte_order_mark_is_needed_where_the_name_leaves_the_order_open(encoding):
     assert refusal(GERMAN.encode(f"{encoding}-le"), encoding=encoding, format="csv") == (
-        f"the input has no byte order mark, so it is not {encoding} as such; name the order of its bytes: "
+        f"the input has no byte order mark, so {encoding} alone is not enough; give the byte order: "
         f"--encoding {encoding}-le or --encoding {encoding}-be"
     )

@@ -42,9 +42,11 @@ TWO = book(First=[["text", "label"], ["hello", "a"]], Second=[["text", "label"],
 def test_a_sheet_by_name_or_the_first_one():
     assert read(TWO).rows() == [("hello", "a")]
     assert read(TWO, sheet="Second").rows() == [("bye", "b")]
-    assert refusal(TWO, sheet="Third") == ("the input has no sheet 'Third'; name one of 'First', 'Second' with --sheet")
+    assert refusal(TWO, sheet="Third") == (
+        "the input has no sheet 'Third'; choose one of 'First', 'Second' with --sheet"
+    )
     assert refusal(b"text,label\nx,y\n", sheet="First") == (
-        "--sheet goes with Excel files, but the input is CSV; leave it out"
+        "--sheet is for Excel files, but the input is CSV; leave it out"
     )
 
 
@@ -72,7 +74,7 @@ def test_what_is_said_of_other_files(tmp_path):
     with pytest.raises(InputError) as caught:
         read_table(path)
     assert str(caught.value) == (
-        f"{path} is not an Excel file, or a damaged or locked one (calamine error: Cannot detect file format); "
+        f"{path} is not an Excel file, or is damaged or locked (calamine error: Cannot detect file format); "
         "save it again"
     )
     assert refusal(TWO[: len(TWO) // 2]).endswith("); save it again")

@@ -64,7 +64,7 @@ def test_a_file_named_json_may_have_lines(tmp_path):
         ('[{"a": 1}, {"a": }]', f"the input: object 2 is not JSON (Expecting value); {FIX}"),
         ('[{"a": 1}, 7]', f"the input: item 2 of the list is not an object with keys; {FIX}"),
         ('[{"a": 1}, {}]', f"the input: item 2 of the list is not an object with keys; {FIX}"),
-        ('[{"a": 1},', "the input is cut short: the ] at the end is missing; fetch it again"),
+        ('[{"a": 1},', "the input is truncated: the closing ] is missing; download it again"),
         ("[]", "the input has no rows; give a table with rows"),
         ('[{"a": "x}]', f"the input: object 1 is not JSON (Unterminated string starting at); {FIX}"),
     ],
@@ -80,6 +80,6 @@ def test_deep_nesting_is_refused():
 def test_keys_that_are_values_are_refused(monkeypatch):
     monkeypatch.setattr(records, "_MOST_COLUMNS", 3)
     assert refusal('{"scores": {"u1": 1, "u2": 2, "u3": 3, "u4": 4}}') == (
-        "the input: the objects have more than 3 different keys; give each column one name, and what differs from row "
-        "to row a value"
+        "the input: the objects have more than 3 different keys; use keys for columns, and values for what differs "
+        "from row to row"
     )

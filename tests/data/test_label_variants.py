@@ -57,7 +57,7 @@ def test_the_commonest_spelling_is_kept():
     assert variants.merged(counts) == {"refund": 63, "Price": 14, "hours": 1}
     assert variants.applied(pl.Series(["Refund", "hours", None])).to_list() == ["refund", "hours", None]
     assert variants.note() == (
-        "labels that differ only in case, spaces, punctuation or Unicode form were taken as one, in 20 rows: "
+        "labels that differ only in case, spaces, punctuation or Unicode form were merged, in 20 rows: "
         "'Refund', 'REFUND ' as 'refund'; 'price' as 'Price'. --keep-variants keeps them apart"
     )
 

@@ -74,7 +74,7 @@ def test_the_line_of_a_malformed_row_is_that_of_the_file(tmp_path, monkeypatch, 
     monkeypatch.setattr(decoding, "CHUNK", 50)
     path = tmp_path / "a.csv"
     path.write_text("a,b\n" + f"{quote}x{quote},y\n" * 100 + "x\n" + "x,y\n" * 100)
-    with pytest.raises(InputError, match="the row in line 102 has 1 field where the header has 2"):
+    with pytest.raises(InputError, match="the row in line 102 has 1 field, but the header has 2"):
         [partition.read() for partition in Batches(path).partitions(200)]
 
 
@@ -95,7 +95,7 @@ def test_a_file_that_changed_is_refused(tmp_path, rows):
     path.write_text(f"a,b\n{rows}")
     with pytest.raises(InputError) as caught:
         first.read()
-    assert str(caught.value) == f"{path} was changed while it was read; leave it as it is and start again"
+    assert str(caught.value) == f"{path} was changed while it was being read; leave it unchanged and start again"
 
 
 def test_a_file_without_rows_has_no_partitions(tmp_path):

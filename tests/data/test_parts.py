@@ -77,7 +77,7 @@ def test_a_url(folder):
         batches = Batches("memory://parts/0.csv")
         fs.pipe("/parts/0.csv", b"text,label\nchanged,a\n")
         assert refusal(list, batches) == (
-            "memory://parts/0.csv was changed while it was read; leave it as it is and start again"
+            "memory://parts/0.csv was changed while it was being read; leave it unchanged and start again"
         )
         assert refusal(read_table, "memory://none.csv") == "there is no file memory://none.csv; check the address"
         assert refusal(read_table, "memory://none/*") == "no file matches memory://none/*; check the pattern"
@@ -95,7 +95,8 @@ def test_a_url_needs_fsspec(monkeypatch):
 
 def test_what_is_said_of_urls():
     assert refusal(read_table, "nosuch://a.csv") == (
-        "nosuch://a.csv cannot be read here (Protocol not known: nosuch); install what is missing or save it as a file"
+        "nosuch://a.csv cannot be read here (Protocol not known: nosuch); install the missing package or save it as "
+        "a file"
     )
 
 
@@ -104,10 +105,10 @@ def test_what_is_said_of_parts(folder, tmp_path):
     empty.mkdir()
     (empty / "notes.txt").write_text("x")
     assert refusal(read_table, empty) == (
-        f"the folder {empty} has no file that ends in {', '.join(known_suffixes())}; name the files"
+        f"the folder {empty} has no file that ends in {', '.join(known_suffixes())}; give the files"
     )
     assert refusal(read_table, f"{empty}/*.csv") == f"no file matches {empty}/*.csv; check the pattern"
-    assert refusal(read_table, []) == "the list of files is empty; name at least one file"
+    assert refusal(read_table, []) == "the list of files is empty; give at least one file"
     (folder / "4.csv").write_text("text,kind\nx,y\n")
     for read in (read_table, lambda source: list(Batches(source)), lambda source: Batches(source).partitions()):
         assert refusal(read, folder) == (

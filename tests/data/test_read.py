@@ -151,8 +151,8 @@ def test_json_types_that_change_between_batches(monkeypatch):
     assert frame["b"].to_list() == [1.0, 2.5, None]
 
 
-FIX_FIELDS = "put a field with a ',' or a line break in it between quotes"
-FIX_QUOTE = "write a quote within a quoted field twice"
+FIX_FIELDS = "quote fields that contain a ',' or a line break"
+FIX_QUOTE = "double a quote within a quoted field"
 FIX_JSON = 'write one object per line, like {"text": "hello", "label": "greeting"}'
 
 
@@ -165,11 +165,11 @@ FIX_JSON = 'write one object per line, like {"text": "hello", "label": "greeting
         (b"a,b,a\n1,2,3\n", "the input has more than one column 'a'; rename all but one of them in the header"),
         (
             b"a,b\n1,2\n3\n",
-            f"the input: the row in line 3 has 1 field where the header has 2; {FIX_FIELDS}",
+            f"the input: the row in line 3 has 1 field, but the header has 2; {FIX_FIELDS}",
         ),
         (
             b'a,b\n"1\n\r\n",2\n\n1,2,3\n',
-            f"the input: the row in line 6 has 3 fields where the header has 2; {FIX_FIELDS}",
+            f"the input: the row in line 6 has 3 fields, but the header has 2; {FIX_FIELDS}",
         ),
         (
             b'a,b\n1,2\n"3,4\n5,6\n',
@@ -208,7 +208,7 @@ def test_the_byte_that_cannot_be_decoded_is_told(monkeypatch, chunk):
 
 def test_what_is_said_of_options():
     assert refusal(CSV, encoding="utf-9") == (
-        "there is no text encoding 'utf-9'; usual ones are utf-8, utf-16, cp1252, gb18030, shift_jis"
+        "there is no text encoding 'utf-9'; common ones are utf-8, utf-16, cp1252, gb18030, shift_jis"
     )
     for encoding in ("hex", "idna", "punycode", "unicode_escape", "rot13", "\0", "é"):
         assert f"there is no text encoding {encoding!r}; " in refusal(CSV, encoding=encoding)
@@ -218,8 +218,8 @@ def test_what_is_said_of_options():
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
 def test_a_damaged_compressed_file(pack):
     text = refusal(pack(CSV * 1000)[:-12])
-    assert text.startswith("the input is damaged or cut short (")
-    assert text.endswith("); fetch or compress it again")
+    assert text.startswith("the input is damaged or truncated (")
+    assert text.endswith("); download or compress it again")
 
 
 def test_zstd_needs_a_library(monkeypatch):
@@ -232,7 +232,7 @@ def test_zstd_needs_a_library(monkeypatch):
 
 def test_a_damaged_parquet_file():
     text = refusal(PARQUET[:-40])
-    assert text.startswith("the input is not a Parquet file, or a damaged one (")
+    assert text.startswith("the input is not a Parquet file, or is damaged (")
     assert text.endswith("); write it again")
 
 
@@ -245,7 +245,7 @@ def test_what_is_said_of_paths(tmp_path, monkeypatch):
     path = tmp_path / "a.csv"
     assert text(path) == f"there is no file {path}; check the path"
     assert text(tmp_path) == (
-        f"the folder {tmp_path} has no file that ends in {', '.join(known_suffixes())}; name the files"
+        f"the folder {tmp_path} has no file that ends in {', '.join(known_suffixes())}; give the files"
     )
 
     def fails_with(error):

@@ -74,7 +74,7 @@ def test_features_are_guessed_by_their_values(values, role, note):
     assert notes[1:] == [note]
 
 
-DATES = "holds dates, which are not used as they are; --categorical x uses year, month, weekday and hour"
+DATES = "contains dates, which are not used as they are; --categorical x uses year, month, weekday and hour"
 
 
 @pytest.mark.parametrize(
@@ -85,14 +85,14 @@ DATES = "holds dates, which are not used as they are; --categorical x uses year,
         ("x", ["A", "B", "C"] * 20, "says the same as 'label'"),
         ("x", [f"city{i}" for i in range(N)], "60 distinct values, neither a text nor a small set of values; "
             "--text or --categorical uses it"),
-        ("x", [[1]] * N, "holds lists, which are not used as a feature"),
+        ("x", [[1]] * N, "contains lists, which are not used as a feature"),
         ("x", [datetime.date(2020, 1, 1)] * N, DATES),
-        ("x", [f"{i + 1}.5e150" for i in range(N)], "holds numbers beyond 1e+100, whose squares cannot be computed"),
+        ("x", [f"{i + 1}.5e150" for i in range(N)], "contains numbers beyond 1e+100, whose squares cannot be computed"),
         ("customerId", ["a", "b"] * 30, "looks like an identifier"),
         ("x", [f"C-{10_000 + i % 40}" for i in range(N)], "looks like an identifier"),
         *[("x", [cell] * 30 + ["2024-05-18"] * 30, DATES)
           for cell in ("2024-05-17", "17.05.2024", "2024-05-17T10:30:00Z", "17.05.2024, 10:30")],
-        *[("x", [cell] * 30 + ["2024-05-18"] * 30, "holds dates, which are not used as a feature")
+        *[("x", [cell] * 30 + ["2024-05-18"] * 30, "contains dates, which are not used as a feature")
           for cell in ("5/17/24", "10:30 PM")],
         *[(name, ["anna", "bob", "carl", "dora"] * 15, "about the labeling, not about the content; "
             f"--categorical {name} uses it")
@@ -144,14 +144,14 @@ def test_the_label_is_guessed_by_its_values():
     found, notes = find_roles(only)
     assert found == Roles("what", ("words",), (), ("size",), (), None, None)
     assert notes[0] == (
-        "label column: 'what' (has 3 distinct values; the only column with few different values; "
+        "label column: 'what' (has 3 distinct values; the only column with few distinct values; "
         "--label names another one)"
     )
     last = pl.DataFrame({"words": words, "kind": ["u", "v"] * 30, "what": ["a", "b", "c"] * 20})
     found, notes = find_roles(last)
     assert (found.label, found.categorical) == ("what", ("kind",))
     assert notes[0] == (
-        "label column: 'what' (has 3 distinct values; the last column, with few different values; "
+        "label column: 'what' (has 3 distinct values; the last column, which has few distinct values; "
         "--label names another one)"
     )
 
@@ -164,10 +164,10 @@ def test_the_answer_of_a_model_is_no_label():
 def test_the_label_is_asked_for():
     frame = table(kind=["u", "v"] * 30, gt=["u", "v"] * 30).rename({"label": "what"})
     assert refusal(find_roles, frame) == (
-        "no column is named like a label; say which one it is with --label (candidates are 'what', 'kind')"
+        "no column name looks like a label; choose one with --label (candidates are 'what', 'kind')"
     )
     assert refusal(find_roles, pl.DataFrame({"a": [1], "b": [2]})) == (
-        "no column is named like a label; say which one it is with --label (the columns are 'a', 'b')"
+        "no column name looks like a label; choose one with --label (the columns are 'a', 'b')"
     )
 
 
@@ -181,7 +181,7 @@ def test_names_are_checked():
     )
     assert refusal(find_roles, frame, id="zz") == "--id: there is no column 'zz'; the columns are 'label', 'message'"
     assert refusal(find_roles, frame, label="label", categorical=["label"]) == (
-        "the column 'label' is named by --label and by --categorical; a column can be one thing only"
+        "the column 'label' is given by --label and by --categorical; a column can have only one role"
     )
     wide = pl.DataFrame({f"c{i}": [1] for i in range(20)})
     assert refusal(find_roles, wide, id="zz").endswith("'c10', 'c11' and 8 more")
@@ -203,18 +203,18 @@ def labels(*values):
 @pytest.mark.parametrize(
     ("given", "text"),
     [
-        ([None, None], "the label column 'label' is empty in every row; name another one with --label"),
-        (["a", None, "a"], "every label in the column 'label' is 'a'; name a column with others with --label"),
+        ([None, None], "the label column 'label' is empty in every row; choose another one with --label"),
+        (["a", None, "a"], "every label in the column 'label' is 'a'; choose another column with --label"),
         (["a", "b", "c"], "no label in the column 'label' occurs twice; every class needs more than one row"),
         (
             [str(i % 60) for i in range(100)],
             "the label column 'label' has 60 distinct values in 100 rows and looks like an identifier or a text; "
-            "name another one with --label",
+            "choose another one with --label",
         ),
         (
             [str(i % 1001) for i in range(20_000)],
             "the label column 'label' has 1001 distinct values in 20000 rows and looks like an identifier or a text; "
-            "name another one with --label",
+            "choose another one with --label",
         ),
     ],
 )
@@ -240,7 +240,7 @@ def test_warnings_about_labels():
     assert check_labels(labels("a", "a", "b", "b", None), roles()) == []
     assert check_labels(labels("a", "a", "A", "A", "b"), roles()) == [
         "the label 'b' occurs only once, so nothing can be learned about it",
-        "the labels 'A', 'a' differ in upper and lower case only",
+        "the labels 'A', 'a' differ only in upper and lower case",
     ]
 
 

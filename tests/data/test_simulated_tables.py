@@ -1,4 +1,4 @@
-"""Made tables of numbers: repeatable, correlated within classes, and not divided by planes."""
+"""Simulated numeric tables: repeatable, correlated within classes, and not divided by planes."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def test_objects_are_written_as_text(tmp_path):
     ],
 )
 def test_types_are_named_in_plain_words(values, words):
-    assert guess(pl.Series("x", values), []).why == f"holds {words}, which are not used as a feature"
+    assert guess(pl.Series("x", values), []).why == f"contains {words}, which are not used as a feature"
 
 
 def test_a_column_of_durations_cannot_be_numbers():

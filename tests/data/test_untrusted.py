@@ -45,9 +45,9 @@ def with_header(text):
         (with_header("{'descr': '<f8', 'fortran_order': False, 'shape': (1099511627776,), }"), "does not fit its 0"),
         (with_header("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }"), "has the type object"),
         (with_header("{'descr': '<U99999', 'fortran_order': False, 'shape': (0,), }"), "has the type"),
-        (stored(np.array([1.0, np.nan])), "holds NaN"),
-        (stored(np.array([7], dtype=np.uint8)).replace(b"|u1", b"|b1"), "truth values"),
-        (stored(np.array([0x110000], dtype="<u4")).replace(b"<u4", b"<U1"), "not characters"),
+        (stored(np.array([1.0, np.nan])), "contains NaN"),
+        (stored(np.array([7], dtype=np.uint8)).replace(b"|u1", b"|b1"), "booleans"),
+        (stored(np.array([0x110000], dtype="<u4")).replace(b"<u4", b"<U1"), "invalid characters"),
     ],
 )
 def test_arrays_that_lie_are_refused(data, message):

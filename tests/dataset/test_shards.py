@@ -62,9 +62,9 @@ def test_blocks_of_another_width(tmp_path):
 @pytest.mark.parametrize(
     ("damage", "text"),
     [
-        (lambda folder: (folder / MANIFEST).unlink(), "holds no finished shards"),
+        (lambda folder: (folder / MANIFEST).unlink(), "contains no complete shards"),
         (lambda folder: (folder / MANIFEST).write_text("{"), "is damaged; write the shards again"),
-        (lambda folder: (folder / "000000.csr").unlink(), "cannot be read any more (.*); write the shards again"),
+        (lambda folder: (folder / "000000.csr").unlink(), "can no longer be read (.*); write the shards again"),
         (lambda folder: (folder / "000000.csr").write_bytes(b"short"), "is damaged: its size has changed"),
     ],
 )
@@ -83,7 +83,7 @@ def test_writing_that_failed_left_nothing_finished(tmp_path):
     written(tmp_path)
     with pytest.raises(KeyboardInterrupt):
         Shards.write(tmp_path, blocks(), 7)
-    with pytest.raises(ShardError, match="holds no finished shards"):
+    with pytest.raises(ShardError, match="contains no complete shards"):
         Shards(tmp_path)
 
 

@@ -80,7 +80,7 @@ def test_a_shard_that_is_gone_or_cut_short_is_told(shards):
     with pytest.raises(ShardError, match="damaged"):
         model.predict(shards)
     path.unlink()
-    with pytest.raises(ShardError, match="cannot be read"):
+    with pytest.raises(ShardError, match="can no longer be read"):
         BernoulliINB().fit(shards, DATA.y)
 
 

@@ -40,12 +40,12 @@ def changed(row, column, value):
             "y mixes labels of the types int, str; make them",
         ),
         ({}, (X, np.array([0.1, 0.5, 0.2, 0.7, 0.3, 0.9])), "Unknown label type: continuous"),
-        ({"missing_label": "a"}, (X, np.full(6, "a")), "y holds no label at all: at least one row needs one"),
+        ({"missing_label": "a"}, (X, np.full(6, "a")), "y contains no label; at least one row needs one"),
         ({}, (X, Y, ["a", None, None]), "verified has 3 entries but X has 6 rows; they must have the same length"),
         (
             {},
             (X, Y, ["a", "q", None, None, None, None]),
-            "verified holds labels that are not among the known classes: 'q'; the classes are 'a', 'b'",
+            "verified contains labels that are not among the known classes: 'q'; the classes are 'a', 'b'",
         ),
         ({}, (X, Y, None, np.ones(5)), r"sample_weight.shape == \(5,\), expected \(6,\)"),
         ({}, (X, Y, None, [1, 1, 1, 1, 1, -1]), "Negative values in data passed to `sample_weight`"),
@@ -75,11 +75,11 @@ def changed(row, column, value):
             (X, Y),
             "columns of mislabel must sum to 1.*column 0 sums to 1.1; divide each column by its sum, or transpose",
         ),
-        ({"mislabel": [[1.1, 0], [-0.1, 1]]}, (X, Y), "mislabel holds entries that are negative or not finite"),
+        ({"mislabel": [[1.1, 0], [-0.1, 1]]}, (X, Y), "mislabel contains entries that are negative or not finite"),
         ({"mislabel": np.eye(2), "mislabel_prior": 1.0}, (X, Y), "mislabel_prior has no use when mislabel is a given"),
         ({"mislabel": np.eye(2)}, (X, Y, ["b", *[None] * 5]), "some row has probability 0: its label"),
         ({"mislabel_prior": np.ones(3)}, (X, Y), r"mislabel_prior must be a number or of the shape \(2, 2\)"),
-        ({"mislabel_prior": -1.0}, (X, Y), "mislabel_prior holds pseudo-counts, which must be finite and at least 0"),
+        ({"mislabel_prior": -1.0}, (X, Y), "mislabel_prior must contain finite pseudo-counts of at least 0"),
         ({"class_prior": [1.0]}, (X, Y), r"class_prior has the shape \(1,\), but y has 2 classes"),
         ({"class_prior": [0.9, 0.9]}, (X, Y), r"class_prior must be probabilities of at least 0 .*got \[0.9, 0.9\]"),
         ({"class_prior": [1.5, -0.5]}, (X, Y), r"class_prior must be probabilities of at least 0 .*got \[1.5, -0.5\]"),
@@ -101,7 +101,7 @@ def test_values_that_do_not_suit_the_family_are_named():
         BernoulliINB(binarize="half").fit(X, Y)
     with pytest.raises(ValueError, match="binarize must not be negative for sparse X"):
         BernoulliINB(binarize=-1.0).fit(sparse.csr_array(changed(0, 0, 2.0)), Y)
-    with pytest.raises(ValueError, match="Negative values in data passed as X: MultinomialINB takes counts"):
+    with pytest.raises(ValueError, match="Negative values in data passed as X: MultinomialINB expects counts"):
         MultinomialINB().fit(changed(0, 0, -1.0), Y)
 
 
@@ -215,7 +215,9 @@ def test_columns_and_labels_not_seen_at_fit_time():
     model = BernoulliINB().fit(X, Y)
     with pytest.raises(ValueError, match="X has 4 features, but BernoulliINB is expecting 3 features as input"):
         model.predict(np.ones((2, 4)))
-    with pytest.raises(ValueError, match="y holds labels that are not among the known classes: 'z'; the classes are"):
+    with pytest.raises(
+        ValueError, match="y contains labels that are not among the known classes: 'z'; the classes are"
+    ):
         model.predict_true_proba(X[:1], ["z"])
     with pytest.raises(ValueError, match="y has 1 entries but X has 2 rows"):
         model.predict_true_proba(X[:2], ["a"])

@@ -182,7 +182,7 @@ def test_the_alarm_sounds_when_more_is_doubted_than_naive_bayes_fails_to_predict
     assert model.drift_ < 0.05
     model.drift_ = 0.2
     with pytest.warns(
-        DriftWarning, match="of the labels, by 20 % of the rows more than a model trained on the labels as given"
+        DriftWarning, match="of the labels, which is 20 % of the rows more than a model trained on the given labels"
     ):
         model._warn_of_classes()
 

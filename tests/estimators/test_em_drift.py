@@ -1,4 +1,4 @@
-"""The alarm of drift sounds where EM follows a hidden topic instead of the labels, and not where the model holds."""
+"""The drift warning sounds where EM follows a hidden topic instead of the labels, and not where the model holds."""
 
 from __future__ import annotations
 

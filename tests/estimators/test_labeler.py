@@ -133,7 +133,7 @@ def test_names_of_labelers_are_not_saved(told, tmp_path):
     ("settings", "extra", "who", "message"),
     [
         ({"method": "em"}, {}, WHO, 'labeler= needs method="crossfit"'),
-        ({}, {"sample_weight": np.ones(N)}, WHO, "labeler= does not go with sample_weight="),
+        ({}, {"sample_weight": np.ones(N)}, WHO, "labeler= cannot be combined with sample_weight="),
         ({}, {}, WHO[:-1], "labeler has 899 entries but X has 900 rows"),
         ({}, {}, [None, *WHO[1:]], "labeler contains NaN or None, first in row 0"),
         ({}, {}, [np.nan] * N, "labeler contains NaN or None"),

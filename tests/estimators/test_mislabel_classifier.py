@@ -72,7 +72,7 @@ def test_sparse_rows_names_verified_and_missing_labels():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"estimator": LinearSVC()}, "estimator must have predict_proba, which LinearSVC has not; wrap it in"),
+        ({"estimator": LinearSVC()}, "estimator must have predict_proba, but LinearSVC does not; wrap it in"),
         ({"n_folds": 2}, "n_folds must be a whole number of at least 3, got 2"),
         ({"max_rounds": -1}, "max_rounds must be a whole number of at least 0, got -1"),
         (
@@ -172,7 +172,7 @@ def test_types_that_are_not_known_must_be_trusted_by_name(tmp_path):
     model = MislabelClassifier(Mine(max_iter=1000), n_folds=3).fit(DATA.X[TRAIN], DATA.y[TRAIN])
     path = tmp_path / "model.skops"
     model.save(path)
-    with pytest.raises(InputError, match="holds types that may run code when they are read: .*Mine") as refused:
+    with pytest.raises(InputError, match="contains types that may run code when they are read: .*Mine") as refused:
         MislabelClassifier.load(path)
     name = f"{Mine.__module__}.Mine"
     assert name in str(refused.value)

@@ -155,7 +155,7 @@ def test_every_byte_that_is_lost_is_noticed(tmp_path):
 
 def test_load_asks_for_the_right_class(tmp_path):
     BernoulliINB().fit(DATA.X, LABELS).save(tmp_path / "model")
-    with pytest.raises(ValueError, match="holds a BernoulliINB, not a GaussianINB; use noisybayes.load"):
+    with pytest.raises(ValueError, match="contains a BernoulliINB, not a GaussianINB; use noisybayes.load"):
         GaussianINB.load(tmp_path / "model")
     assert isinstance(BernoulliINB.load(tmp_path / "model"), BernoulliINB)
 
@@ -193,11 +193,11 @@ def crafted(path, name, array):
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (np.array([np.nan] * 5), "an array holds NaN"),
+        (np.array([np.nan] * 5), "an array contains NaN"),
         (np.array([0.0, 1.0, 2.0, 3.0, 4.0]), "the columns of a block are not whole numbers"),
         (np.array([0, 1, 2, 3, 2**40]), "the columns of a block are not among 0..19"),
         (np.array([0, 1, 2, 3, -1]), "the columns of a block are not among 0..19"),
-        (np.array([0, 1, 2, 3, 3]), "the blocks do not share out the 20 columns"),
+        (np.array([0, 1, 2, 3, 3]), "the blocks do not partition the 20 columns"),
     ],
 )
 def test_crafted_columns_of_a_mixed_model_are_refused(columns, message, tmp_path):
@@ -212,10 +212,10 @@ def test_crafted_columns_of_a_mixed_model_are_refused(columns, message, tmp_path
     ("name", "change", "message"),
     [
         ("4.npy", lambda prior: prior - 1, "params_.prior: not probabilities that sum to 1"),
-        ("5.npy", lambda matrix: matrix[:, :2], "params_.mislabel: the shape"),
+        ("5.npy", lambda matrix: matrix[:, :2], "params_.mislabel: expected the shape"),
         ("6.npy", lambda log_p: -log_p, "the logarithm of a probability is positive"),
         ("6.npy", lambda log_p: np.full_like(log_p, -np.inf), "the parameters: a number is not finite"),
-        ("8.npy", lambda joint: -joint, "statistics_.joint holds a negative weight"),
+        ("8.npy", lambda joint: -joint, "statistics_.joint contains a negative weight"),
         ("15.npy", lambda temperature: temperature.astype(int), "the temperatures: not an array of numbers"),
         ("16.npy", lambda constant: np.full_like(constant, np.inf), "the constants are not finite"),
     ],

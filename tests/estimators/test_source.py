@@ -132,7 +132,7 @@ def test_levels_are_not_saved_and_are_forgotten(told, tmp_path):
     ("settings", "extra", "source", "message"),
     [
         ({"method": "em"}, {}, CHANNEL, 'source= needs method="crossfit"'),
-        ({}, {"sample_weight": np.ones(N)}, CHANNEL, "source= does not go with sample_weight="),
+        ({}, {"sample_weight": np.ones(N)}, CHANNEL, "source= cannot be combined with sample_weight="),
         ({}, {}, CHANNEL[:-1], "source has 1199 rows but X has 1200 rows"),
         ({}, {}, [None] * N, "is empty in every row"),
         ({}, {}, [f"row {i}" for i in range(N)], "looks like an identifier"),

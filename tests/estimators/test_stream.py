@@ -78,9 +78,9 @@ def test_a_class_may_come_late():
 
 def test_bad_batches_are_named():
     model = BernoulliINB().partial_fit(DATA.X[:50], DATA.y[:50], classes=range(5))
-    with pytest.raises(ValueError, match="classes=.* are not those of the first call of partial_fit"):
+    with pytest.raises(ValueError, match="classes=.* differ from those of the first call of partial_fit"):
         model.partial_fit(DATA.X[:50], DATA.y[:50], classes=range(4))
-    with pytest.raises(ValueError, match="y holds labels that are not among the known classes: 9"):
+    with pytest.raises(ValueError, match="y contains labels that are not among the known classes: 9"):
         model.partial_fit(DATA.X[:1], [9])
     with pytest.raises(ValueError, match="X has 3 features, but BernoulliINB is expecting 500"):
         model.partial_fit(DATA.X[:1, :3], [1])

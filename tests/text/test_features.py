@@ -89,18 +89,18 @@ def test_types_of_parquet_columns():
 
 def test_values_that_cannot_be_read():
     assert refusal(lambda: dense(numeric=["1", "2", "three"])) == (
-        "row 3: 'three' in the column 'x' is not a number; correct it, empty it, or read the column with "
+        "row 3: 'three' in the column 'x' is not a number; correct it, clear the cell, or read the column with "
         "--categorical x"
     )
     assert refusal(lambda: dense(numeric=["1", "inf"])).startswith("row 2: 'inf' in the column 'x' is not a number;")
     assert refusal(lambda: dense(numeric=["1", "1e154"])) == (
-        "row 2: '1e154' in the column 'x' is beyond 1e+100, so that its square cannot be computed; "
-        "correct it, empty it, or read the column with --categorical x"
+        "row 2: '1e154' in the column 'x' is beyond 1e+100, so its square cannot be computed; "
+        "correct it, clear the cell, or read the column with --categorical x"
     )
     assert "'-1e+154' in the column 'x' is beyond 1e+100" in refusal(lambda: dense(numeric=[1.0, -1e154]))
     assert refusal(lambda: dense(binary=["yes", "maybe"])) == (
         "row 2: 'maybe' in the column 'x' is neither yes nor no (1/0, true/false, yes/no); "
-        "correct it, empty it, or read the column with --categorical x"
+        "correct it, clear the cell, or read the column with --categorical x"
     )
 
 
@@ -120,14 +120,14 @@ def test_a_row_that_cannot_be_read_is_counted_from_the_beginning_of_the_table():
 
 def test_tables_without_features():
     assert refusal(Recipe.fit, FRAME, EMPTY) == (
-        "there is no column to learn from; name one with --text, --categorical, --numeric or --binary"
+        "there is no column to learn from; choose one with --text, --categorical, --numeric or --binary"
     )
     assert refusal(Recipe.fit, FRAME, EMPTY._replace(numeric=("one",))) == (
-        "the columns 'one' hold one value each; name others to learn from"
+        "the columns 'one' contain only one value each; choose others to learn from"
     )
     recipe, _ = Recipe.fit(FRAME, ROLES)
     assert refusal(recipe.transform, FRAME.drop("colour")) == (
-        "there is no column 'colour', which the features are made from; add it to the table"
+        "there is no column 'colour', which the features are computed from; add it to the table"
     )
 
 

@@ -245,7 +245,7 @@ def test_a_file_that_changes_between_passes(tmp_path):
     batches = Batches(tmp_path / "a.csv")
     list(batches)
     write_messages(tmp_path / "a.csv", 50, seed=1)
-    with pytest.raises(InputError, match="was changed while it was read; leave it as it is and start again"):
+    with pytest.raises(InputError, match="was changed while it was being read; leave it unchanged and start again"):
         ingest(batches, TEXT, tmp_path)
 
 
@@ -288,7 +288,7 @@ def test_coded_columns_that_are_damaged(tmp_path):
     write_messages(tmp_path / "a.csv", 50)
     found = ingest(Batches(tmp_path / "a.csv", rows=20), TEXT, tmp_path)
     (tmp_path / "coded" / "000001.0").write_bytes(b"")
-    with pytest.raises(DiskError, match=r"coded/000001.0 cannot be read any more \(Ran out of input\); start again"):
+    with pytest.raises(DiskError, match=r"coded/000001.0 can no longer be read \(Ran out of input\); start again"):
         list(found.blocks)
 
 

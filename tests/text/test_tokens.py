@@ -72,7 +72,7 @@ def test_chinese_without_its_extra_is_cut_into_characters(monkeypatch):
     tokenizer, notes = choose_tokenizer(pl.Series("message", ["我想买"]))
     assert tokenizer == Tokenizer("characters", 2)
     assert notes == [
-        "the texts in 'message' are cut into characters, not words: "
+        "the texts in 'message' are split into characters, not words: "
         "Chinese text needs rjieba: pip install 'noisybayes[zh]'"
     ]
 

@@ -79,8 +79,8 @@ def refusal(texts, **options):
 
 
 def test_texts_without_words():
-    assert refusal([None, " \n"]) == "every text in the column 'message' is empty; name another one with --text"
-    assert refusal(["!", "? a"]) == "the texts in the column 'message' hold no words; name another one with --text"
+    assert refusal([None, " \n"]) == "every text in the column 'message' is empty; choose another one with --text"
+    assert refusal(["!", "? a"]) == "the texts in the column 'message' contain no words; choose another one with --text"
     assert refusal([f"word{i}" for i in range(60)]) == (
         "no word in the column 'message' occurs in at least 2 and at most 60 of the 60 texts; "
         "lower min_df or raise max_df"

@@ -87,7 +87,7 @@ def _wait_until_up(server: Server, seconds: float = PATIENCE) -> None:
             return
         except OSError:
             time.sleep(0.05)
-    raise AssertionError("the server did not come up")
+    raise AssertionError("the server did not start")
 
 
 def _free_port() -> int:

@@ -1,6 +1,6 @@
 """Methods that the paper compares with or discusses, as scikit-learn classifiers.
 
-Importing them takes no torch; fitting the networks does: pip install 'noisybayes[neural]'.
+Importing them does not need torch; fitting the networks does: pip install 'noisybayes[neural]'.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .nlnn import NLNN
 from .plain import PlainNetwork
 from .svm_filter import SVMFilter
 
-#: name -> what makes the classifier from its arguments; a new baseline is one file and one line here.
+#: name -> factory of the classifier; a new baseline is one file and one line here.
 BASELINES: dict[str, Callable[..., Baseline]] = {
     "majority-filter": EnsembleFilter,
     "consensus-filter": partial(EnsembleFilter, vote="consensus"),

@@ -1,4 +1,4 @@
-"""What every baseline has in common: it is a scikit-learn classifier that checks rows and labels alike."""
+"""Base class of all baselines: a scikit-learn classifier that validates rows and labels."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from .settings import Array, Rows
 
 
 class About(NamedTuple):
-    """A line about a method in a list of all of them."""
+    """A short description of a method for a list of all methods."""
 
     source: str  # authors and year
     idea: str
-    assumes: str  # what must be known beforehand: "nothing", "the noise rate", ...
-    networks: int = 0  # how many it has
+    assumes: str  # what must be known in advance: "nothing", "the noise rate", ...
+    networks: int = 0  # how many networks it has
 
 
 class Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Subclasses say how they learn, in `_learn_rows`, and what they predict, in `_proba`."""
+    """Subclasses implement fitting in `_learn_rows` and prediction in `_proba`."""
 
     about: ClassVar[About]
     needs_torch: ClassVar[bool] = False
@@ -35,8 +35,8 @@ class Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: ArrayLike, verified: ArrayLike | None = None) -> Self:
         """Learn from features X (n, d), dense or sparse, and observed labels y (n,), some of which may be wrong.
 
-        `verified` (n,) holds the true label of each row that somebody has looked at, and None or nan for the others.
-        Such a row is learned by its true label, and no method leaves it out.
+        `verified` (n,) contains the true label of each row that has been checked, and None or nan for the others. A
+        verified row is learned with its true label, and no method drops it.
         """
         self._check_own()
         self._learn_rows(self._rows(X, y, verified))
@@ -53,7 +53,7 @@ class Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.classes_[best])
 
     def _check_own(self) -> None:
-        """Raise if an argument that only this class has is wrong."""
+        """Raise if an argument specific to this class is invalid."""
 
     def _learn_rows(self, rows: Rows) -> None:
         """Fit, and set `n_parameters_`."""
@@ -71,26 +71,28 @@ class Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], **of_labels)
 
     def _rows(self, X: Any, y: Any, verified: Any) -> Rows:
-        X, y = self._check(X, reset=True, y=y, ensure_min_samples=2)  # one to learn from, one to be judged by
+        X, y = self._check(X, reset=True, y=y, ensure_min_samples=2)  # one to learn from, one to validate on
         check_classification_targets(y)
         self.classes_, observed = np.unique(y, return_inverse=True)
         n_classes = len(self.classes_)
         if n_classes < 2:
-            raise ValueError(f"{type(self).__name__} needs at least 2 classes; y holds one class, {self.classes_[0]!r}")
+            raise ValueError(
+                f"{type(self).__name__} needs at least 2 classes; y contains only one class, {self.classes_[0]!r}"
+            )
         known = _verified_codes(verified, self.classes_, len(y))
         possible = (known < 0)[:, None] | (known[:, None] == np.arange(n_classes))
         return Rows(_short_indices(X) if sparse.issparse(X) else X, observed, known, possible)
 
 
 def _short_indices(X: Any) -> Any:
-    """CSR with 32-bit indices where they are enough: trees and support vector machines take no others."""
+    """CSR with 32-bit indices if they suffice: trees and support vector machines accept no others."""
     longest = max(X.nnz, *X.shape)
     index = np.int32 if longest <= np.iinfo(np.int32).max else np.int64
     return sparse.csr_array((X.data, X.indices.astype(index), X.indptr.astype(index)), shape=X.shape)
 
 
 def _verified_codes(verified: Any, classes: Array, n_rows: int) -> Array:
-    """Codes 0..K-1, and -1 where nothing is verified."""
+    """Codes 0..K-1, and -1 for rows that are not verified."""
     codes = np.full(n_rows, -1)
     if verified is None:
         return codes
@@ -101,6 +103,6 @@ def _verified_codes(verified: Any, classes: Array, n_rows: int) -> Array:
     code_of = {label: code for code, label in enumerate(classes.tolist())}
     unknown = next((label for label in labels[known] if label not in code_of), None)
     if unknown is not None:
-        raise ValueError(f"verified holds {unknown!r}, which is not among the labels in y: {classes.tolist()[:10]}")
+        raise ValueError(f"verified contains {unknown!r}, which is not among the labels in y: {classes.tolist()[:10]}")
     codes[known] = [code_of[label] for label in labels[known]]
     return codes

@@ -1,4 +1,4 @@
-"""BayesANIL: naive Bayes with latent true labels and a noise rate that is given (Ramakrishnan and others, 2005)."""
+"""BayesANIL: naive Bayes with latent true labels and a known noise rate (Ramakrishnan and others, 2005)."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from .settings import Array, Rows, between, whole_number
 
 
 class BayesANIL(Baseline):
-    """Naive Bayes whose true labels are latent; how often a label is wrong must be known beforehand.
+    """Naive Bayes with latent true labels; the noise rate must be known in advance.
 
-    P(observed l | true k) is 1 - noise_rate if l = k, and the rest is shared by the other labels. It is never learned.
-    EM finds the classes' shares and their features, starting from what the labels and the noise rate alone say:
-    P(true | x, observed) of each row (E-step), then naive Bayes weighted by those (M-step).
+    P(observed l | true k) is 1 - noise_rate if l = k, and the rest is divided equally among the other labels. It is
+    never learned. EM estimates the class shares and feature probabilities, starting from the labels and the noise rate
+    alone: P(true | x, observed) of each row (E-step), then naive Bayes weighted by these (M-step).
 
     With a rate of 0 it is plain naive Bayes. A rate that is too low leaves wrong labels in; one that is too high lets
-    the features outvote right labels.
+    the features override right labels.
 
     Parameters
     ----------
     noise_rate : float, default 0.2
-        Share of wrong labels. It must be below (K - 1) / K, where labels say nothing any more.
+        Share of wrong labels. It must be below (K - 1) / K, where labels carry no information.
     event_model : "bernoulli" (default) or "multinomial"
-        A feature is there (above 0) or not; or features are counts or TF-IDF of words, none below 0.
+        A feature is present (above 0) or not; or features are word counts or TF-IDF, none below 0.
     alpha : float, default 1.0
         Pseudo-count of every feature and class.
     max_iter : int, default 200
     tol : float, default 1e-6
-        EM ends when the objective gains less than this per row.
+        EM stops when the objective increases by less than this per row.
 
     Attributes
     ----------
@@ -44,14 +44,14 @@ class BayesANIL(Baseline):
     n_iter_ : M-steps made
     n_parameters_ : fitted numbers, K - 1 + K d
 
-    Differences from the paper: the label is one more feature of the class, so that this is plain EM; the paper
-    estimates the joint distribution of documents and labels, with unlabeled documents, and reweighs documents between
+    Differences from the paper: the label is treated as one more feature of the class, so this is plain EM; the paper
+    estimates the joint distribution of documents and labels, with unlabeled documents, and reweights documents between
     rounds.
     """
 
     about = About(
         "Ramakrishnan and others, 2005",
-        "naive Bayes with latent true labels by EM, for a noise rate that is given",
+        "naive Bayes with latent true labels by EM, for a known noise rate",
         "the noise rate",
     )
 
@@ -83,11 +83,11 @@ class BayesANIL(Baseline):
         n_classes = rows.possible.shape[1]
         self.mislabel_matrix_ = _channel(self.noise_rate, n_classes)
         X = self._features(rows.X)
-        with np.errstate(divide="ignore"):  # log 0 = -inf: this label is never given to that class
+        with np.errstate(divide="ignore"):  # log 0 = -inf: this label is never given to rows of that class
             log_label = np.log(np.where(rows.possible, self.mislabel_matrix_[rows.observed], 0.0))
-        # a verified row may have a label that its class never has; it is no evidence then
+        # a verified row may have a label that its class never gets; then it is not evidence
         log_label[rows.verified >= 0] = np.where(rows.possible[rows.verified >= 0], 0.0, -np.inf)
-        with threadpool_limits(1):  # on a busy machine, threads that wait for each other make small products slow
+        with threadpool_limits(1):  # on a busy machine, threads waiting for each other slow down small products
             self.true_proba_, self.objective_history_ = self._em(X, log_label)
         self.n_iter_ = len(self.objective_history_)
         self.n_parameters_ = n_classes - 1 + n_classes * X.shape[1]
@@ -116,11 +116,11 @@ class BayesANIL(Baseline):
 
 
 class _Classes(NamedTuple):
-    """log P(x, k) = x @ weight[:, k] + bias[k], but for what is the same for all k."""
+    """log P(x, k) = x @ weight[:, k] + bias[k], up to a term that is the same for all k."""
 
     weight: Array  # (d, K)
     bias: Array  # (K,)
-    log_prior: float  # of the parameters: what smoothing adds to the objective
+    log_prior: float  # log-prior of the parameters: the contribution of smoothing to the objective
 
     def log_joint(self, X: Any) -> Array:
         return np.asarray(X @ self.weight + self.bias)
@@ -137,7 +137,7 @@ def _channel(noise_rate: float, n_classes: int) -> Array:
 
 
 def _normalised(log_joint: Array) -> tuple[Array, Array]:
-    """P(true | ...) (n, K), and the logarithm of what it was divided by (n,)."""
+    """P(true | ...) (n, K), and the log of the normaliser (n,)."""
     evidence = logsumexp(log_joint, axis=1)
     return np.exp(log_joint - evidence[:, None]), evidence
 
@@ -152,7 +152,7 @@ def _classes(X: Any, belief: Array, alpha: float, event_model: str) -> _Classes:
 
 
 def _bernoulli(present: Array, size: Array, alpha: float) -> _Classes:
-    """`present` (d, K): how often each feature is there in each class of `size` (K,)."""
+    """`present` (d, K): how often each feature is present in each class of `size` (K,)."""
     log_p = np.log(present + alpha) - np.log(size + 2 * alpha)
     log_q = np.log(size - present + alpha) - np.log(size + 2 * alpha)
     return _Classes(log_p - log_q, log_q.sum(axis=0), alpha * float((log_p + log_q).sum()))

@@ -8,10 +8,10 @@ from .settings import Array, Rows
 
 
 def confusion(proba: Array, rows: Rows) -> Array:
-    """The channel if the most probable class of each row, or its verified label, were the true one.
+    """The channel, taking the most probable class of each row, or its verified label, as the true one.
 
-    Each class gets one more right label and one that is spread over all labels, so that a class that is never predicted
-    has a row too, and no logarithm is infinite.
+    Each class gets one extra right label and one spread over all labels, so that a class that is never predicted also
+    has a row, and no logarithm is infinite.
     """
     n_classes = proba.shape[1]
     believed = np.where(rows.verified >= 0, rows.verified, proba.argmax(axis=1))
@@ -28,9 +28,9 @@ def posterior(proba: Array, channel: Array, rows: Rows) -> tuple[Array, Array]:
 
 
 def estimate(belief: Array, rows: Rows) -> Array:
-    """M-step: how often each label was given to each class, counted by P(true | x, observed).
+    """M-step: how often each label was given to each class, weighted by P(true | x, observed).
 
-    One label spread over all is added to each class: a probability of zero could never grow again.
+    One label spread over all is added to each class: a probability of zero could never increase again.
     """
     n_classes = belief.shape[1]
     counts = np.full((n_classes, n_classes), 1.0 / n_classes)

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 class CMTNN(NetworkClassifier):
     """Drops the labels that a truth and a falsity network both reject; a third network learns from the others.
 
-    The truth network learns which class a row has, the falsity network which classes it has not: its targets are one
-    minus those of the other. With two classes that is the published method. With more, each class is separated from the
-    rest; the K tasks of a network share its hidden layers.
+    The truth network learns which class a row belongs to, the falsity network which classes it does not belong to: its
+    targets are one minus those of the other. With two classes this is the published method. With more, each class is
+    separated from the rest; the K tasks of a network share its hidden layers.
 
-    It assumes no noise rate and no clean rows, but that a wrong prediction means a wrong label. Both networks judge
-    rows that they have learned from, as published: where rows are few they memorise wrong labels, and drop little.
+    It needs neither a noise rate nor clean rows, but assumes that a wrong prediction means a wrong label. As published,
+    both networks predict the rows that they were trained on: with few rows they memorise wrong labels and drop little.
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ class CMTNN(NetworkClassifier):
     suspicion_ : (n,) from 0 to 1, mean of 1 - truth and falsity of the given label
     n_iter_ : epochs of the last network;  n_epochs_ : of all three
 
-    Differences from the paper: one network for all classes against the rest; early stopping by rows kept aside with
-    their labels as given; a class that would lose all of its rows keeps them; sizes are those of PlainNetwork.
+    Differences from the paper: one network for all classes against the rest; early stopping on held-out rows with
+    their given labels; a class that would lose all of its rows keeps them; sizes are those of PlainNetwork.
     """
 
     about = About(

@@ -1,4 +1,4 @@
-"""Co-teaching: two networks choose rows of small loss for each other (Han and others, 2018)."""
+"""Co-teaching: two networks select rows with small loss for each other (Han and others, 2018)."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from .two_networks import TwoNetworksClassifier
 
 
 class CoTeaching(TwoNetworksClassifier):
-    """Two neural networks; of each mini-batch each learns the rows that its peer finds most probable.
+    """Two neural networks; in each mini-batch, each learns the rows that its peer finds most probable.
 
-    Networks learn what many labels agree on before they memorise single wrong labels, so rows of small loss are
+    Networks learn what many labels agree on before they memorise single wrong labels, so rows with small loss are
     mostly right. A share of each mini-batch is left out: none in the first epoch, growing to `noise_rate`. Each network
-    learns from the choice of the other one, so that one's mistakes are not repeated by itself.
+    learns from the selection of the other, so that it does not reinforce its own mistakes.
 
-    It assumes that the noise rate is known, and that it is the same in all classes: what is left out most is the class
-    that is hardest to predict.
+    It assumes that the noise rate is known and the same in all classes: the class that is hardest to predict loses the
+    most rows.
 
     Parameters
     ----------
     noise_rate : float, default 0.2
         Share of wrong labels. It is not estimated.
     warm_up : int, default 3
-        Epochs until the whole share is left out. The paper's 10 are for 200 epochs; here a dozen are often enough.
+        Epochs until the full share is left out. The paper's 10 are for 200 epochs; here a dozen is often enough.
     as_published : bool, default False
         Without the first four of the differences below: losses are compared as they are in training, all `max_epochs`
-        are made (the paper: 200) and the last one counts, the first network predicts alone, features are not centred.
+        are run (the paper: 200) and the last one counts, the first network predicts alone, features are not centred.
         `warm_up` should then be the paper's 10.
     hidden_layer_sizes, dropout, learning_rate, batch_size, max_epochs, patience, validation_fraction, random_state :
-        as in PlainNetwork; early stopping looks at the loss of both networks without its greatest `noise_rate`
+        as in PlainNetwork; early stopping uses the loss of both networks without the largest `noise_rate` share
 
     Attributes
     ----------
@@ -40,16 +40,16 @@ class CoTeaching(TwoNetworksClassifier):
     n_iter_ : epochs;  n_epochs_ : the same
     network_, peer_ : the two networks; their mean predicts
 
-    Differences from the paper: losses are compared with no unit dropped; early stopping by rows kept aside with their
-    labels as given; the mean of both networks as the prediction; features are centred; the learning rate stays as it
-    is, where the paper lets it fall from epoch 80 on; sizes are those of PlainNetwork.
-    The loss that ends the training and the default of `warm_up` were chosen with test accuracy on Live Streaming and
-    the simulation (seeds 0 to 3) in sight.
+    Differences from the paper: losses are compared without dropout; early stopping on held-out rows with their given
+    labels; the mean of both networks as the prediction; features are centred; the learning rate is constant, while in
+    the paper it decreases from epoch 80 on; sizes are those of PlainNetwork.
+    The loss for early stopping and the default of `warm_up` were chosen while looking at test accuracy on Live
+    Streaming and the simulation (seeds 0 to 3).
     """
 
     about = About(
         "Han and others, 2018",
-        "two networks, each learns the rows of small loss of the other one",
+        "two networks, each learns the rows with small loss in the other one",
         "the noise rate",
         networks=2,
     )
@@ -107,7 +107,7 @@ class CoTeaching(TwoNetworksClassifier):
 
 
 def _most_probable(proba: Array, labels: Array, n_kept: int) -> Array:
-    """(m,) bool: the rows whose label is most probable, which are those of the least cross-entropy."""
+    """(m,) bool: the rows whose label is most probable, that is, with the smallest cross-entropy."""
     kept = np.zeros(len(labels), dtype=bool)
     kept[np.argsort(-proba[np.arange(len(labels)), labels], kind="stable")[:n_kept]] = True
     return kept

@@ -12,22 +12,22 @@ from .two_networks import TwoNetworksClassifier
 class Decoupling(TwoNetworksClassifier):
     """Two neural networks; both learn the rows for which they predict different classes.
 
-    "When to learn" is so taken apart from "how": once both know an easy class, a wrong label in it no longer moves
-    them. What they disagree on is learned by its label as given, though, so that wrong labels near the borders of
-    classes still count.
+    This separates "when to learn" from "how to learn": once both know an easy class, a wrong label in it no longer
+    affects them. However, rows on which they disagree are learned with their given labels, so wrong labels near class
+    boundaries still count.
 
-    It assumes no noise rate and no clean rows.
+    It needs neither a noise rate nor clean rows.
 
     Parameters
     ----------
     as_published : bool, default False
-        Both networks learn all rows in the first `warm_up` epochs, and then rows of disagreement are collected until
-        there are `batch_size` of them: steps on the few rows of one mini-batch are mostly chance. Early stopping begins
+        Both networks learn all rows in the first `warm_up` epochs; then rows of disagreement are collected until there
+        are `batch_size` of them, since steps on the few rows of one mini-batch are mostly noise. Early stopping begins
         after the warm-up. Features are not centred.
     warm_up : int, default 10
-        Only `as_published`. The authors make 5,000 steps on pictures; this was set before any result was seen.
+        Only used if `as_published`. The authors take 5,000 steps on images; this was set before any result was seen.
     hidden_layer_sizes, dropout, learning_rate, batch_size, max_epochs, patience, validation_fraction, random_state :
-        as in PlainNetwork; early stopping looks at the mean loss of both networks
+        as in PlainNetwork; early stopping uses the mean loss of both networks
 
     Attributes
     ----------
@@ -35,10 +35,10 @@ class Decoupling(TwoNetworksClassifier):
     n_iter_ : epochs;  n_epochs_ : the same
     network_, peer_ : the two networks; their mean predicts
 
-    Differences from the paper: unless `as_published`, no warm-up, steps on whatever rows of a mini-batch differ, and
-    centred features; so it stays below a plain network on most data of the benchmark. Early stopping by rows
-    kept aside with their labels as given, the mean of both networks as the prediction, and sizes are those of
-    PlainNetwork.
+    Differences from the paper: unless `as_published`, there is no warm-up, steps are taken on the rows of disagreement
+    of a single mini-batch, and features are centred; this version stays below a plain network on most benchmark data.
+    Always: early stopping on held-out rows with their given labels, the mean of both networks as the prediction, and
+    the sizes of PlainNetwork.
     """
 
     about = About(

@@ -1,4 +1,4 @@
-"""Ensemble filters: unlike classifiers vote on each label (Brodley and Friedl, 1999)."""
+"""Ensemble filters: different classifiers vote on each label (Brodley and Friedl, 1999)."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ class EnsembleFilter(FilterClassifier):
     """Drops the labels that a decision tree, nearest neighbours and a linear machine vote against.
 
     Each of the three predicts the rows of a fold from the rows of the other folds. A row is dropped if most of them
-    ("majority") or all of them ("consensus") predict another label than the one given. Then an ordinary classifier
-    learns from the rows that are left.
+    ("majority") or all of them ("consensus") predict a label other than the given one. Then an ordinary classifier
+    learns from the remaining rows.
 
-    It assumes no noise rate and no clean rows, but that a wrong prediction means a wrong label: where classes are hard
-    to tell apart, right labels are dropped too.
+    It needs neither a noise rate nor clean rows, but assumes that a wrong prediction means a wrong label: where classes
+    are hard to distinguish, right labels are dropped too.
 
     Parameters
     ----------
     vote : "majority" (default) or "consensus"
-        Consensus drops few right labels and misses many wrong ones; majority the other way round.
+        Consensus drops few right labels but misses many wrong ones; majority does the opposite.
     estimator : scikit-learn classifier, optional
-        What learns from the rows that are left. None is BernoulliNB, for which a feature is there if it is above 0.
+        Classifier for the remaining rows. None is BernoulliNB, for which a feature is present if it is above 0.
     n_folds : int, default 5
     random_state : int or generator, optional
-        None is 0. It decides the folds, and which of equally good cuts the tree takes.
+        None is 0. It determines the folds, and how the tree breaks ties between splits.
 
     Attributes
     ----------
     classes_ : labels, sorted
-    kept_ : (n,) bool, the rows that were learned from
+    kept_ : (n,) bool, the rows used for training
     suspicion_ : (n,) share of the votes against the given label
     estimator_ : the classifier that predicts
-    n_parameters_ : fitted numbers: of the classifier, and of the largest tree (one per node) and linear machine of a
+    n_parameters_ : fitted numbers of the classifier, and of the largest tree (one per node) and linear machine of a
         fold; nearest neighbours keep the rows instead
 
     Differences from the paper: the linear machine is fitted by least squares; the tree stops at leaves of 5 rows and is
-    not pruned afterwards; 5 neighbours are asked; a class that would lose all of its rows keeps them.
+    not pruned; there are 5 neighbours; a class that would lose all of its rows keeps them.
     """
 
     about = About(

@@ -1,4 +1,4 @@
-"""What every filter has in common: doubted rows are dropped, and an ordinary classifier learns from the others."""
+"""Base class of all filters: suspect rows are dropped, and an ordinary classifier learns from the others."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .settings import Array, RandomState, Rows, seed, whole_number
 
 class Verdict(NamedTuple):
     suspicion: Array  # (n,) higher: more suspicious
-    doubted: Array  # (n,) bool: to be dropped
+    doubted: Array  # (n,) bool: whether to drop the row
     n_numbers: int  # fitted numbers of the filter
 
 
 class FilterClassifier(Baseline):
-    """Subclasses say which rows are doubted."""
+    """Subclasses decide which rows are suspect."""
 
     def __init__(self, *, estimator: Any = None, n_folds: int = 5, random_state: RandomState = None) -> None:
         self.estimator = estimator
@@ -41,7 +41,7 @@ class FilterClassifier(Baseline):
     def _learn_rows(self, rows: Rows) -> None:
         chosen_seed = seed(self.random_state)
         fold = left_out.folds(rows.labels, self.n_folds, np.random.default_rng(chosen_seed))
-        # on a busy machine, threads that wait for each other take ten times as long for fits this small
+        # on a busy machine, threads waiting for each other make fits this small ten times slower
         with threadpool_limits(1):
             verdict = self._doubt(rows, fold, chosen_seed)
             self.suspicion_, self.kept_ = suspicion(verdict, rows), kept(verdict, rows)
@@ -67,7 +67,7 @@ def kept(verdict: Verdict, rows: Rows) -> Array:
 
 
 def suspicion(verdict: Verdict, rows: Rows) -> Array:
-    """(n,) A verified row is as suspicious as can be if its observed label was wrong, and else the least so."""
+    """(n,) A verified row gets the highest suspicion if its observed label was wrong, and otherwise the lowest."""
     found = verdict.suspicion
     of_verified = np.where(rows.verified == rows.observed, found.min(), found.max())
     return np.where(rows.verified >= 0, of_verified, found)

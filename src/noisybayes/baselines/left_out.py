@@ -1,4 +1,4 @@
-"""Scores of each row by a classifier that was fitted without the row's fold."""
+"""Out-of-fold scores of each row."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from sklearn.base import clone
 
 from .settings import Array
 
-#: (fitted classifier, rows) -> (m, columns in the order of its classes); the greatest one is its prediction
+#: (fitted classifier, rows) -> (m, columns in the order of its classes); the largest is its prediction
 Score = Callable[[Any, Any], Array]
 
 
 def folds(labels: Array, n_folds: int, rng: np.random.Generator) -> Array:
-    """(n,) the fold of each row; each label is spread evenly."""
+    """(n,) the fold of each row; each label is distributed evenly over the folds."""
     order = np.lexsort((rng.random(len(labels)), labels))
     fold = np.empty(len(labels), dtype=np.intp)
     fold[order] = np.arange(len(labels)) % n_folds
@@ -23,9 +23,9 @@ def folds(labels: Array, n_folds: int, rng: np.random.Generator) -> Array:
 
 
 def scores(model: Any, score: Score, X: Any, labels: Array, n_classes: int, fold: Array) -> tuple[Array, int]:
-    """(n, K), -inf for a class that no other fold has; and the number of fitted numbers of the largest fit.
+    """(n, K), -inf for a class that occurs in no other fold; and the number of parameters of the largest fit.
 
-    If all rows are in one fold, they are scored by the classifier that was fitted to them.
+    If all rows are in one fold, they are scored by the classifier fitted to them.
     """
     found = np.full((len(labels), n_classes), -np.inf)
     n_numbers = 0
@@ -33,7 +33,7 @@ def scores(model: Any, score: Score, X: Any, labels: Array, n_classes: int, fold
         rows = np.flatnonzero(fold == number)
         others = np.flatnonzero(fold != number) if len(rows) < len(labels) else rows
         present = np.unique(labels[others])
-        if len(present) == 1:  # some classifiers refuse to learn one class
+        if len(present) == 1:  # some classifiers refuse to learn a single class
             found[rows, present[0]] = 0.0
             continue
         fitted = clone(model).fit(X[others], labels[others])
@@ -48,13 +48,13 @@ def by_prediction(fitted: Any, X: Any) -> Array:
 
 
 def by_distance(fitted: Any, X: Any) -> Array:
-    """What a linear machine says; with two classes its one number is split in halves."""
+    """Scores of a linear machine; with two classes its single score is split in half."""
     distance = fitted.decision_function(X)
     return np.column_stack([-distance / 2, distance / 2]) if distance.ndim == 1 else np.asarray(distance)
 
 
 def by_joint_probability(fitted: Any, X: Any) -> Array:
-    """log P(x, class) of naive Bayes: unlike P(class | x), it does not run into one where features are many."""
+    """log P(x, class) of naive Bayes: unlike P(class | x), it does not saturate at one with many features."""
     return np.asarray(fitted.predict_joint_log_proba(X))
 
 
@@ -63,14 +63,14 @@ def margin(found: Array, labels: Array) -> Array:
     rows = np.arange(len(labels))
     others = found.copy()
     others[rows, labels] = -np.inf
-    # a class without a score is worse than all that have one, by no more than they differ: the margin stays finite
+    # a class without a score ranks below all others by no more than their range, so the margin stays finite
     finite = np.isfinite(found)
     floor = found[finite].min() - np.ptp(found[finite]) - 1.0
     return np.asarray(np.maximum(others.max(axis=1), floor) - np.maximum(found[rows, labels], floor))
 
 
 def fitted_numbers(fitted: Any) -> int:
-    """Free numbers of a fitted classifier: naive Bayes K - 1 + K d, a linear one its coefficients, a tree its nodes.
+    """Free parameters of a fitted classifier: naive Bayes K - 1 + K d, a linear one its coefficients, a tree its nodes.
 
     Others have none: nearest neighbours keep the rows.
     """

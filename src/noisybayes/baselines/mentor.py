@@ -1,4 +1,4 @@
-"""How much each row counts: by its loss alone, or by a network that learned it from verified rows. Needs torch."""
+"""Weights of the rows: by their loss alone, or by a network trained on verified rows. Needs torch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .settings import Array
 #: notes (n, 3 + K) on all rows -> weights (n,) from 0 to 1
 Curriculum = Callable[[Array], Array]
 _HIDDEN = 20
-_STEPS = 300  # over all notes at once; more change nothing
+_STEPS = 300  # steps over all notes at once; more change nothing
 _LEARNING_RATE = 0.01
 _ABOVE_QUANTILE = 1  # the column of the notes
 
@@ -29,7 +29,7 @@ def notes(learner: Learner, noise_rate: float, epoch: int) -> Array:
 
 
 class MovingQuantile:
-    """A quantile of the losses of mini-batches, as a moving average."""
+    """A moving average of a quantile of the losses of mini-batches."""
 
     def __init__(self, share: float, decay: float = 0.95) -> None:
         self.share, self.decay, self.value = share, decay, np.nan
@@ -55,10 +55,10 @@ def by_network(mentor: Network) -> Curriculum:
 
 
 def learn_mentor(learner: Learner, verified: Array, noise_rate: float) -> Network:
-    """A network that tells right labels from notes, learned while learner.network learns all labels as given.
+    """A network that recognises right labels from notes, trained while learner.network learns all labels as given.
 
-    `verified`: numbers of rows; their true labels are known to the mentor, and here not to the student: for the rows
-    that will be judged, the student does not know them either.
+    `verified`: indices of rows whose true labels the mentor knows, but the student does not: it will not know them for
+    the rows to be weighted either.
     """
     target = integers(learner.rows.observed)
     noted: list[Array] = []

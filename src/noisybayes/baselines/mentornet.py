@@ -1,4 +1,4 @@
-"""MentorNet: a small network weighs the rows that another one learns from (Jiang and others, 2018)."""
+"""MentorNet: a small network weights the rows that another one learns from (Jiang and others, 2018)."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _BURN_IN = 0.2
 
 
 class MentorNet(NetworkClassifier):
-    """A student network, and a mentor that tells how much each label counts.
+    """A student network, and a mentor network that weights the labels.
 
     With `verified` rows the curriculum is learned from them (MentorNet DD). A first student learns all labels as given,
-    and before each epoch the mentor notes of each verified row: the loss of its given label, how far that is from the
-    (1 - noise_rate) quantile of all losses, the label, and the epoch. From these notes it learns whether the given
-    label is right. Then a new student learns; each row counts by what the mentor thinks of it, again before each epoch,
-    and a verified row counts in full, with its verified label.
+    and before each epoch the mentor records for each verified row the loss of its given label, how far that is from the
+    (1 - noise_rate) quantile of all losses, the label, and the epoch. From these records it learns whether the given
+    label is right. Then a new student is trained; before each epoch the mentor weights the rows, and a verified row has
+    full weight, with its verified label.
 
     Without verified rows the curriculum is predefined (MentorNet PD, self-paced): a row counts if its loss is not above
     that quantile.
 
-    It assumes a small clean subset, which should hold wrong labels too; without one, that the noise rate is known.
+    It assumes a small verified subset, which should include wrong labels; without one, a known noise rate.
 
     Parameters
     ----------
@@ -39,12 +39,12 @@ class MentorNet(NetworkClassifier):
     warm_up : int, default 3
         Epochs in which all rows count.
     as_published : bool, default False
-        Rows are weighed in each mini-batch, by losses as they are in training and against a moving average of the
-        quantile; all `max_epochs` are made, and all rows count in the first fifth of them (`warm_up` has no effect);
-        features are not centred.
+        Rows are weighted in each mini-batch, by their losses in training relative to a moving average of the quantile;
+        all `max_epochs` are run, and all rows count in the first fifth of them (`warm_up` has no effect); features are
+        not centred.
     hidden_layer_sizes, dropout, learning_rate, batch_size, max_epochs, patience, validation_fraction, random_state :
-        as in PlainNetwork, for the students; early stopping of the second one looks at the loss without its greatest
-        `noise_rate`
+        as in PlainNetwork, for the students; early stopping of the second one uses the loss without the largest
+        `noise_rate` share
 
     Attributes
     ----------
@@ -53,17 +53,17 @@ class MentorNet(NetworkClassifier):
     data_driven_ : whether the curriculum was learned
     n_iter_ : epochs of the student that predicts;  n_epochs_ : of both
 
-    Differences from the paper: the mentor is one hidden layer of 20 without a memory of earlier losses; it is learned
-    once, before the second student; sizes are those of PlainNetwork. Unless `as_published`: rows are weighed before
-    each epoch and not in each mini-batch, so that the quantile is that of all rows; early stopping by rows kept aside
-    with their labels as given; features are centred.
-    The loss that ends the training and the default of `warm_up` were chosen with test accuracy on Live Streaming and
-    the simulation (seeds 0 to 3) in sight.
+    Differences from the paper: the mentor has one hidden layer of 20 units and no memory of earlier losses; it is
+    trained once, before the second student; sizes are those of PlainNetwork. Unless `as_published`: rows are weighted
+    before each epoch and not in each mini-batch, so that the quantile is over all rows; early stopping on held-out rows
+    with their given labels; features are centred.
+    The loss for early stopping and the default of `warm_up` were chosen while looking at test accuracy on Live
+    Streaming and the simulation (seeds 0 to 3).
     """
 
     about = About(
         "Jiang and others, 2018",
-        "a mentor weighs the rows that a student network learns from",
+        "a mentor weights the rows that a student network learns from",
         "a clean subset; without one, the noise rate",
         networks=2,
     )

@@ -18,40 +18,41 @@ VARIANTS = ("simple", "complex")
 
 
 class NAL(NetworkClassifier):
-    """A neural network with one more softmax layer that turns true classes into observed labels; both learn together.
+    """A neural network with an additional softmax layer that maps true classes to observed labels, trained jointly.
 
     P(observed j | x) = sum_i softmax_j(b_ij) P(true i | x) in the simple variant: the label depends on the true class
     only. In the complex one, softmax_j(b_ij + u_ij' h(x)), it also depends on the last hidden layer h(x).
 
-    The network is first trained on the labels as given. Then b is the logarithm of the confusion of its predictions
-    with those labels, u is zero, and all are trained on by the likelihood of the labels. Predictions leave the layer
-    out.
+    The network is first trained on the given labels. Then b is initialised with the log of the confusion matrix of its
+    predictions and those labels, u with zero, and everything is trained further on the likelihood of the labels.
+    Predictions do not use the layer.
 
     Parameters
     ----------
     variant : "simple" (default) or "complex"
-        Complex has K * K * (hidden units + 1) numbers in the layer; it takes many rows to learn them.
+        Complex has K * K * (hidden units + 1) parameters in the layer, which take many rows to learn.
     as_published : bool, default False
         Features are not centred.
     hidden_layer_sizes, dropout, learning_rate, batch_size, max_epochs, patience, validation_fraction, random_state :
-        as in PlainNetwork; early stopping looks at P(observed | x), through the layer, of the rows kept aside
+        as in PlainNetwork; early stopping uses P(observed | x), through the layer, of the held-out rows
 
     Attributes
     ----------
-    classes_, n_parameters_ : as in PlainNetwork, those of the layer included
+    classes_, n_parameters_ : as in PlainNetwork, including those of the layer
     mislabel_matrix_ : (K, K) [observed, true], columns sum to 1; complex: the mean over the fitted rows, each weighted
         by P(true | x)
-    n_iter_ : epochs with the layer;  n_epochs_ : those without it too
+    n_iter_ : epochs with the layer;  n_epochs_ : all epochs
 
     Differences from the paper: one right label, and one spread over all labels, are added to the confusion of each
     class, so that no logarithm is infinite; features are centred, which the authors do not do with theirs (grey values
-    from 0 to 1); sizes are those of PlainNetwork. Centring is a better start of the same network; with columns that are
-    mostly ones, as in the paper's simulation, it decides whether the network learns within a few epochs.
+    from 0 to 1); sizes are those of PlainNetwork. Centring is only a better initialisation of the same network; with
+    columns that are mostly ones, as in the paper's simulation, it decides whether the network learns within a few
+    epochs.
     """
 
     about = About(
         "Goldberger and Ben-Reuven, 2017",
-        "a network with one more layer that turns classes into labels",
+        "a network with an additional layer that maps classes to labels",
         "nothing",
         networks=1,
     )
@@ -121,13 +122,13 @@ class _Layer:
         self.parameters = [self.bias] if self.slope is None else [self.bias, self.slope]
 
     def log_channel(self, hidden: Any) -> Any:
-        """(m, K, K): [row, true, observed]; one row stands for all if it does not depend on x."""
+        """(m, K, K): [row, true, observed]; a single row for all if it does not depend on x."""
         if self.slope is None:
             return self.bias.log_softmax(dim=1)[None]
         by_row = (hidden @ self.slope).reshape(-1, self.n_classes, self.n_classes)
         return (self.bias + by_row).log_softmax(dim=2)
 
     def log_label(self, hidden: Any, observed: Any) -> Any:
-        """(m, K): log P(the label observed | true i, x)."""
+        """(m, K): log P(observed label | true i, x)."""
         log_channel = self.log_channel(hidden).expand(len(hidden), -1, -1)
         return log_channel.gather(2, observed[:, None, None].expand(-1, self.n_classes, 1))[:, :, 0]

@@ -1,4 +1,4 @@
-"""A small network on sparse or dense rows and how it is trained. Needs torch, so it is imported at the first fit."""
+"""A small network on sparse or dense rows, and its training. Needs torch, so it is imported at the first fit."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from torch import Tensor
 
 from .settings import Array, Rows, Settings
 
-#: The losses (m,) of m rows by number. A generator means training: it drops hidden units; without one none is dropped.
+#: The losses (m,) of m rows by index. With a generator (training), hidden units are dropped; without one, none are.
 Loss = Callable[[Array, Any], Any]
-_ROWS_AT_ONCE = 1_024  # outside of training; bounds the memory that wide sparse rows take as dense ones
+_ROWS_AT_ONCE = 1_024  # outside of training; bounds the memory of wide sparse rows converted to dense ones
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Sums in one order, so that the number of cores changes no result; networks this small are no slower for it."""
+    """Sums in a fixed order, so that results do not depend on the number of cores; small networks are no slower."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -61,7 +61,7 @@ class Network:
         return layer
 
     def _inputs(self, X: Any) -> Any:
-        """A tensor, or CSR where rows are sparse and stay so."""
+        """A tensor, or CSR if rows are sparse and stay so."""
         if sparse.issparse(X) and not self.centre.any():
             return X.astype(np.float32)
         return torch.from_numpy(np.asarray(dense(X) - self.centre, dtype=np.float32))
@@ -93,7 +93,7 @@ def _product(rows: Any, weight: Tensor) -> Tensor:
 
 
 class _SparseProduct(torch.autograd.Function):  # type: ignore[misc]
-    """rows @ weight for CSR rows: of thousands of words a text has a hundred, and a dense product takes them all."""
+    """rows @ weight for CSR rows: a text has a hundred of thousands of words; a dense product would use them all."""
 
     @staticmethod
     def forward(ctx: Any, weight: Tensor, rows: Any) -> Tensor:
@@ -106,7 +106,7 @@ class _SparseProduct(torch.autograd.Function):  # type: ignore[misc]
 
 
 def _uniform(shape: tuple[int, ...], inputs: int, generator: torch.Generator) -> Tensor:
-    """Uniform within 1 / sqrt(inputs), torch's own start of a linear layer, from a generator of ours."""
+    """Uniform within 1 / sqrt(inputs), torch's default for a linear layer, from our own generator."""
     bound = inputs**-0.5
     return ((2.0 * torch.rand(shape, generator=generator) - 1.0) * bound).requires_grad_()
 
@@ -128,7 +128,7 @@ def trainable(values: Array) -> Tensor:
 
 
 class Learner:
-    """A network, the rows that it learns from, and those that it is judged by, with their labels as given."""
+    """A network, its training rows, and its held-out rows, with their given labels."""
 
     def __init__(self, rows: Rows, n_classes: int, settings: Settings) -> None:
         self.rows, self.n_classes, self.settings = rows, n_classes, settings
@@ -144,9 +144,9 @@ class Learner:
         self.restart()
 
     def restart(self, keep: Array | None = None) -> None:
-        """A new random network; from now on only the rows `keep`, if given by their numbers, are learned and judge.
+        """A new random network; from now on only the rows `keep`, if given, are used for training and validation.
 
-        If that would leave none to learn from, or none to judge by, these stay as they are.
+        If that would leave no training rows, or no held-out rows, these stay as they are.
         """
         self.network = self.another()
         if keep is not None:
@@ -159,7 +159,7 @@ class Learner:
         return Network(sizes, self.settings.dropout, self._centre, self.generator)
 
     def believe_labels(self) -> int:
-        """Train on the labels, verified or else as given. Returns the number of epochs."""
+        """Train on the verified labels, or else the given ones. Returns the number of epochs."""
         target = integers(self.rows.labels)
 
         def loss(index: Array, generator: Any) -> Any:
@@ -180,10 +180,10 @@ class Learner:
         before_epoch: Callable[[], None] = lambda: None,
         least_epochs: int = 0,
     ) -> int:
-        """Adam on `loss` until `judge`, on the rows kept aside, has not fallen for `patience` epochs.
+        """Adam on `loss` until `judge`, on the held-out rows, has not decreased for `patience` epochs.
 
-        The network and the `extra` parameters stay as they were at the least `judge` from `least_epochs` on. Returns
-        the number of epochs. No step is made where `loss` has no entries.
+        The network and the `extra` parameters are those with the smallest `judge` from `least_epochs` on. Returns the
+        number of epochs. No step is taken if `loss` has no entries.
         """
         parameters = [*self.network.parameters, *extra]
         optimiser = torch.optim.Adam(parameters, lr=self.settings.learning_rate)
@@ -226,13 +226,13 @@ def cross_entropy(network: Network, X: Any, target: Tensor, generator: torch.Gen
 
 
 def binary_cross_entropy(network: Network, X: Any, target: Tensor, generator: torch.Generator | None = None) -> Tensor:
-    """Each output a task of its own: (m,), the sum over the K outputs; `target` (m, K) from 0 to 1."""
+    """Each output is a separate task: (m,), the sum over the K outputs; `target` (m, K) from 0 to 1."""
     scores = network.scores(network.hidden(X, generator))
     return torch.nn.functional.binary_cross_entropy_with_logits(scores, target, reduction="none").sum(dim=1)
 
 
 def smallest(losses: Tensor, share: float) -> Tensor:
-    """The smallest share of the losses: a method that leaves out doubtful rows is judged without the most doubtful."""
+    """Only the smallest losses: a method that leaves out suspect rows is validated without the most suspect ones."""
     return losses.sort().values[: max(1, round(share * len(losses)))]
 
 
@@ -245,7 +245,7 @@ def _copies(parameters: Sequence[Tensor]) -> list[Tensor]:
 
 
 def split(labels: Array, fraction: float, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Row numbers to learn from and to be judged by; both have each label about as often as it occurs."""
+    """Indices of training and held-out rows, stratified by label."""
     step = max(2, round(1.0 / fraction))
     order = np.lexsort((rng.random(len(labels)), labels))
     judge = np.zeros(len(labels), dtype=bool)

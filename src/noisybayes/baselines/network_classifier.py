@@ -1,4 +1,4 @@
-"""What every network has in common as a scikit-learn classifier."""
+"""Base class of all networks as scikit-learn classifiers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class NetworkClassifier(Baseline):
-    """Predicts by the network alone. Subclasses say how it learns."""
+    """Predicts with the network alone. Subclasses implement its training."""
 
     needs_torch: ClassVar[bool] = True
     n_iter_: int
@@ -54,7 +54,7 @@ class NetworkClassifier(Baseline):
         self.n_epochs_ = learner.n_epochs
 
     def _learn(self, learner: Learner) -> None:
-        """Train learner.network to predict the true label, set n_iter_, and add to n_parameters_ what else it fits."""
+        """Train learner.network to predict the true label, set n_iter_, and add other parameters to n_parameters_."""
         raise NotImplementedError
 
     def _proba(self, X: Any) -> Array:

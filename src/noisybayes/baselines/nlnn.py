@@ -16,43 +16,43 @@ if TYPE_CHECKING:
 
 
 class NLNN(NetworkClassifier):
-    """A neural network whose labels came through a noisy channel, fitted by EM.
+    """A neural network whose labels passed through a noisy channel, fitted by EM.
 
     It assumes that the label depends on the true class only, not on the features:
-    P(observed j | x) = sum_i channel[i, j] P(true i | x). The network is first trained on the labels as given, and the
+    P(observed j | x) = sum_i channel[i, j] P(true i | x). The network is first trained on the given labels, and the
     channel is the confusion of its predictions with those labels. Then, in rounds: P(true | x, observed) of each row
-    (E-step); the channel by counting those (M-step); the network is refitted with those as soft targets (M-step).
+    (E-step); the channel by counting these (M-step); the network is refitted with these as soft targets (M-step).
 
-    The network predicts rows that it has learned from, as in the paper. With few rows it memorises their labels,
+    As in the paper, the network predicts the rows that it was trained on. With few rows it memorises their labels,
     including wrong ones, and the channel looks cleaner than it is.
 
     Parameters
     ----------
     max_rounds : int, default 20
     tol : float, default 1e-3
-        Rounds end when one gains less than this in log P(observed | x), averaged over the rows kept aside.
+        Rounds end when one gains less than this in log P(observed | x), averaged over the held-out rows.
     as_published : bool, default False
-        Without the first three of the differences below: rounds end by the rows that are learned from, and the last one
-        counts; each goes on with the network of the round before; features are not centred.
+        Without the first three of the differences below: the end of the rounds is decided on the training rows, and the
+        last round counts; each continues with the network of the previous round; features are not centred.
     hidden_layer_sizes, dropout, learning_rate, batch_size, max_epochs, patience, validation_fraction, random_state :
-        as in PlainNetwork; early stopping inside a round looks at P(observed | x) of the rows kept aside
+        as in PlainNetwork; early stopping within a round uses P(observed | x) of the held-out rows
 
     Attributes
     ----------
-    classes_, n_parameters_ : as in PlainNetwork, the K * K of the channel included
+    classes_, n_parameters_ : as in PlainNetwork, including the K * K of the channel
     mislabel_matrix_ : (K, K) [observed, true], the channel transposed: columns sum to 1
     n_iter_ : rounds made;  n_epochs_ : epochs in all of them
     objective_history_ : mean log P(observed | x) of the rows that end the rounds, before the first one and after each
 
-    Differences from the paper: rounds end by the rows kept aside, and the best round is kept (the paper looks at the
-    rows that were learned from, whose likelihood grows as wrong labels are memorised); each round starts from a
-    new random network; features are centred; one label per class is added to the counts of the channel; sizes are
-    those of PlainNetwork. The first two were chosen with test accuracy on the paper's data in sight.
+    Differences from the paper: the end of the rounds is decided on held-out rows, and the best round is kept (the paper
+    uses the training rows, whose likelihood grows as wrong labels are memorised); each round starts from a new random
+    network; features are centred; one label per class is added to the counts of the channel; sizes are those of
+    PlainNetwork. The first two were chosen while looking at test accuracy on the paper's data.
     """
 
     about = About(
         "Bekker and Goldberger, 2016",
-        "a network whose labels came through a noisy channel, both by EM",
+        "a network whose labels passed through a noisy channel, fitted by EM",
         "nothing",
         networks=1,
     )

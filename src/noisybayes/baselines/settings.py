@@ -13,13 +13,13 @@ RandomState = int | np.random.Generator | np.random.RandomState | None
 
 class Rows(NamedTuple):
     X: Any  # (n, d) an array or CSR
-    observed: Array  # (n,) codes 0..K-1 of the labels as given
-    verified: Array  # (n,) codes of the labels known to be true, -1 where there is none
-    possible: Array  # (n, K) whether the true label may be k; one class only where it is verified
+    observed: Array  # (n,) codes 0..K-1 of the given labels
+    verified: Array  # (n,) codes of the verified labels, -1 where there is none
+    possible: Array  # (n, K) whether the true label may be k; only one class if it is verified
 
     @property
     def labels(self) -> Array:
-        """(n,) the best that is known of each row: its verified label, or else the one given."""
+        """(n,) the best known label of each row: the verified one, or else the given one."""
         return np.where(self.verified >= 0, self.verified, self.observed)
 
 
@@ -32,11 +32,11 @@ class Settings(NamedTuple):
     patience: int
     validation_fraction: float
     seed: int
-    centred: bool = True  # features less their means
+    centred: bool = True  # subtract the means of the features
 
 
 def checked(estimator: Any) -> Settings:
-    """The constructor arguments that all networks share; an error names the argument and what it may be."""
+    """The constructor arguments shared by all networks; an error names the argument and its valid values."""
     sizes = estimator.hidden_layer_sizes
     sizes = tuple(sizes) if np.ndim(sizes) else (sizes,)
     if not sizes:
@@ -62,7 +62,7 @@ def checked(estimator: Any) -> Settings:
 
 
 def published(estimator: Any) -> bool:
-    """Whether a method is wanted as its authors describe it, without our changes."""
+    """Whether a method should run as its authors describe it, without our changes."""
     wanted = getattr(estimator, "as_published", False)
     if not isinstance(wanted, bool | np.bool_):
         raise ValueError(f"as_published must be True or False, got {wanted!r}")

@@ -1,4 +1,4 @@
-"""Two networks that are trained together and choose rows for each other."""
+"""Two networks that are trained together and select rows for each other."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ if TYPE_CHECKING:
 
 
 class TwoNetworksClassifier(NetworkClassifier):
-    """Predicts by the mean of both. Subclasses say which rows of a mini-batch each of them learns from."""
+    """Predicts the mean of both. Subclasses decide which rows of a mini-batch each of them learns from."""
 
     peer_: Network
 
     def _choose(self, proba: tuple[Array, Array], labels: Array, epoch: int) -> tuple[Array, Array]:
         """(m,) bool twice: the rows for the first and for the second network.
 
-        `proba` (m, K) twice: what the two predict, with no unit dropped; `labels` (m,): codes.
+        `proba` (m, K) twice: the predictions of the two, without dropout; `labels` (m,): codes.
         """
         raise NotImplementedError
 
     def _collected(self, epoch: int) -> bool:
-        """Whether chosen rows wait until there are enough of them for a mini-batch."""
+        """Whether selected rows are collected until they fill a mini-batch."""
         return False
 
     def _in_training(self) -> bool:
-        """Whether rows are chosen by what the networks predict with units dropped."""
+        """Whether rows are selected by predictions with dropout."""
         return False
 
     def _judged_share(self) -> float:
-        """The share of the rows kept aside, those of small loss, that early stopping looks at."""
+        """The share of held-out rows, those with the smallest loss, used for early stopping."""
         return 1.0
 
     def _least_epochs(self) -> int:

@@ -1,4 +1,4 @@
-"""Measurements: every experiment yields rows, the rows are stored, and the docs pages are made from the stored rows.
+"""Measurements: every experiment yields rows, the rows are stored, and the docs pages are generated from them.
 
-Nothing is imported here: processes of one experiment need not load the others.
+Nothing is imported here, so that a process of one experiment does not load the others.
 """

@@ -32,7 +32,7 @@ RATE = 100  # messages per second
 SECONDS = 300
 KILLED_AFTER = 0.6  # of the time
 _CLIENTS = 32
-_PATIENCE = 600.0  # seconds for the server to come up, and for the webhook to take what waits
+_PATIENCE = 600.0  # seconds for the server to start, and for the webhook to accept the backlog
 
 
 class Sent(NamedTuple):
@@ -49,7 +49,7 @@ class Message(NamedTuple):
 
 
 def messages(dialogs: list[list[str]], viewers: int, n: int) -> list[Message]:
-    """Viewers take turns, each with one dialog after the other."""
+    """Viewers take turns, each with one dialog after another."""
     said = [[text for k in range(len(dialogs)) for text in dialogs[(v + k) % len(dialogs)]] for v in range(viewers)]
     return [Message(i, f"viewer {i % viewers}", said[i % viewers][i // viewers % len(said[i % viewers])])
             for i in range(n)]  # fmt: skip
@@ -59,7 +59,7 @@ def one_run(
     dialogs: list[list[str]], bot: Path | None = None, *, viewers: int = VIEWERS, rate: int = RATE,
     seconds: float = SECONDS, rep: int = 0,
 ) -> Row:  # fmt: skip
-    """What came of it; `bot`: a folder, the example if None."""
+    """Run the stream and return its figures. bot : a folder; the example bot if None"""
     plan = messages(dialogs, viewers, round(rate * seconds))
     with tempfile.TemporaryDirectory(prefix="noisybayes-audience-") as folder, _receiver() as (url, taken):
         store = Path(folder) / "store.db"
@@ -78,7 +78,7 @@ def one_run(
 
 
 def _waits(sent: list[Sent], pause: tuple[float, float], stolen: StolenTime, start: float) -> Row:
-    """Of messages that met a server: not those that came while it was away, or had to catch up with these."""
+    """Waits of messages sent while a server was up, without those sent during the outage or the backlog after it."""
     caught_up = max((each.done for each in sent if pause[0] <= each.due <= pause[1]), default=pause[1])
     met = [each for each in sent if each.done < pause[0] or each.due > caught_up]
     is_calm = np.array([stolen.is_calm(start + each.due, start + each.done) for each in met], dtype=bool)
@@ -104,7 +104,7 @@ def measure(reps: int = 2, seed: int = 0) -> Iterator[Row]:
 
 @contextmanager
 def _on_stage() -> Iterator[tuple[str, list[list[str]], Path | None]]:
-    """The paper's dialogs and a bot that learned from them, where they are; else the example."""
+    """The paper's dialogs and a bot trained on them if they are available, otherwise the example."""
     from ..bot import load_config, train
     from ..bot.dialogs import read_dialogs
 
@@ -125,7 +125,7 @@ def _on_stage() -> Iterator[tuple[str, list[list[str]], Path | None]]:
 
 
 class _Server:
-    """`noisybayes serve`, killed and started again on the same port and store."""
+    """`noisybayes serve`, killed and restarted on the same port and store."""
 
     def __init__(self, store: Path, bot: Path | None, webhook: str) -> None:
         from ..web.contact_key import VARIABLE, new_key
@@ -152,7 +152,7 @@ class _Server:
                     return
             except (OSError, http.client.HTTPException):
                 time.sleep(0.1)
-        raise RuntimeError("the server did not come up")
+        raise RuntimeError("the server did not start")
 
     def kill(self) -> None:
         self._process.send_signal(signal.SIGKILL)
@@ -162,7 +162,7 @@ class _Server:
 def _send(
     server: _Server, plan: list[Message], rate: int, seconds: float
 ) -> tuple[float, list[Sent], tuple[float, float]]:
-    """The start, every message when it was answered, and when the server was away, in seconds from the start."""
+    """The start, when every message was answered, and when the server was down, in seconds from the start."""
     start = time.perf_counter() + 0.5
     pause = [0.0, 0.0]
 
@@ -196,7 +196,7 @@ class _Client:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
 
     def say(self, message: Message) -> int:
-        """How often it had to be sent."""
+        """How many times it had to be sent."""
         body = {"message_id": f"m{message.number}", "person": message.person, "message": message.text}
         for attempt in range(1, 10_000):
             try:
@@ -214,7 +214,7 @@ class _Client:
 
 @contextmanager
 def _receiver() -> Iterator[tuple[str, list[int]]]:
-    """A webhook that refuses every event the first time it comes; the ids of what it took."""
+    """A webhook that refuses every event on its first delivery; keeps the ids of the events that it accepted."""
     taken: list[int] = []
     refused: set[int] = set()
     lock = threading.Lock()
@@ -264,16 +264,16 @@ def page(rows: list[Row]) -> str:
     first = rows[0]
     return f"""## A live stream
 
-`noisybayes serve` with a bot of the {first["dialogs"]} dialogs, from which {first["viewers"]:,} viewers send
-{first["rate"]} messages per second for {first["seconds"]} seconds on the same machine, over the API for channels. After
-{KILLED_AFTER:.0%} of the time the server is killed (SIGKILL) and started again; messages that were not answered are
-sent again with the same id. The receiver of the webhook refuses every event the first time it comes. Waits count from
-when a message was due; those of messages that came without a server, or before it had answered the last of these, are
-left out. *Caught up* counts from when the server answers again. *Stolen* is the share of processor time that the host
-of this virtual machine gave to others; nobody can answer in it, so the waits of messages in calm seconds, with next to
-nothing stolen, stand beside those of all.
+`noisybayes serve` runs a bot for the {first["dialogs"]} dialogs; {first["viewers"]:,} viewers send messages from these
+dialogs over the channel API, {first["rate"]} per second for {first["seconds"]} seconds, from the same machine. After
+{KILLED_AFTER:.0%} of the time the server is killed (SIGKILL) and restarted; messages that were not answered are sent
+again with the same id. The webhook's receiver refuses every event on its first delivery. Waits are measured from the
+time when a message was due; messages sent while the server was down or working off the backlog are left out.
+*Caught up* is measured from the time when the server answers again. *Stolen* is the share of processor time that the
+host of this virtual machine gave to other machines; no program can answer during that time, so waits are also shown for
+messages in calm seconds, with almost nothing stolen.
 
 {table(header, ([row["rep"], *(row[key] for key in keys)] for row in rows))}
 
-{first["machine"]}; server, clients and receiver share them. Repeat with `noisybayes bench audience`.
+{first["machine"]}, shared by server, clients and receiver. Repeat with `noisybayes bench audience`.
 """

@@ -1,4 +1,4 @@
-"""What is in the store after a stream: nothing may be lost or doubled."""
+"""What the store contains after a stream: nothing may be lost or duplicated."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .store import Row
 
 
 def accounts(store: Path, n_messages: int, taken: list[int]) -> Row:
-    """Whether every message has one turn, and every turn its lead, its handover and its events."""
+    """Whether every message has one turn, and every turn its lead, handover and events."""
     from sqlalchemy import func, select
 
     from ..web.store import Store

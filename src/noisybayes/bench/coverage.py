@@ -1,4 +1,4 @@
-"""Do intervals cover, and does P(wrong) mean what it says? Simulated fits where the model holds."""
+"""Do intervals cover the truth, and is P(wrong) calibrated? Simulated fits where the model holds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..estimators import BernoulliINB
 from .store import Row, table
 
 LEVEL = 0.9
-#: Bins of P(wrong) whose share of wrong labels is counted.
+#: Bins of P(wrong) for which the share of wrong labels is computed.
 EDGES = (0.0, 0.05, 0.2, 0.5, 0.8, 0.9, 0.99, 1.0)
 
 
@@ -29,8 +29,8 @@ class Setting(NamedTuple):
         return f"n = {self.n:,}, {self.n_features} features, {self.n_classes} classes, [{low:g}, {high:g})"
 
 
-#: The paper's simulation, one with few features, in which many rows stay doubtful, and one of so many rows that only
-#: a few draws learn scores of their own.
+#: The paper's simulation, one with few features, where many rows stay ambiguous, and one with so many rows that only a
+#: few draws are refitted with their own scores.
 SETTINGS = (
     Setting(1_000, 500, 5, (0.55, 0.65)),
     Setting(1_000, 60, 3, (0.7, 0.9)),
@@ -51,7 +51,7 @@ def _one(setting: Setting, seed: int) -> Row:
     matrix, rate = found.intervals.mislabel_matrix, found.intervals.noise_rate
     covered = (matrix.low <= data.mislabel_matrix) & (data.mislabel_matrix <= matrix.high)
     wrong = data.y != data.true
-    # other labels drawn from the same matrix would be wrong at this rate
+    # new labels drawn from the same matrix would be wrong at this rate
     expected = float(1 - data.class_prior @ np.diag(data.mislabel_matrix))
     p_wrong = found.table["p_wrong"].to_numpy()
     bins = np.clip(np.searchsorted(EDGES, p_wrong, side="right") - 1, 0, len(EDGES) - 2)
@@ -99,12 +99,12 @@ Repeat with `noisybayes bench coverage`.
 
 
 _COVERS = ("covered", "covered_diagonal", "noise_rate_covered")
-# Intervals that hold the truth less often than this miss what is asked of them.
+# Intervals that cover the truth less often than this count as too low.
 _LEAST = 0.85
 
 
 def _misses(by_setting: dict[str, list[Row]]) -> str:
-    """What is too low, and why."""
+    """Which coverages are too low, and why."""
     low = [
         setting
         for setting, mine in by_setting.items()

@@ -1,4 +1,4 @@
-"""The experiments of `noisybayes bench` by their names."""
+"""The experiments of `noisybayes bench` by name."""
 
 from __future__ import annotations
 

@@ -24,12 +24,12 @@ from .store import Row, machine, parse_rows, table
 
 RATE = 200  # requests per second
 SECONDS = 60
-CLIENTS = 50  # each waits for its answer before it asks again, as people do
+CLIENTS = 50  # each waits for an answer before it sends the next request, as people do
 _MOST_SECONDS_UP = 600
 
 
 class Sent(NamedTuple):
-    """One request: when it was due, counted from the start, and when the answer was there."""
+    """One request: when it was due, in seconds from the start, and when it was answered."""
 
     due: float
     done: float
@@ -37,7 +37,7 @@ class Sent(NamedTuple):
 
 
 class Client:
-    """One connection, on which one dialog after the other is held."""
+    """One connection that holds one dialog after another."""
 
     def __init__(self, port: int, dialogs: list[list[str]]) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
@@ -47,7 +47,7 @@ class Client:
         self.acknowledged: dict[str, int] = {}  # turns by dialog
 
     def ask(self) -> int:
-        """Begin a dialog, or say the next message of one. The status; 0 if there was no answer."""
+        """Start a dialog, or send its next message. Returns the status; 0 if there was no answer."""
         try:
             return self._say() if self._left else self._begin()
         except (OSError, http.client.HTTPException):
@@ -73,7 +73,7 @@ class Client:
 
 
 def measure(reps: int = 3, seed: int = 0) -> Iterator[Row]:
-    from ..bot import demo_bot  # here: the other experiments do without the extra
+    from ..bot import demo_bot  # imported here: other experiments do not need the extra
 
     dialogs = _dialogs()
     with tempfile.TemporaryDirectory(prefix="noisybayes-load-bot-") as folder:
@@ -85,7 +85,7 @@ def measure(reps: int = 3, seed: int = 0) -> Iterator[Row]:
 
 
 def one_run(dialogs: list[list[str]], bot: Path, rate: int, seconds: float) -> Row:
-    """A new server and a new store; at the end the server is killed, and every acknowledged turn is looked for."""
+    """A new server and store; at the end the server is killed, and the store must have every acknowledged turn."""
     with tempfile.TemporaryDirectory(prefix="noisybayes-load-") as folder:
         store = Path(folder) / "load.db"
         with _server(store, bot) as (process, port):
@@ -106,7 +106,7 @@ def one_run(dialogs: list[list[str]], bot: Path, rate: int, seconds: float) -> R
 
 
 def _send(clients: list[Client], rate: int, seconds: float) -> list[Sent]:
-    """Requests are due at fixed times: the wait of one that is sent late counts from when it was due."""
+    """Requests are due at fixed times; the wait of a late request is measured from the time when it was due."""
     n, start = round(rate * seconds), time.perf_counter() + 0.5
 
     def work(which: int) -> list[Sent]:
@@ -163,12 +163,12 @@ def _wait_until_up(process: subprocess.Popen[bytes], port: int) -> None:
         except (OSError, http.client.HTTPException):
             pass
         time.sleep(0.1)
-    raise RuntimeError("the server did not come up")
+    raise RuntimeError("the server did not start")
 
 
 def _dialogs() -> list[list[str]]:
     """What the customers of the example dialogs say."""
-    from ..bot.demo import DEMO_DIALOGS  # here: the other experiments do without the extra
+    from ..bot.demo import DEMO_DIALOGS  # imported here: other experiments do not need the extra
 
     said: dict[Any, list[str]] = {}
     with DEMO_DIALOGS.open(encoding="utf-8", newline="") as file:
@@ -183,12 +183,12 @@ def page(rows: list[Row]) -> str:
     first = rows[0]
     return f"""## Chat under load
 
-`noisybayes serve` with the example bot and a SQLite store, {first["rate"]} requests per second for {first["seconds"]}
-seconds from {CLIENTS} clients on the same machine (start a dialog, or send a message, which is classified, answered
-and stored). The wait counts from when a request was due. Lost: answered turns that are not in the store after the
-server was killed (SIGKILL) at the end of the run.
+`noisybayes serve` with the example bot and a SQLite store receives {first["rate"]} requests per second for
+{first["seconds"]} seconds from {CLIENTS} clients on the same machine (start a dialog, or send a message, which is
+classified, answered and stored). The wait is measured from the time when a request was due. Lost: answered turns that
+are not in the store after the server was killed (SIGKILL) at the end of the run.
 
 {table(header, ([row["rep"], *(row[key] for key in keys)] for row in rows))}
 
-{first["machine"]}; server and clients share them. Repeat with `noisybayes bench load`.
+{first["machine"]}, shared by server and clients. Repeat with `noisybayes bench load`.
 """

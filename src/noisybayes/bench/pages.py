@@ -1,4 +1,4 @@
-"""docs/benchmarks.md, made from the rows in results/."""
+"""docs/benchmarks.md, generated from the rows in results/."""
 
 from __future__ import annotations
 

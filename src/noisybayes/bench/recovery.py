@@ -1,4 +1,4 @@
-"""Are the parameters found again? The paper's simulation, with a test set large enough to see half a point."""
+"""Are the parameters recovered? The paper's simulation, with a test set large enough to resolve half a point."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def measure(reps: int = 30, seed: int = 0) -> Iterator[Row]:
 
 
 def score(model: Any, data: Simulation, n_train: int) -> Row:
-    """Mean squared error of the feature probabilities and accuracy on rows not seen."""
+    """Mean squared error of the feature probabilities, and accuracy on unseen rows."""
     model.fit(data.X[:n_train], data.y[:n_train])
     prob = model.feature_prob_ if hasattr(model, "feature_prob_") else np.exp(model.feature_log_prob_)
     right = model.predict(data.X[n_train:]) == data.true[n_train:]
@@ -62,8 +62,8 @@ def page(rows: list[Row]) -> str:
     return f"""## Recovery of the parameters
 
 The paper's simulation: 500 binary features, 5 classes, P(right label) drawn from [{DIAGONAL[0]}, {DIAGONAL[1]}), 80 %
-of n for training. {len(mine)} seeds; every method sees the same rows and the same wrong labels. Accuracy is on
-{N_TEST:,} further rows. "INB (paper)" is `BernoulliINB.paper()`, "INB (em)" is
+of n for training. {len(mine)} seeds; every method sees the same rows and the same wrong labels. Accuracy is measured
+on {N_TEST:,} further rows. "INB (paper)" is `BernoulliINB.paper()`, "INB (em)" is
 `BernoulliINB(method="em")` and "INB" is `BernoulliINB()`.
 
 {table(header, lines)}

@@ -15,7 +15,7 @@ _WORST = 6
 
 
 def measure(reps: int = 20, seed: int = 0) -> Iterator[Row]:
-    from ..bot import load_config  # here: the other experiments do without the extra
+    from ..bot import load_config  # imported here: other experiments do not need the extra
     from ..bot.evaluate import evaluate
 
     found = evaluate(load_config(CONFIG), live_streaming_file(), reps=reps, seed=seed)
@@ -57,14 +57,14 @@ otherwise; "the labels themselves" are the volunteers'.
 
 {table(["method", "accuracy"], methods)}
 
-The {len(features)} features found in the text equal the given ones for {_percent(mean)} % of the messages on average;
-{least} of them for at least 95 %. The rules were written while looking at half of these dialogs, so other dialogs may
-agree less. The worst:
+The {len(features)} features extracted from the text match the given ones for {_percent(mean)} % of the messages on
+average; {least} of them match for at least 95 %. The rules were written while looking at half of these dialogs, so the
+agreement on other dialogs may be lower. The worst:
 
 {table(["feature", "given", "found", "equal, %"], worst)}
 
-"As it answers" is lower because the conditions of the categories follow the paper's table of replies, where the experts
-often asked for contact details instead. The following figures are those of the model without these conditions.
+"As it answers" is lower because the conditions of the categories follow the paper's table of replies, while the experts
+often asked for contact details instead. The figures below are those of the model without these conditions.
 
 The bot hands over to a person below its threshold (the configured one was chosen by looking at these figures):
 

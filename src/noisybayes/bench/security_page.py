@@ -11,7 +11,7 @@ from .fuzz import guided
 from .fuzz import page as fuzz
 from .store import Row, read_rows
 
-#: name of the rows in results/ and of the marks in the page -> rows to a table
+#: name of the rows in results/ and of the markers in the page -> function that renders the table
 TABLES: dict[str, Callable[[list[Row]], str]] = {
     "fuzz": fuzz.render,
     "fuzz_guided": guided.render,
@@ -22,7 +22,7 @@ TABLES: dict[str, Callable[[list[Row]], str]] = {
 
 
 def write_page(root: Path) -> Path:
-    """Put each table whose rows are stored between its two marks."""
+    """Insert each table whose rows are stored between its two markers."""
     page = root / "docs" / "security.md"
     text = page.read_text(encoding="utf-8")
     for name, render in TABLES.items():

@@ -18,7 +18,7 @@ Row = dict[str, Any]
 
 def write_rows(path: Path, rows: Iterable[Row]) -> None:
     rows = list(rows)
-    # who interrupts a run while rows are written must not lose those of the hours before
+    # interrupting a run while rows are written must not lose earlier rows
     with whole_file(path) as made, made.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
@@ -45,7 +45,7 @@ def _number(text: str) -> Any:
 
 
 def machine() -> str:
-    """What a speed figure depends on, in one line."""
+    """The machine and versions that a speed figure depends on, in one line."""
     packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn"))
     return f"{cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, {packages}"
 

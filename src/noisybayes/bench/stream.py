@@ -1,4 +1,4 @@
-"""A stream read once, and three times, against the batch fit that sees all rows at once."""
+"""A stream read once and three times, against the batch fit that sees all rows at once."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def page(rows: list[Row]) -> str:
     return f"""## A stream
 
 `partial_fit` on batches of {BATCH:,} rows against EM on all rows at once: accuracy on new rows with right labels, and
-by how many points the stream differs after each pass over the rows, on average (and in the worst of the orders).
+the difference of the stream in points after each pass over the rows, on average (and for the worst order).
 
 {table(header, lines)}
 

@@ -1,4 +1,4 @@
-"""How far verified labels put the number of errors right, under the mistakes of human annotators (NoisyAG-News)."""
+"""How much verified labels improve the estimated number of errors under human mistakes (NoisyAG-News)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COUNTS = (50, 100, 200)
 
 
 def measure(reps: int = 5, seed: int = 0) -> Iterator[Row]:
-    """Rows to verify are drawn at random, or taken from the top of the list of the fit without them."""
+    """Rows to verify are drawn at random, or taken from the top of the list of a fit without verified labels."""
     data = noisy_ag_news()
     X = TfidfTransformer(sublinear_tf=True).fit_transform(CountVectorizer(min_df=2).fit_transform(data.texts))
     y, true = np.asarray(data.observed), np.asarray(data.true)
@@ -34,7 +34,7 @@ def measure(reps: int = 5, seed: int = 0) -> Iterator[Row]:
 
 
 def _score(model: Any, y: Any, true: Any, verified: Any) -> Row:
-    """Estimated share of wrong labels, and calibration (ten bins) of P(wrong) of the rows that were not verified."""
+    """Estimated share of wrong labels, and calibration error (ten bins) of P(wrong) for the rows not verified."""
     others = np.setdiff1d(np.arange(len(y)), verified)
     p_wrong = 1 - model.true_proba_[others, y[others]]
     wrong = y[others] != true[others]
@@ -54,8 +54,8 @@ def page(rows: list[Row]) -> str:
     return f"""## Verified labels under human mistakes
 
 NoisyAG-News, 10,000 texts; {100 * rows[0]["true"]:.1f} % of the labels are wrong. Most mistakes are on ambiguous
-texts, so the model alone finds a good ranking but not the number. {len(mine)} seeds; the calibration error is that of
-P(wrong) for rows that were not verified.
+texts, so the model alone finds a good ranking but not the number of errors. {len(mine)} seeds; the calibration error is
+that of P(wrong) for rows that were not verified.
 
 {table(header, lines)}
 

@@ -1,4 +1,4 @@
-"""The command line: one file per verb. Heavy imports happen inside the verbs, so that --help answers at once."""
+"""The command line: one file per command. Heavy imports happen inside the commands, so that --help is fast."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import sys
 
 from .._extras import MissingExtraError, require
 
-#: As shells report a process that Ctrl-C ended.
+#: The exit code that shells report for a process ended by Ctrl-C.
 INTERRUPTED = 130
-# New objects after which Python looks for garbage. Modules and the records of a report are none, and looking through
+# New objects after which Python collects garbage. Modules and the records of a report are not garbage, and scanning
 # them after every 700 objects takes 0.1 s of a small audit and 0.3 s of a larger one.
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
 
@@ -35,14 +35,14 @@ def _run() -> int:
 
     try:
         code = app(standalone_mode=False)
-    except click.exceptions.Abort:  # what click makes of Ctrl-C
+    except click.exceptions.Abort:  # click's exception for Ctrl-C
         click.echo("Aborted!", err=True)
         return INTERRUPTED
     except click.ClickException as error:
         error.show()
         return error.exit_code
     except MemoryError:
-        said = "there is not enough memory for this; use fewer columns, or rows on disk (--memory)"
+        said = "out of memory; use fewer columns, or keep rows on disk (--memory)"
         click.echo(f"Error: {said}", err=True)
         return 1
     return code if isinstance(code, int) else 0

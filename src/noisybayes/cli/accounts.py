@@ -1,4 +1,4 @@
-"""`noisybayes accounts`: who may log in to the review desk, and as what."""
+"""`noisybayes accounts`: who may log in to the review desk, and in which role."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def accounts() -> None:
 )  # fmt: skip
 @_store_option
 def add(name: str, role: str, store: str | None) -> None:
-    """Add the account NAME and print its token, which is not kept."""
+    """Add the account NAME and print its token, which is not stored."""
     with clear_errors(), _opened(store) as opened:
         click.echo(opened.add_account(name, role))
 
@@ -36,7 +36,7 @@ def add(name: str, role: str, store: str | None) -> None:
 @accounts.command("list")
 @_store_option
 def list_accounts(store: str | None) -> None:
-    """Print the names and roles."""
+    """List the accounts and their roles."""
     with clear_errors(), _opened(store) as opened:
         for account in opened.accounts():
             click.echo(f"{account.role:<8}  {account.name}")
@@ -52,7 +52,7 @@ def remove(name: str, store: str | None) -> None:
 
 
 class _opened:
-    """The store; its errors are input errors here."""
+    """The store; its errors are reported as input errors."""
 
     def __init__(self, given: str | None) -> None:
         self._store = open_store(given)

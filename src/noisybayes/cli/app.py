@@ -1,4 +1,4 @@
-"""The verbs, in one group."""
+"""The commands, in one group."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .serve import serve
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="noisybayes")
 def app() -> None:
-    """Finds the wrong labels in your data, and learns in spite of them.
+    """Find wrong labels in your data, and learn in spite of them.
 
     New here? Start with a table that has a column of labels and a column of texts:
 

@@ -1,4 +1,4 @@
-"""`noisybayes audit`: which labels of a file are wrong, why, and how much it matters."""
+"""`noisybayes audit`: which labels in a file are wrong, why, and how much it matters."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _GROUPS = {
 @click.option(
     "--sample",
     type=click.IntRange(min=1),
-    help="Also write rows drawn at random to check: to_check.csv in --out; 50 are a good start.",
+    help="Also draw this many random rows to check: to_check.csv in --out; 50 is a good start.",
 )
 @click.option(
     "--verified-random",
@@ -96,12 +96,12 @@ _GROUPS = {
 @click.option(
     "--pred-probs",
     metavar="FILE",
-    help="Out-of-sample probabilities of your own model as a view: .npy, CSV or Parquet, one column per class.",
+    help="Out-of-sample probabilities from your own model as a view: .npy, CSV or Parquet, one column per class.",
 )
 @click.option(
     "--embeddings",
     metavar="FILE|COLUMN",
-    help="Vectors of the rows as more views: .npy, Parquet, or a column of lists.",
+    help="Vectors of the rows as additional views: .npy, Parquet, or a column of lists.",
 )
 @click.option(
     "--embed",
@@ -169,14 +169,14 @@ def _run(file: str | list[str], options: dict[str, Any]) -> Audit:
 
     keep_freed_memory()
     if options["precision"] is not None and options["budget"] is not None:
-        raise InputError("--precision and --budget exclude each other; give one of them")
+        raise InputError("--precision and --budget are mutually exclusive; give only one of them")
     if options["out"] is not None:
         check_folder(options["out"], options["verified_random"])
     elif options["exports"] or options["sample"]:
         which = "--export" if options["exports"] else "--sample"
-        raise InputError(f"{which} writes files, so it needs a folder for them: add --out FOLDER")
+        raise InputError(f"{which} writes files, so it needs a folder: add --out FOLDER")
     if options["engine"] == "dask" and "cleanlab" in options["exports"]:
-        raise InputError("--export cleanlab lists every row, but on a cluster rows stay with the workers; leave it out")
+        raise InputError("--export cleanlab lists every row, but on a cluster rows stay on the workers; leave it out")
     if options["engine"] == "dask" and options["sample"]:
         raise InputError("rows to check cannot be drawn on a cluster; leave out --sample, or audit without --engine")
     asked = AuditOptions(options["precision"], options["budget"], options["level"])
@@ -188,7 +188,7 @@ def _run(file: str | list[str], options: dict[str, Any]) -> Audit:
             if options["out"] is not None:
                 tell("writing")
                 _write(found, options)
-            found.summary()  # kept, since rows on disk are there only until here
+            found.summary()  # kept, since rows on disk are deleted after this
     return found
 
 

@@ -1,4 +1,4 @@
-"""`noisybayes bot`: an auto-responder, from its configuration to a talk in the terminal."""
+"""`noisybayes bot`: an auto-responder, from its configuration to a chat in the terminal."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _COLUMNS = ("dialog", "position", "message", "label", "true_label")
 def _column_options(command: Any) -> Any:
     for name in reversed(_COLUMNS):
         option, what = f"--{name.replace('_', '-')}", name.replace("_", " ")
-        command = click.option(option, metavar="COLUMN", help=f"The column of the {what}, if not that of --config.")(
-            command
-        )
+        command = click.option(
+            option, metavar="COLUMN", help=f"The column with the {what}, if not the one in --config."
+        )(command)
     return command
 
 
@@ -67,7 +67,7 @@ def init(file: Path, language: str, dialogs: Path | None) -> None:
         copies |= {file.parent / name: SHIPPED / name for name in names}
         for path in copies:
             if path.exists():
-                raise InputError(f"{path} exists already; choose another name or remove it first")
+                raise InputError(f"{path} already exists; choose another name or remove it first")
         for path, shipped in copies.items():
             with whole_file(path) as made:
                 made.write_bytes(shipped.read_bytes())
@@ -94,7 +94,7 @@ def train(dialogs: str, source: str, out: Path, seed: int, **options: Any) -> No
     if not options["quiet"]:
         unseen = [category.title for key, category in config.categories.items() if key not in made.model.classes_]
         if unseen:
-            click.echo(f"no message has these categories, so they are never chosen: {', '.join(unseen)}")
+            click.echo(f"no message has these categories, so they are never predicted: {', '.join(unseen)}")
         click.echo(f"estimated share of wrong labels: {percent(made.model.noise_rate_)}")
         click.echo(f"wrote {out}; next: noisybayes bot chat {out}")
 
@@ -103,7 +103,7 @@ def train(dialogs: str, source: str, out: Path, seed: int, **options: Any) -> No
 @click.argument("folder", required=False, type=click.Path(path_type=Path))
 @click.option("--verbose", is_flag=True, help="Show category, probability and features of each message.")
 def chat(folder: Path | None, verbose: bool) -> None:
-    """Talk to the bot in FOLDER, or without one to the example. Ends with /quit or Ctrl-D; /new starts again.
+    """Chat with the bot in FOLDER, or with the example bot. /quit or Ctrl-D ends the chat; /new starts again.
 
     Messages can also be piped in, one per line.
     """
@@ -138,8 +138,8 @@ def chat(folder: Path | None, verbose: bool) -> None:
 def evaluate(dialogs: str, source: str, reps: int, seed: int, json_file: Path | None, **options: Any) -> None:
     """Measure the accuracy of a bot: train on 80 % of DIALOGS and answer the rest, --reps times.
 
-    No dialog is ever in both parts. With a column of true labels, methods are compared by them; with columns of given
-    features, those are compared with what the configuration finds in the text.
+    No dialog is ever in both parts. With a column of true labels, methods are compared against these; with columns of
+    given features, those are compared with the features that the configuration finds in the text.
     """
     with clear_errors():
         import json
@@ -170,14 +170,14 @@ def evaluate(dialogs: str, source: str, reps: int, seed: int, json_file: Path | 
 def retrain(folder: Path, dialogs: str | None, store: str, name: str, back: bool, force: bool) -> None:
     """Retrain a bot with the labels that people gave to the chats of a server.
 
-    It is compared with the old one on dialogs that neither has seen. If it is worse, the old one stays. The last bot is
-    kept as FOLDER.previous.
+    The new bot is compared with the old one on dialogs that neither has seen. If it is worse, the old one stays in use.
+    The previous bot is kept as FOLDER.previous.
     """
     with clear_errors():
         from ..bot.retraining import switch_back
 
         if back:
-            click.echo(f"switched back; the replaced bot is kept in {switch_back(folder)}")
+            click.echo(f"restored the previous bot; the replaced one is kept in {switch_back(folder)}")
         else:
             _retrain(folder, dialogs, store, name, force)
 
@@ -189,21 +189,23 @@ def _retrain(folder: Path, dialogs: str | None, store: str, name: str, force: bo
     from ..web.store import Store
 
     if dialogs is None:
-        raise InputError("name the table that the bot was trained on: --dialogs DIALOGS")
+        raise InputError("give the table that the bot was trained on: --dialogs DIALOGS")
     url = store if "://" in store else f"sqlite:///{Path(store).resolve()}"
     if "://" not in store and not Path(store).exists():
-        raise InputError(f"there is no store {store}; name that of the server with --store")
+        raise InputError(f"there is no store {store}; give the server's store with --store")
     with Store.open(url) as opened:
         rows = opened.labeled_dialogs(name)
     found, both = compare(load_bot(folder), dialogs, rows)
     click.echo(
-        f"{found.messages} new messages; right among {found.tested} held-out ones: "
+        f"{found.messages} new messages; correct answers among {found.tested} held-out ones: "
         f"{found.old:.1%} before, {found.new:.1%} after"
     )
     if not found.is_better and not force:
-        raise InputError("the new model is worse on held-out dialogs, so the old one stays; look at the labels again")
+        raise InputError("the new model is worse on held-out dialogs, so the old one stays in use; check the labels")
     previous = switch_on(folder, both)
-    click.echo(f"switched on; the last bot is kept in {previous}; restart the server, or --back to return")
+    click.echo(
+        f"the new bot is in use; the previous one is kept in {previous}; restart the server, or use --back to undo"
+    )
 
 
 @bot.command()
@@ -229,7 +231,7 @@ def _config(source: str, options: dict[str, Any]) -> Config:
 
 
 def _next_message(prompt: bool) -> str | None:
-    """None at the end."""
+    """None at the end of input."""
     try:
         message = input("you: " if prompt else "").strip()
     except (EOFError, KeyboardInterrupt):

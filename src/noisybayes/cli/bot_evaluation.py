@@ -1,4 +1,4 @@
-"""`noisybayes bot evaluate` in the terminal: how good a bot is on dialogs that it has not learned from."""
+"""`noisybayes bot evaluate` in the terminal: how good a bot is on unseen dialogs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def show_evaluation(config: Config, found: Evaluation) -> None:
         (f"{number} {titles[key]}", *(f"{count:,}" if count else "." for count in row))
         for number, key, row in zip(numbers, found.categories, found.confusion.tolist(), strict=True)
     ]
-    title = "confusion, all splits together: a row for each right category, columns for what was predicted"
+    title = "confusion, all splits together: rows are true categories, columns predicted ones"
     _print_table(console, title, ("category", *numbers), matrix)
     _print_table(console, "most frequent mistakes", ("right", "predicted", "messages"), _mistakes(found, titles))
 

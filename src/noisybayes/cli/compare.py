@@ -1,4 +1,4 @@
-"""`noisybayes compare`: what changed between two audits, for people and for CI."""
+"""`noisybayes compare`: what changed between two audits, for humans and for CI."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`noisybayes completion`: the script that lets a shell complete commands and options."""
+"""`noisybayes completion`: the shell script that completes commands and options."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from click.shell_completion import get_completion_class
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print the completion script of SHELL.
+    """Print the completion script for SHELL.
 
     \b
     bash:  noisybayes completion bash >> ~/.bashrc

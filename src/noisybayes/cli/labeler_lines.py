@@ -1,4 +1,4 @@
-"""Labelers in a terminal: how often each is wrong, and what they confuse, as far as there is room."""
+"""Labelers in a terminal: how often each is wrong, and what they confuse, if there is room."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _GAP = 2
 
 
 def labeler_lines(labelers: Iterable[Mapping[str, Any]], width: int) -> list[str]:
-    """A header and a line for each labeler; what is wider than `width` ends in an ellipsis."""
+    """A header and a line for each labeler; text wider than `width` is cut off with an ellipsis."""
     from rich.cells import cell_len, set_cell_size
 
     from .._shares import percent, range_of

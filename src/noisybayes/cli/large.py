@@ -1,4 +1,4 @@
-"""Options of the verbs that take files larger than memory, and clusters."""
+"""Options of the commands for files larger than memory and for clusters."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Size(click.ParamType):  # type: ignore[type-arg]
 
 _OPTIONS = (
     click.option("--memory", type=Size(), metavar="SIZE",
-                 help="Memory limit (2GB); rows beyond it are kept on disk. Very large files always are."),
+                 help="Memory limit, such as 2GB; rows beyond it, and very large files, are kept on disk."),
     click.option("--resume", is_flag=True, help="Resume an interrupted run."),
     click.option("--engine", type=tables.Registered("engines", "ENGINES"), default="local", show_default=True,
                  help="Where the passes over the rows run: threads of this process, or workers of a Dask cluster."),
@@ -63,7 +63,7 @@ def open_table(file: str | list[str], options: dict[str, Any]) -> tuple[Table, F
 
     def announce(n_bytes: int, folder: Path) -> None:
         if not quiet:
-            click.echo(f"Rows are kept on disk: up to {n_bytes / 1e9:.1f} GB in {folder}, until the end.", err=True)
+            click.echo(f"Rows are kept on disk until the end: up to {n_bytes / 1e9:.1f} GB in {folder}.", err=True)
 
     return table, FitOptions(
         tables.text_settings(options), options["missing_label"], options["seed"], options.get("method", "crossfit"),
@@ -73,7 +73,7 @@ def open_table(file: str | list[str], options: dict[str, Any]) -> tuple[Table, F
 
 
 def _views(options: dict[str, Any]) -> dict[str, Any]:
-    """Of the verbs that take views."""
+    """Options of the commands that use views."""
     if "views" not in options:
         return {}
     from ..auditing.given_inputs import GivenInputs

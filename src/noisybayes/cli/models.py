@@ -54,7 +54,7 @@ def fit(file: str, out: Path, **options: Any) -> None:
         from ..report.saved import save_model
 
         if out.exists() and not (out.is_dir() and {path.name for path in out.iterdir()} <= _MODEL_FILES):
-            raise InputError(f"{out} holds other things than a model; choose a new folder with --out")
+            raise InputError(f"{out} contains something other than a model; choose a new folder with --out")
         options["out"] = out
         with stages(("reading", "building features", "fitting"), options["quiet"]) as tell:
             tell("reading")
@@ -83,7 +83,7 @@ _MODEL_FILES = {"recipe.json", "classifier.inb"}
 def predict(model: Path, file: str, out: Path | None, **options: Any) -> None:
     """Predict labels for the rows of FILE with a saved MODEL (a folder that `fit` or `audit --out` wrote).
 
-    The file is read in batches, so that it may be larger than memory.
+    The file is read in batches, so it may be larger than memory.
     """
     with clear_errors():
         from ..data.read import write_batches
@@ -95,7 +95,7 @@ def predict(model: Path, file: str, out: Path | None, **options: Any) -> None:
             batches = tables.read_batches(file, options)
             with row_progress("scoring", batches) as counted:
                 write_batches(_scored(loaded, counted), made, "parquet" if made.suffix == ".parquet" else "csv")
-            if out is None:  # printed only now, so that an error leaves no half of a table
+            if out is None:  # printed only now, so that an error leaves no partial table
                 with made.open(encoding="utf-8", newline="") as table:
                     while chunk := table.read(1 << 20):
                         click.echo(chunk, nl=False)

@@ -9,7 +9,7 @@ import click
 
 
 class GroupedOptions(click.Command):
-    """`groups` are the names of parameters by heading; what is in none comes last."""
+    """`groups`: names of parameters by heading; parameters in no group come last."""
 
     def __init__(self, *args: Any, groups: Mapping[str, Sequence[str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""`noisybayes reproduce`: the paper's tables and figures, our numbers beside the paper's."""
+"""`noisybayes reproduce`: the paper's tables and figures, with our numbers beside the paper's."""
 
 from __future__ import annotations
 
@@ -16,14 +16,17 @@ NAMES = ("table1", "table2", "matrices", "starts", "roc", "impact", "newsgroups"
 @click.command()
 @click.argument("name", type=click.Choice(NAMES))
 @click.option("--reps", type=click.IntRange(min=1), help="Repetitions; the default depends on the experiment.")
-@click.option("--methods", help="Names separated by commas, or bayes or neural; by default all of the experiment.")
+@click.option(
+    "--methods",
+    help="Names separated by commas, or the groups bayes and neural; by default all methods of the experiment.",
+)
 @click.option(
     "--setting", "beginnings", multiple=True, help="Only settings whose names begin with this; may be repeated."
 )
 @click.option("--jobs", type=int, default=-1, show_default=True, help="Number of processes; -1: one per core.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Random seed of the first repetition.")
 @click.option("--quick", is_flag=True, help="A small version that takes seconds; its rows are not stored.")
-@click.option("--untimed", is_flag=True, help="Store no seconds: for a machine that is busy with something else.")
+@click.option("--untimed", is_flag=True, help="Do not store seconds: for a busy machine.")
 @click.option(
     "--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), help="Also write all rows to this file."
 )
@@ -42,7 +45,7 @@ def reproduce(
 ) -> None:
     """Run an experiment of the paper and show our figures beside the paper's.
 
-    Rows go to results/paper/NAME.csv as each repetition is finished; an interrupted run continues from there.
+    Rows are stored in results/paper/NAME.csv after each repetition; an interrupted run continues from there.
     """
     import tempfile
 
@@ -72,7 +75,7 @@ def reproduce(
             if not beginnings or job.setting.startswith(beginnings)
         ]
         console.print(f"{len(left)} jobs are left to do")
-        # rows that another machine made keep its name, until this one makes some
+        # rows computed on another machine keep its name until this one computes some
         if not quick and (left or not any(row["experiment"] == name for row in load_runs(root))):
             remember(root, name, chosen)
         with progress_bar(console) as progress:

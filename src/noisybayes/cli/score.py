@@ -28,7 +28,7 @@ from .tables import clear_errors, reading_options
 def score(predictions: str, audit_folder: Path, **options: Any) -> None:
     """Estimate the accuracy of PREDICTIONS against the true labels of the rows of an AUDIT.
 
-    PREDICTIONS is a table with a row for each row of the audited table, in the same order; AUDIT is the folder that
+    PREDICTIONS is a table with one row for each row of the audited table, in the same order; AUDIT is the folder that
     `noisybayes audit --out` wrote. The classifier should not have been trained on these rows.
     """
     from ..data.errors import InputError

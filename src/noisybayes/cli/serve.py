@@ -14,31 +14,29 @@ from .tables import clear_errors
 
 
 @click.command()
+@click.option("--demo", is_flag=True, help="Start with the example messages and the example bot, in a temporary store.")
 @click.option(
-    "--demo", is_flag=True, help="Start with the example messages and the example bot, in a store of its own."
-)
-@click.option(
-    "--store", help="Where verdicts and chats are kept: a file, or postgresql://...  [default: noisybayes.db]"
+    "--store", help="Where verdicts and chats are stored: a file, or postgresql://...  [default: noisybayes.db]"
 )
 @click.option(
     "--bot",
     "bots",
     multiple=True,
     metavar="[NAME=]FOLDER",
-    help="A bot made by 'noisybayes bot train'. Repeat it for several, each with a NAME.",
+    help="A bot trained by 'noisybayes bot train'. Repeat for several bots, each with a NAME.",
 )
 @click.option(
     "--webhook",
     "webhooks",
     multiple=True,
     metavar="[NAME=]URL",
-    help="Where replies, leads and handovers of a bot are sent, signed with NOISYBAYES_WEBHOOK_SECRET.",
+    help="URL to which a bot's replies, leads and handovers are sent, signed with NOISYBAYES_WEBHOOK_SECRET.",
 )
 @click.option(
     "--host",
     default="127.0.0.1",
     show_default=True,
-    help="Address to listen on; any other than this machine's own needs a token.",
+    help="Address to listen on; any but the local machine's requires a token.",
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
 @click.option("--token", envvar="NOISYBAYES_TOKEN", help="Token required to log in.", show_envvar=True)
@@ -51,7 +49,7 @@ from .tables import clear_errors
 )  # fmt: skip
 @click.option(
     "--requests-per-second", type=click.FloatRange(min=0, min_open=True), default=50.0, show_default=True,
-    help="Limit for one client; excess requests are refused.",
+    help="Limit per client; excess requests are refused.",
 )  # fmt: skip
 def serve(**options: Any) -> None:
     """Review suspect labels, and chat with the bot, in the browser.
@@ -85,12 +83,12 @@ def _serve(options: dict[str, Any]) -> None:
         responder = Responder(store, seats, key)
         run(
             store, settings, responder, options["demo"],
-            lambda url: click.echo(f"Open {url} in a browser; Ctrl-C ends it."),
+            lambda url: click.echo(f"Open {url} in a browser; press Ctrl-C to stop."),
         )  # fmt: skip
 
 
 def _seats(bots: tuple[str, ...], webhooks: tuple[str, ...], demo: bool) -> dict[str, Any]:
-    """Bots by name, each with its webhook and with the token NOISYBAYES_BOT_TOKEN_NAME, if there is one."""
+    """Bots by name, each with its webhook and the token NOISYBAYES_BOT_TOKEN_NAME, if set."""
     import os
 
     from ..bot import demo_bot, load_bot
@@ -105,7 +103,9 @@ def _seats(bots: tuple[str, ...], webhooks: tuple[str, ...], demo: bool) -> dict
     secret = os.environ.get("NOISYBAYES_WEBHOOK_SECRET", "")
     for name, url in addresses.items():
         if name not in found:
-            raise InputError(f"--webhook names the bot {name!r}, which no --bot gives; there are {', '.join(found)}")
+            raise InputError(
+                f"--webhook names the bot {name!r}, which no --bot defines; choose from {', '.join(found)}"
+            )
         check_webhook(url, secret)
     return {
         name: Seat(bot, os.environ.get(f"NOISYBAYES_BOT_TOKEN_{name.upper()}"), addresses.get(name), secret)
@@ -113,7 +113,7 @@ def _seats(bots: tuple[str, ...], webhooks: tuple[str, ...], demo: bool) -> dict
     }
 
 
-_ONLY = "bot"  # the name of a bot without one
+_ONLY = "bot"  # the default name of a bot
 _NAME = re.compile(r"([A-Za-z][A-Za-z0-9_]{0,30})=(.+)", re.DOTALL)
 
 
@@ -125,14 +125,14 @@ def _named(option: str, values: tuple[str, ...]) -> dict[str, str]:
         match = _NAME.fullmatch(value)
         name, rest = (match[1], match[2]) if match else (_ONLY, value)
         if name in found:
-            raise InputError(f"{option} gives the bot {name!r} twice; write NAME={rest} with names of their own")
+            raise InputError(f"{option} gives the bot {name!r} twice; write NAME={rest} with different names")
         found[name] = rest
     return found
 
 
 @contextmanager
 def _place(given: str | None, demo: bool) -> Iterator[str | None]:
-    """Where the store is; the demo has one that goes with the process, also when it is terminated."""
+    """The URL of the store; that of the demo is deleted with the process, even if it is terminated."""
     if given is not None or not demo:
         yield given
         return
@@ -145,7 +145,7 @@ def _place(given: str | None, demo: bool) -> Iterator[str | None]:
 
 
 def open_store(given: str | None) -> Any:
-    """A name without :// is a file."""
+    """A name without :// is a file path."""
     from .._extras import require
     from ..data.errors import InputError
 

@@ -1,4 +1,4 @@
-"""Progress where there is no terminal: a line when a stage begins, and one now and then while it lasts."""
+"""Progress without a terminal: a line when a stage starts, and one from time to time while it runs."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-_SECONDS = 60.0  # between two lines about the same stage
+_SECONDS = 60.0  # seconds between two lines about the same stage
 
 Say = Callable[[str], None]
 
 
 @contextmanager
 def stage_lines(say: Say, every: float = _SECONDS) -> Iterator[Say]:
-    """A function to call with the name of each stage that begins; `say` writes a line."""
+    """A function to call with the name of each new stage; `say` writes a line."""
     started, told, done = time.monotonic(), threading.Event(), threading.Event()
     stage = ""
 

@@ -1,4 +1,4 @@
-"""The most suspicious rows in a terminal: row and P(wrong) are always there, the reasons shrink first, then labels."""
+"""The most suspicious rows in a terminal: row and P(wrong) are always shown, reasons shrink first, then labels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _GAP = 2
 
 
 def suspect_lines(suspects: Iterable[Mapping[str, Any]], width: int) -> list[str]:
-    """A header and a line for each suspect, none of them wider than `width` where that is possible."""
+    """A header and a line for each suspect, no wider than `width` if possible."""
     from rich.cells import cell_len, set_cell_size
 
     from .._shares import percent

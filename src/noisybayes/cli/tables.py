@@ -1,4 +1,4 @@
-"""What the verbs that read tables share: options, errors, progress."""
+"""Shared by the commands that read tables: options, errors, progress."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class BadInput(click.ClickException):
-    """One sentence, and exit code 2."""
+    """Print one sentence and exit with code 2."""
 
     exit_code = 2
 
 
 @contextmanager
 def clear_errors() -> Iterator[None]:
-    """Errors that users can fix, without a traceback."""
+    """Report errors that users can fix without a traceback."""
     from .._extras import MissingExtraError
     from .._files import DiskError
     from ..data.errors import InputError
@@ -45,7 +45,7 @@ def clear_errors() -> Iterator[None]:
 
 
 class Registered(click.Choice[str]):
-    """The names in a registry, looked up when they are needed: to import all of them would make every command wait."""
+    """The names in a registry, looked up lazily: importing all of them would slow down every command."""
 
     def __init__(self, module: str, registry: str) -> None:
         self.case_sensitive = True
@@ -58,26 +58,24 @@ class Registered(click.Choice[str]):
 
 _READING = (
     click.option("--input-format", type=Registered("data.formats", "FORMATS"),
-                 help="Format of the input; by default detected."),
+                 help="Format of the input; by default it is detected."),
     click.option("--encoding", help="Encoding of text formats; by default it is detected."),
     click.option("--sheet", help="Sheet of an Excel file; by default the first one."),
 )  # fmt: skip
 _COLUMNS = (
     click.option(
-        "--label", multiple=True, help="The column with the labels; several of them if rows have several labels."
+        "--label", multiple=True, help="The column with the labels; give several if rows have several labels."
     ),
     click.option("--text", multiple=True, help="A column of text; may be given several times."),
-    click.option(
-        "--categorical", multiple=True, help="A column with few different values; may be given several times."
-    ),
-    click.option("--numeric", multiple=True, help="A column of numbers; may be given several times."),
-    click.option("--binary", multiple=True, help="A column of 0 and 1 or yes and no; may be given several times."),
+    click.option("--categorical", multiple=True, help="A categorical column; may be given several times."),
+    click.option("--numeric", multiple=True, help="A numeric column; may be given several times."),
+    click.option("--binary", multiple=True, help="A column of 0/1 or yes/no; may be given several times."),
     click.option(
         "--family",
         "families",
         multiple=True,
         metavar="KIND=FAMILY",
-        help="Feature family of a kind of columns, such as numeric=bernoulli; may be given several times.",
+        help="Feature family of a column type, such as numeric=bernoulli; may be given several times.",
     ),
     click.option(
         "--mislabel",
@@ -88,7 +86,7 @@ _COLUMNS = (
     ),
     click.option("--id", "id_column", help="The column with the row identifiers."),
     click.option("--verified", help="A column with the true labels where they are known; other cells are empty."),
-    click.option("--missing-label", help="Value that marks a missing label, besides an empty cell."),
+    click.option("--missing-label", help="Value that marks a missing label, in addition to empty cells."),
     click.option(
         "--keep-variants",
         is_flag=True,
@@ -97,7 +95,7 @@ _COLUMNS = (
 )
 _WORDS = (
     click.option("--ngrams", type=click.IntRange(1, 2), default=1, show_default=True,
-                 help="2: also pairs of neighbouring words."),
+                 help="2: also pairs of adjacent words."),
     click.option("--min-df", type=click.IntRange(min=1), default=2, show_default=True,
                  help="Minimum number of texts that contain a word."),
     click.option("--max-df", type=click.FloatRange(0, 1, min_open=True), default=0.5, show_default=True,
@@ -132,7 +130,7 @@ def read(source: str, options: dict[str, Any]) -> pl.DataFrame:
 
 
 def read_batches(source: str, options: dict[str, Any]) -> Iterable[pl.DataFrame]:
-    """The same, but not all of it at once; what can be read only once is read into memory."""
+    """The same in batches; input that can be read only once is read into memory."""
     from ..data.batches import Batches
 
     path = Path(source)
@@ -145,7 +143,7 @@ def read_batches(source: str, options: dict[str, Any]) -> Iterable[pl.DataFrame]
 
 
 def _say(note: str) -> None:
-    """On standard error, since a table may go to standard output."""
+    """On standard error, since a table may be written to standard output."""
     click.echo(note, err=True)
 
 
@@ -159,7 +157,7 @@ def columns(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def families(options: dict[str, Any]) -> dict[str, str]:
-    """Names of feature families by kind of column."""
+    """Names of feature families by column type."""
     from ..data.errors import InputError
 
     pairs = [entry.partition("=") for entry in options["families"]]
@@ -176,13 +174,13 @@ def text_settings(options: dict[str, Any]) -> TextSettings:
 
 
 def command_line() -> str:
-    """The command to repeat this."""
+    """The command that repeats this run."""
     return shlex.join(["noisybayes", *sys.argv[1:]])
 
 
 @contextmanager
 def stages(names: tuple[str, ...], quiet: bool) -> Iterator[Callable[[str], None]]:
-    """A bar that moves from stage to stage, with the time it takes; on standard error, so that pipes stay clean.
+    """A progress bar over the stages with elapsed time; on standard error, so that pipes stay clean.
 
     Without a terminal, as in CI, a line for each stage.
     """
@@ -205,7 +203,7 @@ def stages(names: tuple[str, ...], quiet: bool) -> Iterator[Callable[[str], None
 
 @contextmanager
 def row_progress(what: str, batches: Iterable[pl.DataFrame]) -> Iterator[Iterable[pl.DataFrame]]:
-    """The same batches, and a bar that moves with them."""
+    """The same batches, with a progress bar."""
     from rich.progress import TextColumn
 
     with _shown(_bar(TextColumn("{task.fields[rows]:,} rows"))) as progress:
@@ -231,5 +229,5 @@ def _bar(*more: ProgressColumn) -> Progress:
 
 
 def _shown(progress: Progress) -> AbstractContextManager[Progress]:
-    """Without a terminal it is not even started: older versions of rich would end it with an empty line."""
+    """Without a terminal it is not started at all: older versions of rich would end it with an empty line."""
     return nullcontext(progress) if progress.disable else progress

@@ -1,4 +1,4 @@
-"""A table read in batches, as often as needed: the same cells as `read_table` gives, but never all of them at once."""
+"""A table read in batches, as often as needed: the same cells as `read_table`, but never all of them at once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .partitions import Partition, PartReader, changed, readers_of
 from .parts import STANDARD_INPUT, LocalFile, find_parts
 
 ROWS = 100_000
-_BYTES = 1 << 24  # of a batch: long texts come in fewer rows
+_BYTES = 1 << 24  # of a batch: with long texts, a batch has fewer rows
 _BYTES_OF_HEAD = 1 << 26
 _BYTES_OF_PARTITION = 1 << 26
 
@@ -28,22 +28,22 @@ def cut_all(readers: Sequence[PartReader], size: int) -> Iterable[list[Piece]]:
 
 
 class Batches:
-    """Iterate over it for one pass over the table; the next iteration reads it again.
+    """An iterable: each iteration is one pass over the table, and the next one reads it again.
 
     Parameters
     ----------
     source : a file, a folder of parts, a pattern such as ``parts/*.csv``, a URL that fsspec reads, or a list of these
     format, encoding, sheet : as in `read_table`
-    rows : of a batch, unless they take more than 16 MB
+    rows : per batch, unless they take more than 16 MB
 
     Attributes
     ----------
-    name : of the source, to show
-    path : of the first part, if it is on this machine
+    name : name of the source for messages
+    path : path of the first part, if it is a local file
     parts : the files, in the order of their rows
     notes : sentences about how they are read, such as a detected encoding
-    n_rows : known after the first pass, and of Parquet files at once; until then None
-    n_bytes, bytes_read, rows_read : how far a pass is
+    n_rows : number of rows, known after the first pass, for Parquet files from the start; None until then
+    n_bytes, bytes_read, rows_read : progress of a pass
     """
 
     def __init__(
@@ -58,14 +58,14 @@ class Batches:
         if rows < 1:
             raise ValueError(f"a batch must have at least 1 row, got {rows}")
         if str(source) == STANDARD_INPUT:
-            raise InputError("standard input cannot be read twice; save it as a file and name that")
+            raise InputError("standard input cannot be read twice; save it as a file and give its path")
         if encoding is not None:
             check_encoding(encoding)
         self.format, self.encoding, self.rows = format, encoding, rows
         self.parts = find_parts(source, known_suffixes())
         for part in self.parts:
             if isinstance(part, LocalFile) and part.path.exists() and not part.path.is_file():
-                raise InputError(f"{part.name} cannot be read twice; save what comes from it as a file and name that")
+                raise InputError(f"{part.name} cannot be read twice; save its content as a file and give its path")
         self._readers, self.notes = readers_of(self.parts, format, encoding, sheet)
         self.name = self.parts[0].name if len(self.parts) == 1 else str(source)
         self.path = self.parts[0].path or Path(self.name)
@@ -91,7 +91,7 @@ class Batches:
 
     @property
     def schema(self) -> CommonSchema:
-        """Of all parts together. Of JSON it is known only after the last value, so the first use reads it all."""
+        """Schema of all parts. For JSON it is known only after the last value, so the first use reads it all."""
         if self._schema is None:
             self._schema = schema_of(self._readers)
         return self._schema
@@ -102,13 +102,13 @@ class Batches:
 
     @property
     def estimated_rows(self) -> int:
-        """Of the whole table, from how far the pass is; exact if it is known."""
+        """Number of rows of the whole table, estimated from the progress of the pass; exact if known."""
         if self.n_rows is not None:
             return self.n_rows
         return round(self.rows_read * self.n_bytes / max(self.bytes_read, 1))
 
     def head(self, n_rows: int = 50_000) -> pl.DataFrame:
-        """The first rows, to see what the columns are; fewer if they are very long."""
+        """The first rows, to inspect the columns; fewer if they are very long."""
         frames, found, size = [], 0, 0
         for frame in self:
             frames.append(frame)
@@ -118,13 +118,13 @@ class Batches:
         return pl.concat(frames).head(n_rows).rechunk()
 
     def partitions(self, size: int = _BYTES_OF_PARTITION, cut: Cut = cut_all) -> list[Partition]:
-        """Descriptions of all rows in order, for workers that read them by themselves.
+        """Descriptions of all rows in order, for workers that read them independently.
 
-        A Parquet file is divided by rows, a CSV or JSON lines file at whole rows (which takes a pass over it), into
-        ranges of about `size` bytes. What is compressed, behind a URL, or in an encoding such as UTF-16 is one
-        partition per part. Of these the rows are not counted beforehand.
+        A Parquet file is divided by rows, a CSV or JSON lines file at row boundaries (which takes a pass over it), into
+        ranges of about `size` bytes. A part that is compressed, behind a URL, or in an encoding such as UTF-16 is one
+        partition, whose rows are not counted in advance.
 
-        cut : (readers, size) to the pieces of each part; another process may do that
+        cut : (readers, size) -> the pieces of each part; may run in another process
         """
         self.check_unchanged()
         made = [
@@ -139,7 +139,7 @@ class Batches:
         return filled
 
     def versions(self) -> list[tuple[object, ...]]:
-        """Of all parts: equal as long as no file was changed."""
+        """Fingerprint of all parts: equal as long as no file has changed."""
         return [(part.name, *part.version()) for part in self.parts]
 
     def _frames(self, schema: CommonSchema) -> Iterator[pl.DataFrame]:
@@ -151,7 +151,7 @@ class Batches:
             n_before += size
 
     def check_unchanged(self) -> None:
-        """Refuse to go on if a file is not what it was when this began."""
+        """Raise if a file has changed since reading started."""
         for part, version in zip(self.parts, self._versions, strict=True):
             try:
                 is_same = (part.name, *part.version()) == version
@@ -162,7 +162,7 @@ class Batches:
 
 
 def schema_of(readers: Sequence[PartReader]) -> CommonSchema:
-    """Columns and types of all parts. Tables must have the same columns; objects of JSON may lack some."""
+    """Columns and types of all parts. Tables must have the same columns; JSON objects may lack some."""
     schemas: list[pl.Schema] = []
     first: tuple[str, set[str]] | None = None
     for reader in readers:
@@ -176,7 +176,7 @@ def schema_of(readers: Sequence[PartReader]) -> CommonSchema:
 
 
 def no_rows(name: str, columns: list[str]) -> InputError:
-    names = (" ".join(column.split()) for column in columns)  # a name may hold line breaks, a sentence may not
+    names = (" ".join(column.split()) for column in columns)  # a name may contain line breaks, a sentence may not
     header = f" but the header ({', '.join(names)})" if columns else ""
     return InputError(f"{name} has no rows{header}; give a table with rows")
 
@@ -190,7 +190,7 @@ def _check_columns(name: str, columns: set[str], other: str, expected: set[str])
 
 
 def of_size(frames: Iterable[pl.DataFrame], rows: int = ROWS) -> Iterator[pl.DataFrame]:
-    """The same rows in batches of `rows`, or of fewer where they are long."""
+    """The same rows in batches of `rows`, or fewer if they are long."""
     waiting: list[pl.DataFrame] = []
     for frame in frames:
         waiting.append(frame)

@@ -1,4 +1,4 @@
-"""Cells of a column as text, numbers or yes / no. A missing cell is null; what cannot be read is marked."""
+"""Cells of a column as text, numbers or yes/no. A missing cell is null; cells that cannot be parsed are marked."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-#: How files without a number or a yes / no say so.
+#: How files write a missing number or yes/no.
 _MISSING = ("", "na", "n/a", "nan", "null", "none")
 _TRUTHS = {"0": 0.0, "0.0": 0.0, "false": 0.0, "no": 0.0, "1": 1.0, "1.0": 1.0, "true": 1.0, "yes": 1.0}
-LARGEST = 1e100  # beyond it, squares and their sums are infinite
-_EXACT = 2.0**53  # beyond it, a float is not a whole number that anybody wrote
+LARGEST = 1e100  # beyond this, squares and their sums are infinite
+_EXACT = 2.0**53  # beyond this, a float is not exactly the integer that was written
 
 
-#: Ways to write numbers: what a cell must look like (empty: as programs write it), what stands between thousands, and
-#: the decimal mark. Where several fit a column equally well, the first one is taken.
+#: Number formats: what a cell must look like (empty: as programs write it), the thousands separator, and the decimal
+#: mark. If several fit a column equally well, the first one is used.
 STYLES = {
     "point": ("", "", "."),  # 1234.5
     "grouped": (  # 1,234.5
@@ -29,11 +29,11 @@ STYLES = {
 
 class Parsed(NamedTuple):
     values: pl.Series  # float64, null where missing
-    bad: pl.Series  # bool: there is something that cannot be read
+    bad: pl.Series  # bool: there is something that cannot be parsed
 
 
 def as_text(series: pl.Series) -> pl.Series:
-    """Every cell of any type as text: whole floats as ints, lists and structs as JSON, empty cells null."""
+    """Every cell of any type as text: integer-valued floats as ints, lists and structs as JSON, empty cells as null."""
     dtype = series.dtype
     if dtype.is_float():
         text = _float_text(series)
@@ -67,8 +67,8 @@ def value_text(value: Any) -> str | None:
 def as_numbers(series: pl.Series, style: str | None = None) -> Parsed:
     """Cells as numbers; `style` is one of `STYLES`, by default the one that fits the column best.
 
-    What a cell such as 1,234 means only its column can tell. Who reads a table in parts should therefore find the
-    style once, by `number_style`, and read every part by it.
+    Only the whole column shows what a cell such as 1,234 means. When reading a table in parts, determine the style
+    once with `number_style` and use it for every part.
     """
     if series.dtype.is_numeric() or series.dtype == pl.Boolean:
         values, cells = series.cast(pl.Float64), series
@@ -80,7 +80,7 @@ def as_numbers(series: pl.Series, style: str | None = None) -> Parsed:
 
 
 def number_style(series: pl.Series) -> str:
-    """The one of `STYLES` by which most cells of a column are numbers."""
+    """The one of `STYLES` in which most cells of a column are numbers."""
     is_text = not (series.dtype.is_numeric() or series.dtype == pl.Boolean)
     return _best_style(_stripped(series)) if is_text else "point"
 
@@ -97,7 +97,7 @@ def _best_style(cells: pl.Series) -> str:
 
 
 def _parsed(cells: pl.Series, style: str) -> pl.Series:
-    """Floats, null where a cell is not a number of this style."""
+    """Floats, null where a cell is not a number in this style."""
     pattern, thousands, decimal = STYLES[style]
     if pattern:
         cells = cells.set(~cells.str.contains(pattern), None)

@@ -1,4 +1,4 @@
-"""What names of columns say, in the languages that tables come in."""
+"""What column names suggest, in several languages."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _LABEL_NAMES = (
     "标签", "类别", "分类", "類別", "分類", "標籤", "ラベル", "カテゴリ", "カテゴリー", "라벨", "레이블", "카테고리",
 )  # fmt: skip
 _LABEL_PATTERN = re.compile(r"\w+_(label|class|category|kategorie|klasse)")
-#: Made by a model, or by this program: not what people chose.
+#: Predictions of a model or of this program, not labels given by people.
 _MODEL_PATTERN = re.compile(r"(predicted|prediction|predictions|suggested|suggestion|model|auto|old|previous)_\w+")
-#: Columns that may hold the answer: a model that saw them would find nothing.
+#: Columns that may contain the true label: a model that used them would find nothing.
 _TRUTH_NAMES = {
     "gt", "gold", "truth", "ground_truth", "verified", "expert", "ys", "y_true", "correct", "corrected", "clean",
 }  # fmt: skip
@@ -37,7 +37,7 @@ _LABELER_PATTERN = re.compile(
     r"(annotator|annotators|annotated_by|label+ed_by|label+er|rater|worker|reviewer|reviewed_by|completed_by|created_by"
     r"|updated_by|submitted_by|bearbeiter)(_(id|ids|name|email))?"
 )
-#: When, and how long it took: about the labeling too, not about the content.
+#: When a row was labeled and how long it took: about the labeling, not about the content.
 _LABELING_PATTERN = re.compile(
     r"lead_time|time_spent|annotation_time|label+ing_time|elapsed|elapsed_time|\w*timestamp"
     r"|(created|updated|modified|annotated|label+ed|submitted|inserted|completed|reviewed|draft_created)_(at|on|date|time)"
@@ -46,7 +46,7 @@ _LABELING_PATTERN = re.compile(
 
 
 def new_names(names: Iterable[str], taken: Iterable[str]) -> list[str]:
-    """Names for columns that are added to a table; where it has such a name already, another one."""
+    """Names for columns that are added to a table; changed if the table already has such a name."""
     taken = set(taken)
     return [_new_name(name, taken) for name in names]
 
@@ -58,7 +58,7 @@ def _new_name(name: str, taken: set[str]) -> str:
 
 
 def plain(name: str) -> str:
-    """A name of a column without its habits of spelling: "True Label", "trueLabel", "true-label" are one."""
+    """A column name in normal form: "True Label", "trueLabel" and "true-label" are the same."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip())
     return re.sub(r"[\s\-.]+", "_", words).casefold()
 
@@ -85,7 +85,7 @@ def is_text_name(name: str) -> bool:
 
 
 def named_like_label(names: Sequence[str]) -> str | None:
-    """The name that is most like one of a column of labels."""
+    """The name that looks most like that of a label column."""
     spellings = {plain(name): name for name in reversed(names)}
     exact = next((spellings[known] for known in _LABEL_NAMES if known in spellings), None)
     if exact is not None:

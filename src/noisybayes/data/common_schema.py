@@ -1,4 +1,4 @@
-"""One set of columns and types for frames that do not agree, such as batches of JSON or parts of a table."""
+"""Common columns and types for frames that differ, such as batches of JSON or parts of a table."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .cells import as_text
 
 
 class CommonSchema(NamedTuple):
-    """What the columns of all frames together are."""
+    """The columns of all frames together."""
 
     schema: pl.Schema
-    mixed: frozenset[str]  # columns whose types do not fit together, so they become text
+    mixed: frozenset[str]  # columns with incompatible types, which become text
 
 
 def common_schema(schemas: Iterable[pl.Schema]) -> CommonSchema:

@@ -26,16 +26,16 @@ class Content:
 
     Attributes
     ----------
-    name : to show in messages
-    path : of a file on this machine that is not compressed, which can be read from any place; else None
+    name : for messages
+    path : of an uncompressed local file, which can be read from any offset; else None
     encoding : of text
     sheet : of a workbook; None for the first one
-    n_bytes, bytes_read : of the part as it is stored, and how far it was read
+    n_bytes, bytes_read : size of the part as stored, and how much of it was read
     """
 
     def __init__(self, part: Part, file: BinaryIO, encoding: str, sheet: str | None) -> None:
         self.name, self.sheet = part.name, sheet
-        # byte order marks are removed anyway; encoding a line by utf-8-sig would put one before each
+        # byte order marks are removed anyway; encoding a line with utf-8-sig would add one to each
         self.encoding = "utf-8" if codecs.lookup(encoding).name == "utf-8-sig" else encoding
         self._file = file if file.seekable() else io.BytesIO(file.read())
         self._start = self._file.tell()
@@ -45,7 +45,7 @@ class Content:
         self.bytes_read = 0
 
     def chunks(self, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
-        """The decompressed bytes from `start` up to `stop`; every call begins again."""
+        """The decompressed bytes from `start` to `stop`; every call starts over."""
         self._file.seek(self._start)
         stream = self._file if self._unpack is None else self._unpacked()
         position = stream.seek(start) if start else 0
@@ -53,8 +53,10 @@ class Content:
             size = decoding.CHUNK if stop is None else min(decoding.CHUNK, stop - position)
             try:
                 chunk = stream.read(size)
-            except Exception as error:  # every compression library has errors of its own
-                raise InputError(f"{self.name} is damaged or cut short ({error}); fetch or compress it again") from None
+            except Exception as error:  # every compression library has its own errors
+                raise InputError(
+                    f"{self.name} is damaged or truncated ({error}); download or compress it again"
+                ) from None
             if not chunk:
                 return
             position += len(chunk)
@@ -68,7 +70,7 @@ class Content:
         return b"".join(self.chunks())
 
     def head(self) -> bytes:
-        """The beginning, by which formats and encodings are recognised."""
+        """The beginning, used to detect formats and encodings."""
         return b"".join(self.chunks(0, _HEAD))
 
     def _unpacked(self) -> Any:
@@ -83,14 +85,14 @@ def opened(part: Part, encoding: str = "utf-8", sheet: str | None = None) -> Ite
 
 
 def _compression(stream: BinaryIO) -> Callable[[BinaryIO], Any] | None:
-    """Told by the content: names of pipes say nothing, and those of files may be wrong."""
+    """Detected from the content: names of pipes say nothing, and those of files may be wrong."""
     start = stream.read(_MAGIC_BYTES)
     stream.seek(-len(start), io.SEEK_CUR)
     return next((unpack for magic, unpack in _UNPACK.items() if start.startswith(magic)), None)
 
 
 def _unzstd(stream: BinaryIO) -> Any:
-    for module in ("compression.zstd", "zstandard"):  # the first comes with Python 3.14
+    for module in ("compression.zstd", "zstandard"):  # the first is included in Python 3.14
         try:
             return import_module(module).open(stream, "rb")
         except ModuleNotFoundError:

@@ -1,7 +1,7 @@
 """CSV and TSV to a table of text: by polars where a portion is regular, else by Python's csv module.
 
-Polars fills short rows in silence and tells no line, so it is given only what was seen to be regular; the csv module
-reads the rest of the file from the first portion that is not.
+Polars silently fills short rows and reports no line numbers, so it gets only portions known to be regular; the csv
+module reads the rest of the file from the first portion that is not.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CELL = pl.when(pl.all() != "").then(pl.all())
 
 
 class Layout(NamedTuple):
-    """What the header tells."""
+    """The information in the header."""
 
     separator: str
     columns: tuple[str, ...]
@@ -44,7 +44,7 @@ class Header(NamedTuple):
 
 
 class Scanned(NamedTuple):
-    """Some rows that were counted, and where they end."""
+    """A counted portion of rows, and where it ends."""
 
     n_rows: int
     n_lines: int  # of the file, up to their end
@@ -62,9 +62,10 @@ def read_header(name: str, lines: Lines, separator: str, encoding: str = "utf-8"
 
 
 def csv_frames(name: str, lines: Lines, layout: Layout, n_lines: int) -> Iterator[pl.DataFrame]:
-    """The rows in portions; the first one has none, and tells the columns.
+    """The rows in portions; the first one has no rows and gives the columns.
 
-    Blank lines are skipped, except in a table of one column, where they are empty cells. `n_lines` are above the rows.
+    Blank lines are skipped, except in a table of one column, where they are empty cells. There are `n_lines` lines
+    above the rows.
     """
     yield pl.DataFrame(schema=layout.schema)
     while portion := _portion(lines):
@@ -78,7 +79,7 @@ def csv_frames(name: str, lines: Lines, layout: Layout, n_lines: int) -> Iterato
 
 
 def scan(name: str, lines: Lines, layout: Layout, n_lines: int, encoding: str) -> Iterator[Scanned]:
-    """Count the rows and tell where they end, as `csv_frames` reads them."""
+    """Count the rows and find where they end, as `csv_frames` reads them."""
     n_bytes = 0
     while portion := _portion(lines):
         n_rows = _n_plain_rows(portion, layout)
@@ -95,14 +96,14 @@ def scan(name: str, lines: Lines, layout: Layout, n_lines: int, encoding: str) -
 
 
 def _n_plain_rows(text: str, layout: Layout) -> int | None:
-    """The number of rows if every line is one, which shows in no time; whether it has all fields, its reader finds."""
+    """The number of rows if every line is one, which is quick to see; the reader checks whether each has all fields."""
     if len(layout.columns) < 2 or '"' in text or "\r" in text or text.startswith("\n") or "\n\n" in text:
         return None
     return text.count("\n") + (not text.endswith("\n"))
 
 
 class _Measured:
-    """Lines, and how many bytes those that were taken have."""
+    """Lines, and the number of bytes consumed."""
 
     def __init__(self, lines: Iterator[str], encoding: str) -> None:
         self._lines, self._encoding, self.n_bytes = lines, encoding, 0
@@ -124,13 +125,13 @@ def _portion(lines: Lines) -> str:
     """Lines up to the end of a row, if the quotes are regular."""
     portion: list[str] = []
     size = n_quotes = 0
-    while size < _PORTION or (n_quotes % 2 and size < 2 * _PORTION):  # one stray quote must not fetch the whole file
+    while size < _PORTION or (n_quotes % 2 and size < 2 * _PORTION):  # one stray quote must not pull in the whole file
         text = lines.block() if size < _PORTION else next(lines, "")
         if not text:
             break
         portion.append(text)
         size += len(text)
-        n_quotes += text.count('"') if '"' in text else 0  # the latter is faster by far
+        n_quotes += text.count('"') if '"' in text else 0  # the latter is much faster
     return "".join(portion)
 
 
@@ -152,7 +153,7 @@ def _ended(text: str) -> bytes:
 
 
 def _n_regular_rows(text: str, layout: Layout) -> int | None:
-    """The number of rows if each has as many fields as the header and quotes stand around whole fields."""
+    """The number of rows if each has as many fields as the header and quotes enclose whole fields."""
     width = len(layout.columns)
     if width < 2 or ("\r" in text and text.count("\r") != text.count("\r\n")):
         return None
@@ -162,7 +163,7 @@ def _n_regular_rows(text: str, layout: Layout) -> int | None:
     is_quote = found == _QUOTE
     if is_quote.any():
         opened = np.cumsum(is_quote) % 2 == 1
-        before = content[at[is_quote & opened] - 1]  # of a quote at the very start: the newline at the very end
+        before = content[at[is_quote & opened] - 1]  # for a quote at the very start: the newline at the very end
         after = content[at[is_quote & ~opened] + 1]
         around = [_QUOTE, separator, _NEWLINE]
         if opened[-1] or not (np.isin(before, around).all() and np.isin(after, [*around, ord("\r")]).all()):
@@ -173,7 +174,7 @@ def _n_regular_rows(text: str, layout: Layout) -> int | None:
 
 
 def _irregular(name: str, lines: Iterator[str], layout: Layout, n_lines: int) -> Iterator[tuple[list[list[str]], int]]:
-    """Rows by the csv module, and the lines of the file up to their end."""
+    """Rows from the csv module, and the number of lines up to their end."""
     width = len(layout.columns)
     reader = csv.reader(lines, delimiter=layout.separator, strict=True)
     while True:
@@ -210,7 +211,7 @@ def _batch(name: str, reader: Any, size: int, n_lines: int) -> list[list[str]]:
         line = before + _n_lines(rows) + 1
         raise InputError(
             f'{name}: the row in line {line} has a quote (") that is not closed before the end of its field; '
-            "write a quote within a quoted field twice"
+            "double a quote within a quoted field"
         ) from None
     return rows
 
@@ -221,8 +222,8 @@ def _check_widths(name: str, rows: list[list[str]], width: int, before: int, sep
     at = next(i for i, row in enumerate(rows) if len(row) not in (0, width))
     line, found = before + _n_lines(rows[:at]) + 1, len(rows[at])
     raise InputError(
-        f"{name}: the row in line {line} has {found} field{'s' if found > 1 else ''} where the header has {width}; "
-        f"put a field with a {separator!r} or a line break in it between quotes"
+        f"{name}: the row in line {line} has {found} field{'s' if found > 1 else ''}, but the header has {width}; "
+        f"quote fields that contain a {separator!r} or a line break"
     )
 
 

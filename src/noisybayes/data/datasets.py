@@ -1,6 +1,6 @@
 """Real data: 20 Newsgroups, the paper's Live Streaming Dialog Dataset, NoisyAG-News.
 
-The folder that the environment variable NOISYBAYES_DATA names is looked in first.
+They are first looked up in the folder named by the environment variable NOISYBAYES_DATA.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FOLDER_VARIABLE = "NOISYBAYES_DATA"
 NEWSGROUPS_FILE = "20news-bydate_py3.pkz"
 LIVE_STREAMING_FILE = "live_streaming_dialog.csv"
-# the repository that the paper names as the home of its data, at the commit that this package was tested with
+# the repository that the paper names for its data, at the commit that this package was tested with
 LIVE_STREAMING_URL = (
     "https://raw.githubusercontent.com/Helenology/Improved-Naive-Bayes-with-Mislabeld-Data/"
     "8308638d9a5c93bd7c58c5358e616c2b50c2409b/data0126.csv"
@@ -37,7 +37,7 @@ _DOWNLOAD_SECONDS = 30
 
 
 class DatasetUnavailableError(OSError):
-    """A data set is neither on this machine nor to be had from the net; the text says what to do."""
+    """A data set is neither on this machine nor available for download; the message says what to do."""
 
 
 class Newsgroups(NamedTuple):
@@ -46,12 +46,12 @@ class Newsgroups(NamedTuple):
 
 
 class LiveStreaming(NamedTuple):
-    table: pd.DataFrame  # 22 columns of zeros and ones
+    table: pd.DataFrame  # 22 binary columns
     observed: Array  # (n,) the volunteers' labels
     true: Array  # (n,) the experts' labels
     dialog: Array  # (n,) number of the dialog
     tokens: list[list[str]]  # the words of each message
-    said_to_agree: Array  # (n,) the authors' column Z: whether the two labels are the same, with one slip
+    said_to_agree: Array  # (n,) the authors' column Z: whether the two labels agree, with one mistake
 
 
 class NoisyAGNews(NamedTuple):
@@ -63,7 +63,7 @@ class NoisyAGNews(NamedTuple):
 
 
 def newsgroups(subset: str = "all") -> Newsgroups:
-    """20 Newsgroups, all 18,846 documents or the "train" part: from the folder, or else by scikit-learn."""
+    """20 Newsgroups, all 18,846 documents or the "train" part: from the folder, or else from scikit-learn."""
     from sklearn.datasets import fetch_20newsgroups
 
     local = _local(NEWSGROUPS_FILE)
@@ -73,14 +73,14 @@ def newsgroups(subset: str = "all") -> Newsgroups:
         )
     except OSError as error:
         raise DatasetUnavailableError(
-            f"20 Newsgroups is not here and cannot be downloaded ({error}); "
-            f"put {NEWSGROUPS_FILE} into a folder and name that folder in {FOLDER_VARIABLE}"
+            f"20 Newsgroups is not on this machine and cannot be downloaded ({error}); "
+            f"put {NEWSGROUPS_FILE} into a folder and set {FOLDER_VARIABLE} to that folder"
         ) from None
     return Newsgroups(list(bunch.data), np.asarray(bunch.target_names)[bunch.target])
 
 
 def live_streaming() -> LiveStreaming:
-    """1,416 messages of customers to a car dealer: from the folder, or from the authors' repository."""
+    """1,416 messages from customers to a car dealer: from the folder, or from the authors' repository."""
     frame = _pandas().read_csv(live_streaming_file())
     return LiveStreaming(
         frame.loc[:, "仅含车型信息":"非九大类问句_首句_车型"],
@@ -102,7 +102,7 @@ def noisy_ag_news() -> NoisyAGNews:
     if train_path is None or test_path is None:
         raise DatasetUnavailableError(
             f"NoisyAG-News is not downloaded by this package; put {' and '.join(NOISY_AG_NEWS_FILES)} into a folder "
-            f"and name that folder in {FOLDER_VARIABLE}"
+            f"and set {FOLDER_VARIABLE} to that folder"
         )
     train, test = map(_pandas().read_csv, (train_path, test_path))
     return NoisyAGNews(
@@ -125,7 +125,7 @@ def _local(name: str) -> Path | None:
 
 
 def _masked(words: list[str]) -> list[str]:
-    """The public file holds telephone numbers; nothing that is made from it should."""
+    """The public file contains telephone numbers; nothing derived from it should."""
     return [re.sub(r"\d{6,}", lambda number: "0" * len(number[0]), word) for word in words]
 
 
@@ -139,15 +139,15 @@ def _downloaded_live_streaming() -> Path:
             content: bytes = answer.read()
     except OSError as error:
         raise DatasetUnavailableError(
-            f"the Live Streaming data is not here and cannot be downloaded ({error}); "
-            f"put {LIVE_STREAMING_FILE} into a folder and name that folder in {FOLDER_VARIABLE}"
+            f"the Live Streaming data is not on this machine and cannot be downloaded ({error}); "
+            f"put {LIVE_STREAMING_FILE} into a folder and set {FOLDER_VARIABLE} to that folder"
         ) from None
     found = hashlib.sha256(content).hexdigest()
     if found != LIVE_STREAMING_SHA256:
         raise DatasetUnavailableError(
             f"{LIVE_STREAMING_URL} has the SHA-256 {found} instead of {LIVE_STREAMING_SHA256} and is not used; "
-            f"put the right file as {LIVE_STREAMING_FILE} into a folder and name that folder in {FOLDER_VARIABLE}"
+            f"put the right file as {LIVE_STREAMING_FILE} into a folder and set {FOLDER_VARIABLE} to that folder"
         )
-    with whole_file(path) as made:  # a download that is cut short must not be found as a cached file
+    with whole_file(path) as made:  # an interrupted download must not be taken for a cached file
         made.write_bytes(content)
     return path

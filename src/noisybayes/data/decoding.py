@@ -10,13 +10,13 @@ from itertools import chain
 from .encoding_detection import likely_encoding
 from .errors import InputError
 
-CHUNK = 1 << 20  # bytes that are read at once
-#: Python counts these among the text encodings, but no file is in one of them.
+CHUNK = 1 << 20  # bytes read at once
+#: Python counts these as text encodings, but no file uses them.
 _NOT_OF_FILES = {"idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined", "mbcs", "oem"}
 
 
 class Lines:
-    """Lines with their ends: \\n, \\r\\n or \\r. (str.splitlines would also cut at U+2028, within a text.)"""
+    """Lines with their ends: \\n, \\r\\n or \\r. (str.splitlines would also split at U+2028, within a text.)"""
 
     def __init__(self, name: str, chunks: Iterator[bytes], encoding: str, is_start: bool = True) -> None:
         self._blocks = _whole_lines(_decoded(name, chunks, encoding, is_start))
@@ -48,7 +48,7 @@ def _whole_lines(texts: Iterator[str]) -> Iterator[str]:
 
 
 def is_ascii_based(encoding: str) -> bool:
-    """A line break and a quote are one byte each, which is no part of another character."""
+    """Whether a line break and a quote are one byte each that is never part of another character."""
     name = codecs.lookup(encoding).name
     return name in ("utf-8", "utf-8-sig", "ascii") or name.startswith(("iso8859", "cp125"))
 
@@ -61,7 +61,7 @@ def check_encoding(encoding: str) -> None:
         is_text = False
     if not is_text:
         raise InputError(
-            f"there is no text encoding {encoding!r}; usual ones are utf-8, utf-16, cp1252, gb18030, shift_jis"
+            f"there is no text encoding {encoding!r}; common ones are utf-8, utf-16, cp1252, gb18030, shift_jis"
         )
 
 
@@ -77,10 +77,10 @@ def _decoded(name: str, chunks: Iterator[bytes], encoding: str, at_start: bool) 
             # a decode error from Python 3.13 on
             if not isinstance(error, UnicodeDecodeError) or error.reason.endswith("start with BOM"):
                 raise InputError(
-                    f"{name} has no byte order mark, so it is not {encoding} as such; name the order of its bytes: "
+                    f"{name} has no byte order mark, so {encoding} alone is not enough; give the byte order: "
                     f"--encoding {encoding}-le or --encoding {encoding}-be"
                 ) from None
-            # what the decoder was given begins with bytes that it kept from the chunk before, and ends with this chunk
+            # the decoder's input begins with bytes kept from the previous chunk and ends with this chunk
             offset = n_bytes - len(error.object) + error.start
             line = n_lines + error.object[: error.start].count(b"\n") + 1
             raise _undecodable(name, encoding, error.object[error.start :], offset, line) from None
@@ -93,7 +93,7 @@ def _undecodable(name: str, encoding: str, rest: bytes, offset: int, line: int) 
     """`rest` begins with the byte that cannot be decoded."""
     likely = "utf-16" if offset == 0 and rest[0] in (0xFE, 0xFF) else likely_encoding(rest)
     if likely in (None, codecs.lookup(encoding).name):
-        advice = "name the encoding with --encoding"
+        advice = "give the encoding with --encoding"
     else:
         advice = f"try --encoding {likely}"
     return InputError(

@@ -1,4 +1,4 @@
-"""Which encoding a text file is in: byte order marks, UTF-8 if it can be, else what charset-normalizer finds."""
+"""The encoding of a text file: from a byte order mark, UTF-8 if possible, else what charset-normalizer finds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import lru_cache
 from itertools import chain
 
-_SCANNED = 1 << 26  # bytes that are looked at for the first one that is not UTF-8
+_SCANNED = 1 << 26  # bytes searched for the first one that is not UTF-8
 _SAMPLE = 1 << 15
 _BINARY = 1 << 12
 _BEFORE = 1 << 12
@@ -20,8 +20,8 @@ _MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-#: Those that files come in, the commonest first: of encodings that fit equally well the first one is taken. Latin-1 is
-#: not among them, since cp1252 has its letters and the quotes, dashes and the euro sign besides.
+#: Encodings in use, the most common first: if several fit equally well, the first one is used. Latin-1 is not listed,
+#: since cp1252 has all of its letters and also quotes, dashes and the euro sign.
 _CANDIDATES = (
     "cp1252", "cp1250", "cp1251", "gb18030", "cp932", "euc_jp", "cp949", "big5", "cp1253", "cp1254", "cp1255", "cp1256",
     "koi8_r",
@@ -31,7 +31,7 @@ _NOT_ASCII = re.compile(rb"[^\n]*[\x80-\xff][^\n]*")
 
 
 def detect_encoding(chunks: Iterator[bytes]) -> str:
-    """The encoding of some content; "utf-8" also of what is not text."""
+    """The encoding of some content; "utf-8" also for content that is not text."""
     first = _around(b"", chunks)
     marked = next((encoding for mark, encoding in _MARKS.items() if first.startswith(mark)), None)
     if marked is not None:
@@ -52,14 +52,14 @@ def detect_encoding(chunks: Iterator[bytes]) -> str:
 
 
 def _around(content: bytes, following: Iterator[bytes]) -> bytes:
-    """At least as much as a sample takes, if there is so much."""
+    """At least the size of a sample, if there is that much."""
     while len(content) < _SAMPLE and (chunk := next(following, b"")):
         content += chunk
     return content
 
 
 def likely_encoding(content: bytes) -> str | None:
-    """By the lines with other characters than those of ASCII."""
+    """Detected from the lines with non-ASCII characters."""
     with suppress(UnicodeDecodeError):
         codecs.getincrementaldecoder("utf-8")().decode(content)
         return "utf-8"
@@ -71,7 +71,7 @@ def likely_encoding(content: bytes) -> str | None:
     return _by_library(b"\n".join(lines)[: 2 * _SAMPLE]) if lines else None
 
 
-@lru_cache(maxsize=8)  # parts of a table are much alike, and messages ask again
+@lru_cache(maxsize=8)  # cached: parts of a table are similar, and messages ask again
 def _by_library(sample: bytes) -> str | None:
     from charset_normalizer import from_bytes
 

@@ -1,7 +1,7 @@
-"""The one error for input that cannot be used."""
+"""The error for invalid input."""
 
 from __future__ import annotations
 
 
 class InputError(ValueError):
-    """Bad input: one sentence that says what is wrong, where, and what to do next."""
+    """Invalid input: one sentence that says what is wrong, where, and what to do next."""

@@ -1,4 +1,4 @@
-"""Tables that are in memory already: pandas, polars, pyarrow, Hugging Face."""
+"""Tables in memory: pandas, polars, pyarrow, Hugging Face."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def to_frame(data: Any) -> pl.DataFrame:
 
     Parameters
     ----------
-    data : a data frame of polars or pandas, a Table or RecordBatch of pyarrow, a Dataset of Hugging Face, or anything
-        else that hands out Arrow data (`__arrow_c_stream__`)
+    data : a polars or pandas data frame, a pyarrow Table or RecordBatch, a Hugging Face Dataset, or anything else that
+        exports Arrow data (`__arrow_c_stream__`)
     """
     frame = converted(data)
     if not frame.height:
@@ -27,14 +27,14 @@ def to_frame(data: Any) -> pl.DataFrame:
 
 
 def index_of(data: Any) -> Any:
-    """The index of a pandas data frame; None where rows have no other names than their positions."""
+    """The index of a pandas data frame; None if rows have no names other than their positions."""
     index = getattr(data, "index", None) if hasattr(data, "iloc") else None
     counts_up = index is not None and getattr(index, "start", None) == 0 and getattr(index, "step", None) == 1
     return None if counts_up else index
 
 
 def converted(data: Any) -> pl.DataFrame:
-    """The same, also of tables without rows."""
+    """The same, also for tables without rows."""
     if isinstance(data, pl.LazyFrame):
         data = data.collect()
     if isinstance(data, pl.DataFrame):
@@ -42,7 +42,7 @@ def converted(data: Any) -> pl.DataFrame:
     if isinstance(data, Mapping) and data and all(hasattr(split, "column_names") for split in data.values()):
         splits = ", ".join(map(repr, data))
         raise InputError(f"the data set has several splits ({splits}); give one of them: data[{next(iter(data))!r}]")
-    # pandas hands out Arrow data too, but needs pyarrow for it
+    # pandas exports Arrow data too, but needs pyarrow for it
     if hasattr(data, "columns") and hasattr(data, "iloc"):
         return _from_pandas(data)
     if hasattr(data, "to_polars"):
@@ -66,7 +66,7 @@ def _series(name: str, values: list[Any]) -> pl.Series:
             return pl.Series(name, values, strict=True)
         except UnicodeEncodeError:
             raise
-        except (TypeError, ValueError, pl.exceptions.PolarsError):  # unlike values: as text
+        except (TypeError, ValueError, pl.exceptions.PolarsError):  # values of mixed types: as text
             return pl.Series(name, [value_text(value) for value in values], dtype=pl.String)
     except UnicodeEncodeError as error:
         odd = error.object[error.start]

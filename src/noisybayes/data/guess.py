@@ -1,4 +1,4 @@
-"""What a column of a table looks like: an identifier, a text, a category, a number, a yes / no."""
+"""What a column of a table looks like: an identifier, a text, a category, a number, a yes/no."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _CLOCK = r"\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?( ?[AaPp]\.?[Mm]\.?)?( ?(Z|UTC|[+-]\d
 _DAY = r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))"
 _DATE = f"^({_DAY}([T ,]+{_CLOCK})?|{_CLOCK})$"
 
-# Whose day, month and year nobody can mistake.
+# Dates with an unambiguous order of day, month and year.
 _CLEAR_DATE = r"^\s*(\d{4}[-/.]|\d{1,2}\.\d{1,2}\.\d{4})"
-_DATES = "holds dates, which are not used as they are; --categorical {} uses year, month, weekday and hour"
+_DATES = "contains dates, which are not used as they are; --categorical {} uses year, month, weekday and hour"
 
 _MOST_CATEGORIES = 100
 _FEWEST_CODES = 5
@@ -35,12 +35,12 @@ _SAMPLE = 2_000  # rows
 
 
 class Guess(NamedTuple):
-    role: str | None  # "id", "text", "categorical", "numeric", "binary", or None: not to be used
+    role: str | None  # "id", "text", "categorical", "numeric", "binary", or None: not used
     why: str
 
 
 def guess(column: pl.Series, answers: list[pl.Series]) -> Guess:
-    """`answers` are the columns of labels, as text: what says the same is not a feature."""
+    """`answers`: the label columns, as text; a column that says the same is not a feature."""
     if is_truth_name(column.name):
         return Guess(None, f"named like the true label, so it is not a feature; --verified {column.name} uses it")
     if is_labeler_name(column.name):
@@ -50,7 +50,7 @@ def guess(column: pl.Series, answers: list[pl.Series]) -> Guess:
     if column.dtype in (pl.Date, pl.Datetime):
         return Guess(None, _DATES.format(column.name))
     if _is_odd(column.dtype):
-        return Guess(None, f"holds {_in_words(column.dtype)}, which are not used as a feature")
+        return Guess(None, f"contains {_in_words(column.dtype)}, which are not used as a feature")
     text = as_text(column)
     values = text.drop_nulls()
     n_distinct = values.n_unique()
@@ -60,7 +60,7 @@ def guess(column: pl.Series, answers: list[pl.Series]) -> Guess:
         return Guess(None, "the same value in every row")
     if _are_dates(values):
         clear = bool(values.str.contains(_CLEAR_DATE).all())
-        return Guess(None, _DATES.format(column.name) if clear else "holds dates, which are not used as a feature")
+        return Guess(None, _DATES.format(column.name) if clear else "contains dates, which are not used as a feature")
     if _looks_like_id(column):
         return Guess("id", "looks like an identifier")
     for answer in answers:
@@ -70,12 +70,12 @@ def guess(column: pl.Series, answers: list[pl.Series]) -> Guess:
 
 
 def is_row_id(column: pl.Series) -> bool:
-    """Every row has another value, and it looks like an identifier."""
+    """Every row has a different value, and it looks like an identifier."""
     return not is_truth_name(column.name) and _looks_like_id(column) and column.n_unique() == len(column)
 
 
 def may_be_labels(column: pl.Series) -> bool:
-    """Few different values, each of them several times, that are names rather than measurements."""
+    """Few distinct values, each occurring several times, that are names rather than measurements."""
     is_other = is_truth_name(column.name) or is_model_name(column.name) or is_labeling_name(column.name)
     if is_other or _is_odd(column.dtype) or column.dtype.is_float() or _looks_like_id(column):
         return False
@@ -95,7 +95,7 @@ def _looks_like_id(column: pl.Series) -> bool:
 
 
 def _are_codes(column: pl.Series) -> bool:
-    """Such as T-10000, or as a UUID, and hardly any of them twice."""
+    """Such as T-10000, or a UUID, with hardly any duplicates."""
     if column.dtype != pl.String:
         return False
     values = column.drop_nulls()
@@ -119,7 +119,7 @@ def _are_distinct_integers(column: pl.Series) -> bool:
 
 
 def _are_numbers(column: pl.Series) -> bool:
-    # most texts show in a few rows that they are none
+    # for most texts, a few rows show that they are not identifiers
     return not (as_numbers(column.head(_SAMPLE)).bad.any() or as_numbers(column).bad.any())
 
 
@@ -137,7 +137,7 @@ def _is_odd(dtype: pl.DataType) -> bool:
 
 
 def _in_words(dtype: pl.DataType) -> str:
-    """Never the name of the type: people may not know the library."""
+    """Plain words instead of the name of the type: users may not know the library."""
     words = {
         pl.Time: "times of day", pl.Duration: "durations",
         pl.List: "lists", pl.Array: "lists", pl.Struct: "records", pl.Binary: "bytes",
@@ -156,7 +156,7 @@ def _feature(column: pl.Series, values: pl.Series, n_distinct: int) -> Guess:
     if _are_numbers(column):
         return Guess("numeric", "") if n_distinct > _FEW_NUMBERS else Guess("categorical", count)
     if _are_huge(column):
-        return Guess(None, f"holds numbers beyond {LARGEST:g}, whose squares cannot be computed")
+        return Guess(None, f"contains numbers beyond {LARGEST:g}, whose squares cannot be computed")
     sample = values.gather_every(max(1, len(values) // _SAMPLE))
     is_short = _mean(sample.str.len_chars()) <= _SHORT
     if is_text_name(column.name):

@@ -1,4 +1,4 @@
-"""Labels that differ only in their spelling are one class: "Refund", "refund ", "re-fund" and "ｒｅｆｕｎｄ"."""
+"""Labels that differ only in spelling are one class: "Refund", "refund ", "re-fund" and "ｒｅｆｕｎｄ"."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-# what people put at the ends of a label without meaning it; - and + may be marks, as in A- and A+
+# characters without meaning at the ends of a label; - and + may be grades, as in A- and A+
 _OUTER = " \t\r\n\v\f\u00a0.,;:!?…\"'`´‘’“”„«»()[]{}"
 _SEPARATORS = re.compile(r"[\s\-_./\\,;:·‐‑‒–—'’]+")
 _INVISIBLE = re.compile(r"[\u00ad\u200b-\u200f\u2060\ufeff]")
@@ -17,17 +17,17 @@ _MOST_SHOWN = 12
 
 
 class Variant(NamedTuple):
-    """One class that the table spells in several ways."""
+    """One class with several spellings in the table."""
 
-    label: str  # the commonest spelling, which all of them become
-    spellings: tuple[str, ...]  # the others, the commonest first
-    n_rows: int  # with one of the others
+    label: str  # the most common spelling, which replaces all others
+    spellings: tuple[str, ...]  # the others, the most common first
+    n_rows: int  # rows with one of the others
 
 
 class Variants(NamedTuple):
     """What `label_variants` found; `mapping` is empty if every class has one spelling."""
 
-    mapping: dict[str, str]  # each other spelling to the label that it becomes
+    mapping: dict[str, str]  # each other spelling -> the label that replaces it
     found: tuple[Variant, ...]  # for a report, the classes with the most changed rows first
 
     def applied(self, labels: pl.Series) -> pl.Series:
@@ -43,7 +43,7 @@ class Variants(NamedTuple):
         return total
 
     def note(self) -> str | None:
-        """One sentence for the top of a report, or None."""
+        """A sentence for the top of a report, or None."""
         if not self.found:
             return None
         shown = [f"{_quoted(one.spellings)} as {one.label!r}" for one in self.found[:_MOST_SHOWN]]
@@ -51,7 +51,7 @@ class Variants(NamedTuple):
         n_rows = sum(one.n_rows for one in self.found)
         rows = "1 row" if n_rows == 1 else f"{n_rows:,} rows"
         return (
-            f"labels that differ only in case, spaces, punctuation or Unicode form were taken as one, in {rows}: "
+            f"labels that differ only in case, spaces, punctuation or Unicode form were merged, in {rows}: "
             f"{'; '.join(shown)}{more}. --keep-variants keeps them apart"
         )
 
@@ -62,9 +62,9 @@ def label_variants(counts: Mapping[str, int], keep_variants: bool = False) -> Va
     Parameters
     ----------
     counts : how many rows have each label; 0 for a verified label, so that it takes the spelling of the labels
-    keep_variants : every spelling is a class of its own
+    keep_variants : every spelling is a separate class
 
-    The commonest spelling is kept; of equally common ones the first in the order of the alphabet.
+    The most common spelling is kept; among ties the first in alphabetical order.
     """
     if keep_variants:
         return Variants({}, ())
@@ -81,7 +81,7 @@ def label_variants(counts: Mapping[str, int], keep_variants: bool = False) -> Va
 
 
 def known_spellings(labels: Iterable[str | None], classes: Sequence[str]) -> dict[str, str]:
-    """Labels that are none of the classes, but spellings of exactly one, to that class."""
+    """Labels that are not classes but spellings of exactly one class -> that class."""
     by_key: dict[str, list[str]] = {}
     for label in classes:
         by_key.setdefault(spelling_key(label), []).append(label)
@@ -94,8 +94,8 @@ def spelling_key(label: str) -> str:
     """Equal for labels that differ only in case, spaces, punctuation or Unicode form.
 
     Punctuation stays where it may mean something: between digits (1.5 is not 15), before a number (-1 is not 1), a
-    hyphen at the end (A- is not A), and signs such as + and # (C, C++ and C# are three). So does a label that
-    consists of nothing else.
+    hyphen at the end (A- is not A), and signs such as + and # (C, C++ and C# are three classes). So does a label that
+    consists of punctuation only.
     """
     plain = _INVISIBLE.sub("", unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", label).casefold()))
     inner = plain.strip(_OUTER)

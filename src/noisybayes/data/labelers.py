@@ -1,4 +1,4 @@
-"""Made labelers of several kinds, and the labels they give."""
+"""Simulated labelers of several kinds, and the labels they give."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from numpy.random import Generator
 
 from .simulate import Array
 
-#: What the labelers of `make_labelers` are, in turn.
+#: The kinds of labelers in `make_labelers`, in turn.
 KINDS = ("good", "careless", "biased", "swaps", "spammer")
 
 
 def make_labelers(n_labelers: int, n_classes: int, rng: Generator) -> Array:
     """(G, K, K) P(label | true label) of labelers: good ones, careless ones, some who favour one class, some who swap
-    two classes half of the time, and some who look at nothing."""
+    two classes half of the time, and some who label at random."""
     return np.stack([_matrix(KINDS[g % len(KINDS)], n_classes, rng) for g in range(n_labelers)])
 
 

@@ -1,4 +1,4 @@
-"""Made short messages in files of any size, to measure with: class-dependent words, some labels wrong."""
+"""Simulated short messages in files of any size, for measurements: class-dependent words, some labels wrong."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .._files import scratch_folder, whole_file
 from .errors import InputError
 from .simulate import Array
 
-_BLOCK = 50_000  # rows; each block has a seed of its own
-_TYPICAL = 0.3  # the share of words that a message draws from those of its class
+_BLOCK = 50_000  # rows; each block has its own seed
+_TYPICAL = 0.3  # the share of a message's words drawn from those of its class
 _SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprstvz" for vowel in "aeiou"]
 
 
@@ -28,11 +28,11 @@ def write_messages(
     seed: int = 0,
     true_label: bool = True,
 ) -> None:
-    """Write made messages to a CSV or Parquet file, in little memory.
+    """Write simulated messages to a CSV or Parquet file, using little memory.
 
     Columns: `text` of `n_words` words with Zipf-like frequencies, some of them typical of the true class; `label`,
-    which is wrong with the probability `noise`; and `true_label` if wanted. A longer file begins with the rows of a
-    shorter one of the same seed.
+    which is wrong with probability `noise`; and optionally `true_label`. A longer file begins with the rows of a
+    shorter one with the same seed.
     """
     if n_rows < 1 or n_words < 1 or n_classes < 2 or vocabulary < n_classes or not 0 <= noise <= 1:
         raise ValueError(
@@ -47,7 +47,7 @@ def write_messages(
     with whole_file(path) as made:
         if path.suffix == ".csv":
             _write_csv(blocks, columns, made)
-        else:  # polars adds no rows to a Parquet file, but turns a CSV file into one block by block
+        else:  # polars cannot append rows to a Parquet file, but can convert a CSV file to one block by block
             with scratch_folder(path.parent) as folder:
                 _write_csv(blocks, columns, folder / "messages.csv")
                 pl.scan_csv(folder / "messages.csv", infer_schema=False).sink_parquet(made)
@@ -87,7 +87,7 @@ def _zipf(n: int) -> Array:
 
 
 def _word(number: int) -> str:
-    """The number in syllables, two at least."""
+    """The number as syllables, at least two."""
     word, rest = "", number + len(_SYLLABLES)
     while rest:
         rest, syllable = divmod(rest, len(_SYLLABLES))

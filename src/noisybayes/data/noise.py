@@ -1,4 +1,4 @@
-"""Wrong labels made from right ones.
+"""Label noise: wrong labels from right ones.
 
 Most functions return a mislabeling matrix for `simulate.corrupt`: (K, K), [observed, true], every column sums to 1.
 Mistakes that depend on the row have no matrix; `boundary_noise` returns the observed labels themselves.
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from .simulate import Array
 
-#: Structured noise: this many confusions of a class take this share of its wrong labels.
+#: Structured noise: this many confusions of a class account for this share of its wrong labels.
 _FAVOURITES = 3
 _FAVOURITE_SHARE = 0.9
 #: Boundary noise: with two candidate rows for each mistake, no class loses more than half of its rows on average, even
@@ -20,7 +20,7 @@ _CANDIDATES_PER_MISTAKE = 2
 
 
 def uniform_noise(n_classes: int, rate: float) -> Array:
-    """A wrong label is any other class with equal chance."""
+    """A wrong label is any other class with equal probability."""
     _check_arguments(n_classes, rate)
     matrix = np.full((n_classes, n_classes), rate / (n_classes - 1))
     np.fill_diagonal(matrix, 1.0 - rate)
@@ -28,7 +28,7 @@ def uniform_noise(n_classes: int, rate: float) -> Array:
 
 
 def pair_noise(n_classes: int, rate: float) -> Array:
-    """Class k is mistaken for k + 1 only, the last one for the first."""
+    """Class k is confused with k + 1 only, the last class with the first."""
     _check_arguments(n_classes, rate)
     return _identified((1.0 - rate) * np.eye(n_classes) + rate * np.roll(np.eye(n_classes), 1, axis=0), rate)
 
@@ -42,7 +42,7 @@ def ordinal_noise(n_classes: int, rate: float, decay: float) -> Array:
 
 
 def structured_noise(n_classes: int, rate: float, rng: np.random.Generator) -> Array:
-    """Each class has a few favourite confusions; the classes' shares of wrong labels differ, their mean is `rate`."""
+    """Each class is mostly confused with a few others; the noise rates of the classes differ, with mean `rate`."""
     _check_arguments(n_classes, rate)
     wrong = rng.uniform(0.8, 1.2, n_classes)
     wrong *= rate / wrong.mean()
@@ -56,9 +56,9 @@ def structured_noise(n_classes: int, rate: float, rng: np.random.Generator) -> A
 
 
 def majority_noise(class_shares: ArrayLike, rate: float) -> Array:
-    """Each class but the largest is mistaken for larger ones, in proportion to their shares, in `rate` of its rows.
+    """Each class but the largest is confused with larger ones, in proportion to their shares, in `rate` of its rows.
 
-    `rate` is not that of all rows: the smaller classes together may have fewer rows than that.
+    `rate` is not the share among all rows: the smaller classes together may have fewer rows than that.
     """
     shares = np.asarray(class_shares, dtype=np.float64)
     _check_arguments(len(shares), rate)
@@ -72,17 +72,17 @@ def majority_noise(class_shares: ArrayLike, rate: float) -> Array:
 
 
 def boundary_noise(true: Array, proba: Array, rate: float, rng: np.random.Generator) -> Array:
-    """Observed labels with mistakes where a classifier hesitates, towards its runner-up.
+    """Observed labels with mistakes where a classifier is uncertain, towards its second choice.
 
     Parameters
     ----------
     true : array of shape (n_samples,)
         True labels, 0..K-1.
     proba : array of shape (n_samples, n_classes)
-        P(class | x) of a classifier of the true labels, out of fold.
+        Out-of-fold P(class | x) of a classifier trained on the true labels.
     rate : float
-        Share of wrong labels among all rows, at most a half. They are drawn at random from the rows, twice as many,
-        for which the probabilities of the true class and of the runner-up (the most probable other class) differ least.
+        Share of wrong labels among all rows, at most one half. They are drawn at random from twice as many candidate
+        rows: those for which the probabilities of the true class and of the most probable other class differ least.
     rng : numpy.random.Generator
 
     Returns
@@ -118,7 +118,7 @@ def _identified(matrix: Array, rate: float) -> Array:
     lost = np.flatnonzero(np.diag(matrix) <= others.max(axis=0))
     if len(lost):
         raise ValueError(
-            f"at the rate {rate}, class {lost[0]} would get another label at least as often as its own, and nobody "
-            "could tell which is which; choose a lower rate"
+            f"at the rate {rate}, class {lost[0]} would get another label at least as often as its own and could not "
+            "be identified; choose a lower rate"
         )
     return matrix

@@ -1,4 +1,4 @@
-"""Messages of the readers name options of the command line; in Python these are parameters, in the browser fields."""
+"""Messages of the readers name command-line options; in Python these are parameters, in the browser form fields."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def in_python_words(message: str) -> str:
 
 @contextmanager
 def errors_in_python_words() -> Iterator[None]:
-    """What is raised inside names parameters, not options."""
+    """Errors raised inside name parameters, not options."""
     try:
         yield
     except InputError as error:
@@ -37,7 +37,7 @@ def errors_in_python_words() -> Iterator[None]:
 
 
 def in_field_words(message: str) -> str:
-    """`--categorical` becomes “category”, as the page of the columns names it."""
+    """`--categorical` becomes “category”, as on the page for choosing columns."""
     return re.sub(r"--([a-z-]+)", lambda found: f"“{_KINDS.get(found[1], found[1].replace('-', ' '))}”", message)
 
 

@@ -1,4 +1,4 @@
-"""Pieces of a table that another process can read by itself: small descriptions that can be pickled."""
+"""Pieces of a table that another process can read independently: small descriptions that can be pickled."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ class PartReader:
 
     @classmethod
     def of(cls, part: Part, format: str | None, encoding: str | None, sheet: str | None) -> PartReader:
-        """Format and encoding are found out where they are None."""
+        """Format and encoding are detected if they are None."""
         with opened(part, encoding or "utf-8", sheet) as content:
             if encoding is None:
                 content.encoding = detect_encoding(content.chunks())
             form = find_format(content, format)
             if sheet is not None and not form.has_sheets:
-                raise InputError(f"--sheet goes with Excel files, but {part.name} is {form.title}; leave it out")
+                raise InputError(f"--sheet is for Excel files, but {part.name} is {form.title}; leave it out")
             return cls(part, form, content.encoding, sheet)
 
     def frames(self, where: Any = None) -> Iterator[tuple[Content, pl.DataFrame]]:
-        """Frames as they are in the file, each with the content, which tells how far it was read."""
+        """Frames as they are in the file, each with the content, which knows how much of it was read."""
         with opened(self.part, self.encoding, self.sheet) as content:
             for frame in self.format.frames(content, where):
                 yield content, frame
 
     def schemas(self) -> Iterator[pl.Schema]:
-        """Of all frames; one is enough where they are alike."""
+        """Schema of all frames; one is enough if they are uniform."""
         for _, frame in self.frames():
             yield frame.schema
             if self.format.is_uniform:
@@ -66,15 +66,15 @@ class PartReader:
 
 @dataclass(frozen=True)
 class Partition:
-    """Some rows of a table: iterate over it for frames, as often as needed, in any process that finds the file.
+    """Some rows of a table: iterate over it for frames, as often as needed, in any process with access to the file.
 
     Parameters
     ----------
     reader : the part that the rows are in
     where : a range of it; None for all of it
     schema : of the whole table, so that frames of all partitions are alike
-    n_rows : None if they were not counted yet; `count_rows` then does
-    size : of the part in bytes when the partition was made
+    n_rows : None if they have not been counted yet; `count_rows` counts them
+    size : of the part in bytes when the partition was created
     """
 
     reader: PartReader
@@ -108,7 +108,7 @@ class Partition:
 def readers_of(
     parts: Sequence[Part], format: str | None, encoding: str | None, sheet: str | None
 ) -> tuple[list[PartReader], list[str]]:
-    """How each part is read, and a sentence about what was found out of it and may be wrong."""
+    """How each part is read, and a sentence about what was detected and may be wrong."""
     readers = [PartReader.of(part, format, encoding, sheet) for part in parts]
     detected = sorted({reader.encoding for reader in readers if reader.format.is_text} - {"utf-8"})
     if encoding is not None or not detected:
@@ -117,4 +117,4 @@ def readers_of(
 
 
 def changed(name: str) -> InputError:
-    return InputError(f"{name} was changed while it was read; leave it as it is and start again")
+    return InputError(f"{name} was changed while it was being read; leave it unchanged and start again")

@@ -1,4 +1,4 @@
-"""Where a table comes from: one file or several parts of it, on this machine, behind a URL or in memory."""
+"""Where a table comes from: one file or several parts, on this machine, behind a URL or in memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MAGIC = re.compile(r"[*?\[]")
 
 @dataclass(frozen=True)
 class LocalFile:
-    """A file that every worker finds under the same path."""
+    """A file available to every worker under the same path."""
 
     path: Path
 
@@ -33,7 +33,7 @@ class LocalFile:
 
     def open(self) -> BinaryIO:
         if self.path.is_dir():
-            raise InputError(f"{self.path} is a folder; name a file in it")
+            raise InputError(f"{self.path} is a folder; give a file in it")
         try:
             return self.path.open("rb")
         except FileNotFoundError:
@@ -49,7 +49,7 @@ class LocalFile:
         return self.path.stat().st_size
 
     def version(self) -> tuple[Any, ...]:
-        """Equal as long as the file is the same."""
+        """Equal as long as the file is unchanged."""
         found = os.stat(self.path)
         return found.st_size, found.st_mtime_ns, found.st_ino
 
@@ -83,7 +83,7 @@ class RemoteFile:
 
 @dataclass(frozen=True)
 class InMemory:
-    """What came from a pipe or an open file, which can be read only once."""
+    """Data from a pipe or an open file, which can be read only once."""
 
     name: str
     content: bytes
@@ -112,13 +112,13 @@ def find_parts(source: Source, suffixes: Sequence[str]) -> list[Part]:
     ----------
     source : a path, a folder of parts, a pattern such as ``parts/*.csv``, a URL that fsspec reads (of a file, a folder
         or a pattern), a list of these, an open binary file, or "-" for standard input
-    suffixes : endings of the files of a folder that are parts of the table; the others are left out
+    suffixes : of the files of a folder that are parts of the table; other files are ignored
     """
     if isinstance(source, str | Path):
         return _found(str(source), suffixes)
     if isinstance(source, Sequence):
         if not source:
-            raise InputError("the list of files is empty; name at least one file")
+            raise InputError("the list of files is empty; give at least one file")
         return _without_empty([part for one in source for part in _found(str(one), suffixes)])
     return [InMemory(str(getattr(source, "name", "the input")), source.read())]
 
@@ -159,16 +159,16 @@ def _remote_files(url: str, suffixes: Sequence[str]) -> list[str]:
 
 
 def _parts_of_folder(folder: str, files: list[str], suffixes: Sequence[str]) -> list[str]:
-    """Files of a known format; those that begin with . or _ are notes of the program that wrote the folder."""
+    """Files of a known format; names that begin with . or _ are metadata of the program that wrote the folder."""
     known = [file for file in files if set(Path(file.lower()).suffixes[-2:]) & set(suffixes)]
     parts = sorted(file for file in known if Path(file).name[0] not in "._")
     if not parts:
-        raise InputError(f"the folder {folder} has no file that ends in {', '.join(suffixes)}; name the files")
+        raise InputError(f"the folder {folder} has no file that ends in {', '.join(suffixes)}; give the files")
     return parts
 
 
 def _without_empty(parts: Sequence[Part]) -> list[Part]:
-    """Spark and others write an empty file where a worker had no rows."""
+    """Spark and others write an empty file if a worker had no rows."""
     if len(parts) < 2:
         return list(parts)
     filled = [part for part in parts if not (isinstance(part, LocalFile) and part.path.is_file() and not part.size())]
@@ -179,8 +179,10 @@ def _file_system(url: str) -> tuple[Any, str]:
     fsspec = require("fsspec", extra="dask", purpose=f"reading {url}")
     try:
         fs, path = fsspec.core.url_to_fs(url)
-    except (ImportError, ValueError, OSError) as error:  # a protocol that needs a package of its own, or is unknown
-        raise InputError(f"{url} cannot be read here ({error}); install what is missing or save it as a file") from None
+    except (ImportError, ValueError, OSError) as error:  # a protocol that needs another package, or is unknown
+        raise InputError(
+            f"{url} cannot be read here ({error}); install the missing package or save it as a file"
+        ) from None
     return fs, path
 
 
@@ -191,5 +193,5 @@ def _remote(url: str, action: Callable[[], Any]) -> Any:
         raise
     except FileNotFoundError:
         raise InputError(f"there is no file {url}; check the address") from None
-    except Exception as error:  # every file system of fsspec has errors of its own
+    except Exception as error:  # every file system of fsspec has its own errors
         raise InputError(f"{url} cannot be read ({error}); check the address and your permission to read it") from None

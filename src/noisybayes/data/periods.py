@@ -1,4 +1,4 @@
-"""Times and numbers of a column, in a few bins of their order."""
+"""Times and numbers of a column in a few ordered bins."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import polars as pl
 from .cells import as_text
 from .simulate import Array
 
-#: Bins of equal numbers of rows, and calendar periods that are taken instead if there are neither more nor fewer.
+#: Number of bins with equal numbers of rows, and the range of the number of calendar periods used instead.
 _MOST_BINS, _FEWEST_PERIODS, _MOST_PERIODS = 12, 5, 14
-# Share of the cells that must be times, or numbers, for the column to be one of them.
+# Share of the cells that must be times, or numbers, for the column to count as such.
 _MOST_CELLS = 0.95
-# How times are written: day, month and year in this order are told by dots only, as in features of dates.
+# Date formats: the order day, month, year is recognised only with dots, as in date features.
 _DAY = r"^\s*(?<year>\d{4})[-/.](?<month>\d{1,2})[-/.](?<day>\d{1,2})(?:[T ,]+(?<hour>\d{1,2}):(?<minute>\d{2}))?"
 _DAY_LAST = r"^\s*(?<day>\d{1,2})\.(?<month>\d{1,2})\.(?<year>\d{4})(?:[T ,]+(?<hour>\d{1,2}):(?<minute>\d{2}))?"
 _MONTH = r"^\s*(?<year>\d{4})[-/.](?<month>\d{1,2})\s*$"
 _WEEK = r"^\s*(?<year>\d{4})-?[Ww](?<week>\d{1,2})\s*$"
 _NEEDED = ("year", "month", "day", "hour", "minute")
-# Calendar periods, from the finest to the coarsest: how long, and how each is written.
+# Calendar periods, from the finest to the coarsest: their length and format.
 _PERIODS = (
     ("1d", "%Y-%m-%d"),
     ("1w", "week of %Y-%m-%d"),
@@ -34,12 +34,12 @@ _PERIODS = (
 
 class Bins(NamedTuple):
     names: tuple[str, ...]  # in order
-    starts: tuple[str, ...]  # where each begins
+    starts: tuple[str, ...]  # start of each
     code: Array  # (n,) len(names) where the cell is empty
 
 
 def times_of(column: pl.Series) -> pl.Series | None:
-    """Every cell as a moment, null where it is none; None if the column has other things than times."""
+    """Every cell as a time, null if it is not one; None if the column does not contain times."""
     if column.dtype == pl.Date:
         return column.cast(pl.Datetime("us"))
     if isinstance(column.dtype, pl.Datetime):
@@ -53,7 +53,7 @@ def times_of(column: pl.Series) -> pl.Series | None:
 
 
 def numbers_of(column: pl.Series) -> pl.Series | None:
-    """Every cell as a number, null where it is none; None if the column has other things than numbers."""
+    """Every cell as a number, null if it is not one; None if the column does not contain numbers."""
     if column.dtype == pl.Boolean:
         return None
     text = as_text(column).str.strip_chars().replace("", None)
@@ -63,7 +63,7 @@ def numbers_of(column: pl.Series) -> pl.Series | None:
 
 
 def time_bins(times: pl.Series) -> Bins:
-    """Days, weeks, months, quarters or years, whichever are the shortest that are few enough; else bins of equal
+    """The shortest of days, weeks, months, quarters or years that gives few enough periods; else bins with equal
     numbers of rows."""
     for length, written in _PERIODS:
         start = times.dt.truncate(length)
@@ -71,7 +71,7 @@ def time_bins(times: pl.Series) -> Bins:
         if len(distinct) > _MOST_PERIODS:
             continue
         if len(distinct) < _FEWEST_PERIODS and times.n_unique() > _MOST_PERIODS:
-            break  # too coarse, while the finer ones were too many
+            break  # too coarse, while there were too many of the finer ones
         names = tuple(distinct.dt.strftime(written).to_list())
         return Bins(names, tuple(distinct.dt.strftime("%Y-%m-%d").to_list()), _codes(start, distinct))
     days = times.dt.truncate("1d")
@@ -80,7 +80,7 @@ def time_bins(times: pl.Series) -> Bins:
 
 
 def number_bins(numbers: pl.Series) -> Bins:
-    """Every number for itself if there are few; else bins of equal numbers of rows."""
+    """Each number separately if there are few; else bins with equal numbers of rows."""
 
     def written(value: float) -> str:
         return f"{value:.0f}" if value.is_integer() else f"{value:g}"
@@ -93,7 +93,7 @@ def number_bins(numbers: pl.Series) -> Bins:
 
 
 def _equal(values: pl.Series, written: Callable[[Any], str]) -> Bins:
-    """Bins of about as many rows each; equal values are in one bin."""
+    """Bins with about equal numbers of rows; equal values are in one bin."""
     known = values.drop_nulls().sort()
     firsts = known[np.arange(_MOST_BINS) * len(known) // _MOST_BINS].unique().sort()
     code = firsts.search_sorted(values.fill_null(known[0]), side="right").to_numpy().astype(np.int64) - 1
@@ -124,7 +124,7 @@ def _from_parts(text: pl.Series, pattern: str) -> pl.Series:
 
 
 def _weeks(text: pl.Series) -> pl.Series:
-    """The Mondays of weeks as ISO 8601 counts them."""
+    """The Mondays of ISO 8601 weeks."""
     found = text.str.extract_groups(_WEEK).struct.unnest()
     written = pl.format("{}-W{}-1", pl.col("year"), pl.col("week").str.zfill(2))
     monday = found.select(pl.when(pl.col("year").is_not_null()).then(written)).to_series()

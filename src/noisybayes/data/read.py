@@ -1,4 +1,4 @@
-"""Tables from files of every format, and back to files."""
+"""Read tables from files of every format, and write them."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def read_table(
     ----------
     source : a path, a folder of parts, a pattern such as ``parts/*.csv``, a URL that fsspec reads, a list of these, or
         an open binary file
-    format : a key of `FORMATS`; by default told by the name of the file, or else by its content
+    format : a key of `FORMATS`; by default detected from the file name, or else from the content
     encoding : of text formats; by default it is detected
     sheet : of an Excel file, by name; by default the first one
-    report : called with the number of rows read so far, now and then
+    report : called from time to time with the number of rows read so far
     tell : called with sentences about guesses, such as the encoding
 
-    Cells of CSV and TSV stay text, so that writing them again loses nothing; empty ones are null. Compressed content
-    (gzip, bzip2, xz, zstd) is recognised by itself. A column without a name is named by its position.
+    Cells of CSV and TSV stay text, so that writing them again loses nothing; empty ones are null. Compression (gzip,
+    bzip2, xz, zstd) is detected automatically. A column without a name is named by its position.
     """
     if encoding is not None:
         check_encoding(encoding)
@@ -63,7 +63,7 @@ def read_table(
             n_rows += frame.height
             if frame.height and report is not None:
                 report(n_rows)
-    # the types of JSON are known only now; those of other formats are told by their first frames
+    # JSON types are known only now; those of other formats were known from their first frames
     schema = common_schema(frame.schema for frame in frames) if len(readers) == 1 else schema_of(readers)
     if not n_rows:
         raise no_rows(parts[0].name, list(schema.schema))
@@ -71,12 +71,12 @@ def read_table(
 
 
 def write_table(frame: pl.DataFrame, path: str | Path, format: str, *, neutral: bool = False) -> None:
-    """Write "csv", "parquet" or "xlsx". In CSV, lists and bytes become text, and if `neutral` formulas too."""
+    """Write "csv", "parquet" or "xlsx". In CSV, lists and bytes become text, and with `neutral` also formulas."""
     write_batches([frame], path, format, neutral=neutral)
 
 
 def write_batches(frames: Iterable[pl.DataFrame], path: str | Path, format: str, *, neutral: bool = False) -> None:
-    """The same of a table that comes in parts."""
+    """The same for a table in parts."""
     if format not in ("csv", "parquet", "xlsx"):
         raise InputError(f"a table cannot be written as {format!r}; choose csv, parquet or xlsx")
     with whole_file(Path(path)) as made:

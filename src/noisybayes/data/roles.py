@@ -1,4 +1,4 @@
-"""Which column is what: the label, the features, the identifier, the verified label. Given, or guessed aloud."""
+"""The roles of columns: label, features, identifier, verified label. Given by the user, or guessed and reported."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class Roles(NamedTuple):
     binary: tuple[str, ...]
     id: str | None
     verified: str | None
-    verified_random: str | None = None  # like `verified`, of rows that were drawn at random
-    second_opinion: str | None = None  # labels of somebody or something else
+    verified_random: str | None = None  # like `verified`, for rows drawn at random
+    second_opinion: str | None = None  # independent labels
     labeler: str | None = None  # who gave the label
-    source: tuple[str, ...] = ()  # what mistakes may depend on: channel, week
+    source: tuple[str, ...] = ()  # columns that mistakes may depend on: channel, week
 
 
 def find_roles(
@@ -86,12 +86,12 @@ def labels_of(frame: pl.DataFrame, roles: Roles, missing_label: str | None = Non
 
 
 def verified_of(frame: pl.DataFrame, roles: Roles, missing_label: str | None = None) -> Array | None:
-    """(n,) verified labels, None where there is none; None altogether without such a column."""
+    """(n,) verified labels, None where there is none; None if there is no such column."""
     return None if roles.verified is None else _labels(frame[roles.verified], missing_label)
 
 
 def check_labels(labels: Array, roles: Roles, verified: Array | None = None) -> list[str]:
-    """Refuse what cannot be a label column; sentences about what may be a mistake."""
+    """Raise if a column cannot be a label column; returns sentences about possible mistakes."""
     first_rows: dict[str, int] = {}
     for row, label in enumerate(() if verified is None else verified.tolist(), 1):
         if label is not None:
@@ -108,7 +108,7 @@ class LabelClasses(NamedTuple):
 def check_label_counts(
     counts: Counter[str], roles: Roles, verified: Mapping[str, int], keep_variants: bool = False
 ) -> tuple[LabelClasses, list[str]]:
-    """The same of labels that were counted; `verified` tells the first row of each verified label.
+    """The same for counted labels; `verified` maps each verified label to its first row.
 
     Spellings of one label are one class, unless `keep_variants`.
     """
@@ -126,10 +126,10 @@ def check_label_counts(
 def _checked_counts(counts: Counter[str], roles: Roles, verified: Mapping[str, int]) -> list[str]:
     n, k, column = counts.total(), len(counts), repr(roles.label)
     if not n:
-        raise InputError(f"the label column {column} is empty in every row; name another one with --label")
+        raise InputError(f"the label column {column} is empty in every row; choose another one with --label")
     if k == 1:
         only = next(iter(counts))
-        raise InputError(f"every label in the column {column} is {only!r}; name a column with others with --label")
+        raise InputError(f"every label in the column {column} is {only!r}; choose another column with --label")
     check_number_of_labels(n, k, roles)
     if k == n:
         raise InputError(f"no label in the column {column} occurs twice; every class needs more than one row")
@@ -141,7 +141,7 @@ def check_number_of_labels(n: int, k: int, roles: Roles) -> None:
     if k > max(_MANY_LABELS, n / 2) or (k > _VERY_MANY_LABELS and k > n / 20):
         raise InputError(
             f"the label column {roles.label!r} has {k} distinct values in {n} rows and looks like an identifier or a "
-            "text; name another one with --label"
+            "text; choose another one with --label"
         )
     if (said := too_many_classes(k)) is not None:
         raise InputError(f"the label column {roles.label!r}: {said}")
@@ -149,7 +149,7 @@ def check_number_of_labels(n: int, k: int, roles: Roles) -> None:
 
 def label_texts(column: pl.Series, missing_label: str | None, variants: Variants | None = None) -> pl.Series:
     """Labels as text without outer spaces, null where empty or `missing_label`; with `variants`, one spelling each."""
-    # zero bytes at the end go too: arrays of strings would lose them later
+    # trailing zero bytes are also removed: arrays of strings would lose them later
     text = as_text(column).str.replace(r"[\s\x00]+$", "").str.strip_chars()
     missing = ["", *([] if missing_label is None else [missing_label.strip()])]
     text = text.set(text.is_in(missing), None)
@@ -181,23 +181,23 @@ def _warnings(counts: Counter[str]) -> list[str]:
     for label in sorted(counts):
         spellings.setdefault(label.casefold(), []).append(label)
     same = [labels for labels in spellings.values() if len(labels) > 1]
-    return notes + [f"the labels {_shown(labels)} differ in upper and lower case only" for labels in same]
+    return notes + [f"the labels {_shown(labels)} differ only in upper and lower case" for labels in same]
 
 
 def check_columns(frame: pl.DataFrame, given: dict[str, list[str]]) -> dict[str, str]:
-    """The role of every column that the user named; refused if there is none of that name, or it has two roles."""
+    """The role of every column given by the user; raises if it does not exist or has two roles."""
     taken: dict[str, str] = {}
     for role, names in given.items():
         for name in names:
             if name not in frame.columns:
                 spellings = {plain(column): column for column in frame.columns}
                 near = get_close_matches(plain(name), spellings)
-                near.sort(key=lambda known: sorted(known) != sorted(plain(name)))  # letters that changed places first
+                near.sort(key=lambda known: sorted(known) != sorted(plain(name)))  # swapped letters first
                 hint = f"did you mean {spellings[near[0]]!r}? T" if near else "t"
                 raise InputError(f"--{role}: there is no column {name!r}; {hint}he columns are {_shown(frame.columns)}")
             if taken.setdefault(name, role) != role:
                 raise InputError(
-                    f"the column {name!r} is named by --{taken[name]} and by --{role}; a column can be one thing only"
+                    f"the column {name!r} is given by --{taken[name]} and by --{role}; a column can have only one role"
                 )
     return taken
 
@@ -210,11 +210,11 @@ def _guess_label(frame: pl.DataFrame, taken: dict[str, str]) -> tuple[str, str]:
         return named, ""
     few = [name for name in free if may_be_labels(frame[name])]
     if len(few) == 1:
-        return few[0], "the only column with few different values; --label names another one"
+        return few[0], "the only column with few distinct values; --label names another one"
     if few and few[-1] == frame.columns[-1]:
-        return few[-1], "the last column, with few different values; --label names another one"
+        return few[-1], "the last column, which has few distinct values; --label names another one"
     candidates = f"candidates are {_shown(few)}" if few else f"the columns are {_shown(frame.columns)}"
-    raise InputError(f"no column is named like a label; say which one it is with --label ({candidates})")
+    raise InputError(f"no column name looks like a label; choose one with --label ({candidates})")
 
 
 def _guess_features(

@@ -47,9 +47,9 @@ def simulate(
     balanced : bool
         Equal class shares; otherwise the first class is three times as large as each other class.
     off_diagonal : str
-        How the wrong labels of a class are shared out among the others, which the paper leaves open. "stick-breaking":
-        in random order, each gets a uniform part of what is left; "dirichlet": all ways to share are equally likely;
-        "uniform": in proportion to uniform numbers.
+        How the wrong labels of a class are distributed over the other classes, which the paper leaves open.
+        "stick-breaking": in random order, each gets a uniform part of what is left; "dirichlet": all divisions are
+        equally likely; "uniform": in proportion to uniform random numbers.
     random_state : int, numpy.random.Generator or None
         Random seed or generator.
 
@@ -80,7 +80,7 @@ def simulate(
 def random_mislabel_matrix(
     n_classes: int, diagonal: tuple[float, float], rng: np.random.Generator, off_diagonal: str = "stick-breaking"
 ) -> Array:
-    """(K, K) with columns that sum to 1: the diagonal uniform in its interval, the rest shared out by a rule."""
+    """(K, K) with columns that sum to 1: the diagonal uniform in its interval, the rest distributed by a rule."""
     matrix = np.diag(rng.uniform(*diagonal, size=n_classes)) if n_classes > 1 else np.ones((1, 1))
     for k in range(n_classes):
         others = rng.permutation(np.delete(np.arange(n_classes), k))

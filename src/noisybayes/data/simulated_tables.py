@@ -1,4 +1,4 @@
-"""Made tables of numbers on which naive Bayes is wrong: columns depend on one another, boundaries are curved."""
+"""Simulated numeric tables on which naive Bayes is misspecified: columns are dependent, boundaries are curved."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 
 from .simulate import Array
 
-# Centres of each class among the hidden factors: several, so that no plane divides two classes.
+# Centres of each class among the hidden factors: several, so that no plane separates two classes.
 _CENTRES = 4
-# How far centres lie apart, in standard deviations of a factor.
+# Distance of the centres, in standard deviations of a factor.
 _SPREAD = 1.6
-# Standard deviation of what each column has of its own.
+# Standard deviation of the noise in each column.
 _OWN = 0.3
 
 
@@ -28,7 +28,7 @@ def simulate_table(
     n_classes: int = 3,
     random_state: int | np.random.Generator | None = None,
 ) -> SimulatedTable:
-    """Draw rows of numbers and their classes; `corrupt` and `boundary_noise` make labels wrong.
+    """Draw numeric rows and their classes; `corrupt` and `boundary_noise` add label noise.
 
     Parameters
     ----------
@@ -39,9 +39,9 @@ def simulate_table(
     Returns
     -------
     SimulatedTable
-        Each row has a third as many hidden factors as columns, normal and independent. Every class owns four points
-        among them, and a row belongs to the class with the nearest one. A column is a bounded curve of a mix of all
-        factors, and some noise: columns are correlated, within classes too.
+        Each row has a third as many hidden factors as columns, normal and independent. Every class has four centres
+        in the space of the factors, and a row belongs to the class with the nearest centre. A column is a bounded
+        nonlinear function of a mix of all factors plus noise: columns are correlated, also within classes.
     """
     if n < 1 or n_features < 1 or n_classes < 1:
         raise ValueError(f"n, n_features and n_classes must be at least 1, got {n}, {n_features}, {n_classes}")

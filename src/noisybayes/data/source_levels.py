@@ -1,4 +1,4 @@
-"""The levels of a source: categories as they are, times and numbers in a few bins of their order."""
+"""The levels of a source: categories as they are, times and numbers in a few ordered bins."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from .errors import InputError
 from .periods import number_bins, numbers_of, time_bins, times_of
 from .simulate import Array
 
-# More distinct values than this share of the rows, or than this number: no source of many rows each.
+# With more distinct values than this share of the rows, or than this number, levels would have too few rows.
 _MOST_DIFFERENT, _MOST_LEVELS = 0.5, 1_000
 
 
 class SourceLevels(NamedTuple):
     column: str
     kind: str  # "category", "number" or "time"
-    names: tuple[str, ...]  # of the levels; times and numbers in their order
-    starts: tuple[str, ...]  # of times and numbers, where each level begins
+    names: tuple[str, ...]  # of the levels; ordered for times and numbers
+    starts: tuple[str, ...]  # for times and numbers: where each level begins
     code: Array  # (n,) len(names) where the cell is empty
 
     @property
@@ -48,7 +48,7 @@ def _check_few(cells: pl.Series, column: str) -> None:
     if n_different > max(2, _MOST_DIFFERENT * len(text)):
         raise InputError(
             f"--source: the column {column!r} has {n_different:,} distinct values in {len(text):,} rows, and looks "
-            "like an identifier; name a column of categories or of times"
+            "like an identifier; choose a column of categories or times"
         )
 
 
@@ -58,7 +58,7 @@ def _categories(cells: pl.Series, column: str) -> SourceLevels:
     if len(names) > _MOST_LEVELS:
         raise InputError(
             f"--source: the column {column!r} has {len(names):,} distinct values, but a source has at most "
-            f"{_MOST_LEVELS:,}; name a coarser one"
+            f"{_MOST_LEVELS:,}; choose a coarser one"
         )
     code = text.cast(pl.Enum(names)).to_physical().cast(pl.Int64).fill_null(len(names)).to_numpy()
     return SourceLevels(column, "category", tuple(names.to_list()), (), np.asarray(code))

@@ -1,7 +1,7 @@
-"""Cells that a spreadsheet would take for a formula, made harmless.
+"""Escape cells that a spreadsheet would run as a formula.
 
-A program that opens a CSV file runs a cell that begins with =, +, - or @. An apostrophe before it makes it a text; the
-program does not show it. Numbers stay as they are.
+A program that opens a CSV file runs a cell that begins with =, +, - or @. A leading apostrophe makes it text, and the
+program does not show the apostrophe. Numbers stay as they are.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _TEXTS = (pl.String, pl.Categorical, pl.Enum)
 
 
 def neutral_frame(frame: pl.DataFrame) -> pl.DataFrame:
-    """Cells and names of columns."""
+    """Escapes cells and column names."""
     cells = frame.with_columns([_neutral(column.cast(pl.String)) for column in frame if column.dtype in _TEXTS])
     cells.columns = _distinct([neutral_text(name) for name in frame.columns])
     return cells

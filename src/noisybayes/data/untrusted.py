@@ -1,6 +1,6 @@
-"""Files that somebody else may have made: every size is known and bounded before anything of that size is allocated.
+"""Files from untrusted sources: every size is known and bounded before anything of that size is allocated.
 
-Whatever a damaged or crafted file holds, a reader here returns plain values or raises one InputError.
+Whatever a damaged or crafted file contains, a reader here returns plain values or raises an InputError.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from numpy.typing import NDArray
 from .errors import InputError
 
 Array = NDArray[Any]
-#: What a document may hold: lists in lists cost most, about 20 times their length in memory.
+#: Maximum size of a document: nested lists cost the most, about 20 times their length in memory.
 MOST_JSON_BYTES = 32_000_000
 MOST_DEPTH = 40
-#: What all entries of an archive may hold together, unpacked.
+#: Maximum total size of all entries of an archive, unpacked.
 MOST_ARCHIVE_BYTES = 1_000_000_000
 _MOST_ENTRIES = 10_000
 _MOST_HEADER_BYTES = 4_096
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _OPEN, _CLOSE = b"[{", b"]}"
 _LAST_CHARACTER = 0x10FFFF
-# kinds of numpy: truth values, whole numbers, numbers, texts, bytes, times
+# numpy kinds: booleans, integers, floats, strings, bytes, times
 _KINDS = "biufUSMm"
 
 
 @contextmanager
 def one_sentence(begin: str, end: str = "save it again") -> Iterator[None]:
-    """Anything that goes wrong while a file is taken apart becomes an InputError: `begin`, what was found, `end`.
+    """Anything that goes wrong while a file is parsed becomes an InputError: `begin`, the problem, `end`.
 
-    A file decides which line of a library fails and how, so that no list of exceptions would be complete.
+    The file determines which line of a library fails and how, so no list of exceptions would be complete.
     """
     try:
         yield
@@ -77,7 +77,7 @@ def _refuse(name: str) -> float:
 
 
 class Archive:
-    """The entries of a zip file, read one by one and only when they are asked for by name."""
+    """The entries of a zip file, read one by one and only on request."""
 
     def __init__(self, archive: zipfile.ZipFile, most_bytes: int) -> None:
         entries = archive.infolist()
@@ -95,7 +95,7 @@ class Archive:
         if entry is None:
             raise ValueError(f"there is no entry {name!r}")
         if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) or entry.flag_bits & 0x1:
-            raise ValueError(f"the entry {name!r} is encrypted or packed in another way than deflate")
+            raise ValueError(f"the entry {name!r} is encrypted or compressed with a method other than deflate")
         if entry.file_size > (self._left if most_bytes is None else min(most_bytes, self._left)):
             raise ValueError(f"unpacked, it is larger than {self._most / 1e6:,.0f} MB, or {name!r} is too large")
         self._left -= entry.file_size
@@ -113,10 +113,10 @@ def open_archive(path: Path, most_bytes: int = MOST_ARCHIVE_BYTES) -> Iterator[A
 
 
 def read_array(data: bytes) -> Array:
-    """An array in numpy's format, as long as its bytes: nothing is allocated on the word of its header."""
+    """An array in numpy's format, no larger than its bytes: nothing is allocated based on its header alone."""
     stream = io.BytesIO(data)
     if np.lib.format.read_magic(stream) != (1, 0):
-        raise ValueError("an array is of another version of numpy's format")
+        raise ValueError("an array has an unsupported version of numpy's format")
     shape, by_columns, dtype = np.lib.format.read_array_header_1_0(stream, max_header_size=_MOST_HEADER_BYTES)
     start = stream.tell()
     if dtype.kind not in _KINDS or dtype.hasobject or dtype.itemsize == 0 or dtype.itemsize > len(data):
@@ -129,19 +129,19 @@ def read_array(data: bytes) -> Array:
 
 
 def _check_values(flat: Array) -> None:
-    """Bit patterns that stand for no value: no later code expects them."""
+    """Reject bit patterns that represent no value, which later code does not expect."""
     if flat.dtype.kind == "b" and flat.view(np.uint8).max(initial=0) > 1:
-        raise ValueError("an array of truth values contains other values")
+        raise ValueError("an array of booleans contains other values")
     if flat.dtype.kind == "U":
         codes = flat.view(np.dtype(np.uint32).newbyteorder(flat.dtype.byteorder))
         if codes.max(initial=0) > _LAST_CHARACTER or ((codes >= 0xD800) & (codes < 0xE000)).any():
-            raise ValueError("an array of texts contains numbers that are not characters")
+            raise ValueError("an array of strings contains invalid characters")
     if flat.dtype.kind == "f" and np.isnan(flat).any():
-        raise ValueError("an array holds NaN")
+        raise ValueError("an array contains NaN")
 
 
 def listed(value: Any, what: str, is_right: Callable[[Any], bool], length: int | None = None) -> list[Any]:
-    """`value` if it is a list whose every item is right (and of this length)."""
+    """`value` if it is a list of valid items (and of this length)."""
     if not isinstance(value, list) or not all(map(is_right, value)):
         raise ValueError(f"{what} has entries of the wrong type")
     if length is not None and len(value) != length:

@@ -1,4 +1,4 @@
-"""Tables written as Excel files, row by row: a workbook needs no more memory than a batch of its rows."""
+"""Write tables as Excel files, row by row: a workbook needs no more memory than a batch of its rows."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import polars as pl
 from .._extras import require
 from .errors import InputError
 
-#: Rows of a sheet, the header included; Excel knows no more.
+#: Excel's limit of rows per sheet, including the header.
 MOST_ROWS = 1_048_576
-#: Characters of a cell.
+#: Excel's limit of characters per cell.
 _LONGEST = 32_767
 
 
 def write_workbook(frames: Iterable[pl.DataFrame], path: Path) -> None:
-    """One sheet with a header. Texts stay texts: formulas and links are not run, long ones are cut."""
+    """One sheet with a header. Text stays text: formulas and links are not active, long text is truncated."""
     xlsxwriter = require("xlsxwriter", extra="excel", purpose="writing Excel files")
     options = {
         "constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "tmpdir": str(path.parent),
@@ -32,7 +32,7 @@ def write_workbook(frames: Iterable[pl.DataFrame], path: Path) -> None:
             for cells in chain(header, frame.iter_rows()):
                 if at >= MOST_ROWS:
                     raise InputError(
-                        f"an Excel sheet has at most {MOST_ROWS:,} rows, the table has more; write CSV or Parquet"
+                        f"an Excel sheet has at most {MOST_ROWS:,} rows, but the table has more; write CSV or Parquet"
                     )
                 for column, cell in enumerate(cells):
                     _write_cell(sheet, at, column, cell)

@@ -1,4 +1,4 @@
-"""Rows that can be passed over, block by block: in memory, in shards on disk, or on the workers of a cluster."""
+"""Rows that are processed block by block: in memory, in shards on disk, or on the workers of a cluster."""
 
 from .dataset import Dataset, MapSum
 from .folds import Folds

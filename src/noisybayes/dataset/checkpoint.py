@@ -1,4 +1,4 @@
-"""The state of a fit in a folder, so that one that was cut off can go on with the same result."""
+"""The state of a fit in a folder, so that an interrupted fit can resume with the same result."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from .._files import whole_file
 
 
 class Checkpoint:
-    """Named values; without a folder nothing is kept. `of` tells the fit that the state belongs to."""
+    """Named values; without a folder nothing is kept. `of` identifies the fit that the state belongs to."""
 
     def __init__(self, folder: Path | None = None, of: Any = None) -> None:
         self.folder, self.of = folder, of
 
     def load(self, name: str) -> Any:
-        """What was saved last under this name, or None."""
+        """The value last saved under this name, or None."""
         if self.folder is None or not self._path(name).exists():
             return None
         try:
             with self._path(name).open("rb") as file:
                 of, value = pickle.load(file)
         except (pickle.UnpicklingError, EOFError, AttributeError, ImportError) as error:
-            raise ValueError(f"{self._path(name)} is damaged ({error}); remove it to fit from the beginning") from None
+            raise ValueError(f"{self._path(name)} is damaged ({error}); remove it to start the fit over") from None
         if of != self.of:
-            raise ValueError(f"{self.folder} holds the state of another fit; remove it, or choose another folder")
+            raise ValueError(f"{self.folder} contains the state of another fit; remove it, or choose another folder")
         return value
 
     def save(self, name: str, value: Any) -> None:

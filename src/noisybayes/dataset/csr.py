@@ -1,5 +1,5 @@
-"""Views of CSR arrays. scipy's own slices and transposes copy: its constructors take a short view of a long array for
-waste, and the copy would be made again in every chunk of every iteration."""
+"""Views of CSR arrays. scipy's slices and transposes copy: its constructors consider a short view of a long array
+wasteful, and the copy would be repeated in every chunk of every iteration."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .tree import Array
 
 @lru_cache(maxsize=256)
 def _without_arrays(kind: Any, shape: tuple[int, int], dtype: Any) -> Any:
-    """An array to be copied and filled: on a few rows, scipy's checks of a new one take longer than its product."""
+    """An array to copy and fill: with few rows, scipy's checks of a new one take longer than its product."""
     empty = kind(shape, dtype=dtype)
     empty.data = empty.indices = empty.indptr = None
     return empty
 
 
 def _sharing(kind: Any, shape: tuple[int, int], data: Array, indices: Array, indptr: Array) -> Any:
-    """A CSR or CSC array of these very arrays."""
+    """A CSR or CSC array that shares these arrays."""
     shared = copy.copy(_without_arrays(kind, shape, data.dtype))
     shared.data, shared.indices, shared.indptr = data, indices, indptr
     return shared

@@ -1,4 +1,4 @@
-"""One way over the rows: `map_sum` through an engine, whether they are in memory, on disk or on a cluster."""
+"""Passes over the rows: `map_sum` through an engine, whether they are in memory, on disk or on a cluster."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from .tree import Array, Pieces, summed
 #: The seam to the engines: map_sum(fn, parts) = fn(parts[0]) + fn(parts[1]) + ..., added up by `tree.summed`
 MapSum = Callable[[Callable[[Any], Any], Sequence[Any]], Any]
 
-# Samples and folds come from hashes of one seed each.
+# Samples and folds come from hashes, each with its own seed.
 _SAMPLE = 0x5A4D
 _LABELS = ("observed", "verified", "weight")
-# Rows of the first part that a family takes its constants from: any near the data will do.
+# Number of rows of the first part from which a family takes its constants: any near the data will do.
 _FIRST_ROWS = 10_000
 
 
@@ -34,7 +34,7 @@ class Part(Protocol):
     def has_verified(self) -> bool: ...
 
     def load(self) -> Any:
-        """What stays with who passes over these rows; its `blocks()` are `Rows`."""
+        """Kept by the process that computes on these rows; its `blocks()` are `Rows`."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class WhenLoaded:
 
 @dataclass(frozen=True)
 class ByFold:
-    """The same, fold by fold; None for a fold of which the part has no row."""
+    """The same, fold by fold; None for a fold without rows in this part."""
 
     fn: Callable[[Rows], Any]
     n_folds: int
@@ -72,7 +72,7 @@ def sum_over_blocks(fn: Callable[[Rows], Any], part: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Rows that can be passed over. Statistics are all that a pass brings back, except what `collect` asks for."""
+    """Rows to pass over. A pass returns only statistics, except for `collect`."""
 
     parts: Sequence[Part]
     engine: MapSum
@@ -80,12 +80,12 @@ class Dataset:
     n_entries: int
     dtype: np.dtype[Any]  # of scores
     folds: Folds | None = None
-    rows: Rows | None = None  # all of them, in their own order, if they are in memory
-    is_remote: bool = False  # labels and what is said of single rows stay where the parts are
+    rows: Rows | None = None  # all of them, in their original order, if they are in memory
+    is_remote: bool = False  # labels and results for single rows stay where the parts are
 
     @classmethod
     def of(cls, rows: Rows, engine: MapSum, n_components: int) -> Dataset:
-        """Rows in memory, cut for the cache, or rows whose X is `Stored`."""
+        """Rows in memory, cut into cache-sized chunks, or rows whose X is `Stored`."""
         n, entries, dtype = rows.n_rows, n_entries(rows.X), score_dtype(rows.X)
         if isinstance(rows.X, Stored):
             return cls(stored_parts(rows, None), engine, n, entries, dtype, None, None)
@@ -98,7 +98,7 @@ class Dataset:
 
     @property
     def n_counted(self) -> float:
-        """How many rows the rows count for; weights below 1 make no row less than one."""
+        """Total weight of the rows, where each counts as at least one."""
         weights = [getattr(part, "weight", None) for part in self.parts]
         return max(self.n_rows, sum(float(weight.sum()) for weight in weights if weight is not None))
 
@@ -115,7 +115,7 @@ class Dataset:
         return in_row_order(pieces, self.n_rows)
 
     def labels(self) -> tuple[Array | None, Array | None, Array | None]:
-        """Observed and verified labels and weights of all rows, in their order, where the driver has them anyway."""
+        """Observed and verified labels and weights of all rows, in order, if the driver has them anyway."""
         if self.is_remote:
             return None, None, None
         if self.rows is not None:
@@ -123,18 +123,18 @@ class Dataset:
         return tuple(_together([getattr(part, name) for part in self.parts]) for name in _LABELS)  # type: ignore[return-value]
 
     def first_rows(self) -> Rows:
-        """Some rows, for constants that are near them."""
+        """Some rows, to take constants from."""
         if self.is_remote:
             return self.engine(_first_rows, self.parts[:1]).items[0]  # type: ignore[no-any-return]
         return self.parts[0].load()  # type: ignore[no-any-return]
 
     def label_counts(self, n_classes: int) -> Array:
-        """(K + 1,) how many rows carry each label; last, how many none."""
+        """(K + 1,) number of rows with each label; last, without one."""
         counts: Array = self.map_sum(partial(_count_labels, n_classes=n_classes))
         return counts
 
     def in_folds(self, seed: int, n_folds: int, n_classes: int) -> Dataset:
-        """The same rows, with a fold for each."""
+        """The same rows, each with a fold."""
         counts = self.label_counts(n_classes)
         small = small_classes(counts, n_folds)
         if not small.any():
@@ -156,7 +156,7 @@ class Dataset:
         if self.rows is not None:
             key = hashed(seed ^ _SAMPLE, self.rows.number)
             return self._with_fold(self.rows.take(_lowest(key, size)))
-        # enough rows are below the limit, all but surely: their number has a standard deviation below sqrt(size)
+        # almost surely enough rows are below the limit: their number has a standard deviation below sqrt(size)
         share = (size + 6 * size**0.5 + 10) / self.n_rows
         limit = 2**64 - 1 if share >= 1 else int(2**64 * share)
         parts = self.map_sum(partial(_below, seed=seed ^ _SAMPLE, limit=limit)).items

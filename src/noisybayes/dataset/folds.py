@@ -1,8 +1,8 @@
 """The fold of a row as a function of its number, and samples that depend on nothing else.
 
-Whoever holds a row can compute its fold, so that nobody has to keep a list of them. A hash of the row number splits
-many rows evenly enough. Rows of small classes, and all rows of small tables, take turns instead, in the order of a
-hash of their features: a short table of their numbers and folds goes with the seed.
+Any process that has a row can compute its fold, so no list of folds is needed. A hash of the row number splits many
+rows evenly enough. Rows of small classes, and all rows of small tables, are dealt out in turn instead, in the order of
+a hash of their features: a short table of their numbers and folds is kept with the seed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .tree import Array
 
 # Below this many rows, folds are stratified by class.
 _FEW_ROWS = 10_000
-# And always for classes with fewer rows per fold than this.
+# Always stratified for classes with fewer rows per fold than this.
 _FEW_ROWS_PER_FOLD = 20
 
 
@@ -37,7 +37,7 @@ def uniform(seed: int, number: Array) -> Array:
 class Folds(NamedTuple):
     seed: int
     n_folds: int
-    dealt: Array  # (m,) row numbers, sorted, whose fold is not left to their hash
+    dealt: Array  # (m,) sorted numbers of the rows whose fold is not given by their hash
     fold: Array  # (m,) their folds
 
     @classmethod
@@ -55,17 +55,17 @@ class Folds(NamedTuple):
         return fold
 
 
-# As many equal rows as this are spread over the folds. Without what their labels say of each other, wrong labels of
-# data with few distinct rows rank worse: Live Streaming has AP .59 with 0 or 5 here, .56 with 10, .52 without a limit.
+# As many equal rows as this are spread over the folds. If their labels could not inform each other, wrong labels in
+# data with few distinct rows would rank worse: Live Streaming has AP .59 with 0 or 5, .56 with 10, .52 without a limit.
 _MANY_COPIES = 5
-# One fold is left out, and of the rest one again; fewer groups than twice three folds are dealt row by row.
+# One fold is held out, and one of the rest again; fewer groups than twice three folds are dealt out row by row.
 _FEWEST_GROUPS = 6
-# Seed of the keys of rows that are dealt one by one.
+# Seed of the keys of rows that are dealt out one by one.
 _OWN_KEY = 0x0DEA
 
 
 class RowsToDeal(NamedTuple):
-    """What decides about the folds of some rows."""
+    """What determines the folds of some rows."""
 
     number: Array  # (m,)
     label: Array  # (m,) class codes
@@ -75,7 +75,7 @@ class RowsToDeal(NamedTuple):
 
 def small_classes(counts: Array, n_folds: int) -> Array:
     """(K + 1,) bool: the classes (the last: no label) whose rows are dealt out one by one, given their numbers of rows.
-    Rows without a label teach nothing, and may fall where they will."""
+    Rows without a label are not learned from, so their folds do not matter."""
     small = counts < _FEW_ROWS_PER_FOLD * n_folds if counts.sum() >= _FEW_ROWS else np.ones(len(counts), dtype=bool)
     small[-1] &= counts.sum() < _FEW_ROWS
     return np.asarray(small)
@@ -100,8 +100,8 @@ def deal_folds(seed: int, n_folds: int, rows: RowsToDeal, are_all: bool) -> Fold
 
 
 def _groups(rows: RowsToDeal) -> tuple[Array, Array, Array]:
-    """What is dealt as one, equal rows or a single row: of each group a key and its first row; of every row, its
-    group."""
+    """Groups that are dealt out together, equal rows or a single row: for each group a key and its first row; for every
+    row, its group."""
     _, group, size = np.unique(rows.content, return_inverse=True, return_counts=True)
     often = size >= _MANY_COPIES
     alone = often[group]

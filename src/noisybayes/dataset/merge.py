@@ -1,4 +1,4 @@
-"""Equal rows merged into one that counts as often: millions of rows may be a few thousand patterns."""
+"""Equal rows merged into one weighted row: millions of rows may be a few thousand patterns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .csr import row_view
 from .rows import Rows, leaves
 from .tree import Array
 
-# Below this many rows an iteration costs less than searching for equal rows.
+# Below this many rows an iteration is cheaper than searching for equal rows.
 _FEWEST_ROWS_TO_MERGE = 1_000
 # Rows are merged if that halves a sample of this size.
 _ROWS_TO_PROBE = 4_096
@@ -20,9 +20,9 @@ _ROWS_TO_PROBE = 4_096
 def merge_equal(rows: Rows, when: bool | str = "auto") -> Rows:
     """Replace rows that agree in features, label and verified label by one row with their weight.
 
-    With few binary columns millions of rows are a few thousand patterns, and an EM iteration then costs as much
-    as its patterns. Rows are compared by a 64-bit hash: two different rows among m patterns are taken for equal
-    with a probability of about m^2 / 2^65 (less than one in a million at five million patterns).
+    With few binary columns millions of rows are a few thousand patterns, and the cost of an EM iteration depends only
+    on the patterns. Rows are compared by a 64-bit hash: two different rows among m patterns are considered equal with a
+    probability of about m^2 / 2^65 (less than one in a million at five million patterns).
     """
     if when is False or (when == "auto" and not _merging_pays(rows)):
         return rows
@@ -42,7 +42,7 @@ def content_hash(rows: Rows) -> Array:
     """(n,) uint64: the same for rows with the same features."""
     total = np.zeros(rows.n_rows, dtype=np.uint64)
     for number, part in enumerate(leaves(rows.X)):
-        if hasattr(part, "content_hash"):  # rows that only a classifier understands
+        if hasattr(part, "content_hash"):  # rows that only a classifier can interpret
             total += part.content_hash()
         else:
             key = _keys(number, part.shape[1])

@@ -1,4 +1,4 @@
-"""A design whose rows stay where they are read: what is known of it without them."""
+"""A design whose rows stay where they are read: what is known about it without them."""
 
 from __future__ import annotations
 

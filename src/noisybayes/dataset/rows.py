@@ -19,7 +19,7 @@ Design = Any
 
 # A chunk's scores should stay in the cache of one core.
 _CHUNK_BYTES = 2 << 20
-# So should its entries, from the one product to the other; and long rows of few classes should be shared by the cores.
+# So should its entries between two products; and long rows of few classes should be shared by the cores.
 _CHUNK_ENTRIES = 1 << 20
 # Fewer rows are copied before threads have started.
 _MANY_ROWS = 100_000
@@ -30,8 +30,8 @@ class Rows(NamedTuple):
     observed: Array  # (n,) class codes; K where the label is missing
     verified: Array | None  # (n,) class codes; -1 where the true label is not known
     weight: Array | None  # (n,) or None when every row counts once
-    number: Any = None  # (n,) which of all rows these are; None while nobody asks
-    fold: Any = None  # (n,) ascending; None before folds are dealt
+    number: Any = None  # (n,) which of all rows these are; None until needed
+    fold: Any = None  # (n,) ascending; None before folds are assigned
 
     @property
     def n_rows(self) -> int:
@@ -50,7 +50,7 @@ class Rows(NamedTuple):
         return self.verified is not None
 
     def load(self) -> Rows:
-        """These rows: they are in memory already."""
+        """These rows, which are already in memory."""
         return self
 
     def blocks(self) -> list[Rows]:
@@ -78,7 +78,7 @@ class Rows(NamedTuple):
 
 
 def joined(parts: Sequence[Rows]) -> Rows:
-    """Rows one behind the other."""
+    """Rows concatenated."""
     if len(parts) == 1:
         return parts[0]
     return Rows(*(_stacked(same) for same in zip(*parts, strict=True)))
@@ -89,7 +89,7 @@ def _stacked(parts: Sequence[Any]) -> Any:
         return None
     if isinstance(parts[0], tuple):
         return tuple(_stacked(same) for same in zip(*parts, strict=True))
-    if hasattr(parts[0], "stacked"):  # rows that only a classifier understands
+    if hasattr(parts[0], "stacked"):  # rows that only a classifier can interpret
         return parts[0].stacked(parts)
     return sparse.csr_array(sparse.vstack(parts, format="csr")) if sparse.issparse(parts[0]) else np.concatenate(parts)
 
@@ -112,12 +112,12 @@ def leaves(design: Design) -> list[Any]:
 
 
 def n_entries(design: Design) -> int:
-    """How many numbers of a design are stored."""
+    """Number of stored entries of a design."""
     return sum(int(leaf.nnz if hasattr(leaf, "nnz") else leaf.size) for leaf in leaves(design))
 
 
 def score_dtype(design: Design) -> np.dtype[Any]:
-    """Single precision only if all of X is: the caller chose the precision by choosing that of X."""
+    """Single precision only if all of X is: the caller chooses the precision by that of X."""
     return np.result_type(*(leaf.dtype for leaf in leaves(design)))
 
 
@@ -134,12 +134,12 @@ def split_in_folds(rows: Rows, folds: Folds, n_components: int) -> list[Rows]:
 
 
 def threads_for_copies(n_rows: int) -> int:
-    """Of an array in memory: one core alone does not fill the way to it."""
+    """Copy an array in memory with threads: a single core does not saturate the memory bandwidth."""
     return n_cores() if n_rows >= _MANY_ROWS else 1
 
 
 def _edges(rows: Rows, n_components: int) -> Array:
-    """Where to cut. That depends on the data alone, so the number of threads changes no result."""
+    """Where to cut. This depends only on the data, so the number of threads does not change any result."""
     size = _CHUNK_BYTES // (score_dtype(rows.X).itemsize * n_components)
     for leaf in leaves(rows.X):
         if sparse.issparse(leaf):

@@ -1,4 +1,4 @@
-"""Sparse rows on disk, block by block: more of them than memory holds.
+"""Sparse rows on disk, block by block: more of them than fit into memory.
 
 A folder of shards has one file for each block (values, row starts and column numbers of a CSR array, one behind the
 other) and `shards.json`, which is written last: a folder without it was not finished. Blocks are read by `fromfile`,
@@ -25,7 +25,7 @@ _INDEX = np.dtype(np.int32)  # entries of one block are counted by it
 
 
 class ShardError(DiskError):
-    """Rows on disk that cannot be written or read; the message says what to do."""
+    """Rows on disk cannot be written or read; the message says what to do."""
 
 
 class Block(NamedTuple):
@@ -34,7 +34,7 @@ class Block(NamedTuple):
 
 
 class Remote(NamedTuple):
-    """A path that fsspec reads; as much of pathlib as is needed."""
+    """A path that fsspec reads, with the needed part of pathlib's interface."""
 
     url: str
 
@@ -52,12 +52,12 @@ class Remote(NamedTuple):
                 return content
         except OSError:
             raise
-        except Exception as error:  # every kind of storage has errors of its own
+        except Exception as error:  # every kind of storage has its own errors
             raise OSError(str(error)) from None
 
 
 class Shards:
-    """Rows of a sparse matrix on disk, which estimators take in place of X. `Shards.write` makes them.
+    """Rows of a sparse matrix on disk, which estimators accept in place of X. `Shards.write` creates them.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Shards:
         try:
             told = json.loads((self.folder / MANIFEST).read_bytes())
         except OSError:
-            raise ShardError(f"{self.folder} holds no finished shards; write them again") from None
+            raise ShardError(f"{self.folder} contains no complete shards; write them again") from None
         except ValueError:
             raise ShardError(f"{self.folder / MANIFEST} is damaged; write the shards again") from None
         self.dtype = np.dtype(told["dtype"])
@@ -86,13 +86,13 @@ class Shards:
         Parameters
         ----------
         folder : str or Path
-            Made if it does not exist.
+            Created if it does not exist.
         blocks : iterable of CSR arrays of shape (n_rows, n_columns)
             Consumed one at a time.
         n_columns : int
             Columns of every block.
         dtype : dtype, default float64
-            What values are stored as.
+            Type in which values are stored.
 
         Returns
         -------
@@ -121,7 +121,7 @@ class Shards:
         try:
             content = np.fromfile(path, np.uint8) if isinstance(path, Path) else bytearray(path.read_bytes())
         except OSError as error:
-            raise ShardError(f"{path} cannot be read any more ({error}); write the shards again") from None
+            raise ShardError(f"{path} can no longer be read ({error}); write the shards again") from None
         ends = np.cumsum([kind.itemsize * count for kind, count in kinds])
         if len(content) != ends[-1]:
             raise ShardError(f"{path} is damaged: its size has changed since it was written; write the shards again")
@@ -158,9 +158,9 @@ def _write_block(path: Path, block: Any, n_columns: int, dtype: np.dtype[Any]) -
         block = block.copy()
         block.sum_duplicates()
     if block.nnz > np.iinfo(_INDEX).max:
-        raise ValueError(f"a block has {block.nnz:,} entries, too many for one file; cut it into smaller ones")
+        raise ValueError(f"a block has {block.nnz:,} entries, too many for one file; split it into smaller ones")
     with path.open("wb") as file:
-        # the longest numbers first, so that all of them are aligned
+        # the widest type first, so that all of them are aligned
         for part, kind in ((block.data, dtype), (block.indptr, _INDEX), (block.indices, _INDEX)):
             file.write(part.astype(kind, copy=False).data)  # tofile would not say why it failed
     return Block(block.shape[0], block.nnz)

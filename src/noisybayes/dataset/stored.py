@@ -44,7 +44,7 @@ class Stored:
 
 
 class StoredRows(NamedTuple):
-    """One block of rows; small enough to be sent to whoever reads it."""
+    """A description of one block of rows; small enough to be sent to the process that reads it."""
 
     design: Stored
     block: int

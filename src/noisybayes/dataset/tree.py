@@ -13,7 +13,7 @@ Array = NDArray[Any]
 
 
 class Pieces:
-    """What was computed for some rows, block by block; to add two of them is to put them side by side."""
+    """Results for some rows, block by block; adding two of them concatenates them."""
 
     def __init__(self, items: Sequence[Any]) -> None:
         self.items = list(items)
@@ -44,7 +44,7 @@ def add_into(total: Any, part: Any) -> Any:
 
 
 def summed(parts: Iterable[Any]) -> Any:
-    """The sum of trees, in double precision whatever theirs is: small parts are exact enough, and cheaper."""
+    """The sum of trees, in double precision whatever theirs is: lower precision is enough for small parts."""
     return reduce(lambda total, part: add_into(_doubled(total, part), part), parts, None)
 
 
@@ -60,7 +60,7 @@ def _doubled(total: Any, part: Any) -> Any:
 
 
 def copied(tree: Any) -> Any:
-    """The same values in memory of their own."""
+    """A copy."""
     return add_into(_doubled(None, tree), tree)
 
 
@@ -74,5 +74,5 @@ def scale(tree: Any, factor: float) -> Any:
 
 
 def take_components(tree: Any, index: Array) -> Any:
-    """Pick components, which are the first axis of every leaf of a family's statistics or parameters."""
+    """Select components, the first axis of every leaf of a family's statistics or parameters."""
     return tree_map(lambda leaf: leaf[index], tree)

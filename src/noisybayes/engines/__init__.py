@@ -1,4 +1,4 @@
-"""Engines: `map_sum(fn, chunks)` applies fn to every chunk of rows and adds up what it returns."""
+"""Engines: `map_sum(fn, chunks)` applies fn to every chunk of rows and sums the results."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 """Workers of a Dask cluster. Rows are sent once and stay there; shards are named by their path, and the workers read
 them. The parameters go to every worker once per pass.
 
-Both travel inside tasks, which the scheduler can give to another worker when one is lost; data that were scattered
-would be gone for good (and a broadcast to a worker that dies meanwhile never ends).
+Both are sent inside tasks, which the scheduler can assign to another worker when one is lost; scattered data would be
+lost for good (and a broadcast to a worker that dies meanwhile never ends).
 
-Chunks are dealt into groups that depend on the chunks alone, and their sums meet in a tree of fixed shape, of which a
-worker adds up what lies on it: neither the number of workers nor the loss of one changes a digit of the result.
+Chunks are divided into groups that depend only on the chunks, and their sums are combined in a tree of fixed shape, in
+which each worker adds up its own part: neither the number of workers nor the loss of one changes a digit of the result.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
 
 #: Of chunks, each on one worker; more would only make the tree of sums higher.
 GROUPS = 32
-#: Bytes: of an array that malloc takes from the system and gives back by itself, and that it keeps in all.
+#: Bytes: the size from which malloc maps an array separately and returns its memory, and the memory that it keeps.
 MALLOC = {"MALLOC_MMAP_THRESHOLD_": 1 << 25, "MALLOC_TRIM_THRESHOLD_": 1 << 28}
-#: For an answer of the scheduler.
+#: Seconds to wait for an answer of the scheduler.
 SECONDS_TO_CONNECT = 10
-#: For the first worker.
+#: Seconds to wait for the first worker.
 SECONDS_TO_WAIT = 30
-#: A worker that is lost takes its rows along, and they are sent again; this often in one pass.
+#: The rows of a lost worker are sent again; at most this many times in one pass.
 MOST_LOSSES = 5
 
 
 class ClusterLostError(RuntimeError):
-    """The scheduler, or worker after worker, is gone."""
+    """The scheduler is gone, or too many workers are."""
 
 
 def engine(n_workers: int) -> MapSum:
@@ -65,7 +65,7 @@ def connect(address: str | None) -> Client:
     from distributed import Client
 
     class ClosedIfNotConnected(Client):  # type: ignore[misc]
-        """Else the garbage collector closes it, at any time: also while another client holds the lock this needs."""
+        """Otherwise the garbage collector closes it at any time, even while another client holds the required lock."""
 
         def start(self, **options: Any) -> None:
             try:
@@ -82,7 +82,7 @@ def connect(address: str | None) -> Client:
 
 
 def local_cluster(n_workers: int) -> LocalCluster:
-    """Processes on this machine, of one thread each."""
+    """Processes on this machine with one thread each."""
     from distributed import LocalCluster
 
     with _memory_kept():
@@ -116,7 +116,7 @@ def _client_of_local_cluster(n_workers: int) -> Client:
 
 
 class Home(NamedTuple):
-    """A thread of a worker: each has a share of the rows."""
+    """A thread of a worker; each has a share of the rows."""
 
     worker: str
     thread: int
@@ -144,7 +144,7 @@ class Held:
         self._chunks, self._groups = None, []
 
     def _send(self, chunks: Sequence[Rows]) -> None:
-        """Neighbouring groups to one home, so that most sums of the tree are made there."""
+        """Assign neighbouring groups to one home, so that most sums of the tree are computed there."""
         edges = np.linspace(0, len(chunks), min(GROUPS, len(chunks)) + 1).astype(int)
         groups = [list(chunks[start:stop]) for start, stop in pairwise(edges)]
         threads = _threads(self.client)
@@ -157,28 +157,28 @@ class Held:
 
 
 def _threads(client: Client) -> list[Home]:
-    """Of all workers; of a cluster that is just starting, or that has lost its last worker, once there is one again."""
+    """Threads of all workers; waits if the cluster is just starting or has lost its last worker."""
     try:
         client.wait_for_workers(1, timeout=SECONDS_TO_WAIT)
     except TimeoutError:
         raise ClusterLostError("the cluster has no workers; start some and fit again") from None
-    # what the client keeps of the scheduler may be overwritten at any time, by a message that leaves the workers out
+    # the client's copy of the scheduler's state may be overwritten at any time by a message without the workers
     workers = client.sync(client.scheduler.identity, n_workers=-1)["workers"]
     return [Home(name, thread) for name in sorted(workers) for thread in range(workers[name]["nthreads"])]
 
 
 def _sent(client: Client, value: Any, home: str | None = None, unpack: Callable[[bytes], Any] | None = None) -> Future:
-    """A task that brings forth the value, at home if that is still there."""
+    """A task that returns the value, at its home if that is still there."""
     import cloudpickle  # comes with Dask
 
     where = {} if home is None else {"workers": [home], "allow_other_workers": True}
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Sending large graph")  # it is sent once, and has to be there
+        warnings.filterwarnings("ignore", "Sending large graph")  # it is sent only once, and is needed there
         return client.submit(unpack or cloudpickle.loads, cloudpickle.dumps(value), pure=False, **where)
 
 
 def _loaded(pickled: bytes) -> list[Rows]:
-    """Chunks that are named by their path are read where they are used, and stay there."""
+    """Chunks given by their path are read where they are used, and stay there."""
     import cloudpickle
 
     return [chunk.load() for chunk in cloudpickle.loads(pickled)]
@@ -195,20 +195,20 @@ def _map_sum(held: Held, fn: Callable[[Rows], Any], chunks: Sequence[Rows]) -> A
         except Exception as error:
             if held.client.status != "running":
                 raise ClusterLostError(
-                    "the scheduler does not answer any more; start the cluster again and repeat the command with "
-                    "--resume (of a run without --out nothing is kept)"
+                    "the scheduler no longer answers; restart the cluster and repeat the command with "
+                    "--resume (a run without --out keeps nothing)"
                 ) from error
             if not isinstance(error, lost):
                 raise
             held.forget()
-    raise ClusterLostError(f"the cluster lost workers {MOST_LOSSES} times in one pass over the rows; look at its logs")
+    raise ClusterLostError(f"the cluster lost workers {MOST_LOSSES} times in one pass over the rows; check its logs")
 
 
 def _one_pass(client: Client, fn: Callable[[Rows], Any], groups: list[Group]) -> Any:
     shared = _sent(client, fn)
 
     def total(some: list[Group]) -> Future:
-        """One task for what is at one home: the scheduler takes a millisecond over each."""
+        """One task per home: the scheduler takes a millisecond for each."""
         homes = {group.home for group in some}
         if len(homes) == 1:
             where = {"workers": [some[0].home.worker], "allow_other_workers": True}
@@ -220,7 +220,7 @@ def _one_pass(client: Client, fn: Callable[[Rows], Any], groups: list[Group]) ->
 
 
 def _sum_of_groups(fn: Callable[[Rows], Any], groups: list[list[Rows]]) -> Any:
-    """Added in halves, and those in halves, as sums of several workers are."""
+    """Pairwise summation, as for the sums of several workers."""
     if len(groups) == 1:
         return summed(map(fn, groups[0]))
     first, second = _halves(groups)
@@ -233,5 +233,5 @@ def _halves(some: list[Any]) -> tuple[list[Any], list[Any]]:
 
 
 def _add(first: Any, second: Any) -> Any:
-    # what a worker holds for others must not change under them
+    # values that a worker holds for others must not be modified
     return add_into(copied(first), second)

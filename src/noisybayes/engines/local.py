@@ -1,4 +1,4 @@
-"""Threads of this process: products of numpy and scipy release the interpreter's lock, so that threads do help."""
+"""Threads of this process: products of numpy and scipy release the GIL, so threads help."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _HOME = {"MislabelClassifier": ".mislabel_classifier", "load": ".persist"}
 
 
 def __getattr__(name: str) -> Any:
-    # who fits a model without the scikit-learn class does not wait for scikit-learn
+    # lazy, so that models without the scikit-learn classes do not import scikit-learn
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOME.get(name, ".inb"), __name__), name)

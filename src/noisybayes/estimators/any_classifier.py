@@ -17,12 +17,12 @@ from ..robust.label_weights import LabelWeights
 from ..robust.score_models import Score, ScoreModel
 from .any_rows import given_rows
 
-# A probability of zero would be final, and forests and boosting return it easily.
+# A probability of zero could never be corrected, and forests and boosting often return it.
 _LEAST_PROBABILITY = 1e-4
 
 
 class KeptScores(NamedTuple):
-    """Scores of all rows: classifiers are slow, so that they are asked once."""
+    """Scores of all rows: classifiers are slow, so they are called only once."""
 
     values: Array  # (B, n, R, K)
 
@@ -35,18 +35,18 @@ class LearnedClassifiers(NamedTuple):
 
     source: ClassifierSource
     out_of_fold: KeptScores
-    predictor: Any  # fitted to all rows; None where that was not asked for
+    predictor: Any  # fitted to all rows; None if not requested
 
     @property
     def shares(self) -> Array:
-        """Predicted probabilities know them already."""
+        """Predicted probabilities already include the class shares."""
         return np.zeros((1, self.source.n_classes))
 
     def combined(self, temperature: Array) -> KeptScores:
         return KeptScores(temperature[0] * self.out_of_fold.values)
 
     def terms(self, rows: Rows, component: Array, other: Array, temperature: Array) -> None:
-        """What a column adds is not known of any classifier."""
+        """The contribution of a column is not known for arbitrary classifiers."""
 
     def by_view(self, rows: Rows, *_: Any) -> list[list[tuple[str, float]]]:
         return [[] for _ in range(rows.n_rows)]
@@ -56,7 +56,7 @@ class ClassifierSource:
     """Scores are logarithms of predicted probabilities; labels count by `sample_weight`, or else by resampling."""
 
     additive = False
-    n_threads = 1  # classifiers have threads of their own
+    n_threads = 1  # classifiers have their own threads
 
     def __init__(self, estimator: Any, n_classes: int, weight: float, seed: int) -> None:
         self.estimator, self.n_classes, self.seed = estimator, n_classes, seed
@@ -103,14 +103,14 @@ class ClassifierSource:
         if self.weight_name is not None:
             used = np.flatnonzero(weight > 0)
             return clone(self.estimator).fit(given_rows(X[used]), label[used], **{self.weight_name: weight[used]})
-        # each row as often as it counts, the fraction left to chance: no row that counts is lost
+        # each row is repeated by its weight, with the fraction at random: no row of positive weight is lost
         copies = np.floor(weight + np.random.default_rng(self.seed).random(len(weight))).astype(int)
         drawn = np.repeat(np.arange(len(weight)), copies)
         return clone(self.estimator).fit(given_rows(X[drawn]), label[drawn])
 
 
 def _weight_name(estimator: Any) -> str | None:
-    """What `fit` calls the weights of the rows: in a pipeline, those of its last step."""
+    """The name of the `fit` parameter for row weights: in a pipeline, that of its last step."""
     if has_fit_parameter(estimator, "sample_weight"):
         return "sample_weight"
     steps = getattr(estimator, "steps", None)

@@ -1,4 +1,4 @@
-"""Rows that only the classifier inside understands: texts, or data frames with columns of text."""
+"""Rows that only the wrapped classifier can interpret: texts, or data frames with text columns."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class AnyRows:
 
 
 def only_for_classifier(X: Any, estimator: Any) -> bool:
-    """Whether X is texts, or a data frame that is not all numbers or goes into a pipeline, which may want its names."""
+    """Whether X is texts, or a data frame that is not all numeric or goes into a pipeline, which may need its names."""
     if hasattr(X, "columns") and hasattr(X, "dtypes") and np.ndim(X) == 2:
         return hasattr(estimator, "steps") or not all(map(_is_numeric, X.dtypes))
     if isinstance(X, list | tuple) or hasattr(X, "iloc") or isinstance(X, np.ndarray):

@@ -1,4 +1,4 @@
-"""What the INB classifiers share: fit, stream, load. The subclasses name their family and its attributes."""
+"""Base of the INB classifiers: fit, stream, load. Subclasses define their family and its attributes."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class BaseINB(LatentLabelClassifier, INBModel):
         return labeler_codes(labeler, rows.n_rows)
 
     def _levels(self, source: Any, rows: Rows) -> tuple[SourceLevels, ...]:
-        from .source_fit import levels_of_sources  # polars, which others need not wait for
+        from .source_fit import levels_of_sources  # imports polars, which is not always needed
 
         self._check_can_tell("source", rows)
         return levels_of_sources(source, rows.n_rows)
@@ -92,7 +92,7 @@ class BaseINB(LatentLabelClassifier, INBModel):
     def _judge_by_labelers(self, data: Any, names: Array, who: Any) -> tuple[Reweighted, Array | None]:
         """After a robust fit: matrices of the labelers, and posteriors that use them.
 
-        Returned are the scores that labelers have joined, and the matrices if labelers differ.
+        Returns the scores combined with the labelers, and the matrices if labelers differ.
         """
         found = fit_labelers(data, self._training.found, who, len(names), self.true_proba_.dtype)
         self.labelers_, self.mislabel_by_labeler_, self.labelers_differ_ = names, found.matrices, found.differ
@@ -104,7 +104,7 @@ class BaseINB(LatentLabelClassifier, INBModel):
     def _judge_by_sources(
         self, data: Any, known: tuple[SourceLevels, ...], fitted: Reweighted | None, who: Any, matrices: Array | None
     ) -> None:
-        """The same for sources. fitted : scores that labelers have joined; who, matrices : if labelers differ"""
+        """The same for sources. fitted : scores combined with the labelers; who, matrices : if labelers differ"""
         from .source_fit import LabelerOfRows, fit_sources
 
         training, labelers = self._training.found, None if matrices is None else LabelerOfRows(who, matrices)
@@ -163,7 +163,7 @@ class BaseINB(LatentLabelClassifier, INBModel):
         elif first:
             self.classes_ = np.unique(np.asarray(classes))
         elif classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
-            raise ValueError(f"classes={classes!r} are not those of the first call of partial_fit: {self.classes_}")
+            raise ValueError(f"classes={classes!r} differ from those of the first call of partial_fit: {self.classes_}")
         K = len(self.classes_)
         family = self._make_family(X) if first else self._model.family
         rows = self._rows(X, prepared(family, X), labels, verified, sample_weight)
@@ -201,5 +201,5 @@ class BaseINB(LatentLabelClassifier, INBModel):
 
         loaded = load(path)
         if not isinstance(loaded, cls):
-            raise ValueError(f"{path} holds a {type(loaded).__name__}, not a {cls.__name__}; use noisybayes.load")
+            raise ValueError(f"{path} contains a {type(loaded).__name__}, not a {cls.__name__}; use noisybayes.load")
         return loaded

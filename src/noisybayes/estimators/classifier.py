@@ -1,4 +1,4 @@
-"""The scikit-learn side of every classifier with a latent true label: checked rows and predictions."""
+"""The scikit-learn interface of every classifier with a latent true label: validation and predictions."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator, LatentLabelModel):  
 
     def _check_shards(self, X: Shards, reset: bool) -> Shards:
         if not self._reads_shards:
-            raise ValueError(f"{type(self).__name__} needs its rows in memory; only the INB classifiers take shards")
+            raise ValueError(f"{type(self).__name__} needs its rows in memory; only the INB classifiers accept shards")
         if reset:
             self.n_features_in_ = X.shape[1]
         elif X.shape[1] != self.n_features_in_:
@@ -97,7 +97,7 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator, LatentLabelModel):  
         return Rows(design, observed, known, weight)
 
     def _fill_in(self, rows: Rows, counted: Array) -> None:
-        """Rows that weigh nothing are new to the fit: they are judged by all the others."""
+        """Rows of weight zero are new to the fit: they are scored by a model of all the others."""
         fitted = getattr(self, "true_proba_", None)
         if fitted is None or len(counted) == rows.n_rows:
             return
@@ -110,7 +110,7 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator, LatentLabelModel):  
 
 
 def counted_rows(rows: Rows) -> Array:
-    """Positions of the rows that weigh something: one of weight zero is as good as dropped."""
+    """Positions of the rows with positive weight: rows of weight zero are treated as dropped."""
     if rows.weight is None or isinstance(rows.X, Stored):
         return np.arange(rows.n_rows)
     return np.flatnonzero(rows.weight > 0)

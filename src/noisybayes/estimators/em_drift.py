@@ -1,4 +1,4 @@
-"""Whether EM has drifted away from the labels, which its objective cannot tell."""
+"""Whether EM has drifted away from the labels, which its objective does not show."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SEED = 0
 
 
 def share_not_predicted(data: Dataset, family: Family, n_classes: int) -> float:
-    """Share of the labels that naive Bayes of the labels as given fails to predict, out of fold."""
+    """Share of the labels that naive Bayes trained on the given labels fails to predict, out of fold."""
     model = pooled_models(family, (1.0,), (Offsets(0.0),))[0]
     source = NaiveBayes(family, [[model]], n_classes)
     rows = data.in_folds(_SEED, DEFAULT.n_folds, n_classes)

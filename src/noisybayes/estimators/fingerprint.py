@@ -1,4 +1,4 @@
-"""Whether two fits are the same one: of the same rows, with the same settings."""
+"""Whether two fits are the same: of the same rows, with the same settings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..dataset.rows import Rows, leaves, n_entries
 
 
 def fingerprint(name: str, params: dict[str, Any], rows: Rows) -> str:
-    """Of a fit that may be begun again. Labels count one by one; features by their shape and number of entries."""
+    """Fingerprint of a fit that may be resumed: every label, and the shape and number of entries of the features."""
     shapes = [(leaf.shape, str(leaf.dtype)) for leaf in leaves(rows.X)]
     settings = sorted((key, repr(value)) for key, value in params.items())
     told = hashlib.sha256(repr((version("noisybayes"), name, settings, shapes, n_entries(rows.X))).encode())

@@ -73,7 +73,7 @@ _SHARED = """
     event_model_ : str
         The score model that was chosen. Only "crossfit".
     em_steps_ : int
-        "crossfit": rounds in which labels lost weight (0: labels as given, -1: the generative EM was better); "em":
+        "crossfit": rounds in which labels were down-weighted (0: given labels, -1: the generative EM was better); "em":
         iterations.
     objective_history_ : ndarray
         "crossfit": mean held-out log-likelihood of the labels after 0, 1, ... rounds and, last, of the generative EM if
@@ -116,7 +116,9 @@ class BernoulliINB(BaseINB, BernoulliModel):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True  # for scikit-learn's checks: their blobs lose all shape at one threshold
+        tags.classifier_tags.poor_score = (
+            True  # for scikit-learn's checks: their blobs lose their structure at one threshold
+        )
         return tags
 
 
@@ -176,7 +178,7 @@ ESTIMATORS: dict[str, type[BaseINB]] = {
 
 
 def as_estimator(model: Any) -> Any:
-    """The scikit-learn classifier of a fitted model; it shares all that the model has."""
+    """The scikit-learn classifier of a fitted model; it shares the model's attributes."""
     made = object.__new__(ESTIMATORS[model._estimator_name])
     made.__dict__.update(model.__dict__)
     return made

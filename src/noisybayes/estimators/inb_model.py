@@ -37,19 +37,19 @@ from .labeler_fit import OF_LABELERS
 from .latent import LatentLabelModel
 from .threads import one_blas_thread
 
-#: Attributes that tell how a fit went.
+#: Attributes that describe the course of a fit.
 _OF_ONE_FIT = (
     "objective_history_", "alpha_history_", "converged_", "event_model_", "em_steps_", "true_proba_", "review_count_",
     "noise_rate_", "drift_", "_training", *OF_LABELERS,
 )  # fmt: skip
 
 
-#: Parameters that change how a result comes about, but not the result.
+#: Parameters that change how a result is computed, but not the result.
 _HOW = ("engine", "n_jobs", "progress", "checkpoint")
 
 
 class INBModel(LatentLabelModel):
-    """The fit of encoded rows. Subclasses name their family, its attributes, and the scikit-learn class around it."""
+    """The fit of encoded rows. Subclasses define their family, its attributes, and the scikit-learn class around it."""
 
     _estimator_name: ClassVar[str]
 
@@ -91,7 +91,7 @@ class INBModel(LatentLabelModel):
         self.random_state = random_state
 
     def _arguments(self) -> dict[str, Any]:
-        """The arguments that this model was made with."""
+        """The constructor arguments of this model."""
         return {name: getattr(self, name) for name in signature(type(self).__init__).parameters if name != "self"}
 
     def _make_family(self, X: Any) -> Family:
@@ -112,7 +112,7 @@ class INBModel(LatentLabelModel):
     @property
     def _block_scorer(self) -> Callable[[Any], Array]:
         scoring: Scoring = self._scoring
-        return scoring.log_joint  # a method of this estimator would take its engine along
+        return scoring.log_joint  # a bound method of this estimator would also pickle its engine
 
     @one_blas_thread
     def _fit_encoded(self, X: Any, classes: Array, observed: Array, verified: Array | None = None) -> Dataset | None:
@@ -127,7 +127,7 @@ class INBModel(LatentLabelModel):
 
     @one_blas_thread
     def _fit_partitioned(self, X: Partitioned, classes: Array) -> Dataset:
-        """The same for rows that stay where they are read, with their labels; the rows are returned."""
+        """The same for rows that stay where they are read, with their labels; returns the rows."""
         self.n_features_in_ = X.shape[1]
         self.classes_ = np.asarray(classes)
         self._forget_the_last_fit()
@@ -158,7 +158,7 @@ class INBModel(LatentLabelModel):
         return self._fit_robust(data, family, self._checkpoint(rows))
 
     def _by_em_alone(self, n_rows: float, weight: Array) -> bool:
-        """Of a handful of rows no fold can be left out, and of labels that weigh nothing none can be checked.
+        """With a handful of rows no fold can be held out, and labels of weight zero cannot be checked.
         weight : (K,) of the rows with each label"""
         in_em = settings.method(self.method) == "em"
         return bool(in_em or len(weight) == 1 or n_rows < 2 * DEFAULT.n_folds or weight.min() <= 0)
@@ -183,14 +183,14 @@ class INBModel(LatentLabelModel):
         return Checkpoint(Path(self.checkpoint), fingerprint(self._estimator_name, same_result, rows))
 
     def _merged(self, rows: Rows) -> Rows:
-        """What EM takes: equal rows as one."""
+        """The rows for EM, with equal rows merged."""
         settings.fit_settings(self)
         compress = settings.checked_compress(self.compress)
         return rows if isinstance(rows.X, Stored) else merge_equal(rows, compress)
 
     def _fit_labels_as_given(self, rows: Rows, family: Family) -> None:
-        """Features that never differ tell right labels from wrong ones in no way: a matrix would be made up."""
-        warnings.warn("all rows have the same features, so that labels are taken as given", stacklevel=4)
+        """Constant features cannot distinguish right labels from wrong ones: any matrix would be arbitrary."""
+        warnings.warn("all rows have the same features, so labels are taken as given", stacklevel=4)
         known, K = known_labels(rows), len(self.classes_)
         data = Dataset.of(rows._replace(observed=known, verified=None), self._engine(), K)
         self._fit_em(data, replace(self._problem(family), structure=Fixed(np.eye(K))), NO_CHECKPOINT)
@@ -212,13 +212,13 @@ class INBModel(LatentLabelModel):
         self._publish(fitted.params, fitted.stats)
 
     def _fit_robust(self, data: Dataset, family: Family, checkpoint: Checkpoint = NO_CHECKPOINT) -> Dataset:
-        """The rows in their folds are returned, for who goes on with them."""
+        """Returns the rows in their folds, for further steps."""
         settings.checked_compress(self.compress)
-        # folds should not differ from call to call unless that is asked for
+        # folds should not differ from call to call unless requested
         rng = settings.generator(0 if self.random_state is None else self.random_state)
         report = None if self.progress is None else _stages(self.progress)
         problem = self._problem(family).anchored(data)
-        # threads cost more than they save where one chunk holds all rows
+        # threads cost more than they save if one chunk contains all rows
         n_threads = 1 if len(data.parts) == 1 else settings.n_threads(self.n_jobs)
         task = naive_bayes_problem(problem, data, int(rng.integers(2**31)), n_threads, DEFAULT)
         data = robust.with_folds(data, task)
@@ -271,7 +271,7 @@ class INBModel(LatentLabelModel):
 
 
 def _as_generative(found: robust.RobustFit, problem: Problem, joint: Array) -> tuple[Model, Params, Stats]:
-    """The fit as a generative model: what describes the features, draws samples, and what a stream goes on from.
+    """The fit as a generative model: it describes the features, draws samples, and is the start of a stream.
 
     joint : (K + 1, K) weight of the rows by observed label (the last: none) and true label
     """

@@ -15,17 +15,17 @@ from ..robust.recalibration import recalibration_of
 from ..robust.training_posterior import TrainingPosterior, posterior_of_rows
 from .labels import as_labels, is_missing
 
-#: Attributes that a fit has only if it was told who gave the labels, or where they come from.
+#: Attributes that a fit has only if labelers or sources were given.
 OF_LABELERS = ("labelers_", "mislabel_by_labeler_", "labelers_differ_", "sources_")
-# More labelers than this share of the rows: that is an identifier.
+# With more labelers than this share of the rows, the column is an identifier.
 MOST_LABELERS = 0.5
 
 
 class LabelerFit(NamedTuple):
     matrices: Array  # (G, K, K) P(label | true)
     differ: bool  # beyond chance
-    fitted: Reweighted  # scores that labelers have joined; as they were if labelers do not differ
-    posterior: TrainingPosterior | None  # None: as it was, since labelers do not differ
+    fitted: Reweighted  # scores combined with the labelers; unchanged if labelers do not differ
+    posterior: TrainingPosterior | None  # None: unchanged, since labelers do not differ
 
 
 def labeler_codes(labeler: Any, n_rows: int) -> tuple[Array, Array]:
@@ -34,22 +34,22 @@ def labeler_codes(labeler: Any, n_rows: int) -> tuple[Array, Array]:
     missing = np.flatnonzero(is_missing(values, np.nan))
     if len(missing):
         raise ValueError(
-            f"labeler contains NaN or None, first in row {missing[0]}; name every labeler, or give a name to all rows "
-            "whose labeler is not known"
+            f"labeler contains NaN or None, first in row {missing[0]}; name every labeler, or use one name for all "
+            "rows whose labeler is unknown"
         )
     if values.dtype.kind == "O":
         values = values.astype(str)
     names, codes = np.unique(values, return_inverse=True)
     if len(names) > max(2, MOST_LABELERS * n_rows):
         raise ValueError(
-            f"labeler has {len(names):,} distinct values in {n_rows:,} rows, and looks like an identifier; give the "
-            "name of who labeled each row"
+            f"labeler has {len(names):,} distinct values in {n_rows:,} rows and looks like an identifier; give the "
+            "labeler of each row"
         )
     return names, codes
 
 
 def check_can_tell(what: str, in_memory: bool, by_em: bool, weighted: bool) -> None:
-    """Refuse a fit that cannot tell labelers, or sources, apart. what : labeler or source"""
+    """Raise if a fit cannot distinguish labelers, or sources. what : labeler or source"""
     if by_em:
         raise ValueError(
             f'{what}= needs method="crossfit", two classes and at least 10 rows: EM has one matrix for all; leave '
@@ -58,7 +58,7 @@ def check_can_tell(what: str, in_memory: bool, by_em: bool, weighted: bool) -> N
     if not in_memory:
         raise ValueError(f"{what}= needs the rows in memory; leave it out, or load the shards")
     if weighted:
-        raise ValueError(f"{what}= does not go with sample_weight=; repeat rows, or leave one of them out")
+        raise ValueError(f"{what}= cannot be combined with sample_weight=; repeat rows, or leave one of them out")
 
 
 def fit_labelers(data: Dataset, found: RobustFit, code: Array, n_labelers: int, keep: Any) -> LabelerFit:

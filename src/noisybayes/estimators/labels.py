@@ -18,7 +18,7 @@ def is_missing(labels: Array, marker: Any) -> Array:
     if isinstance(marker, float | np.floating) and np.isnan(marker):
         return is_null(labels)
     same = labels == marker
-    # numpy answers a comparison of unlike types with a single False
+    # numpy returns a single False when comparing different types
     return np.asarray(same, dtype=bool) if np.ndim(same) else np.zeros(len(labels), dtype=bool)
 
 
@@ -38,7 +38,7 @@ def find_classes(y: Array, missing: Array) -> Array:
     """The sorted distinct labels among those present."""
     present = y[~missing]
     if not len(present):
-        raise ValueError("y holds no label at all: at least one row needs one")
+        raise ValueError("y contains no label; at least one row needs one")
     if is_null(present).any():
         raise ValueError(
             "Input y contains NaN or None; drop those rows, or pass missing_label=np.nan to use them without a label"
@@ -49,7 +49,7 @@ def find_classes(y: Array, missing: Array) -> Array:
     if str in kinds and len(kinds) > 1:
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise ValueError(f"y mixes labels of the types {names}; make them all strings or all numbers")
-    if kinds and str not in kinds:  # numbers that stood beside None
+    if kinds and str not in kinds:  # numbers mixed with None
         present = np.array(present.tolist())
     if str not in kinds and present.dtype.kind != "U":  # names are classes, however many there are
         from sklearn.utils.multiclass import check_classification_targets
@@ -70,14 +70,14 @@ def encode(labels: Array, missing: Array, classes: Array, name: str, missing_cod
     if unknown:
         shown = ", ".join(repr(label) for label in unknown[:5])
         raise ValueError(
-            f"{name} holds labels that are not among the known classes: {shown}; the classes are {_shorten(classes)}"
+            f"{name} contains labels that are not among the known classes: {shown}; the classes are {_shorten(classes)}"
         )
     codes[~missing] = np.array([code_of[label] for label in known.tolist()], dtype=np.int32)[inverse]
     return codes
 
 
 def _homogeneous(labels: Array, classes: Array) -> Array:
-    """Object arrays (made of labels and None, say) back to a type that sorts."""
+    """Object arrays (of labels and None, for example) back to a sortable type."""
     if labels.dtype.kind != "O":
         return labels
     if all(isinstance(label, str) for label in labels):

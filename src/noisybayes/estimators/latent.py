@@ -1,6 +1,6 @@
-"""What every model with a latent true label shares: posteriors, and what a robust fit tells.
+"""Base of every model with a latent true label: posteriors, and the results of a robust fit.
 
-Nothing here needs scikit-learn, which takes a second to import: `noisybayes audit` does without.
+Nothing here needs scikit-learn, which takes a second to import: `noisybayes audit` does not use it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ DRIFT_ALARM = 0.05
 
 
 class LatentLabelModel:
-    """Subclasses fit, and say how a checked X is prepared and scored."""
+    """Subclasses implement fitting, and how a checked X is prepared and scored."""
 
     classes_: Array
     mislabel_matrix_: Array
@@ -77,15 +77,15 @@ class LatentLabelModel:
         self.converged_ = True
         self.review_count_ = found.review_count
         self.noise_rate_ = told.noise_rate
-        # verified labels may rightly raise the doubts: what the model thinks by itself is compared
+        # verified labels may rightly raise P(wrong), so the model's posterior without them is compared
         self.drift_ = told.drift
 
     def _warn_of_classes(self) -> None:
         if getattr(self, "drift_", 0.0) > DRIFT_ALARM:
             doubted, more = whole_percent(self.noise_rate_), whole_percent(self.drift_)
             warnings.warn(
-                f"the fit questions {doubted} of the labels, by {more} of the rows more than a model trained on the "
-                "labels as given fails to predict: its classes may have drifted away from those of the labels; verify "
+                f"the fit questions {doubted} of the labels, which is {more} of the rows more than a model trained on "
+                "the given labels fails to predict: its classes may have drifted away from those of the labels; verify "
                 "some rows",
                 DriftWarning,
                 stacklevel=3,
@@ -94,7 +94,7 @@ class LatentLabelModel:
         if len(lost) and len(self.classes_) > 1:
             names = ", ".join(repr(label) for label in self.classes_[lost].tolist()[:10])
             warnings.warn(
-                f"the true classes {names} are given another label at least as often as their own, so that it "
+                f"the true classes {names} are given another label at least as often as their own, so it "
                 "is uncertain which class is which; verify some of their rows (verified=), or use a simpler mislabel "
                 "structure",
                 IdentifiabilityWarning,

@@ -94,7 +94,7 @@ class MislabelClassifier(LatentLabelClassifier):
         X : array-like or sparse matrix of shape (n, d), list of texts, or data frame with text columns
             Whatever the classifier accepts.
         """
-        settings.whole_number("n_folds", self.n_folds, least=3)  # one is left out, and of the rest one again
+        settings.whole_number("n_folds", self.n_folds, least=3)  # one is held out, and one of the rest again
         settings.whole_number("max_rounds", self.max_rounds, least=0)
         X = self._check_X(X, reset=True)
         labels = as_labels(y, "y", X.shape[0])
@@ -112,7 +112,7 @@ class MislabelClassifier(LatentLabelClassifier):
         estimator = LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
         if not hasattr(estimator, "predict_proba"):
             raise ValueError(
-                f"estimator must have predict_proba, which {type(estimator).__name__} has not; "
+                f"estimator must have predict_proba, but {type(estimator).__name__} does not; "
                 "wrap it in sklearn.calibration.CalibratedClassifierCV"
             )
         rng = settings.generator(0 if self.random_state is None else self.random_state)
@@ -149,7 +149,7 @@ class MislabelClassifier(LatentLabelClassifier):
     def load(cls, path: str | Path, trusted: Sequence[str] = ()) -> MislabelClassifier:
         """Read a model that `save` wrote.
 
-        trusted : types in the file that skops does not know, which may run code of theirs; a message names them
+        trusted : types in the file that skops does not know, which may run their own code; a message names them
         """
         loaded: MislabelClassifier = load_by_skops(cls, path, trusted)
         return loaded

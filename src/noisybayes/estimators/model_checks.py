@@ -1,6 +1,6 @@
-"""What holds for every fitted model, whatever file it came from: types, shapes, ranges, finite numbers.
+"""Invariants of every fitted model, whatever file it came from: types, shapes, ranges, finite numbers.
 
-Scores are computed by compiled code that trusts its arrays; a wrong index there ends the process.
+Scores are computed by compiled code that trusts its arrays; a wrong index there would crash the process.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _BY_FEATURE = ("feature_prob_", "theta_", "var_")
 
 
 def check_model(estimator: Any) -> None:
-    """Raise a ValueError that names what does not hold."""
+    """Raise a ValueError that names the violated invariant."""
     fitted = vars(estimator)
     _check_settings(estimator)
     K, d = _classes(fitted["classes_"]), _whole(fitted["n_features_in_"], "n_features_in_", least=1)
@@ -61,9 +61,9 @@ def _classes(classes: Any) -> int:
         raise ValueError("classes_ is not a list of labels")
     labels = classes.tolist()
     if classes.dtype == object and not all(isinstance(label, str | int | float) for label in labels):
-        raise ValueError("classes_ holds what is no label")
+        raise ValueError("classes_ contains something that is not a label")
     if len(set(labels)) < len(labels):
-        raise ValueError("classes_ holds a label twice")
+        raise ValueError("classes_ contains a label twice")
     return len(classes)
 
 
@@ -82,13 +82,13 @@ def _check_generative(model: Any, params: Any, stats: Any, K: int, d: int) -> No
     _probabilities(params.mislabel, "params_.mislabel", (1, K, K), axis=1)
     joint = _finite(stats.joint, "statistics_.joint", (1, K + 1, K))
     if joint.min() < -_NEARLY * max(1.0, float(joint.max())):
-        raise ValueError("statistics_.joint holds a negative weight")
+        raise ValueError("statistics_.joint contains a negative weight")
     _check_family(model.family, d)
     _check_block(model.family, params.features, stats.features, model.feature_prior, K, d)
     if not isinstance(model.structure, (*STRUCTURES.values(), Fixed)):
         raise ValueError("the structure of the mislabeling matrix is of an unknown kind")
     if isinstance(model.structure, Ordinal) and sorted(model.structure.ranks or range(K)) != list(range(K)):
-        raise ValueError(f"the places of the classes on their scale are not 0 to {K - 1}")
+        raise ValueError(f"the positions of the classes on their scale are not 0 to {K - 1}")
     known: Any = model.structure
     known = known.matrix if isinstance(known, Fixed) else known.pseudo
     if np.shape(known) not in ((), (K, K)):
@@ -99,7 +99,7 @@ def _check_generative(model: Any, params: Any, stats: Any, K: int, d: int) -> No
 
 
 def _check_family(family: Any, d: int) -> None:
-    """The family, and that the blocks of a mixed one share out the columns."""
+    """Check the family, and that the blocks of a mixed one partition the columns."""
     _of_type(family, Family, "the family")
     if isinstance(family, Gaussian):
         if np.shape(family.centre) not in ((), (d,)):
@@ -111,7 +111,7 @@ def _check_family(family: Any, d: int) -> None:
         _of_type(family.families, tuple, "the families")
         _of_type(family.columns, tuple, "the columns")
         if sorted(np.concatenate([_columns(columns, d) for columns in family.columns]).tolist()) != list(range(d)):
-            raise ValueError(f"the blocks do not share out the {d} columns")
+            raise ValueError(f"the blocks do not partition the {d} columns")
         for part, columns in zip(family.families, family.columns, strict=True):
             if isinstance(part, Mixed):
                 raise ValueError("a block is mixed itself")
@@ -170,12 +170,12 @@ def _check_score(scored: Any, params: Any, family: Family, K: int, d: int) -> No
     """Rows come to a mixed model as a tuple of blocks, and to any other as one matrix."""
     if isinstance(scored, BlockFamily):
         if not isinstance(family, Mixed):
-            raise ValueError("the scores are of blocks, but the model has none")
+            raise ValueError("the scores are for blocks, but the model has none")
         block = _whole(scored.block, "the block", least=0)
         if block >= len(family.columns) or not np.array_equal(scored.columns, family.columns[block]):
-            raise ValueError("the scores are of other columns than the block")
+            raise ValueError("the scores are for other columns than the block")
         if _whole(scored.n_columns, "n_columns", least=1) != d or isinstance(scored.family, BlockFamily | Mixed):
-            raise ValueError("the scores are of another table")
+            raise ValueError("the scores are for another table")
         _check_score(scored.family, params, scored.family, K, len(family.columns[block]))
     elif isinstance(scored, Words):
         if isinstance(family, Mixed):
@@ -196,7 +196,7 @@ def _check_score(scored: Any, params: Any, family: Family, K: int, d: int) -> No
 
 def _same_columns(scored: Mixed, family: Any) -> None:
     if len(scored.columns) != len(family.columns) or not all(map(np.array_equal, scored.columns, family.columns)):
-        raise ValueError("the scores are of other columns than the blocks")
+        raise ValueError("the scores are for other columns than the blocks")
 
 
 def _columns(columns: Any, d: int) -> Array:
@@ -213,7 +213,7 @@ def _leaves(tree: Any) -> list[Any]:
 
 def _of_type(value: Any, kind: type[Any], what: str) -> Any:
     if not isinstance(value, kind):
-        raise ValueError(f"{what}: a {type(value).__name__} stands where a {kind.__name__} should be")
+        raise ValueError(f"{what}: expected a {kind.__name__}, got a {type(value).__name__}")
     return value
 
 
@@ -221,7 +221,7 @@ def _array(value: Any, what: str, shape: tuple[int, ...]) -> Array:
     if not isinstance(value, np.ndarray) or value.dtype.kind != "f" or value.dtype.itemsize not in (4, 8):
         raise ValueError(f"{what}: not an array of numbers")
     if value.shape != shape:
-        raise ValueError(f"{what}: the shape {value.shape} does not belong to this model, {shape} would")
+        raise ValueError(f"{what}: expected the shape {shape}, got {value.shape}")
     return value
 
 
@@ -242,7 +242,7 @@ def _probabilities(value: Any, what: str, shape: tuple[int, ...], axis: int = 0)
 def _at_least(value: Any, what: str, least: float) -> None:
     array = np.asarray(value)
     if array.dtype.kind not in "fiu" or not np.isfinite(array).all() or (array < least).any():
-        raise ValueError(f"{what} holds a number that it cannot hold")
+        raise ValueError(f"{what} contains a number out of range")
 
 
 def _number(value: Any, what: str) -> None:

@@ -1,4 +1,4 @@
-"""One model per feature family, and one for tables that mix them. Their parameters: see the classes in `inb`."""
+"""One model per feature family, and one for tables that mix them. For the parameters see the classes in `inb`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models as files: a zip of one JSON document and plain arrays. Reading one can run no code.
+"""Models as files: a zip of one JSON document and plain arrays. Reading one cannot run code.
 
 The JSON names every value by kind; the kinds are a fixed list, and arrays carry a checksum.
 """
@@ -53,12 +53,12 @@ _VALUES: dict[str, type[Any]] = {
 }  # fmt: skip
 # functions are not data
 _NOT_SAVED = ("progress", "engine", "checkpoint")
-# as many entries as rows were fitted, and names of people: not part of what the model knows
+# one entry per fitted row, and names of people: not part of the model
 _ABOUT_THE_ROWS = ("true_proba_", "_training", *OF_LABELERS)
 
 
 def save(estimator: Any, path: str | Path) -> None:
-    """Write the file whole or not at all."""
+    """Write the file atomically."""
     arguments = estimator._arguments()
     params = {k: v for k, v in arguments.items() if k not in _NOT_SAVED}
     skipped = {*arguments, *_ABOUT_THE_ROWS}
@@ -79,7 +79,7 @@ def save(estimator: Any, path: str | Path) -> None:
 
 
 def _archive(path: Path) -> zipfile.ZipFile:
-    # parameters are nearly random digits: more effort takes half as long again and saves a thirtieth
+    # parameters are nearly random digits: a higher level takes 50 % longer and saves 3 %
     return zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1)
 
 
@@ -91,17 +91,17 @@ def load(path: str | Path, max_bytes: int = MOST_ARCHIVE_BYTES) -> Any:
     path : str or Path
         The file.
     max_bytes : int, default 1 GB
-        What the file may hold unpacked; a larger one is refused before it is read.
+        Maximum unpacked size; a larger file is refused before it is read.
 
     Returns
     -------
     estimator
-        Of the class that was saved.
+        An estimator of the class that was saved.
 
     Raises
     ------
     InputError
-        If the file is damaged, crafted or of another kind.
+        If the file is damaged, crafted or not a model.
     """
     from .inb import ESTIMATORS
 
@@ -118,7 +118,7 @@ def _load(path: str | Path, max_bytes: int, kinds: Mapping[str, type[Any]]) -> A
     with path.open("rb"):  # a file that is missing or locked is not a damaged one
         pass
     with (
-        one_sentence(f"{path} is not a complete noisybayes model (cut short, damaged, other kind)", _SAVE_AGAIN),
+        one_sentence(f"{path} is not a complete noisybayes model (truncated, damaged or something else)", _SAVE_AGAIN),
         open_archive(path, max_bytes) as archive,
     ):
         document = read_json(archive.read("model.json", MOST_JSON_BYTES))
@@ -192,7 +192,7 @@ def _encode(value: Any, arrays: dict[str, bytes], where: str) -> Any:
         return {name: [inner(part) for part in value]}
     if isinstance(value, slice):
         return {"slice": [value.start, value.stop, value.step]}
-    raise ValueError(f"{where} cannot be saved: a {name} is neither a number, a text, an array nor a list of these")
+    raise ValueError(f"{where} cannot be saved: a {name} is neither a number, a string, an array nor a list of these")
 
 
 def _encode_array(value: Any, arrays: dict[str, bytes]) -> dict[str, str]:

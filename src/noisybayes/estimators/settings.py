@@ -1,4 +1,4 @@
-"""Constructor arguments to what the model takes; an error names the argument and what it may be."""
+"""Checks and converts constructor arguments; an error names the argument and its valid values."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def structure(mislabel: Any, mislabel_prior: Any, classes: Array) -> Structure:
             f"({n_classes}, {n_classes}), rows observed, columns true, in the order of the sorted labels"
         )
     if not np.isfinite(matrix).all() or (matrix < 0).any():
-        raise ValueError("mislabel holds entries that are negative or not finite; its entries are probabilities")
+        raise ValueError("mislabel contains entries that are negative or not finite; its entries are probabilities")
     sums = matrix.sum(axis=0)
     if not np.allclose(sums, 1.0, rtol=0.0, atol=1e-6):
         worst = int(np.abs(sums - 1).argmax())
@@ -84,7 +84,7 @@ def _pseudo_counts(prior: Any, n_classes: int) -> Any:
             f"mislabel_prior must be a number or of the shape ({n_classes}, {n_classes}), got the shape {counts.shape}"
         )
     if not np.isfinite(counts).all() or (counts < 0).any():
-        raise ValueError("mislabel_prior holds pseudo-counts, which must be finite and at least 0")
+        raise ValueError("mislabel_prior must contain finite pseudo-counts of at least 0")
     return float(counts) if counts.ndim == 0 else counts
 
 

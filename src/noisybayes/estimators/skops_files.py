@@ -1,4 +1,4 @@
-"""Files of classifiers that are not ours, without pickle: skops, as it is usual with scikit-learn."""
+"""Files of other classifiers without pickle: skops, as is common with scikit-learn."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FITTED = (
 
 
 def save_by_skops(model: Any, path: str | Path) -> None:
-    """Write the file whole or not at all."""
+    """Write the file atomically."""
     skops = require("skops.io", extra="skops", purpose="saving a MislabelClassifier")
     document = {
         "format": _FORMAT,
@@ -48,7 +48,7 @@ def load_by_skops(cls: Any, path: str | Path, trusted: Sequence[str]) -> Any:
         unknown = sorted(set(skops.get_untrusted_types(file=path)) - set(trusted))
         if unknown:
             raise InputError(
-                f"{path} holds types that may run code when they are read: {', '.join(unknown)}; if you trust the "
+                f"{path} contains types that may run code when they are read: {', '.join(unknown)}; if you trust the "
                 f"file, pass trusted={unknown}"
             )
         document = skops.load(path, trusted=list(trusted))

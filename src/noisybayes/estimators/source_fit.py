@@ -1,4 +1,4 @@
-"""Mistakes that depend on where a label comes from, told to a robust fit of rows in memory."""
+"""Mistakes that depend on where a label comes from, in a robust fit of rows in memory."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class FittedSource(NamedTuple):
 
     name: str
     kind: str  # "category", "number" or "time"
-    kept: bool  # mistakes depend on it, beyond chance
-    levels: tuple[str, ...]  # times and numbers in their order
+    kept: bool  # whether mistakes depend on it, beyond chance
+    levels: tuple[str, ...]  # ordered for times and numbers
     n_rows: Array  # (L,) with a label
     error_rate: Array  # (L,)
 
 
 class SourceFit(NamedTuple):
     sources: tuple[FittedSource, ...]
-    posterior: TrainingPosterior | None  # None: as it was, since no source explains anything
+    posterior: TrainingPosterior | None  # None: unchanged, since no source explains anything
 
 
 class LabelerOfRows(NamedTuple):
@@ -72,7 +72,7 @@ def _as_frame(source: Any) -> pl.DataFrame:
 
 def _column(values: Array) -> pl.Series:
     if values.dtype.kind == "M":
-        values = values.astype("datetime64[us]")  # polars does not take all units
+        values = values.astype("datetime64[us]")  # polars does not support all units
     return pl.Series(values.tolist() if values.dtype.kind == "O" else values, strict=False)
 
 
@@ -80,7 +80,7 @@ def fit_sources(
     data: Dataset, found: RobustFit, fitted: Reweighted, known: Sequence[SourceLevels], labelers: LabelerOfRows | None,
     keep: Any,
 ) -> SourceFit:  # fmt: skip
-    """data : in its folds. fitted : scores, which labelers may have joined. keep : precision of posteriors (n, K)"""
+    """data : in its folds. fitted : scores, possibly combined with labelers. keep : precision of posteriors (n, K)"""
     observed, verified, _ = data.labels()
     assert observed is not None
     assert data.folds is not None

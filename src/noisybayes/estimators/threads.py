@@ -1,7 +1,7 @@
-"""Threads of BLAS, kept out of the way.
+"""Keeps BLAS on one thread.
 
-The arrays of a fit are small or sparse; its parallel work is over chunks of rows. Threads that BLAS starts beside that
-gain nothing, and where cores are busy they wait for each other ten times as long as they work.
+The arrays of a fit are small or sparse; its parallel work is over chunks of rows. Additional BLAS threads gain nothing,
+and on busy cores they wait for each other ten times as long as they work.
 """
 
 from __future__ import annotations

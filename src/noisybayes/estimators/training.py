@@ -1,4 +1,4 @@
-"""What a robust fit keeps of its rows, so that an audit can go on from it."""
+"""What a robust fit keeps of its rows for an audit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class TrainingFit(NamedTuple):
     found: RobustFit
     posterior: TrainingPosterior
     folds: Folds
-    observed: Array | None  # (n,) codes; None where rows stay on a cluster
+    observed: Array | None  # (n,) codes; None if rows stay on a cluster
     verified: Array | None
     weight: Array | None
 
@@ -34,7 +34,7 @@ class TrainingFit(NamedTuple):
     def by_view(
         self, rows: Rows, component: Array, other: Array, names: Sequence[str]
     ) -> list[list[tuple[str, float]]]:
-        """Of every row, what adds to the log-odds besides the columns: in words, and how much."""
+        """For every row, contributions to the log-odds other than the columns: description and value."""
         temperature = self.found.calibration.temperature[0]
         found: list[list[tuple[str, float]]] = self.found.last.learned.by_view(
             rows, component, other, temperature, names

@@ -1,1 +1,1 @@
-"""The model: families, mislabeling matrix, EM. Knows numpy and scipy only."""
+"""The model: families, mislabeling matrix, EM. Depends only on numpy and scipy."""

@@ -55,7 +55,7 @@ class Model:
     class_prior: Array | None = None  # (K,) if it is known
 
     def scores(self, params: Params, dtype: np.dtype[Any]) -> dict[str, Any]:
-        """What `posterior` needs to know of the parameters."""
+        """The parameters in the form that `posterior` needs."""
         R, K = params.prior.shape
         with np.errstate(divide="ignore"):  # a probability of 0 rightly becomes -inf
             log_prior = np.log(params.prior)
@@ -102,10 +102,10 @@ def posterior(rows: Rows, scorer: Callable[[Any], Array], labels: Array) -> tupl
 def expect(
     rows: Rows, family: Family, scorer: Callable[[Any], Array], labels: Array, left_out: Array | None = None
 ) -> Stats:
-    """E-step and sums over one block of rows. left_out : (R,) the fold that each restart does without"""
+    """E-step and sums over one block of rows. left_out : (R,) the fold that each restart leaves out"""
     resp, log_likelihood = posterior(rows, scorer, labels)
     weight = row_weights(rows, left_out)
-    if left_out is not None:  # a row that counts for nothing may be impossible under what was learned without it
+    if left_out is not None:  # a row of weight zero may be impossible under parameters learned without it
         resp[weight == 0], log_likelihood[weight == 0] = 0.0, 0.0
     if weight is not None:
         resp *= weight[:, :, None]
@@ -123,14 +123,14 @@ def row_weights(rows: Rows, left_out: Array | None) -> Array | None:
 
 
 def statistics(rows: Rows, resp: Array, family: Family) -> Stats:
-    """Sums over one block of rows, which are shared among the components by resp (n, R, K)."""
+    """Sums over one block of rows, distributed over the components by resp (n, R, K)."""
     n, R, K = resp.shape
     joint = sums_by_label(resp, rows_by_label(rows.observed, K, resp.dtype))
     return Stats(joint, family.statistics(rows.X, resp.reshape(n, -1)), np.zeros(R))
 
 
 class Run(NamedTuple):
-    """A finished EM: the parameters, the statistics at them, the objective (steps, R) up to and including them."""
+    """The result of EM: the parameters, the statistics at them, the objective (steps, R) up to and including them."""
 
     params: Params
     stats: Stats
@@ -138,7 +138,7 @@ class Run(NamedTuple):
     converged: bool
 
     def restart(self, r: int) -> Run:
-        """One of the restarts, by itself."""
+        """One of the restarts."""
         K = self.params.prior.shape[1]
         components = np.arange(r * K, (r + 1) * K)
         params, stats = self.params, self.stats
@@ -181,4 +181,4 @@ def run_em(
             return Run(params, stats, np.array(history), converged)
         params = model.maximize(stats)
         checkpoint.save(name, (params, history))
-        del stats  # as large as the parameters: not to be kept during the next pass
+        del stats  # as large as the parameters: not kept during the next pass

@@ -1,4 +1,4 @@
-"""From rows to a fitted model: start, EM, the strength of the prior, and the names of the classes."""
+"""From rows to a fitted model: start, EM, the strength of the prior, and matching classes to labels."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .mislabel import Structure, matching
 from .start import PAPER_INTERVALS, paper_params, random_statistics, statistics_of_labels
 
 # The first EM runs with one pseudo-row: classes mixed by wrong labels look alike, and a strength estimated from them
-# would pull them together for good.
+# would keep them together.
 _FIRST_STRENGTH = 1.0
 
 
@@ -32,13 +32,13 @@ class Settings:
 
     @property
     def n_starts(self) -> int:
-        """How many fits run side by side."""
+        """Number of fits in one batch."""
         return 1 if self.start == "labels" else self.n_init
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What is to be learned from the rows, and how EM goes about it."""
+    """What to learn from the rows, and the settings of EM."""
 
     family: Family
     structure: Structure
@@ -56,7 +56,7 @@ class Fit(NamedTuple):
     params: Params
     stats: Stats
     objective: Array  # (steps,)
-    strengths: list[tuple[int, Any]]  # the step from which on each strength held
+    strengths: list[tuple[int, Any]]  # the step from which each strength applied
     converged: bool
 
 
@@ -78,7 +78,7 @@ def fit(
     strengths: list[tuple[int, Any]] = [(0, settings.alpha)]
     if settings.alpha == "auto":
         model, run, strengths = _tune(model, run, em, settings.max_iter)
-    # the paper has no such step: it trusts that classes stay what the matrix of its start names them
+    # the paper has no such step: it relies on the classes keeping the labels of its starting matrix
     named = settings.start in PAPER_INTERVALS
     if problem.structure.exchangeable and problem.class_prior is None and not data.has_verified and not named:
         run = _aligned(run)
@@ -94,9 +94,9 @@ def _start(model: Model, labels: Stats, settings: Settings, rng: np.random.Gener
 
 
 def fit_without(data: Dataset, fitted: Fit, problem: Problem, left_out: Array) -> Params:
-    """Fits that leave out one fold each, in one batch; their parameters are those of as many restarts.
+    """Fits that leave out one fold each, in one batch; each is one restart.
 
-    They begin where the fit to all rows ended, without the sums of their fold, and have little way to go.
+    They start where the fit to all rows ended, without the sums of their fold, so they converge quickly.
     """
     model, settings = fitted.model, problem.settings
     e_step = partial(expect, family=model.family, **model.scores(fitted.params, data.dtype))
@@ -131,7 +131,7 @@ def first_model(problem: Problem, labels: Stats) -> Model:
 
 
 def first_params(model: Model, stats: Stats) -> Params:
-    """Features and class shares from the start's sums; labels believed to the same degree in every class."""
+    """Features and class shares from the starting sums; the same probability of a right label in every class."""
     K = stats.joint.shape[2]
     params = model.maximize(stats)
     return params._replace(mislabel=np.broadcast_to(model.structure.start(K), params.mislabel.shape))
@@ -144,10 +144,10 @@ def first_prior(family: Family, alpha: float | str, labels: Stats) -> Any:
 
 
 def _tune(model: Model, run: Run, em: Callable[..., Run], max_iter: int) -> tuple[Model, Run, list[tuple[int, Any]]]:
-    """The strength of the feature prior by marginal likelihood, from the classes that EM found, and EM again under it.
+    """The strength of the feature prior by marginal likelihood, from the classes that EM found; then EM again with it.
 
-    Once only: a greater strength blurs the classes, blurred classes ask for a greater strength, and where features are
-    weak the two would go on until only the labels are left.
+    Only once: a greater strength blurs the classes, blurred classes lead to a greater strength, and with weak features
+    this would continue until only the labels are left.
     """
     steps = len(run.objective)
     strengths = [(0, model.family.strength(model.feature_prior))]
@@ -161,7 +161,7 @@ def _tune(model: Model, run: Run, em: Callable[..., Run], max_iter: int) -> tupl
 
 
 def _aligned(run: Run) -> Run:
-    """Name the latent classes after the observed ones that they are given most."""
+    """Match each latent class to the observed label that it is given most often."""
     order = matching(run.params.mislabel[0])
     params, stats = run.params, run.stats
     return run._replace(

@@ -1,4 +1,4 @@
-"""The mislabeling matrix: what forms it may take, how each is estimated, and when it can be told from the data.
+"""The mislabeling matrix: its structures, how each is estimated, and when it is identifiable.
 
 `mislabel[..., l, k] = P(observed l | true k)`: rows are observed classes, columns true ones, columns sum to 1.
 All functions carry a leading axis of restarts. `counts[..., l, k]` is the weight of rows observed as l of true class k.
@@ -15,12 +15,12 @@ from scipy.special import xlogy
 
 from ..dataset.tree import Array
 
-# The start lies well inside the identifiable region: labels are believed, but can be outvoted.
+# The start lies well inside the identifiable region: labels are mostly right, but can be overridden.
 START_DIAGONAL = 0.8
 
 
 class IdentifiabilityWarning(UserWarning):
-    """A true class is given some other label more often than its own."""
+    """A true class is given another label more often than its own."""
 
 
 class DriftWarning(UserWarning):
@@ -28,11 +28,11 @@ class DriftWarning(UserWarning):
 
 
 class Structure(Protocol):
-    """A form of the mislabeling matrix. `estimate` maximises sum((counts + pseudo) * log(mislabel)) over that form."""
+    """A structure of the mislabeling matrix. `estimate` maximises sum((counts + pseudo) * log(mislabel)) over it."""
 
     @property
     def exchangeable(self) -> bool:
-        """Whether renaming the true classes leaves the objective as it is, so that they may be matched afterwards."""
+        """Whether renaming the true classes leaves the objective unchanged, so that they may be matched afterwards."""
         ...
 
     def start(self, n_classes: int) -> Array: ...
@@ -48,7 +48,7 @@ class Estimated:
 
     @classmethod
     def for_classes(cls, pseudo: Any, classes: Array) -> Self:
-        """The structure for classes of these names, in the order of their codes."""
+        """The structure for classes with these names, in the order of their codes."""
         return cls(pseudo)
 
     @property
@@ -72,12 +72,12 @@ class Full(Estimated):
     def estimate(self, counts: Array) -> Array:
         counts = counts + self.pseudo
         total = counts.sum(axis=-2, keepdims=True)
-        # a class that lost all its rows says nothing about its labels
+        # a class that lost all of its rows has no information about its labels
         return np.where(total > 0, counts / np.where(total > 0, total, 1.0), np.eye(counts.shape[-1]))
 
 
 class Uniform(Estimated):
-    """One rate: every label is right with the same probability, and wrong labels are spread evenly."""
+    """One rate: every label is right with the same probability, and wrong labels are equally likely."""
 
     def estimate(self, counts: Array) -> Array:
         counts = counts + self.pseudo
@@ -87,7 +87,7 @@ class Uniform(Estimated):
 
 
 class Symmetric(Estimated):
-    """mislabel[l, k] = mislabel[k, l]: confusions go both ways alike."""
+    """mislabel[l, k] = mislabel[k, l]: confusions are equally frequent in both directions."""
 
     def estimate(self, counts: Array) -> Array:
         counts = counts + self.pseudo
@@ -96,7 +96,7 @@ class Symmetric(Estimated):
 
 @dataclass(frozen=True)
 class Fixed:
-    """A matrix that is known beforehand."""
+    """A known matrix."""
 
     matrix: Any
     exchangeable = False
@@ -135,7 +135,7 @@ def _symmetric_maximum(counts: Array) -> Array:
     own = np.diag(counts) + 1e-12
     pair = counts + counts.T
     np.fill_diagonal(pair, 0.0)
-    if len(counts) == 2:  # one number is free
+    if len(counts) == 2:  # one free parameter
         return constant_rate(2, own.sum() / (own.sum() + pair[0, 1]))
 
     def dual(m: Array) -> float:
@@ -150,7 +150,7 @@ def _symmetric_maximum(counts: Array) -> Array:
             break
         curvature = pair / sums**2
         newton = np.linalg.solve(curvature + np.diag(own / m**2 + curvature.sum(axis=0)), gradient)
-        if gradient @ newton < 1e-14 and (newton < 0.5 * m).all():  # too near for the dual to show which is lower
+        if gradient @ newton < 1e-14 and (newton < 0.5 * m).all():  # too close for the dual to show which is lower
             m = m - newton
             break
         step = 1.0
@@ -168,7 +168,7 @@ def _symmetric_maximum(counts: Array) -> Array:
 
 
 def matching(mislabel: Array) -> Array:
-    """The order of true classes that puts the greatest probabilities on the diagonal of one (K, K) matrix."""
+    """The order of true classes that puts the largest probabilities on the diagonal of a (K, K) matrix."""
     _, order = linear_sum_assignment(mislabel, maximize=True)
     return np.asarray(order)
 

@@ -1,7 +1,7 @@
 """Stepwise EM: one E-step per batch of a stream, on the same statistics as the batch algorithm.
 
-The statistics are those of all rows seen so far, but early rows, whose soft labels came from a poor model, fade:
-a batch of weight w among W seen so far enters with the share (w / W) ** DECAY instead of w / W.
+The statistics are those of all rows seen so far, but early rows, whose soft labels came from a poor model, are
+discounted: a batch of weight w among W seen so far enters with the share (w / W) ** DECAY instead of w / W.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from .families import Family
 from .fit import Problem, first_model, first_params
 from .start import statistics_of_labels
 
-# Between 1/2 and 1 stepwise EM converges (Cappe & Moulines 2009); the lower, the faster it forgets its beginning.
+# Between 1/2 and 1 stepwise EM converges (Cappe & Moulines 2009); the lower, the faster it forgets its start.
 DECAY = 0.65
-# Features estimated from a handful of rows are sure of anything: until this many rows per class were seen, the labels
-# are taken as given.
+# Features estimated from a handful of rows are overconfident: until this many rows per class have been seen, the
+# labels are taken as given.
 WARM_UP = 50
 
 
@@ -39,7 +39,7 @@ def begin(data: Dataset, problem: Problem) -> tuple[Model, Params, Stats]:
 
 
 def advance(model: Model, params: Params, seen: Stats, data: Dataset, alpha: Any) -> tuple[Model, Params, Stats]:
-    """One step: soft labels for this batch, its sums blended into those seen, new parameters."""
+    """One step: soft labels for this batch, its sums blended into the previous ones, new parameters."""
     if _warming_up(seen):
         labels = statistics_of_labels(data, model.family, seen.joint.shape[2])
         stats = add_into(labels, seen)
@@ -55,7 +55,7 @@ def advance(model: Model, params: Params, seen: Stats, data: Dataset, alpha: Any
 
 
 def _maximize(model: Model, stats: Stats) -> Params:
-    """The M-step with one more row of every class, labeled as at the start: a class may come late."""
+    """The M-step with one extra row of every class, labeled as at the start: a class may appear late."""
     n_classes = stats.joint.shape[2]
     pseudo = np.vstack([model.structure.start(n_classes), np.zeros(n_classes)])
     return model.maximize(stats._replace(joint=stats.joint + pseudo))

@@ -12,17 +12,17 @@ from scipy.optimize import brentq
 from ..dataset.tree import Array
 from .mislabel import Estimated
 
-# Beyond this the second neighbour is as good as impossible: exp(-40) is below the rounding of 1.
+# Beyond this the second neighbour is practically impossible: exp(-40) is below the rounding of 1.
 _STEEPEST = 40.0
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 @dataclass(frozen=True)
 class Ordinal(Estimated):
-    """Each class is labeled right at a rate of its own, and its wrong labels fall off with the distance on the scale by
-    one factor for all classes: mislabel[l, k] is proportional to exp(-decay |rank[l] - rank[k]|), decay >= 0.
+    """Each class has its own rate of right labels, and its wrong labels decrease with the distance on the scale by one
+    factor for all classes: mislabel[l, k] is proportional to exp(-decay |rank[l] - rank[k]|), decay >= 0.
 
-    `ranks` (K,) are the places of the classes on the scale; None: their own order.
+    `ranks` (K,) are the positions of the classes on the scale; None: their order.
     """
 
     ranks: Any = None
@@ -36,7 +36,7 @@ class Ordinal(Estimated):
         n_classes = counts.shape[-1]
         ranks = np.arange(n_classes) if self.ranks is None else np.asarray(self.ranks)
         own, total = np.einsum("...kk->...k", counts), counts.sum(axis=-2)
-        # a class that lost all its rows says nothing about its labels
+        # a class that lost all of its rows has no information about its labels
         right = np.where(total > 0, own / np.where(total > 0, total, 1.0), 1.0)
         between = np.abs(ranks[:, None] - ranks)
         matrix = np.empty_like(counts, dtype=np.float64)
@@ -48,15 +48,15 @@ class Ordinal(Estimated):
 
 
 def _decay(counts: Array, between: Array, ranks: Array) -> float:
-    """The decay of greatest likelihood: the mean distance of wrong labels is what the counts say. It falls as the decay
-    grows, so that the root is the only one."""
+    """The maximum likelihood decay: the expected distance of wrong labels equals the observed one. It decreases as the
+    decay grows, so there is only one root."""
     n_classes = len(counts)
     steps = np.arange(max(n_classes - 1, 0))  # beyond the nearest class
     wrong = counts.sum(axis=0) - np.diag(counts)
     farther = float((counts * np.maximum(between - 1, 0)).sum())
 
     def excess(decay: float) -> float:
-        """Expected less observed steps beyond the nearest class."""
+        """Expected minus observed steps beyond the nearest class."""
         weight = np.exp(-decay * steps)
         sums, moments = (np.concatenate([[0.0], np.cumsum(part)]) for part in (weight, weight * steps))
         below, above = ranks, n_classes - 1 - ranks
@@ -69,7 +69,7 @@ def _decay(counts: Array, between: Array, ranks: Array) -> float:
 
 
 def ranks_of(classes: Array) -> tuple[int, ...]:
-    """(K,) places on the scale: of numbers by size, of names by the one number in each, as in "4 stars"."""
+    """(K,) positions on the scale: numbers by size, names by the single number in each, as in "4 stars"."""
     if np.asarray(classes).dtype.kind not in "iufb":
         found = [_NUMBER.findall(str(name)) for name in classes.tolist()]
         values = [float(numbers[0]) for numbers in found if len(numbers) == 1]

@@ -1,4 +1,4 @@
-"""Where EM begins: naive Bayes on the observed labels, random mixtures of those classes near the marginals, or the
+"""Where EM starts: naive Bayes on the observed labels, random mixtures of those classes near the marginals, or the
 paper's random parameters."""
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from .em import Model, Params, Stats, statistics
 from .families import Family
 from .mislabel import Fixed
 
-# How far a random start strays from the marginals towards the observed classes. Far starts fail: hundreds of random
-# likelihood ratios would drown the labels.
+# How far a random start moves from the marginals towards the observed classes. Distant starts fail: hundreds of random
+# likelihood ratios would overwhelm the labels.
 JITTER = 0.1
-# The paper begins at classes of equal size, "random" probabilities of the features, and a random matrix with a diagonal
-# above a half. Where the probabilities are drawn from it does not say: name of the start -> interval.
+# The paper starts from classes of equal size, "random" feature probabilities, and a random matrix with a diagonal above
+# one half. It does not say how the probabilities are drawn: name of the start -> interval.
 PAPER_INTERVALS = {"paper": (0.0, 1.0), "paper-near-half": (0.4, 0.6)}
 _LEAST_DIAGONAL = 0.5
 
 
 def label_statistics(rows: Rows, family: Family, n_classes: int, dtype: np.dtype[Any]) -> Stats:
-    """The sums of naive Bayes on the labels as given (verified ones where known); rows without a label do not count."""
+    """The sums of naive Bayes on the given labels (verified ones if known); rows without a label do not count."""
     label = rows.observed if rows.verified is None else np.where(rows.verified >= 0, rows.verified, rows.observed)
     one_hot = np.zeros((rows.n_rows, 1, n_classes), dtype=dtype)
     labeled = np.flatnonzero(label < n_classes)
@@ -38,10 +38,10 @@ def statistics_of_labels(data: Dataset, family: Family, n_classes: int) -> Stats
 
 
 def random_statistics(labels: Stats, n_init: int, rng: np.random.Generator) -> Stats:
-    """Soft labels that depend on the observed label alone: near the class shares, with a little preference at random.
+    """Soft labels that depend only on the observed label: near the class shares, with a small random preference.
 
-    They are mixtures of the sums by label, so that any number of starts costs no further pass over the rows and
-    does not depend on the order of the rows.
+    They are mixtures of the sums by label, so any number of starts needs no further pass over the rows and does not
+    depend on their order.
     """
     weight = labels.class_weight[0]
     K = len(weight)
@@ -60,7 +60,7 @@ def random_statistics(labels: Stats, n_init: int, rng: np.random.Generator) -> S
 
 
 def paper_params(model: Model, labels: Stats, start: str, n_init: int, rng: np.random.Generator) -> Params:
-    """The paper's start, `n_init` times. What is known (class shares, the matrix) stays as it is known."""
+    """The paper's start, `n_init` times. Known class shares or a known matrix are kept."""
     weight = labels.class_weight[0]
     K = len(weight)
     # drawn in the order of the class sizes, so that the names of the classes do not matter
@@ -76,7 +76,7 @@ def paper_params(model: Model, labels: Stats, start: str, n_init: int, rng: np.r
 
 
 def random_matrix(n_classes: int, rng: np.random.Generator) -> Array:
-    """(K, K): the diagonal uniform above a half, the rest of a column shared out in proportion to uniform numbers."""
+    """(K, K): the diagonal uniform above one half, the rest of a column in proportion to uniform random numbers."""
     if n_classes == 1:
         return np.ones((1, 1))
     matrix = rng.uniform(size=(n_classes, n_classes))

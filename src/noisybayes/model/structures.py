@@ -1,4 +1,4 @@
-"""The structures of the mislabeling matrix that are chosen by name."""
+"""The structures of the mislabeling matrix by name."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from typing import Any
 from .mislabel import Full, Symmetric, Uniform
 from .ordinal import Ordinal
 
-#: What `mislabel=` and `--mislabel` name; a new structure is one file and one line here.
+#: The names for `mislabel=` and `--mislabel`; a new structure is one file and one line here.
 STRUCTURES: dict[str, type[Any]] = {"full": Full, "symmetric": Symmetric, "uniform": Uniform, "ordinal": Ordinal}

@@ -1,1 +1,1 @@
-"""The default fit: cross-fitted scores, calibrated on the labels, and labels that count as far as they look right."""
+"""The default fit: cross-fitted scores, calibrated on the labels, and labels weighted by how likely they are right."""

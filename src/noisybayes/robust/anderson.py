@@ -1,7 +1,7 @@
-"""Anderson acceleration: a fixed point in fewer rounds than by going round and round.
+"""Anderson acceleration: reaches a fixed point in fewer rounds than plain iteration.
 
-Of the last points x and where they led, g(x), that combination is taken for which the residuals g(x) - x nearly cancel.
-Where the map is close to linear, as it is near its fixed point, that is where it would end.
+The next point is the combination of the last points x and their images g(x) for which the residuals g(x) - x nearly
+cancel. If the map is close to linear, as it is near its fixed point, this is the limit of the iteration.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import numpy as np
 
 from ..dataset.tree import Array
 
-# Older steps come from where the map is still curved.
+# Older steps come from where the map is still nonlinear.
 _MEMORY = 5
-# Differences that are nearly the same say the same.
+# Differences that are nearly equal are redundant.
 _LEAST_SINGULAR = 1e-8
 
 
@@ -28,7 +28,7 @@ class Anderson:
         self._images.clear()
 
     def next(self, point: Array, image: Array) -> Array:
-        """Where to go on from, after `point` (p,) led to `image`."""
+        """The next point, after `point` (p,) was mapped to `image`."""
         self._residuals.append(image - point)
         self._images.append(image)
         if len(self._images) == 1:

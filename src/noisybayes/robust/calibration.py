@@ -1,11 +1,11 @@
-"""Scores to probabilities of the true label: how much scores are worth, and how labels go wrong.
+"""Scores to probabilities of the true label: how reliable the scores are, and how labels are corrupted.
 
     P(true = k | x) = softmax(sum_b temperature[b] * score[b](x) + offset)[k]
     P(observed l | x) = sum_k mislabel[l, k] P(true = k | x)
 
-There may be several scores b: one for each block of columns, so that a long text does not drown three numbers.
-Both parts are fitted to the observed labels. The scores must come from rows other than the one they belong to: only
-then does the likelihood of the labels tell how good they are.
+There may be several scores b, one for each block of columns, so that a long text does not overwhelm three numbers.
+Both parts are fitted to the observed labels. The scores must be out of fold: only then does the likelihood of the
+labels show how good they are.
 
 Every array carries R replicates, fitted together: score models to choose from, or fits that leave out one fold each.
 """
@@ -25,7 +25,7 @@ from .config import DEFAULT
 
 
 class Labels(NamedTuple):
-    """What is known of the labels of some rows."""
+    """The known labels of some rows."""
 
     observed: Array  # (n,) codes; K where missing
     verified: Array | None  # (n,) codes; -1 where unknown
@@ -33,7 +33,7 @@ class Labels(NamedTuple):
 
     @classmethod
     def of(cls, rows: Rows, left_out: Array | None = None) -> Labels:
-        """left_out : (R,) the fold that each replicate does without; -1: none"""
+        """left_out : (R,) the fold that each replicate leaves out; -1: none"""
         weight = np.ones((rows.n_rows, 1)) if rows.weight is None else np.asarray(rows.weight)[:, None]
         if left_out is not None and (left_out >= 0).any():
             weight = weight * (rows.fold[:, None] != left_out)
@@ -48,11 +48,11 @@ class Calibration(NamedTuple):
     temperature: Array  # (R, B), one for each kind of score
     offset: Array  # (R, K) added to the base
     mislabel: Array  # (R, K, K): [observed, true]
-    base: Array  # (R, K) what offsets are counted from: log class shares, or zeros
+    base: Array  # (R, K) the base of the offsets: log class shares, or zeros
 
     @property
     def of_combined(self) -> Calibration:
-        """The same for scores that were combined by the temperatures already."""
+        """The same for scores already combined by the temperatures."""
         return self._replace(temperature=np.ones((len(self.temperature), 1)))
 
     def take(self, replicates: Any) -> Calibration:
@@ -98,8 +98,8 @@ def posterior(calibration: Calibration, scores: Array, labels: Labels) -> Poster
 
 
 def _weigh_verdicts(true: Array, observed: Array, verified: Array) -> None:
-    """Times P(verdict | true label, given one): who changes a label has looked at it, who keeps it may have been
-    careless. Changes `true` (n, R, K)."""
+    """Multiplies by P(verdict | true label, given label): a reviewer who changes a label has looked at it, one who
+    keeps it may have been careless. Modifies `true` (n, R, K)."""
     known = np.flatnonzero(verified >= 0)
     own = true[known, :, verified[known]]
     careless = np.where(verified[known] == observed[known], DEFAULT.careless, 0.0)
@@ -108,7 +108,7 @@ def _weigh_verdicts(true: Array, observed: Array, verified: Array) -> None:
 
 
 def centred(scores: Array) -> Array:
-    """Only the differences between classes matter; without their mean, numbers stay small. Changes `scores`."""
+    """Only differences between classes matter; subtracting their mean keeps numbers small. Modifies `scores`."""
     scores -= (row_sums(scores) / scores.shape[-1])[..., None]
     return scores
 

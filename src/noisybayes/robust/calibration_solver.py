@@ -1,4 +1,4 @@
-"""A calibration fitted to labels: EM over the true ones, with a Newton step on temperatures and offsets each time."""
+"""Fits a calibration to labels: EM over the true labels, with a Newton step on temperatures and offsets each time."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from .anderson import Anderson
 from .calibration import Calibration, Labels, matrix_of, posterior
 from .config import DEFAULT, Config
 
-# Maximum length of an accelerated step, in logarithms: where the map is still curved, it may point anywhere.
+# Maximum length of an accelerated step, in logs: where the map is still nonlinear, it may point anywhere.
 _FARTHEST = 2.0
-# Beyond this many classes the Hessian costs more than it saves, and the offsets are stepped one by one.
+# Beyond this many classes the Hessian costs more than it saves, and the offsets are updated one by one.
 _MOST_CLASSES_FOR_HESSIAN = 200
 
 
@@ -35,7 +35,7 @@ class Target(NamedTuple):
 
     @property
     def row_weight(self) -> Array:
-        """(n,) of each row, in the replicates that do not leave it out."""
+        """(n,) weight of each row, in the replicates that do not leave it out."""
         return np.asarray(self.labels.weight.max(axis=1))
 
     def take(self, replicates: Array) -> Target:
@@ -49,7 +49,7 @@ class Target(NamedTuple):
         )
 
     def repeated(self, times: int) -> Target:
-        """Every replicate several times, side by side."""
+        """Every replicate several times."""
         weight = self.labels.weight
         weight = weight if weight.shape[1] == 1 else np.tile(weight, (1, times))
         return self._replace(
@@ -92,15 +92,15 @@ def _first(target: Target, base: Array) -> Calibration:
 
 
 def objective(target: Target, calibration: Calibration) -> Array:
-    """(R,) mean log-likelihood of the labels, less the penalty."""
+    """(R,) mean log-likelihood of the labels, minus the penalty."""
     likelihood, weight = posterior(calibration, target.scores, target.labels).log_likelihood, target.labels.weight
     mean = (likelihood * weight).sum(axis=0) / np.broadcast_to(weight, likelihood.shape).sum(axis=0)
     return np.asarray(mean - target.penalty * (calibration.offset**2).sum(axis=1))
 
 
 def maximise(target: Target, now: Calibration) -> Calibration:
-    """EM over the true labels, with one Newton step on temperatures and offsets in each round. Each replicate stops by
-    itself, as it would if it were fitted alone."""
+    """EM over the true labels, with one Newton step on temperatures and offsets in each round. Each replicate stops
+    independently, as if it were fitted alone."""
     config, moving = target.config, np.arange(len(now.offset))
     best, highest, last = Calibration(*map(np.copy, now)), np.full(len(moving), -np.inf), np.full(len(moving), -np.inf)
     round_of = _rounds(target, config.pseudo_rows)
@@ -124,8 +124,8 @@ def maximise(target: Target, now: Calibration) -> Calibration:
 def accelerate(
     target: Target, now: Calibration, tolerance: float, pseudo_rows: float = DEFAULT.pseudo_rows
 ) -> Calibration:
-    """Where `maximise` of one replicate ends, in fewer rounds, from a start that is near (Anderson acceleration); a
-    step that leads downwards is taken back."""
+    """The result of `maximise` for one replicate, in fewer rounds, from a nearby start (Anderson acceleration); a step
+    that decreases the objective is undone."""
     round_of = _rounds(target, pseudo_rows)
     ahead, following, last, accelerated = Anderson(), now, -np.inf, False
     for _ in range(target.config.calibration_rounds):
@@ -143,7 +143,7 @@ def accelerate(
 
 
 def _rounds(target: Target, pseudo_rows: float) -> Callable[[Calibration], tuple[Array, Calibration]]:
-    """A function to the objectives (R,) of a calibration, and to the one that follows it."""
+    """A function from a calibration to its objectives (R,), and one to the next calibration."""
     scores, labels = target.scores, target.labels
     _, n, R, K = scores.shape
     labels = labels._replace(weight=np.ascontiguousarray(np.broadcast_to(labels.weight, (n, R))))
@@ -165,7 +165,7 @@ def _rounds(target: Target, pseudo_rows: float) -> Callable[[Calibration], tuple
 
 
 def _packed(calibration: Calibration) -> Array:
-    """What is fitted, of one replicate, as numbers without bounds."""
+    """The parameters of one replicate as unbounded numbers."""
     rare = np.log(np.maximum(calibration.mislabel, 1e-12))
     return np.concatenate([np.log(calibration.temperature).ravel(), calibration.offset.ravel(), rare.ravel()])
 
@@ -178,7 +178,7 @@ def _unpacked(numbers: Array, like: Calibration) -> Calibration:
 
 
 class _Sums(NamedTuple):
-    """What a round needs to know of the rows. w: weight, p: prior, q: posterior, s: score, m: mean of s under p."""
+    """The sums over rows for one round. w: weight, p: prior, q: posterior, s: score, m: mean of s under p."""
 
     log_likelihood: Array  # (R,)
     counts: Array  # (R, K, K) w q by observed label
@@ -191,7 +191,7 @@ class _Sums(NamedTuple):
 
 
 def _sums(now: Calibration, scores: Array, labels: Labels, by_label: Any) -> _Sums:
-    """Of one piece of the rows. The weights of its labels are (n, R)."""
+    """The sums over one piece of the rows. The weights of its labels are (n, R)."""
     found = posterior(now, scores, labels)
     prior, weight = found.prior, labels.weight
     B, n, R, K = scores.shape
@@ -250,7 +250,7 @@ def _newton(mean: _Sums, penalty: Array, now: Calibration) -> Calibration:
         step = _steps(hessian, gradient, -now.temperature * 2 / 3)
     temperature = now.temperature + step[:, :B]
     temperature = np.minimum(np.maximum(temperature, now.temperature / 3), now.temperature * 3)
-    offset = now.offset + np.minimum(np.maximum(step[:, B:], -2.0), 2.0)  # np.clip takes several times as long
+    offset = now.offset + np.minimum(np.maximum(step[:, B:], -2.0), 2.0)  # np.clip is several times slower
     return now._replace(temperature=temperature, offset=offset - offset.sum(axis=1, keepdims=True) / K)
 
 

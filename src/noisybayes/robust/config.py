@@ -1,4 +1,4 @@
-"""Every number that the robust fit takes for granted, with its reason. docs/constants.md shows this table."""
+"""Every constant of the robust fit, with its reason. docs/constants.md shows this table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def constant(value: Any, reason: str) -> Any:
 
 
 class Offsets(NamedTuple):
-    """What the offsets of the classes count from, and how freely they may leave it."""
+    """The base of the class offsets, and the penalty for leaving it."""
 
     penalty: float  # nats per row and square of an offset
     from_shares: bool = True  # from the log class shares, or else from zero

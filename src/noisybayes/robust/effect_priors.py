@@ -1,4 +1,4 @@
-"""Normal priors of the effects of a source's levels, and how probable each spread of them makes what the rows say."""
+"""Normal priors of the effects of a source's levels, and the marginal likelihood of each standard deviation."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 
 from ..dataset.tree import Array
 
-# Standard deviations of effects that are tried, in log-odds; the first is as good as none.
+# Standard deviations of effects that are compared, in log-odds; the first is practically zero.
 SPREADS = 2.0 ** np.arange(-4.0, 2.5, 0.5)
-# Standard deviation of a walk as a whole, for which a shift of all rows stands already.
+# Standard deviation of the level of a random walk, which the shift of all rows already covers.
 _WALK_LEVEL = 2.0
 
 
@@ -22,7 +22,7 @@ class Prior(Protocol):
         ...
 
     def log_marginal(self, information: Array, linear: Array, spread: float) -> float:
-        """Of what the rows say (L,), whatever the effects are."""
+        """Log marginal likelihood of the linear terms (L,), integrated over the effects."""
         ...
 
 

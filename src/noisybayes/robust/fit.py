@@ -28,7 +28,7 @@ from .selection import Plan, base_of, calibrated, decide, labels_by_em
 
 
 class Stage(NamedTuple):
-    """Scores learned from weighted labels, and what they are worth."""
+    """Scores learned from weighted labels, and their calibration."""
 
     number: int  # rounds of reweighting before it
     weights: LabelWeights  # that the scores were learned from
@@ -46,7 +46,7 @@ class RobustFit(NamedTuple):
     choice: Choice
     rounds: int  # -1: by EM, which was better than any number of rounds
     held_out: Array  # log-likelihood per held-out label: after 0, 1, ... rounds, and last of EM if it was tried
-    as_given: Reweighted  # scores of the labels as given, and their calibration
+    as_given: Reweighted  # scores of the given labels, and their calibration
     last: Stage
     review_count: int
 
@@ -76,7 +76,7 @@ def fit(
 
 
 def fit_once(data: Dataset, problem: RobustProblem, choice: Choice) -> RobustFit:
-    """Scores of the labels as given, and what they are worth: for sources that learn only once."""
+    """Scores of the given labels, and their calibration: for sources that learn only once."""
     sample = Sample.of(data, problem.config, problem.seed)
     stage = _Fitter(data, sample, problem, choice, None).stage(0, AsGiven(problem.n_classes), None, last=True)
     count = _review_count(stage, sample, data.n_rows, problem)
@@ -107,7 +107,7 @@ def _stages(fitter: _Fitter, plan: Plan, checkpoint: Checkpoint) -> tuple[Reweig
 
 
 class _Fitter:
-    """One stage after the other, over all rows."""
+    """One stage after another, over all rows."""
 
     def __init__(
         self, data: Dataset, sample: Sample, problem: RobustProblem, choice: Choice, by_em: ByEM | None
@@ -124,7 +124,7 @@ class _Fitter:
         last: bool,
         calibration: Calibration | None = None,
     ) -> Stage:
-        """last : whether the calibration is an end, not only the way to the next weights"""
+        """last : whether the calibration is final, not only a step towards the next weights"""
         learned = self.problem.source.learn(self.data, weights, self.choice.model, number > 0)
         if calibration is None:
             calibration = self._calibrated(learned, start, last)
@@ -163,8 +163,8 @@ def _counts(rows: Rows, weights: Reweighted) -> Array:
 
 
 def _review_count(stage: Stage, sample: Sample, n_rows: int, problem: RobustProblem) -> int:
-    """How many labels to look at if mistakes sit on ambiguous rows: the expected number of wrong ones when the scores
-    count three times as much. A work list: it is too long where labels are right."""
+    """How many labels to review if mistakes are on ambiguous rows: the expected number of wrong labels when the scores
+    count three times as much. It is too large if labels are right."""
     rows = sample.first(sample.n_rows).rows
     labels, scores, config = Labels.of(rows), stage.combined.scores(rows), problem.config
     sharp = stage.calibration._replace(temperature=np.array([[config.sharper]]))
@@ -177,7 +177,7 @@ def _review_count(stage: Stage, sample: Sample, n_rows: int, problem: RobustProb
 
 
 def with_folds(data: Dataset, problem: RobustProblem, n_folds: int | None = None) -> Dataset:
-    """The rows in as many folds as their number asks for."""
+    """The rows, with the number of folds that suits their number."""
     config = problem.config
     n_folds = n_folds or (config.n_folds_of_few if data.n_counted < config.few_rows else config.n_folds)
     return data.in_folds(problem.seed, n_folds, problem.n_classes)

@@ -1,10 +1,10 @@
-"""What to say of a label if nothing shows that mistakes follow the class.
+"""P(wrong) if nothing shows that mistakes depend on the class.
 
 Then the mislabeling matrix explains the labels no better than the assumption that all of them are right, and P(wrong)
-by the matrix ranks rows by chance, or worse. Two readings are left, and the labels cannot tell which one holds: all
-labels are right, or mistakes sit on unclear rows, so that a label is wrong with the probability of the other classes
-given the row. Both count the same: P(wrong) is half of 1 - P(label | x). It never passes one half, since the given
-label is still the most probable one; it says which rows to look at first.
+by the matrix ranks rows at random, or worse. Two readings are left, and the labels cannot tell which one holds: all
+labels are right, or mistakes are on ambiguous rows, so that a label is wrong with the probability of the other classes
+given the row. Both have equal weight: P(wrong) is half of 1 - P(label | x). It never exceeds one half, since the given
+label is still the most probable one; it shows which rows to review first.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from ..dataset.tree import Array
 
 class Hedge(NamedTuple):
     share: float  # how far the labels support the matrix, from 0 to 1
-    factor: float  # what scores are worth if all labels are right
-    offset: Array  # (K,) of the classes, likewise
+    factor: float  # temperature of the scores if all labels are right
+    offset: Array  # (K,) offsets of the classes, likewise
 
     def all_right(self, prior: Array) -> Array:
         """(n, K) P(class | x) if all labels are right, from P(true | x) of the fit."""

@@ -1,4 +1,4 @@
-"""How much a label counts: a function of its row and of the parameters of the round before."""
+"""Label weights: a function of the row and of the parameters of the previous round."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .two_readings import TwoReadings
 
 
 class Weighted(NamedTuple):
-    """What is taken as the true label of each row in each replicate, and how far."""
+    """The label used for each row in each replicate, and its weight."""
 
     label: Array  # (n, R) codes
     weight: Array  # (n, R) between 0 and 1
@@ -28,7 +28,7 @@ class LabelWeights(Protocol):
 
 
 class AsGiven(NamedTuple):
-    """Every label counts fully; verified ones where known; none where missing."""
+    """Every label has full weight; the verified one if known; none if missing."""
 
     n_classes: int
 
@@ -51,17 +51,17 @@ class Reweighted(NamedTuple):
         return _by_posterior(rows, true)
 
     def unverified(self, rows: Rows) -> Posterior:
-        """What the rows would be said to be if none of them were verified."""
+        """The posterior of the rows if none of them were verified."""
         return posterior(self.calibration, self.scorer.scores(rows), Labels.of(rows)._replace(verified=None))
 
     def said(self, found: Posterior, observed: Array) -> Array:
-        """(n, K) P(true | x, label) as an audit tells it."""
+        """(n, K) P(true | x, label) as an audit reports it."""
         true, told = np.asarray(found.true[:, 0]), self.hedge or self.readings
         return true if told is None else told(true, found.prior[:, 0], observed)
 
 
 class WithAdded(NamedTuple):
-    """Scores of one kind, plus what else is known of single rows."""
+    """Scores of one kind, plus additional terms for single rows."""
 
     scorer: Any
     added: Array  # (n, K) by the number of the row
@@ -72,7 +72,7 @@ class WithAdded(NamedTuple):
 
 
 class ByEM(NamedTuple):
-    """Each row counts as the class that EM finds most probable, as far as it does."""
+    """Each row counts as the class that EM finds most probable, weighted by that probability."""
 
     fitted: em_fit.Fit
 
@@ -83,14 +83,14 @@ class ByEM(NamedTuple):
 
     def __call__(self, rows: Rows) -> Weighted:
         true, _ = em.posterior(rows, **self.fitted.model.scores(self.fitted.params, score_dtype(rows.X)))
-        # what was learned without a row may not allow it at all: then it says nothing
+        # a row may be impossible under parameters learned without it: then it carries no information
         true = np.nan_to_num(true, copy=False, nan=0.0)
         label = true.argmax(axis=2)
         return Weighted(label, np.take_along_axis(true, label[:, :, None], axis=2)[:, :, 0])
 
 
 class Given(NamedTuple):
-    """The class of each row as some function tells, without doubt."""
+    """The class of each row as given by a function, with full weight."""
 
     label_of: Any  # rows -> (n, R) codes
 

@@ -1,13 +1,13 @@
-"""A mislabeling matrix for each labeler, drawn towards that of all; rows have one label, several, or none.
+"""A mislabeling matrix for each labeler, shrunk towards the common one; rows have one label, several, or none.
 
     P(label l | true k, labeler g) = matrix_g[l, k],    column k of matrix_g ~ Dirichlet(strength * habits_g[:, k])
 
-where habits_g is the matrix of all with two numbers changed: how often the labeler is right at all, and which wrong
-labels they favour. A labeler with five labels borrows from the others and one with five thousand stands alone; with
-many classes, a hundred labels tell how careful a labeler is, but not 20 x 20 entries. The labels of a row
-are independent given its true label (Dawid and Skene, 1979), and what the columns say is one more voice (Raykar et al.,
-2010). Matrices and strength (under which the expected counts of all labelers are most probable) are fitted by EM over
-the true labels, with P(true | x) as it is given.
+where habits_g is the common matrix adjusted for how often the labeler is right and which wrong labels they favour. A
+labeler with five labels borrows from the others, and one with five thousand is estimated almost alone; with many
+classes, a hundred labels show how careful a labeler is, but not 20 x 20 entries. The labels of a row are independent
+given its true label (Dawid and Skene, 1979), and the features are additional evidence (Raykar et al., 2010). Matrices
+and strength (which maximises the probability of the expected counts of all labelers) are fitted by EM over the true
+labels, with P(true | x) fixed.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from .calibration import matrix_of
 from .label_weights import Reweighted
 from .recalibration import pin_verified
 
-#: Rows that the matrix of all counts for in the matrix of each labeler; from nearly none to nearly all.
+#: Weight of the common matrix in the matrix of each labeler, in rows; from almost no shrinkage to almost full.
 STRENGTHS = 2.0 ** np.arange(1, 13)
-# Labelers differ if their matrices explain labels that they were not fitted to better by this many standard errors.
+# Labelers differ if their matrices explain held-out labels better by this many standard errors.
 _STANDARD_ERRORS = 2.0
-# A bound on the rounds of EM, and the gain per row, in nats, below which it ends.
+# Maximum rounds of EM, and the gain per row, in nats, below which it stops.
 _ROUNDS, _TOLERANCE = 200, 1e-7
 # Standard deviation, in log-odds, of how careful labelers are: they may be nearly perfect, or nearly random.
 CAREFUL_SPREAD = 2.0
-# Newton's steps of that number, which has one maximum.
+# Newton steps for that parameter, whose likelihood has one maximum.
 _NEWTON_STEPS = 8
-# Wrong labels of a labeler that count as much as those of all, in which labels are favoured.
+# Weight of the common preferences among wrong labels, in wrong labels of a labeler.
 _FAVOUR_ROWS = 10.0
 # Avoids nan for a label that is impossible for every class.
 _TINY = 1e-300
@@ -46,7 +46,7 @@ class GivenLabels(NamedTuple):
 
     row: Array  # (m,) positions
     label: Array  # (m,) codes
-    labeler: Array  # (m,) codes; n_labelers where nobody knows
+    labeler: Array  # (m,) codes; n_labelers if unknown
     n_labelers: int
 
     def take(self, which: Array) -> GivenLabels:
@@ -55,9 +55,9 @@ class GivenLabels(NamedTuple):
 
 class Matrices(NamedTuple):
     mislabel: Array  # (K, K) of all
-    of_labelers: Array  # (G + 1, K, K); the last, of all, is that of labels whose labeler is not known
+    of_labelers: Array  # (G + 1, K, K); the last, common one is for labels whose labeler is unknown
     true: Array  # (n, K) P(true | x, labels, labelers)
-    strength: float  # inf: one matrix for all
+    strength: float  # inf: one common matrix
 
 
 @dataclass(frozen=True)
@@ -73,19 +73,19 @@ class LabelerModel:
     def of(
         cls, data: Dataset, fitted: Reweighted, structure: Any, given: GivenLabels, verified: Array | None
     ) -> LabelerModel:
-        """Of rows in their folds, with P(true | x) as a robust fit says it without the row's fold."""
+        """For rows in their folds, with out-of-fold P(true | x) from a robust fit."""
         assert data.folds is not None
         log_prior = log_prior_of(data, fitted)
         fold = data.folds.of(np.arange(data.n_rows))
         return cls(log_prior, given, fold, fitted.calibration.mislabel[0], structure, verified)
 
     def as_started(self) -> Matrices:
-        """One matrix for all, as it is at the start."""
+        """One common matrix, as at the start."""
         matrices = np.repeat(self.start[None], self.given.n_labelers + 1, axis=0)
         return Matrices(self.start, matrices, self._expected(matrices)[0], np.inf)
 
     def pooled(self) -> Matrices:
-        """One matrix for all, fitted."""
+        """One common matrix, fitted."""
         return self._solved(pooled=True)
 
     def solved(self) -> Matrices:
@@ -106,7 +106,7 @@ class LabelerModel:
         return Matrices(mislabel, matrices, true, strength)
 
     def differ(self, found: Matrices) -> bool:
-        """Whether matrices without the row's fold explain its labels better than one matrix for all."""
+        """Whether out-of-fold matrices explain the labels better than one common matrix."""
         if self.given.n_labelers < 2:
             return False
         rows = np.unique(self.given.row)
@@ -115,7 +115,7 @@ class LabelerModel:
         return bool(gain.mean() > _STANDARD_ERRORS * gain.std() / np.sqrt(len(gain)))
 
     def added_evidence(self, found: Matrices, observed: Array, mislabel: Array) -> Array:
-        """(n, K) what labels and labelers add to log P(true), beyond the label of the fit under `mislabel`; mean 0.
+        """(n, K) contribution of labels and labelers to log P(true), beyond the fit's label under `mislabel`; mean 0.
 
         observed : (n,) codes of the labels of the fit, K where there is none
         """
@@ -125,7 +125,7 @@ class LabelerModel:
         return np.asarray(added - added.mean(axis=1, keepdims=True))
 
     def log_evidence(self, found: Matrices) -> Array:
-        """(n, K) log P(labels | true, labelers) of every row, from matrices without the row's fold."""
+        """(n, K) log P(labels | true, labelers) of every row, from out-of-fold matrices."""
         return self._by_row(np.log(self._without_fold(found) + _TINY))
 
     def without_label(self, found: Matrices) -> Array:
@@ -177,7 +177,7 @@ class LabelerModel:
 
 
 def _drawn_to(mislabel: Array, habits: Array, counts: Array, strength: float) -> Array:
-    """(G + 1, K, K); the last is that of all."""
+    """(G + 1, K, K); the last is the common one."""
     if np.isinf(strength):
         return np.repeat(mislabel[None], len(counts), axis=0)
     drawn = counts + strength * habits
@@ -186,7 +186,7 @@ def _drawn_to(mislabel: Array, habits: Array, counts: Array, strength: float) ->
 
 
 def _habits(mislabel: Array, counts: Array) -> Array:
-    """(G + 1, K, K) the matrix of all, but as careful as each labeler is, with the wrong labels that they favour.
+    """(G + 1, K, K) the common matrix, adjusted for each labeler's care and favoured wrong labels.
 
     In log-odds against the right label, an entry is that of all, plus how much the labeler favours the label, less how
     careful they are: who favours one class is rarely wrong about its rows.

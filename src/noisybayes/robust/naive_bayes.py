@@ -26,7 +26,7 @@ class Sums(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """What was learned from the labels in one pass."""
+    """Parameters learned from the labels in one pass."""
 
     source: NaiveBayes
     model: ScoreModel
@@ -71,11 +71,11 @@ class Learned(NamedTuple):
         return sparse.csr_array(sparse.vstack(parts, format="csr"))
 
     def by_view(self, rows: Rows, *_: Any) -> list[list[tuple[str, float]]]:
-        """All that naive Bayes adds is in the columns."""
+        """Naive Bayes has no other contributions than the columns."""
         return [[] for _ in range(rows.n_rows)]
 
     def scoring(self, temperature: Array, constant: Array) -> Scoring:
-        """What predicts new rows."""
+        """The scorer of new rows."""
         from_all_folds = self.source.estimator(self.total, self.model, self.reweighted)(self.total)
         return self._scoring(from_all_folds, temperature, constant)
 
@@ -88,14 +88,14 @@ class Learned(NamedTuple):
 @dataclass(frozen=True)
 class NaiveBayes:
     family: Family
-    candidates: Sequence[Sequence[ScoreModel]]  # for each block of columns the models that may score it
+    candidates: Sequence[Sequence[ScoreModel]]  # for each block of columns the candidate score models
     n_classes: int
     class_prior: Array | None = None
     n_threads: int = 1
     additive = True
 
     def sums(self, data: Dataset, weights: LabelWeights, left_out: Array | None = None) -> tuple[Sums, ...]:
-        """Of every fold. left_out : (R,) the fold that each replicate does without"""
+        """Statistics of every fold. left_out : (R,) the fold that each replicate leaves out"""
         fn = partial(
             fold_sums, family=self.family, weights=weights, n_classes=self.n_classes, left_out=left_out,
             dtype=data.dtype,
@@ -116,7 +116,7 @@ class NaiveBayes:
     def from_sums(
         self, by_fold: tuple[Sums, ...], model: ScoreModel, reweighted: bool, dtype: np.dtype[Any]
     ) -> Learned:
-        """reweighted : whether labels have been weighted, so that the strength of the prior can be told from them"""
+        """reweighted : whether labels have been weighted, so that the prior's strength can be estimated from them"""
         total = summed(by_fold)
         estimate = self.estimator(total, model, reweighted)
 
@@ -128,8 +128,8 @@ class NaiveBayes:
         return Learned(self, model, total, params, reweighted, dtype)
 
     def estimator(self, total: Sums, model: ScoreModel, reweighted: bool) -> Callable[[Sums], tuple[Any, ...]]:
-        """Sums to the parameters of every score, with the priors that all rows ask for: what they have in common says
-        nothing of a row's label."""
+        """Sums to the parameters of every score, with priors estimated from all rows: what rows have in common carries
+        no information about the label of one row."""
         pooled = _mean_of_replicates(total, self.n_classes)
         priors = [score.prior(pooled.features, pooled.weight, reweighted) for score in model.scores]
 
@@ -141,7 +141,7 @@ class NaiveBayes:
 
 
 def _mean_of_replicates(sums: Sums, n_classes: int) -> Sums:
-    """Sums for K components: replicates hold nearly the same rows, and one prior serves all of them."""
+    """Sums for K components: replicates have nearly the same rows, and one prior serves all of them."""
     n_replicates = len(sums.weight) // n_classes
     if n_replicates == 1:
         return sums

@@ -1,4 +1,4 @@
-"""What a robust fit is to learn, as one value."""
+"""The problem of a robust fit as one value."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def naive_bayes_problem(problem: Problem, data: Dataset, seed: int, n_threads: i
     """`problem`: with a family whose constants are fixed."""
     family, K, alpha = problem.family, problem.n_classes, problem.settings.alpha
     candidates = _candidates(family, alpha, K, data.n_counted, config)
-    if problem.class_prior is not None:  # known shares are what offsets count from
+    if problem.class_prior is not None:  # known shares are the base of the offsets
         candidates = [[_from_shares(model) for model in models] for models in candidates]
     source = NaiveBayes(family, candidates, K, problem.class_prior, n_threads)
     em = None
-    if not _has_words(family):  # on words EM drifts, and takes its time over it
+    if not _has_words(family):  # on words EM drifts, and is slow
         em = replace(problem, settings=replace(problem.settings, tol=config.em_tolerance))
     return RobustProblem(source, problem.structure, K, em, config, seed)
 

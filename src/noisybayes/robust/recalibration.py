@@ -1,13 +1,13 @@
-"""Verified labels put P(wrong) right, and may be wrong themselves.
+"""Recalibrates P(wrong) with verified labels, which may be wrong themselves.
 
-Where mistakes sit on ambiguous rows, no model of (features, label) alone can know how many there are; some verified
-rows can tell. P(wrong) is recalibrated as a function of itself: logit P'(wrong) = intercept + slope * logit P(wrong).
-The slope is positive, so that no row overtakes another. Given its score, whether a row is wrong does not depend on why
-it was looked at, so that rows from the top of a list serve too.
+If mistakes are on ambiguous rows, no model of (features, label) alone can know how many there are, but some verified
+rows can. P(wrong) is recalibrated as a function of itself: logit P'(wrong) = intercept + slope * logit P(wrong).
+The slope is positive, so the ranking does not change. Given its score, whether a row is wrong does not depend on why it
+was reviewed, so rows from the top of a list can be used too.
 
-People err: who goes down a list now and then keeps a label that is wrong. So a verdict is evidence, not a fact:
-P(verdict "wrong") = (1 - careless) P'(wrong). The reverse slip is left out: with it, every verdict that contradicts the
-model could be explained away, and the estimates were too high.
+People make mistakes: a reviewer working through a list sometimes keeps a wrong label. So a verdict is evidence, not a
+fact: P(verdict "wrong") = (1 - careless) P'(wrong). The opposite mistake is not modelled: with it, every verdict that
+contradicts the model could be explained away, and the estimates were too high.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from .label_weights import Reweighted
 
 # Standard deviations of the priors of the intercept and of the slope's logarithm: a handful of rows moves little.
 _SPREAD = np.array([2.0, 0.5])
-# Where the search begins: the model is right, or doubts far too many labels. There may be two maxima.
+# Starts of the search: the model is right, or its P(wrong) is far too high. There may be two maxima.
 _STARTS = ((0.0, 0.0), (-3.0, 0.0))
 # P(wrong) is kept this far from 0 and 1, where the logit is infinite.
 _LEAST = 1e-6
 # Fewer verified labels than this say too little about the others.
 _FEWEST_VERIFIED = 10
-# How far a search by values may end from the root.
+# How far from the root a search by values may end.
 _NEAR = 0.01
 
 
@@ -54,8 +54,8 @@ def recalibrate(p_wrong: Array, wrong: Array, weight: Array) -> Recalibration:
     x = _safe_logit(p_wrong)
     ends = [minimize(_loss, start, (x, wrong, weight), jac=True, method="BFGS") for start in _STARTS]
     best = min(ends, key=lambda end: float(end.fun)).x
-    # the root of the slope is exact, where a search by values stops anywhere on a flat top: the order of the rows must
-    # not matter, and on a cluster it is another
+    # the root of the slope is exact, while a search by values stops anywhere on a flat top: the order of the rows must
+    # not matter, and on a cluster it differs
     exact = root(lambda beta: _loss(beta, x, wrong, weight)[1], best, tol=1e-13).x
     intercept, log_slope = exact if np.abs(exact - best).max() < _NEAR else best
     return Recalibration(float(intercept), float(np.exp(log_slope)))
@@ -72,7 +72,7 @@ def _loss(beta: Array, x: Array, wrong: Array, weight: Array) -> tuple[float, Ar
 
 
 def recalibration_of(data: Dataset, fitted: Reweighted) -> Recalibration:
-    """What the verified rows ask for."""
+    """The recalibration estimated from the verified rows."""
     if not data.has_verified:
         return Recalibration()
     found = data.map_sum(partial(_verified_rows, fitted=fitted)).items
@@ -113,7 +113,7 @@ def adjust(true: Array, observed: Array, recalibration: Recalibration) -> Array:
     others = true[labeled]
     p_wrong = recalibration(1.0 - others[own])
     others[own] = 0.0
-    # by their own sum, not by 1 - P(label): that is 0 where they are below rounding, and would blow them up
+    # divided by their own sum, not by 1 - P(label), which is 0 if they are below rounding
     total = others.sum(axis=1, keepdims=True)
     others = np.divide(others, total, out=np.full_like(others, 1.0 / (n_classes - 1)), where=total > 0)
     others *= p_wrong[:, None]

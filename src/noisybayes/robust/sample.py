@@ -1,4 +1,4 @@
-"""Rows in memory that choices are made on and calibrations fitted to: all of them, if they are few."""
+"""Rows in memory for selection and calibration: all of them, if there are few."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Drawn(NamedTuple):
     rank: Array  # (m,) in the order in which they were drawn
 
     def first(self, size: int) -> Array:
-        """Positions of the first rows that were drawn: a smaller sample."""
+        """Positions of the rows drawn first: a smaller sample."""
         return np.flatnonzero(self.rank < size)
 
 
@@ -34,7 +34,7 @@ class Sample:
         return cls(data, data.sample(size, seed))
 
     def smaller(self, size: int) -> Sample:
-        """The first rows that were drawn, as a sample of their own."""
+        """The rows drawn first, as a smaller sample."""
         return self if size >= self.n_rows else Sample(self._data, self._drawn.take(np.arange(size)))
 
     @property

@@ -1,4 +1,4 @@
-"""Ways to turn sums into scores, among which the robust fit chooses."""
+"""Score models: ways to turn sums into scores, among which the robust fit selects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .config import DEFAULT, Config, Offsets
 
 
 class Score(NamedTuple):
-    """One kind of score; each gets a temperature of its own."""
+    """One kind of score; each gets its own temperature."""
 
     prior: Any  # (statistics, weight, reweighted) -> what `estimate` needs to know of all rows
     estimate: Any  # (statistics, weight, prior) -> parameters
@@ -27,7 +27,7 @@ class ScoreModel(NamedTuple):
     name: str
     scores: tuple[Score, ...]
     feature_prior: Any  # (statistics, weight, reweighted) -> prior of the block's family, to describe its features
-    offsets: tuple[Offsets, ...]  # the first is kept unless another explains the labels visibly better
+    offsets: tuple[Offsets, ...]  # the first is kept unless another explains the labels clearly better
 
 
 class Choice(NamedTuple):
@@ -103,7 +103,7 @@ def in_block(block: int, model: ScoreModel, mixed: Mixed) -> ScoreModel:
 
 
 def combine(models: list[ScoreModel]) -> ScoreModel:
-    """One model of all blocks. The one that is most wary of offsets decides about them."""
+    """One model of all blocks. The one with the strongest penalty on offsets determines them."""
     if not isinstance(models[0].feature_prior, InBlock):  # columns are not in blocks: there is one model
         return models[0]
     wary = max(models, key=lambda model: model.offsets[0].penalty)

@@ -1,4 +1,4 @@
-"""What scores rows: parameters of every kind of score, a temperature for each, and a constant per class."""
+"""Scorers of rows: parameters of every kind of score, a temperature for each, and a constant per class."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .words import Words
 
 
 def scoring(families: tuple[Any, ...], params: Sequence[Any], temperature: Array, constant: Array) -> Scoring:
-    if all(isinstance(family, Words) for family in families):  # weights of words add up: one product instead of two
+    if all(isinstance(family, Words) for family in families):  # word weights can be added: one product instead of two
         return Scoring((Words(),), (np.tensordot(temperature, params, axes=1),), np.ones(1), constant)
     return Scoring(families, tuple(params), temperature, constant)
 
@@ -55,7 +55,7 @@ class CompiledScoring:
 
 
 class OutOfFold(NamedTuple):
-    """Scores every row by what was learned without its fold, in every replicate."""
+    """Scores every row out of fold, in every replicate."""
 
     scorers: tuple[tuple[Callable[[Any], Array], ...], ...]  # [fold][kind of score]: X -> (n, R * K)
     n_classes: int

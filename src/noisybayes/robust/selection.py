@@ -1,4 +1,4 @@
-"""What the labels choose: how scores are made, what offsets count from, and how often labels are reweighted."""
+"""Selection by the labels: the score model, the base of the offsets, and the number of reweighting rounds."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class _Comparison:
         return Selected(with_rate, of_rate)
 
     def _best_offsets(self, model: ScoreModel, scores: Array, shares: Array) -> tuple[Choice, Calibration]:
-        """The first, unless others explain the labels visibly better."""
+        """The first, unless others explain the labels clearly better."""
         offsets = self._in_order(model.offsets, shares)
         explained, calibration = self._explained(np.repeat(scores, len(offsets), axis=2), offsets, shares)
         means, _ = mean_and_error(explained, self.labels.weight[:, 0])
@@ -109,7 +109,7 @@ class _Comparison:
         return calibrated(problem, self.drawn, scores, base, penalty)
 
     def _in_order(self, offsets: Sequence[Offsets], shares: Array) -> Sequence[Offsets]:
-        """The one to beat first: offsets from zero where mistakes alone could have made the shares of the labels."""
+        """The default first: offsets from zero if mistakes alone could explain the shares of the labels."""
         least = self.problem.n_classes * np.exp(shares.min())
         if least < self.problem.config.least_kept:
             return offsets
@@ -135,7 +135,7 @@ def calibrated(
     left_out: Array | None = None,
     start: Calibration | None = None,
 ) -> Calibration:
-    """Temperatures and offsets from the first rows of those drawn, the matrix from all of them."""
+    """Temperatures and offsets from the rows drawn first, the matrix from all of them."""
     labels = Labels.of(drawn.rows, left_out)
     few = drawn.first(problem.config.newton_rows)
     some, some_labels = (scores, labels) if len(few) == len(drawn.rank) else (scores[:, few], labels.take(few))
@@ -227,7 +227,7 @@ def base_of(offsets: Offsets, shares: Array, n_replicates: int) -> Array:
 
 
 def _of_held_out(drawn: Drawn, scores: Array, calibration: Calibration, left_out: Array) -> tuple[Array, Array]:
-    """Log-likelihoods of labels, and their weights: each replicate judges the fold that it did without."""
+    """Log-likelihoods of labels, and their weights: each replicate scores the fold that it left out."""
     labels, found = Labels.of(drawn.rows), []
     for r, fold in enumerate(left_out):
         held = np.flatnonzero(drawn.rows.fold == fold)

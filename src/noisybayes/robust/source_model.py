@@ -3,10 +3,10 @@
     odds of a wrong label of a row = those of its true class (and labeler), times exp(care)
     care = shift + sum over sources of the effect of the row's level
 
-Which wrong label it is, if it is wrong, stays as it is. Effects are normal, those of times and numbers drawn to their
-neighbours; their standard deviation is the one with the highest marginal likelihood. They are fitted by EM over the
-true labels, with P(true | x) as it is given. Class shares may differ from level to level, or else a source that tells
-the class would look like one with mistakes.
+The distribution of wrong labels, given that a label is wrong, does not change. Effects are normal, those of times and
+numbers shrunk towards their neighbours; their standard deviation maximises the marginal likelihood. They are fitted by
+EM over the true labels, with P(true | x) fixed. Class shares may differ between levels; otherwise a source that
+predicts the class would look like one with mistakes.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from .calibration import matrix_of
 from .effect_priors import SPREADS, Independent, Prior, Walk, best_spread
 from .recalibration import pin_verified
 
-# Mistakes depend on a source if it explains labels that it was not fitted to better by this many standard errors.
+# Mistakes depend on a source if it explains held-out labels better by this many standard errors.
 _STANDARD_ERRORS = 2.0
-# A bound on the rounds of EM, and the change of an effect, in log-odds, below which it ends.
+# Maximum rounds of EM, and the change of an effect, in log-odds, below which it stops.
 _ROUNDS, _TOLERANCE = 300, 1e-6
 # Rounds in which the standard deviations of the effects are chosen; later ones keep them.
 _OPEN_ROUNDS = 40
-# Steps of EM are made longer by what missing true labels make them too short, but not by more than this: beyond 2 they
-# would no longer converge.
+# EM steps are lengthened to make up for the missing true labels, but not by more than this: beyond 2 they would no
+# longer converge.
 _LONGEST = 1.8
-# Rows tell at least this share of what they would tell with known true labels.
+# Rows carry at least this share of the information that they would carry with known true labels.
 _LEAST_TOLD = 0.05
 # Precision of the shift: it is free.
 _FREE = 1e-6
-# Rows that draw the class shares of each level to those of all.
+# Pseudo-rows that shrink the class shares of each level towards the overall ones.
 _SHARE_ROWS = 20.0
 # Probabilities are kept this far from 0 and 1, where log-odds are infinite.
 _LEAST = 1e-6
@@ -62,7 +62,7 @@ class Levels(NamedTuple):
 
 
 class Statistics(NamedTuple):
-    """What an E-step says of every row; slope and information by the row's care."""
+    """The result of an E-step for every row; slope and information with respect to the row's care."""
 
     true: Array  # (n, K)
     slope: Array  # (n,) of the log-likelihood
@@ -112,7 +112,7 @@ class SourceModel:
         return np.asarray(self._log_likelihood(found) - self._log_likelihood(without))
 
     def care(self, found: Effects) -> Array:
-        """(n,) log-odds that sources add, from rows of other folds: one step from the effects of all rows."""
+        """(n,) out-of-fold log-odds added by sources: one step from the effects of all rows."""
         design, precision = self._design(found.chosen), self._precision(found.chosen, found.spread)
         care = np.empty(len(self.label))
         for each in np.unique(self.fold).tolist():
@@ -122,7 +122,7 @@ class SourceModel:
         return care
 
     def log_evidence(self, care: Array) -> Array:
-        """(n, K) log P(label | true, levels) less that without sources."""
+        """(n, K) log P(label | true, levels) minus that without sources."""
         added = np.repeat(care[:, None], self.log_odds.shape[1], axis=1)
         added[np.arange(len(care)), self.label] = 0.0
         return np.asarray(added + log_right(self.log_odds + care[:, None]) - log_right(self.log_odds))
@@ -172,7 +172,7 @@ class SourceModel:
         true = pin_verified(np.exp(log_softmax(self._log_joint(care, shares), axis=1)), self.verified)
         wrong = expit(self.log_odds + care[:, None])
         score = 1.0 - wrong
-        score[np.arange(len(care)), self.label] -= 1.0  # is the label wrong, less how probable that is
+        score[np.arange(len(care)), self.label] -= 1.0  # whether the label is wrong, minus its probability
         slope = (true * score).sum(axis=1)
         complete = (true * wrong * (1.0 - wrong)).sum(axis=1)
         missing = (true * score**2).sum() - (slope**2).sum()
@@ -196,7 +196,7 @@ class SourceModel:
         return np.asarray(np.linalg.solve(information + precision, information @ values + slope))
 
     def _spreads(self, design: csr_array, values: Array, last: Statistics, chosen: tuple[int, ...]) -> list[float]:
-        """Of every source with the effects of the others as they are."""
+        """For every source, with the effects of the others fixed."""
         information, slope = last.told * (design.T @ last.complete), design.T @ last.slope
         spread, at = [], 1
         for s in chosen:
@@ -240,7 +240,7 @@ def joined_evidence(model: SourceModel, found: Effects, structure: Any) -> tuple
 
 
 def explains_nothing(found: Effects, source: int, gain: Array) -> bool:
-    """Whether the effects of a source are as good as none, or gain no more than chance would."""
+    """Whether the effects of a source are practically zero, or gain no more than chance would."""
     spread = found.spread[found.chosen.index(source)]
     return spread <= SPREADS[0] or not gain.mean() > _STANDARD_ERRORS * gain.std() / np.sqrt(len(gain))
 

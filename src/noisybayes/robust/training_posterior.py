@@ -1,4 +1,4 @@
-"""What a robust fit says of the rows that it was fitted to, in one pass over them."""
+"""The posteriors of the training rows of a robust fit, in one pass over them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .recalibration import Recalibration, adjust, pin_verified, recalibration_of
 
 
 class RowPosteriors(NamedTuple):
-    """Of every row, the most probable classes."""
+    """The most probable classes of every row."""
 
     p_given: Array  # (n,) P(given label | x, label); 1 where there is none
     best: Array  # (n,) the most probable class
@@ -29,16 +29,16 @@ class RowPosteriors(NamedTuple):
 class TrainingPosterior(NamedTuple):
     joint: Array  # (K + 1, K) weight of the rows by observed label (the last: none) and true label
     noise_rate: float
-    drift: float  # share of the rows doubted, less the share that scores of the labels as given fail to predict
+    drift: float  # expected share of wrong labels, minus the share that scores of the given labels fail to predict
     log_likelihood: float  # mean, of the observed labels given the features
     recalibration: Recalibration
     rows: RowPosteriors | None  # None where rows stay on a cluster
     true: Array | None  # (n, K) P(true | x, label), if asked for
-    own_joint: Array  # (K + 1, K) like `joint`, but verified rows speak for themselves only
+    own_joint: Array  # (K + 1, K) like `joint`, but verified rows count only for themselves
 
     @property
     def explained(self) -> float:
-        """Share of the entropy of the labels that is gone once the features are known."""
+        """Share of the entropy of the labels that is explained by the features."""
         share = self.joint[:-1].sum(axis=1)
         share = share[share > 0] / share.sum()
         return 1.0 + self.log_likelihood / max(-float(share @ np.log(share)), 1e-300)

@@ -1,10 +1,10 @@
-"""What to say of a label if nobody knows why labels are wrong.
+"""P(wrong) if it is unknown why labels are wrong.
 
 There are two readings. Where mistakes depend on the class, the given label is evidence, by the mislabeling matrix:
 P(true | x, label). Where people make mistakes on ambiguous rows, a wrong label says no more than the row does:
-P(true | x). The second doubts far more labels than the first, so the mean of the two probabilities would rank rows by
-the second alone. The mean of their logarithms uses both: the label counts as half the evidence, or as less if the
-labels do not support the matrix. The expected number of wrong labels is the mean of what the two readings expect:
+P(true | x). The second gives far higher P(wrong) than the first, so the mean of the two probabilities would rank rows
+by the second alone. The mean of their logs uses both: the label counts as half the evidence, or as less if the labels
+do not support the matrix. The expected number of wrong labels is the mean of the expectations of the two readings:
 
     log P(true = k) = w log P(k | x, label) + (1 - w) log P(k | x) - shift [k is the label] + constant
 """
@@ -21,7 +21,7 @@ from ..dataset.tree import Array
 
 # Keeps logarithms finite.
 _TINY = 1e-30
-# The shift is looked for up to here: e to this power is beyond any odds.
+# Upper bound of the search for the shift: e to this power is beyond any odds.
 _FARTHEST = 100.0
 
 

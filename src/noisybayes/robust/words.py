@@ -1,8 +1,8 @@
 """Event models of words for the robust fit: multinomial and complement weights side by side, of equal length.
 
-Complement weights (what all other classes do *not* say) help where classes differ in size, and equal lengths keep a
-class whose words depend on one another from shouting the others down (Rennie et al. 2003). Neither kind is best
-everywhere: each gets a temperature of its own, and the likelihood of the labels decides how much each counts.
+Complement weights (from the words of all *other* classes) help if classes differ in size, and equal lengths keep a
+class with dependent words from dominating the others (Rennie et al. 2003). Neither kind is best everywhere: each gets
+its own temperature, and the likelihood of the labels determines how much each counts.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def word_models(n_classes: int, smoothing: Sequence[float], offsets: tuple[Offse
 def word_weights(counts: Array, weight: Array, prior: None, *, complement: bool, alpha: float, n_classes: int) -> Array:
     """(C, d) weights of the words; components are replicates of the classes."""
     weights = np.empty_like(counts)
-    # one replicate at a time: its arrays stay in the cache, and their memory is used again
+    # one replicate at a time: its arrays stay in the cache, and their memory is reused
     for first in range(0, len(counts), n_classes):
         own = slice(first, first + n_classes)
         weights[own] = _class_weights(counts[own], complement, alpha)

@@ -1,8 +1,8 @@
-"""Columns of one batch, coded: small enough to wait on disk until the whole file is known.
+"""Coded columns of one batch: small enough to be kept on disk until the whole file has been read.
 
-Each kind of column reads the cells of a batch (`code`, in any thread), adds up what must be known of all batches
-(`add`; `merge` for what was added up elsewhere), and learns the same parts of the recipe as the column in memory
-(`learn`), if need be by further passes over its coded batches.
+Each kind of column codes the cells of a batch (`code`, in any thread), accumulates what must be known about all batches
+(`add`; `merge` for sums from elsewhere), and learns the same parts of the recipe as the column in memory (`learn`), if
+necessary by further passes over its coded batches.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class CodedText(NamedTuple):
 class Texts:
     def __init__(self, column: str, settings: TextSettings, tokenizer: Tokenizer) -> None:
         self.column, self.settings, self.tokenizer = column, settings, tokenizer
-        self.n_rows = self.n_texts = self.n_words = 0  # a missing text is a row, but no text; words of each batch
+        self.n_rows = self.n_texts = self.n_words = 0  # a missing text is a row, but not a text; words of each batch
         self.has_text, self.is_ascii = False, True
         self.in_rows = Tally()
 
@@ -89,7 +89,7 @@ class Texts:
         self.in_rows.add(told[-1].words, told[-1].in_rows)
 
     def add_counts(self, told: Any) -> None:
-        """All but in how many texts each word stands."""
+        """Everything except the document frequencies of the words."""
         n_rows, n_texts, has_text, is_ascii, part = told
         self.n_rows, self.n_texts, self.n_words = (
             self.n_rows + n_rows, self.n_texts + n_texts, self.n_words + len(part.words),
@@ -139,7 +139,7 @@ class Categories:
 
 
 class Numbers:
-    """Numbers or yes / no: 8 bytes a row."""
+    """Numbers or yes/no: 8 bytes per row."""
 
     def __init__(self, column: str, part: type[Binary] | type[Numeric]) -> None:
         self.column, self._part, self._found = column, part, Moments()
@@ -192,7 +192,7 @@ def known(values: Array) -> pl.Series:
 
 
 def _small(values: Array) -> Array:
-    """Whole numbers of at least 0 in the smallest type that holds them."""
+    """Non-negative integers in the smallest type that fits."""
     return values.astype(np.min_scalar_type(int(values.max(initial=0))))
 
 

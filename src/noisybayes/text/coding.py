@@ -1,7 +1,7 @@
-"""How the columns of a table are coded, batch by batch, and what the coded batches become: recipe and matrix.
+"""How the columns of a table are coded, batch by batch, and how the coded batches become recipe and matrix.
 
-Whoever reads a batch codes it: this process, from a file that does not fit into memory (`stream`), or a worker of a
-cluster, from a part of the table.
+The process that reads a batch codes it: this one, for a file that does not fit into memory (`stream`), or a worker of a
+cluster, for a part of the table.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Coding(NamedTuple):
     missing_label: str | None
 
     def coders(self) -> list[Coder]:
-        """New ones, which have seen nothing."""
+        """New coders without data."""
         roles = self.roles
         return [
             *(Texts(name, self.settings, self.tokenizers[name]) for name in roles.text),
@@ -59,7 +59,7 @@ def batch_matrix(recipe: Recipe, blocks: Mapping[str, Any], dtype: Any) -> Any:
 
 
 def _ordered(learned: dict[str, list[Part]], roles: Roles) -> tuple[list[Part], list[Part]]:
-    """Texts, and the others in the order of the recipe: categories, yes / no, what is missing, numbers."""
+    """Texts, then the others in the order of the recipe: categories, yes/no, missing indicators, numbers."""
     texts = [part for name in roles.text for part in learned[name]]
     others = [part for name in roles.categorical for part in learned[name]]
     filled = {name: [part for part in learned[name] if not isinstance(part, Missing)] for name in learned}

@@ -1,4 +1,4 @@
-"""Columns of categories, yes / no and numbers to features. Each kind fits one column and stores what it learned."""
+"""Columns of categories, yes/no and numbers to features. Each kind fits one column and stores what it learned."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OTHER = "other"
 
 
 class Moments(NamedTuple):
-    """What must be known of a column of numbers or yes / no, besides the median; parts of a column add up."""
+    """Statistics of a column of numbers or yes/no, besides the median; those of parts of a column can be added."""
 
     n_rows: int = 0
     n_known: int = 0
@@ -61,7 +61,7 @@ class Categorical:
 
     @classmethod
     def learn(cls, column: str, counts: pl.DataFrame) -> list[Categorical]:
-        """From a table of each `value` and its `count`. Dates are taken apart."""
+        """From a table of each `value` and its `count`. Dates are split into their parts."""
         if counts.height < 2:
             return []
         return DatePart.all_of(column, counts) or cls._of(column, counts)
@@ -98,13 +98,13 @@ class Categorical:
 
 @dataclass(frozen=True)
 class DatePart(Categorical):
-    """The same of the year, month, weekday or hour of a column of dates."""
+    """The same for the year, month, weekday or hour of a column of dates."""
 
     part: str
 
     @classmethod
     def all_of(cls, column: str, counts: pl.DataFrame) -> list[Categorical]:
-        """Those that differ between rows; none if there is a value that is no date."""
+        """Those that differ between rows; none if a value is not a date."""
         values = counts["value"]
         found = date_parts(values)
         if not (found["year"].is_not_null() | (values == _EMPTY)).all() or not found["year"].is_not_null().any():
@@ -126,7 +126,7 @@ class DatePart(Categorical):
 
 @dataclass(frozen=True)
 class Binary:
-    """0/1; a missing cell, or one of a new row that is neither, is taken as the more frequent of them."""
+    """0/1; a missing cell, or an invalid one in a new row, counts as the more frequent value."""
 
     kind: ClassVar[str] = "binary"
     column: str
@@ -145,7 +145,7 @@ class Binary:
         return (self.column,)
 
     def transform(self, column: pl.Series, n_before: int = 0) -> Any:
-        # what is neither can only stand in a new row, since `fit` refuses it: it is as good as missing
+        # an invalid value can occur only in a new row, since `fit` refuses it: it counts as missing
         return self.matrix(as_truths(column).values)
 
     def matrix(self, values: pl.Series) -> Any:
@@ -154,7 +154,7 @@ class Binary:
 
 @dataclass(frozen=True)
 class Numeric:
-    """The number; a missing one is taken as the median."""
+    """The number; a missing one is replaced by the median."""
 
     kind: ClassVar[str] = "numeric"
     column: str
@@ -182,7 +182,7 @@ class Numeric:
 
 @dataclass(frozen=True)
 class Missing:
-    """1 where a number or a yes / no is missing, if that is so in more than 1 % of the rows (but not in all)."""
+    """1 if a number or a yes/no is missing, if that is so in more than 1 % of the rows (but not in all)."""
 
     kind: ClassVar[str] = "binary"
     column: str
@@ -208,7 +208,7 @@ class Missing:
 
 
 def truths(column: pl.Series, n_before: int = 0) -> pl.Series:
-    """0, 1 or null. Of a column that is a part of a longer one, `n_before` rows are above it."""
+    """0, 1 or null. If the column is a part of a longer one, `n_before` rows precede it."""
     return _readable(column, as_truths(column), "neither yes nor no (1/0, true/false, yes/no)", n_before)
 
 
@@ -216,7 +216,7 @@ def numbers(column: pl.Series, n_before: int = 0) -> pl.Series:
     parsed = as_numbers(column)
     what = "not a number"
     if parsed.bad.any() and _is_finite(parsed.values[parsed.bad.arg_max() or 0]):
-        what = f"beyond {LARGEST:g}, so that its square cannot be computed"
+        what = f"beyond {LARGEST:g}, so its square cannot be computed"
     return _readable(column, parsed, what, n_before)
 
 
@@ -226,7 +226,7 @@ def _is_finite(value: float | None) -> bool:
 
 def _known(column: pl.Series) -> pl.Series:
     parsed = as_numbers(column)
-    return parsed.values.set(parsed.bad, 1.0)  # a yes / no that is not a number is not missing
+    return parsed.values.set(parsed.bad, 1.0)  # a yes/no that is not a number is not missing
 
 
 def _readable(column: pl.Series, parsed: Parsed, what: str, n_before: int) -> pl.Series:
@@ -234,7 +234,7 @@ def _readable(column: pl.Series, parsed: Parsed, what: str, n_before: int) -> pl
         row = parsed.bad.arg_max() or 0
         raise InputError(
             f"row {n_before + row + 1}: {as_text(column)[row]!r} in the column {column.name!r} is {what}; "
-            f"correct it, empty it, or read the column with --categorical {column.name}"
+            f"correct it, clear the cell, or read the column with --categorical {column.name}"
         )
     return parsed.values
 

@@ -23,7 +23,7 @@ class Counted(NamedTuple):
 
     @property
     def in_rows(self) -> Array:
-        """In how many texts each word stands."""
+        """Number of texts that contain each word."""
         return np.bincount(self.counts.indices, minlength=len(self.words))
 
 
@@ -40,7 +40,7 @@ def count_pieces(texts: pl.Series, tokenizer: Tokenizer) -> list[Counted]:
 
 
 def threads_for(n_texts: int) -> int:
-    """A message that waits for its reply must not wait for threads to start."""
+    """A single message must not wait for threads to start."""
     return int(effective_n_jobs(-1)) if n_texts > _SLICE else 1
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-#: 2024-05-17, 2024/5/17 or 17.5.2024, perhaps with a time of day. With slashes and the year last nobody can tell day
-#: and month apart.
+#: 2024-05-17, 2024/5/17 or 17.5.2024, perhaps with a time of day. With slashes and the year last, day and month are
+#: ambiguous.
 _YEAR_FIRST = r"^\s*(?<year>\d{4})[-/.](?<month>\d{1,2})[-/.](?<day>\d{1,2})(?:[T ,]+(?<hour>\d{1,2}):\d{2}.*)?\s*$"
 _DAY_FIRST = r"^\s*(?<day>\d{1,2})\.(?<month>\d{1,2})\.(?<year>\d{4})(?:[T ,]+(?<hour>\d{1,2}):\d{2}.*)?\s*$"
 _HALF = r"\d\s*([AaPp])\.?[Mm]\.?\b"
@@ -18,7 +18,7 @@ PARTS = ("year", "month", "weekday", "hour")
 
 
 def date_parts(texts: pl.Series) -> pl.DataFrame:
-    """The parts of every text as text; null where it is no date, or has no time of day."""
+    """The parts of every text as text; null if it is not a date, or has no time of day."""
     found = [texts.str.extract_groups(pattern).struct.unnest() for pattern in (_YEAR_FIRST, _DAY_FIRST)]
     number = {
         name: found[0][name].fill_null(found[1][name]).cast(pl.Int32, strict=False)

@@ -19,7 +19,7 @@ from .columns import Binary, Categorical, DatePart, Missing, Numeric
 from .dates import PARTS
 from .vocabulary import TextFeatures, TextSettings
 
-# Weights of words need no sixteen digits; where rows are many, half the memory also makes a fit a quarter faster.
+# Word weights do not need sixteen digits; with many rows, half the memory also makes a fit 25 % faster.
 _MANY_ROWS = 100_000
 
 
@@ -57,10 +57,10 @@ Part = Text | Categorical | Binary | Missing | Numeric
 
 @dataclass(frozen=True)
 class Recipe:
-    """What was learned from the columns of a table: texts first, then categories, yes / no, numbers."""
+    """What was learned from the columns of a table: texts first, then categories, yes/no, numbers."""
 
     parts: tuple[Part, ...]
-    notes: tuple[str, ...] = field(default=(), compare=False)  # sentences about what was left out or is second best
+    notes: tuple[str, ...] = field(default=(), compare=False)  # sentences about what was left out or is suboptimal
 
     @classmethod
     def fit(cls, frame: pl.DataFrame, roles: Roles, settings: TextSettings | None = None) -> tuple[Recipe, Features]:
@@ -78,11 +78,11 @@ class Recipe:
 
     @classmethod
     def of(cls, roles: Roles, texts: Sequence[Part], others: Sequence[Part], notes: Sequence[str]) -> Recipe:
-        """What was learned, with a note for each column that says nothing."""
+        """What was learned, with a note for each column without information."""
         names, used = feature_columns(roles), {part.column for part in (*texts, *others)}
         if not used:
             raise InputError(
-                f"the columns {', '.join(map(repr, names))} hold one value each; name others to learn from"
+                f"the columns {', '.join(map(repr, names))} contain only one value each; choose others to learn from"
             )
         left_out = [f"left out: {name!r} (the same value in every row)" for name in names if name not in used]
         return cls((*texts, *others), (*notes, *left_out))
@@ -103,26 +103,26 @@ class Recipe:
     def transform(self, frame: pl.DataFrame, n_before: int = 0) -> Any:
         """(n, d) CSR, float64, for rows of the same or of another table with these columns.
 
-        Of rows that are a part of a longer table, `n_before` are above them.
+        If the rows are a part of a longer table, `n_before` rows precede them.
         """
         self.check_columns(frame.columns)
         return joined(_matrices(frame, self.parts, n_before))
 
     def check_columns(self, names: Sequence[str]) -> None:
-        """Refuse a table that lacks a column."""
+        """Raise if the table lacks a column."""
         missing = [part.column for part in self.parts if part.column not in names]
         if missing:
             raise InputError(
-                f"there is no column {missing[0]!r}, which the features are made from; add it to the table"
+                f"there is no column {missing[0]!r}, which the features are computed from; add it to the table"
             )
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON. The notes are not kept."""
+        """For JSON. The notes are not stored."""
         return {"parts": [_stored(part) for part in self.parts]}
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> Recipe:
-        """What `to_dict` stored; a ValueError says what of it cannot be."""
+        """The inverse of `to_dict`; a ValueError says what is invalid."""
         parts = listed(only_keys(stored, "the recipe", ("parts",))["parts"], "the recipe", lambda part: True)
         if not parts:
             raise ValueError("the recipe has no parts")
@@ -130,7 +130,7 @@ class Recipe:
 
 
 def precision(roles: Roles, n_rows: int) -> Any:
-    """Of the matrix that is learned from: of many rows single, unless there are numbers, which may need every digit."""
+    """Precision of the training matrix: single for many rows, unless there are numbers, which may need every digit."""
     return np.float32 if n_rows > _MANY_ROWS and not roles.numeric else np.float64
 
 
@@ -140,7 +140,9 @@ def feature_columns(roles: Roles) -> tuple[str, ...]:
 
 def check_features(roles: Roles) -> None:
     if not feature_columns(roles):
-        raise InputError("there is no column to learn from; name one with --text, --categorical, --numeric or --binary")
+        raise InputError(
+            "there is no column to learn from; choose one with --text, --categorical, --numeric or --binary"
+        )
 
 
 def _fit_others(frame: pl.DataFrame, roles: Roles) -> list[Part]:
@@ -177,7 +179,7 @@ def _restored(stored: Any) -> Part:
 
 def _fill(stored: dict[str, Any]) -> float:
     if not is_finite(stored.get("fill")):
-        raise ValueError(f"the column {stored['column']!r} is filled with what is not a number")
+        raise ValueError(f"the fill value of the column {stored['column']!r} is not a number")
     return float(stored["fill"])
 
 

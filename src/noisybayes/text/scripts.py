@@ -13,7 +13,7 @@ _SCRIPTS = {
     "korean": r"\p{Hangul}",
     "thai": r"\p{Thai}",
 }
-#: Japanese has about as many Han as kana characters; Chinese has next to no kana.
+#: Japanese has about as many Han as kana characters; Chinese has almost no kana.
 _KANA_SHARE = 0.1
 
 
@@ -26,12 +26,12 @@ def main_script(texts: pl.Series) -> str:
     if counts["japanese"] > _KANA_SHARE * (counts["chinese"] + counts["japanese"]):
         counts["japanese"] += counts.pop("chinese")
     script = max(counts, key=lambda name: counts[name])
-    # a Han character says about as much as a word of three letters
+    # a Han character carries about as much information as a word of three letters
     return script if counts[script] and 3 * counts[script] > n_letters - counts[script] else "words"
 
 
 def sampling_step(n_texts: int) -> int:
-    """Every so many texts make the sample; a sample is its own sample."""
+    """A sample of evenly spaced texts; the sample of a sample is the same."""
     return max(1, n_texts // _SAMPLE)
 
 

@@ -1,7 +1,7 @@
-"""A file that does not fit into memory to the features that `Recipe.fit` would make of it.
+"""A file that does not fit into memory to the features that `Recipe.fit` would compute.
 
-One pass over the file cuts texts into words and writes coded columns to a folder, batch by batch. Then everything is
-known that the recipe depends on, and the coded columns become rows of the matrix, without the file.
+One pass over the file tokenizes texts and writes coded columns to a folder, batch by batch. Then everything that the
+recipe depends on is known, and the coded columns become rows of the matrix, without reading the file again.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from .vocabulary import TextSettings
 
 Report = Callable[[int], None]
 
-_THREADS = 2  # batches in work at once; each more takes its memory
+_THREADS = 2  # batches processed at once; each takes memory
 _COLUMN = 4  # bytes of the column of an entry of the matrix on disk
-_TELLING = 1 << 25  # bytes of a file that tell how long its rows are
+_TELLING = 1 << 25  # bytes of a file from which the length of its rows is estimated
 
 
 class Ingested(NamedTuple):
@@ -60,7 +60,7 @@ def ingest(
     keep_variants: bool = False,
     report: Report | None = None,
 ) -> Ingested:
-    """Learn the recipe of a file; `folder` holds the coded columns until the blocks are drawn.
+    """Learn the recipe of a file; `folder` contains the coded columns until the blocks are consumed.
 
     Parameters
     ----------
@@ -85,9 +85,9 @@ def ingest(
 
 
 def disk_needed(batches: Batches, roles: Roles, settings: TextSettings | None = None) -> int:
-    """Bytes that `ingest` and the matrix take together, judged by the first batch, and a tenth more.
+    """Bytes that `ingest` and the matrix take together, estimated from the first batch, plus a tenth.
 
-    The entries of its rows, coded and as floats, times the rows of the file, which are judged by its first megabytes.
+    The entries of its rows, coded and as floats, times the rows of the file, estimated from its first megabytes.
     """
     settings, first = settings or TextSettings(), None
     for frame in batches:
@@ -106,7 +106,7 @@ def disk_needed(batches: Batches, roles: Roles, settings: TextSettings | None = 
 
 
 class _Pass:
-    """One pass over the file, by which the columns are coded."""
+    """One pass over the file that codes the columns."""
 
     def __init__(self, batches: Batches, coding: Coding, folder: Path, keep_variants: bool) -> None:
         self.batches, self.coding, self.folder, self.keep_variants = batches, coding, folder, keep_variants
@@ -171,7 +171,7 @@ class _Pass:
             with path.open("rb") as file:
                 return pickle.load(file)
         except (OSError, EOFError, pickle.UnpicklingError) as error:
-            raise DiskError(f"{path} cannot be read any more ({error}); start again") from None
+            raise DiskError(f"{path} can no longer be read ({error}); start again") from None
 
     def _sum_over(self, column: int) -> SumOver:
         return lambda fn: sum(fn(self._read(number, column)) for number in range(self.n_batches))  # type: ignore[return-value]
@@ -191,7 +191,7 @@ class _Pass:
 
 
 class _Labels:
-    """Labels of all batches, a few bytes a row."""
+    """Labels of all batches, a few bytes per row."""
 
     def __init__(self) -> None:
         self._parts: list[Codes] = []

@@ -6,12 +6,12 @@ from typing import Any
 
 import polars as pl
 
-_FEW = 1_000_000  # values that may wait to be added up
+_FEW = 1_000_000  # values that may be buffered before they are added up
 _SCHEMA = {"value": pl.String(), "count": pl.Int64()}
 
 
 class Tally:
-    """Kept in polars columns: of millions of values, Python objects would take several times the memory."""
+    """Kept in polars columns: for millions of values, Python objects would take several times the memory."""
 
     def __init__(self) -> None:
         self._known = pl.DataFrame(schema=_SCHEMA)

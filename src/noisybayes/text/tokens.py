@@ -1,4 +1,4 @@
-"""Texts to tokens: words, Chinese words, or characters where words are not to be told."""
+"""Texts to tokens: words, Chinese words, or characters where words cannot be separated."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WORD_BETWEEN_RUNS = rf"[{_LETTERS}--[{_SPACELESS}]]{{2,}}"
 @dataclass(frozen=True)
 class Tokenizer:
     kind: Kind
-    ngrams: int = 1  # 2: also pairs of neighbours
+    ngrams: int = 1  # 2: also pairs of adjacent tokens
 
     def tokens(self, texts: pl.Series) -> pl.DataFrame:
         """Columns `row` (position in `texts`) and `token`; not sorted. A missing text has no tokens."""
@@ -39,7 +39,7 @@ class Tokenizer:
 
 
 def choose_tokenizer(texts: pl.Series, ngrams: int = 1) -> tuple[Tokenizer, list[str]]:
-    """The tokenizer for the script of the texts, and a sentence where it is second best."""
+    """The tokenizer for the script of the texts, and a sentence if it is only a substitute."""
     script = main_script(texts)
     if script == "words":
         return Tokenizer("words", ngrams), []
@@ -48,7 +48,9 @@ def choose_tokenizer(texts: pl.Series, ngrams: int = 1) -> tuple[Tokenizer, list
     try:
         _chinese_words(pl.Series(["好"]))
     except MissingExtraError as error:
-        return Tokenizer("characters", 2), [f"the texts in {texts.name!r} are cut into characters, not words: {error}"]
+        return Tokenizer("characters", 2), [
+            f"the texts in {texts.name!r} are split into characters, not words: {error}"
+        ]
     return Tokenizer("chinese", ngrams), []
 
 
@@ -69,7 +71,7 @@ def _characters(runs: pl.DataFrame, ngrams: int) -> pl.DataFrame:
 
 
 def _pairs(tokens: pl.DataFrame, within: str, joined_by: str) -> pl.DataFrame:
-    """Neighbours with the same value in the column `within`."""
+    """Pairs of adjacent tokens with the same value in the column `within`."""
     same = pl.col(within) == pl.col(within).shift(-1)
     pair = pl.concat_str("token", pl.col("token").shift(-1), separator=joined_by)
     return tokens.with_columns(pair.alias("token"), same.alias("same")).filter("same").drop("same")

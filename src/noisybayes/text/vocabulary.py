@@ -27,7 +27,7 @@ class TextSettings:
     min_df: int = 2  # minimum number of texts with a word (1 in a file of fewer than 50 rows)
     max_df: float = 0.5  # and in at most this share of them (from 100 rows on)
     max_words: int = 20_000  # those with the largest summed TF-IDF
-    ngrams: int = 1  # 2: also pairs of neighbouring words
+    ngrams: int = 1  # 2: also pairs of adjacent words
     weighting: Literal["tfidf", "binary"] = "tfidf"
 
     def __post_init__(self) -> None:
@@ -44,7 +44,7 @@ class TextSettings:
 
 @dataclass(frozen=True, eq=False)
 class TextFeatures:
-    """Weights as of scikit-learn's TfidfVectorizer(sublinear_tf=True), or zeros and ones."""
+    """Weights as in scikit-learn's TfidfVectorizer(sublinear_tf=True), or zeros and ones."""
 
     settings: TextSettings
     tokenizer: Tokenizer
@@ -55,7 +55,7 @@ class TextFeatures:
     def fit(
         cls, texts: pl.Series, settings: TextSettings | None = None, dtype: Any = np.float64
     ) -> tuple[TextFeatures, Any, list[str]]:
-        """The fitted features, the matrix of these texts, and sentences about what is second best."""
+        """The fitted features, the matrix of these texts, and sentences about what is suboptimal."""
         settings = settings or TextSettings()
         if not has_text(texts):
             raise every_text_is_empty(texts.name)
@@ -139,7 +139,7 @@ def summed_weights(part: Counted, words: pl.Series, idf: Array) -> Array:
 
 
 def document_frequency_bounds(n: int, settings: TextSettings) -> tuple[int, float]:
-    """In how many of n texts a word must stand at least, and may stand at most."""
+    """The minimum and maximum number of the n texts that may contain a word."""
     least = settings.min_df if n >= _FEW_FOR_MIN_DF else 1
     return least, settings.max_df * n if n >= _FEW_FOR_MAX_DF else n
 
@@ -149,15 +149,15 @@ def has_text(texts: pl.Series) -> bool:
 
 
 def every_text_is_empty(column: str) -> InputError:
-    return InputError(f"every text in the column {column!r} is empty; name another one with --text")
+    return InputError(f"every text in the column {column!r} is empty; choose another one with --text")
 
 
 def _frequent(in_rows: Array, n: int, settings: TextSettings, column: str) -> Array:
-    """Positions of the words in neither too few nor too many texts."""
+    """Positions of the words that occur in neither too few nor too many texts."""
     least, most = document_frequency_bounds(n, settings)
     kept = np.flatnonzero((in_rows >= least) & (in_rows <= most))
     if not len(in_rows):
-        raise InputError(f"the texts in the column {column!r} hold no words; name another one with --text")
+        raise InputError(f"the texts in the column {column!r} contain no words; choose another one with --text")
     if not len(kept):
         raise InputError(
             f"no word in the column {column!r} occurs in at least {least} and at most {most:g} of the {n} texts; "

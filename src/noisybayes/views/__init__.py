@@ -1,8 +1,8 @@
-"""Views: whatever scores rows beside naive Bayes. One file each, and one line here.
+"""Views: classifiers that score rows in addition to naive Bayes. One file each, and one line here.
 
-A view is a function from rows and label weights to scores (n, K), each row scored by what was learned without its fold.
-`auditing.joined_views` weighs the views by what their scores are worth. Modules here import scikit-learn inside their
-functions: it takes a second, and naive Bayes alone does without it.
+A view is a function from rows and label weights to out-of-fold scores (n, K). `auditing.joined_views` weights the views
+by the reliability of their scores. Modules here import scikit-learn inside their functions: it takes a second, and
+naive Bayes alone does not need it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .base import Given, ViewRows, ViewScores
 
 View = Callable[[ViewRows], ViewScores]
 
-#: The view that every audit has learned anyway.
+#: The view that every audit fits anyway.
 NAIVE_BAYES = "naive-bayes"
 
 VIEWS: dict[str, View] = {

@@ -1,4 +1,4 @@
-"""What a view is given, what it returns, and how classifiers are fitted without each fold in turn."""
+"""The input and output of a view, and how classifiers are fitted without each fold in turn."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 
 from ..dataset.tree import Array
 
-#: A probability of zero would be final, and forests and neighbours return it easily.
+#: A probability of zero could never be corrected, and forests and neighbours often return it.
 LEAST_PROBABILITY = 1e-4
 
 
 class Given(NamedTuple):
-    """What a user brings along."""
+    """Inputs provided by the user."""
 
     pred_probs: Array | None = None  # (n, K) out-of-sample probabilities, in the order of the classes
     embeddings: Array | None = None  # (n, p)
@@ -26,9 +26,9 @@ class ViewRows(NamedTuple):
     """All rows of a table."""
 
     X: Any  # (n, d) features, CSR or dense
-    scaled: Array  # (d,) bool: columns of numbers, which have a unit; the others are words, 0 or 1
+    scaled: Array  # (d,) bool: numeric columns, which have a unit; the others are words, 0 or 1
     label: Array  # (n,) codes of the labels to learn from
-    weight: Array  # (n,) how much each counts; 0 where there is none
+    weight: Array  # (n,) weight of each label; 0 if there is none
     fold: Array  # (n,)
     n_classes: int
     seed: int = 0
@@ -37,9 +37,9 @@ class ViewRows(NamedTuple):
 
 class ViewScores(NamedTuple):
     values: Array  # (n, K) logarithms of probabilities, out of fold
-    #: (numbers of rows, classes, other classes) -> (m, d) CSR: what each column adds to the log-odds
+    #: (row indices, classes, other classes) -> (m, d) CSR: the contribution of each column to the log-odds
     terms: Callable[[Array, Array, Array], Any] | None = None
-    #: (numbers of rows, classes, names of all classes) -> what speaks for these classes, in words
+    #: (row indices, classes, names of all classes) -> the evidence for these classes, in words
     sentences: Callable[[Array, Array, Sequence[str]], list[str]] | None = None
 
 
@@ -48,12 +48,12 @@ FitPart = Callable[[Array, Array, "Array | None"], Callable[[Array], tuple[Array
 
 
 def cross_fitted(rows: ViewRows, fit: FitPart) -> Array:
-    """(n, K) log-probabilities of every row by what was fitted without its fold. `fit` takes positions of rows."""
+    """(n, K) out-of-fold log-probabilities of every row. `fit` takes positions of rows."""
     scores = np.zeros((len(rows.label), rows.n_classes))
     for fold in np.unique(rows.fold).tolist():
         here, kept = np.flatnonzero(rows.fold == fold), np.flatnonzero((rows.fold != fold) & (rows.weight > 0))
         label, weight = rows.label[kept], rows.weight[kept]
-        if not len(kept) or label.min() == label.max():  # nothing to tell apart: all classes alike
+        if not len(kept) or label.min() == label.max():  # nothing to distinguish: all classes are equally probable
             continue
         classes, proba = fit(kept, label, None if (weight == 1.0).all() else weight)(here)
         of_all = np.zeros((len(here), rows.n_classes))

@@ -1,4 +1,4 @@
-"""Logistic regression on vectors that the user has, such as sentence embeddings."""
+"""Logistic regression on vectors provided by the user, such as sentence embeddings."""
 
 from __future__ import annotations
 

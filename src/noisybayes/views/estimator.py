@@ -20,7 +20,7 @@ def scores(rows: ViewRows) -> ViewScores:
         from sklearn.utils.validation import has_fit_parameter
 
         if weight is not None and not has_fit_parameter(estimator, "sample_weight"):
-            # each row as often as it counts, the fraction left to chance: no row that counts is lost
+            # each row is repeated by its weight, with the fraction at random: no row of positive weight is lost
             copies = np.floor(weight + np.random.default_rng(rows.seed).random(len(weight))).astype(int)
             kept, label, weight = np.repeat(kept, copies), np.repeat(label, copies), None
         named = {} if weight is None else {"sample_weight": weight}
@@ -37,7 +37,7 @@ def scores(rows: ViewRows) -> ViewScores:
 
 
 def take(data: Any, numbers: Array) -> Any:
-    """Some rows of a data frame of pandas, an array, or a list."""
+    """Some rows of a pandas data frame, an array, or a list."""
     if hasattr(data, "iloc"):
         return data.iloc[numbers]
     if isinstance(data, list):

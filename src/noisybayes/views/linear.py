@@ -1,4 +1,4 @@
-"""Logistic regression on the columns: sees what depends on several columns together, and says by which weights."""
+"""Logistic regression on the columns: uses combinations of columns, and explains them by weights."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .matrices import standardised
 _MOST_STEPS = 200
 # Inverse regularisation strength, `C` of scikit-learn, for rows whose mean squared length is 1.
 _STRENGTHS = (1.0, 4.0, 16.0, 64.0)
-# Rows whose weights are looked up together, so that those of many words stay small.
+# Rows whose weights are looked up together, so that arrays for many words stay small.
 _AT_ONCE = 500
 
 
@@ -24,7 +24,7 @@ def scores(rows: ViewRows) -> ViewScores:
 
 
 def linear_scores(rows: ViewRows, X: Any) -> ViewScores:
-    """X : (n, p) what the regression is fitted to"""
+    """X : (n, p) input of the regression"""
     weights: dict[int, Array] = {}
     strengths = np.array(_STRENGTHS) / _mean_square(X, rows.weight)
 
@@ -61,8 +61,8 @@ def _mean_square(X: Any, weight: Array) -> float:
 
 
 def _best_strength(X: Any, label: Array, weight: Array | None, fold: Array, strengths: Array) -> float:
-    """By the likelihood of the labels of one more fold, left out as well: what is chosen for a fold must not know its
-    labels. From the one that holds weights back most, until the likelihood falls."""
+    """By the likelihood of the labels of one more held-out fold: the choice for a fold must not depend on its labels.
+    From the strongest regularisation, until the likelihood decreases."""
     left_out = fold == fold.max()
     learn, test = np.flatnonzero(~left_out), np.flatnonzero(left_out)
     if not len(learn) or label[learn].min() == label[learn].max():
@@ -87,7 +87,7 @@ def _fitted(X: Any, label: Array, weight: Array | None, strength: float) -> Any:
     from sklearn.linear_model import LogisticRegression
 
     with warnings.catch_warnings():
-        # scores near the optimum serve as well: the calibration sets their scale
+        # scores near the optimum are good enough: the calibration sets their scale
         warnings.simplefilter("ignore", ConvergenceWarning)
         return LogisticRegression(C=strength, max_iter=_MOST_STEPS).fit(X, label, sample_weight=weight)
 

@@ -1,4 +1,4 @@
-"""The features of a table as other classifiers like them."""
+"""The features of a table in a form suitable for other classifiers."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from scipy import sparse
 from ..dataset.tree import Array
 from .base import ViewRows
 
-# Columns of numbers are clipped at this many standard deviations, so that one outlier does not dominate.
+# Numeric columns are clipped at this many standard deviations, so that one outlier does not dominate.
 _FARTHEST = 5.0
 # Arrays with more cells than this stay sparse.
 _MOST_CELLS = 50_000_000
 
 
 def standardised(rows: ViewRows) -> Any:
-    """(n, d): columns of numbers with mean 0 and standard deviation 1, the others as they are. The constants come from
-    all rows, as they know nothing of labels. Dense if that is small, else CSR."""
+    """(n, d): numeric columns with mean 0 and standard deviation 1, the others unchanged. The constants come from all
+    rows, since they do not depend on labels. Dense if small, else CSR."""
     X = rows.X
     n, d = X.shape
     numbers = np.flatnonzero(rows.scaled)

@@ -1,4 +1,4 @@
-"""Similar rows: the labels of the nearest ones, among rows of other folds."""
+"""Nearest neighbours: the labels of similar rows in other folds."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .matrices import standardised
 
 # Neighbours that vote.
 _NEIGHBOURS = 15
-# Votes that every class has from the start, together: a share of 0 of 15 is not a probability of 0.
+# Prior votes of all classes together: a share of 0 of 15 is not a probability of 0.
 _PRIOR_VOTES = 1.0
 
 
 def scores(rows: ViewRows) -> ViewScores:
-    """By the given vectors if there are some, else by the columns."""
+    """By the given vectors if there are any, else by the columns."""
     X = standardised(rows) if rows.given.embeddings is None else unit_length(rows.given.embeddings)
     nearest: dict[int, Array] = {}
 
@@ -55,6 +55,6 @@ def scores(rows: ViewRows) -> ViewScores:
 
 
 def unit_length(vectors: Array) -> Array:
-    """Then the nearest by distance are the nearest by angle."""
+    """After this, the nearest by distance are the nearest by angle."""
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.where(length > 0, length, 1.0))

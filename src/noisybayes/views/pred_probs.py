@@ -1,4 +1,4 @@
-"""Probabilities that the user's own model has predicted, out of sample."""
+"""Out-of-sample probabilities predicted by the user's own model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A forest of randomised trees on the columns: sees interactions, and curved boundaries between classes."""
+"""A forest of randomised trees on the columns: captures interactions and curved class boundaries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .matrices import standardised
 
 # More trees hardly change the vote.
 _TREES = 100
-# Rows of a leaf: a leaf of one row repeats its label, right or wrong.
+# Minimum rows per leaf: a leaf of one row repeats its label, right or wrong.
 _LEAST_ROWS = 3
 # With fewer rows, threads cost more than they save. The trees are the same with any number of them.
 _MANY_ROWS = 2_000
@@ -33,5 +33,5 @@ def scores(rows: ViewRows) -> ViewScores:
 
 
 def _smoothed(proba: Array) -> Array:
-    """As if one more tree knew nothing: that all of them agree is not a probability of 1."""
+    """As if there were one more, uninformative tree: agreement of all trees is not a probability of 1."""
     return np.asarray((_TREES * proba + 1.0 / proba.shape[1]) / (_TREES + 1))

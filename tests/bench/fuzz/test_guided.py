@@ -50,7 +50,7 @@ def test_a_changed_model_gets_past_its_checksums(tmp_path, monkeypatch):
             load(tmp_path / "model")
         except InputError as error:
             said.append(str(error))
-    assert any("an array holds NaN" in each for each in said), said
+    assert any("an array contains NaN" in each for each in said), said
     assert mutated_model(b"no archive", 100, 0) == b"no archive"
 
 

@@ -90,7 +90,7 @@ def test_another_seed_gives_other_repetitions(tiny, tmp_path):
 def test_an_unknown_method_ends_before_anything_runs(tmp_path):
     result = reproduce("impact", "--methods", "nb,svm", "--root", tmp_path)
     assert result.exit_code == 1
-    assert result.output == "Error: there is no method 'svm' here; there are: nb, nb-correct, inb-paper, inb\n"
+    assert result.output == "Error: there is no method 'svm' here; choose from nb, nb-correct, inb-paper, inb\n"
     assert not (tmp_path / "results").exists()
 
 

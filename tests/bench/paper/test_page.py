@@ -198,7 +198,7 @@ def _authors_rows(n_reps):
 
 
 def test_a_network_with_too_few_repetitions_is_named():
-    missing = "by interval:\nNAL, authors' configuration, 3 at n = 1,000, 0 at n = 5,000. The"
+    missing = "for lack of computing time:\nNAL, authors' configuration, 3 at n = 1,000, 0 at n = 5,000. The"
     assert missing in TABLE1.page(_authors_rows({"500": 10, "1000": 3, "5000": 0}))
     assert "lack of computing time" not in TABLE1.page(_authors_rows({"500": 10, "1000": 10, "5000": 10}))
 
@@ -285,8 +285,8 @@ def test_ranks_of_words_are_those_of_their_scores(monkeypatch):
     assert facts["greatest share of a group: space"] == 12
     assert facts["vocabulary"] == 12
     assert facts["documents like 1111110111"] == 0
-    assert "Under the first rule they are the ten on top" in news_ranking.page(facts)
-    assert "Under no rule are all ten on top" in news_ranking.page({**facts, **{n: 11 for n in facts if ": w" in n}})
+    assert "The first rule puts exactly these ten on top" in news_ranking.page(facts)
+    assert "No rule puts all ten on top" in news_ranking.page({**facts, **{n: 11 for n in facts if ": w" in n}})
 
 
 def test_cells_by_date_that_were_not_run_are_told():

@@ -116,12 +116,12 @@ def test_methods_by_name_by_group_or_all():
 
 
 def test_an_unknown_method_is_named_with_those_that_there_are():
-    with pytest.raises(ValueError, match="there is no method 'svm' here; there are: nb, nb-correct, inb-paper, inb$"):
+    with pytest.raises(ValueError, match="there is no method 'svm' here; choose from nb, nb-correct, inb-paper, inb$"):
         select_methods("nb,svm", EXPERIMENTS["impact"])
 
 
 def test_no_method_at_all_is_an_error():
-    with pytest.raises(ValueError, match="no method is chosen; there are: nb, nb-correct, inb-paper, inb$"):
+    with pytest.raises(ValueError, match="no method was given; choose from nb, nb-correct, inb-paper, inb$"):
         select_methods("neural", EXPERIMENTS["impact"])
 
 

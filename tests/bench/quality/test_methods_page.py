@@ -74,14 +74,14 @@ def test_methods_stand_side_by_side(results):
     assert "| **1.50** | **1.50** | **1.50** | 2,524 | – | – |" in page
     assert "| `network` | 55.0 | – | – | – | 55.0 | 82.0 | **85.0** |" in page
     assert "| `nb-clean` | 90.0 |" in page
-    assert "means over the seeds 4 to 6" in page
-    assert "runs were made 2 at once" in page
+    assert "means over seeds 4 to 6" in page
+    assert "runs were made 2 at a time" in page
     assert "bayesanil-right" not in page
 
 
 def test_the_page_says_where_ours_is_not_first(results):
     page = render_page(results)
-    told = "`network` (a peer) is first with 85.0 %; our default, `inb`, has 80.0 % and is number 2 of 2."
+    told = "`network` (a peer) is first with 85.0 %; our default, `inb`, has 80.0 % and ranks 2 of 2."
     assert f"- Live Streaming: {told}" in page
     assert "- newsgroups-pair-20: no method is ahead of our default, `inb`, with 87.0 %." in page
     assert "- newsgroups-structured-20: `network` (a peer) is first with 82.0 %" in page

@@ -56,7 +56,7 @@ def test_pages_of_data_sets_that_are_gone_are_removed(tmp_path):
 
 
 def test_without_rows_the_page_says_how_to_make_them(tmp_path):
-    assert "There are no stored rows yet." in everything(tmp_path)
+    assert "No rows are stored yet." in everything(tmp_path)
 
 
 def test_tables_verdicts_and_failures(tmp_path):
@@ -118,4 +118,4 @@ def test_a_difference_within_two_standard_errors_is_level():
 
 def test_every_data_set_has_a_note():
     assert all(dataset_note(name) for name in DATASETS)
-    assert dataset_note("simulation-of-mine") == "A data set of the plug-in folder."
+    assert dataset_note("simulation-of-mine") == "A data set from the plug-in folder."

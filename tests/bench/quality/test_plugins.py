@@ -86,10 +86,10 @@ def test_a_test_file_needs_true_labels_only(csv, tmp_path):
         ({"test_file": "../none.csv"}, "there is no file .*none.csv"),
         ({"text": ()}, "fruit: name either columns of text or feature columns"),
         ({"features": ("size",)}, "fruit: name either columns of text or feature columns"),
-        ({"name": "a/b"}, "the name 'a/b' of a data set may hold letters, digits, dots, - and _ only"),
+        ({"name": "a/b"}, "the name 'a/b' of a data set may contain only letters, digits, dots, - and _"),
         ({"name": "livestream"}, "the name 'livestream' is taken by a built-in data set"),
         ({"test_share": 1.0}, "fruit: test_share must be between 0 and 1, got 1.0"),
-        ({"true": "body", "observed": "body"}, "hold one label only"),
+        ({"true": "body", "observed": "body"}, "contain only one label"),
     ],
 )
 def test_mistakes_are_named(csv, tmp_path, changes, message):
@@ -123,7 +123,7 @@ def test_a_bad_toml_file_is_named(tmp_path, content, message):
 def test_two_files_for_one_name_are_refused(csv, tmp_path):
     path = write(plugin(csv), tmp_path / "sets")
     (path.parent / "other.toml").write_text(path.read_text())
-    with pytest.raises(ValueError, match="other.toml: another file of the folder describes a data set named 'fruit'"):
+    with pytest.raises(ValueError, match="other.toml: another file in the folder describes a data set named 'fruit'"):
         datasets_in(path.parent)
 
 
@@ -174,10 +174,10 @@ def test_mistakes_on_the_command_line_are_one_sentence(csv, tmp_path, monkeypatc
     assert wrong.output.startswith("Error: fruit.csv has no column 'x'; its columns are")
     wrong = run(app, ["bench", "quality", "--datasets", "nothing"])
     assert wrong.exit_code == 1
-    assert wrong.output.startswith("Error: there is no data set 'nothing'; there are: all, simulation, ")
+    assert wrong.output.startswith("Error: there is no data set 'nothing'; choose from all, simulation, ")
     wrong = run(app, ["bench", "quality", "--methods", "magic"])
     assert wrong.output.startswith(
-        "Error: there is no method 'magic'; there are: all, rates, numbers, scales, vectors, inb, "
+        "Error: there is no method 'magic'; choose from all, rates, numbers, scales, vectors, inb, "
     )
 
 

@@ -155,7 +155,7 @@ def test_what_earlier_work_left_open_is_no_warning_of_a_method(tmp_path):
 def test_rows_of_another_version_are_not_mixed_in(tmp_path):
     path = tmp_path / "quality.csv"
     path.write_text("dataset,seed\na,1\n")
-    with pytest.raises(ValueError, match="has other columns than this version writes; move it away and run again"):
+    with pytest.raises(ValueError, match="has different columns from those that this version writes; move it away"):
         stored.load(path)
 
 
@@ -179,7 +179,7 @@ def test_names_select():
     groups = {"a": ("a-1", "a-2")}
     assert select("all", offered, groups, "thing") == offered
     assert select("b, a, a-1", offered, groups, "thing") == {"b": 3, "a-1": 1, "a-2": 2}
-    with pytest.raises(ValueError, match="there is no thing 'c'; there are: all, a, a-1, a-2, b"):
+    with pytest.raises(ValueError, match="there is no thing 'c'; choose from all, a, a-1, a-2, b"):
         select("a,c", offered, groups, "thing")
-    with pytest.raises(ValueError, match="no thing is named; there are: all"):
+    with pytest.raises(ValueError, match="no thing was given; choose from all"):
         select(",", offered, groups, "thing")

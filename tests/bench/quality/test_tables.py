@@ -1,4 +1,4 @@
-"""Tables of numbers: their tasks, and their section of the page."""
+"""Numeric tables: their tasks, and their section of the page."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def test_the_section_compares_with_the_best_peer() -> None:
     ]  # fmt: skip
     section = tables_page.section(rows)
     assert "| wine | class | 0.900 | 0.700 | 0.600 | 0.800 | 0.500 | +0.100 | 0.100 |" in section
-    assert "On 1 of 1 lines it is ahead" in section
-    assert "+0.100 to `cleanlab-forest`" in section
+    assert "It beats the best of the three peers on 1 of 1 lines" in section
+    assert "+0.100 from `cleanlab-forest`" in section
     assert tables_page.section([]) == ""
 
 

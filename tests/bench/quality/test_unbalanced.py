@@ -87,7 +87,7 @@ def test_all_kinds_of_noise_have_the_same_rows(small):
 
 def test_too_few_texts_of_a_class_are_refused():
     labels = np.array(["a"] * 5 + ["b"])
-    with pytest.raises(ValueError, match="the class b has 1 texts, and 2 are needed"):
+    with pytest.raises(ValueError, match="the class b has 1 texts, but 2 are needed"):
         unbalanced.thin(labels, ("a", "b"), (0.5, 0.5), 4, np.random.default_rng(0))
 
 
@@ -138,7 +138,7 @@ def test_the_section_has_a_line_for_each_data_set_and_means():
     means = "| **mean of all** | **20.0** | **0.555** | **0.800** | **0.725** | **-0.270** |"
     assert f"{means} **0.650 / 0.500 / 0.500** |  |  | **1 / 2 / 1 of 2** |" in shown
     assert "**mean, majority**" not in shown
-    assert "`inb` is ahead of both peers on 1 of 2 data sets, and more than 0.05 behind the better one on 1" in shown
+    assert "`inb` beats both peers on 1 of 2 data sets, and is more than 0.05 behind the better one on 1" in shown
     assert f"on 1: {BOUNDARY} (-0.600). 2 seeds. Repeat with `noisybayes bench quality --datasets unbalanced " in shown
     assert "nb-noisy" not in shown
 

@@ -47,7 +47,7 @@ def test_orders_are_compared_seed_by_seed():
 
 
 def test_without_rows_the_page_says_how_to_make_them(tmp_path):
-    assert "There are no stored rows yet." in render_page(tmp_path)
+    assert "No rows are stored yet." in render_page(tmp_path)
     assert render_figures(tmp_path) == {}
 
 
@@ -61,9 +61,9 @@ def test_tables_and_words(root):
     assert "| best possible | 25.0 (100) | 50.0 (100) | 100.0 (100) | 100.0 (67) | – |" in page
     assert "has found 21.0 % of the wrong labels: 2.1 times as many as at random, and 42 % of what is possible." in page
     assert "A peer finds more than `inb` after 5 % (10.5; `cleanlab-lr` 15.5), 10 % (21.0; `cleanlab-lr` 31.0)," in page
-    assert "Fitting again finds more than one fit after 5 % (15.0; `inb` 10.5)," in page
+    assert "Refitting finds more than one fit after 5 % (15.0; `inb` 10.5)," in page
     assert (
-        "- Live Streaming dialogs: a peer finds more at 5, 10, 20 and 30 %; fitting again after verdicts finds more at "
+        "- Live Streaming dialogs: a peer finds more at 5, 10, 20 and 30 %; refitting after verdicts finds more at "
         "5, 10, 20 and 30 %." in page
     )
 
@@ -113,4 +113,4 @@ def test_the_pages_are_remade_with_this_one(root):
 def test_a_wrong_name_gets_the_right_ones():
     result = bench("review", "--datasets", "nothing")
     assert result.exit_code == 1
-    assert "there is no data set 'nothing'; there are: all, livestream, noisy-ag-news, newsgroups" in result.output
+    assert "there is no data set 'nothing'; choose from all, livestream, noisy-ag-news, newsgroups" in result.output

@@ -1,1 +1,1 @@
-"""`kill -9` before every file operation: what is there afterwards, and what comes of doing it again."""
+"""`kill -9` before every file operation: what is left afterwards, and whether repeating the command works."""

@@ -1,6 +1,6 @@
-"""Kill a process at its n-th operation, as a power cut or `kill -9` would, and count how many there are.
+"""Kill a process at its n-th operation, as a power cut or `kill -9` would, and count the operations.
 
-An operation is what Python does to files, and each statement and commit of a store.
+An operation is any change that Python makes to files, and each statement and commit of a store.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ OPERATIONS = (
     "shutil.rmtree", "shutil.move", "shutil.copyfile", "tempfile.mkdtemp", "tempfile.mkstemp", "fcntl.flock",
     "sqlite3.connect",
 )  # fmt: skip
-NOWHERE = -1  # kill nobody, count
+NOWHERE = -1  # only count
 
 
 class _Count:
@@ -40,7 +40,7 @@ class _Count:
 
 
 def count_operations(kill_at: int, report: Path | None = None, *, statements: bool = False) -> None:
-    """From now on, the process ends before operation number `kill_at`; the number so far is kept in `report`."""
+    """From now on, the process is killed before operation number `kill_at`; the count so far is kept in `report`."""
     count = _Count(kill_at, report)
     if statements:
         from sqlalchemy import event
@@ -52,12 +52,12 @@ def count_operations(kill_at: int, report: Path | None = None, *, statements: bo
 
 
 def _is_folder_or_new(path: object) -> bool:
-    """What is opened to be brought to the disk."""
+    """Whether it was opened only to be synced to disk."""
     return isinstance(path, str | bytes) and b".tmp/" in os.fsencode(path)
 
 
 def in_child(work: Callable[[], None]) -> int:
-    """Do it in a copy of this process, which must not have started threads; its exit code, -9 if it was killed."""
+    """Run it in a fork of this process, which must not have started threads. Returns the exit code, -9 if killed."""
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

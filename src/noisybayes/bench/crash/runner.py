@@ -1,4 +1,4 @@
-"""Each scenario is done once without a kill, then killed at one operation after the other."""
+"""Each scenario runs once without a kill, then is killed at one operation after another."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Reference(NamedTuple):
 
     before: Any
     after: Any
-    names: set[str]  # what lies in the folder in the end
+    names: set[str]  # the final content of the folder
     n_operations: int
 
 
 def measure(names: Iterable[str] = tuple(SCENARIOS)) -> Iterator[Row]:
-    """Every point of every scenario: one row for each scenario."""
+    """Every kill point of every scenario: one row per scenario."""
     for name in names:
         with tempfile.TemporaryDirectory(prefix="noisybayes-crash-") as made:
             yield {"scenario": name, **run_scenario(SCENARIOS[name], Path(made))}
@@ -39,7 +39,7 @@ def measure(names: Iterable[str] = tuple(SCENARIOS)) -> Iterator[Row]:
 def run_scenario(scenario: Scenario, folder: Path, most: int | None = None) -> Row:
     """The number of operations, of kills, and of kills after which something was wrong.
 
-    most : of the points, by default all
+    most : maximum number of kill points, by default all
     """
     reference = make_reference(scenario, folder)
     failed = dict.fromkeys(FAILURES, 0)
@@ -53,7 +53,7 @@ def run_scenario(scenario: Scenario, folder: Path, most: int | None = None) -> R
 
 
 def points(n: int, most: int | None) -> Iterable[int]:
-    """All of them, or about `most`, half of them among the last operations."""
+    """All of them, or about `most`, half of these among the last operations."""
     if most is None or n <= most:
         return range(n)
     last = range(n - most // 2, n)
@@ -62,7 +62,7 @@ def points(n: int, most: int | None) -> Iterable[int]:
 
 
 def make_reference(scenario: Scenario, folder: Path) -> Reference:
-    # always in the same place: a run can be resumed where it began
+    # always in the same place: a run can only be resumed where it started
     here, report = folder / "here", folder / "report"
     here.mkdir()
     _done(here, scenario.prepare)
@@ -95,7 +95,7 @@ def kill(scenario: Scenario, folder: Path, reference: Reference, point: int) -> 
 
 def _work(folder: Path, scenario: Scenario, kill_at: int, report: Path | None) -> None:
     enter(folder)
-    # opened before the count begins: it is no part of the work
+    # opened before counting starts: it is not part of the work
     modules = None if report is None else os.open(report.with_name("modules"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     count_operations(kill_at, report, statements=scenario.statements)
     scenario.work(folder)
@@ -104,7 +104,7 @@ def _work(folder: Path, scenario: Scenario, kill_at: int, report: Path | None) -
 
 
 def _import_all(modules: Path) -> None:
-    """What the work imports is imported here, once, and not in every copy of this process."""
+    """Import what the work needs once here, not in every fork of this process."""
     for name in modules.read_text(encoding="utf-8").splitlines():
         if name != "__main__":
             with suppress(Exception):
@@ -121,7 +121,7 @@ def _done(folder: Path, work: Any) -> None:
 
 def _check(code: int) -> None:
     if code:
-        raise RuntimeError(f"a process that nobody killed ended with {code}")
+        raise RuntimeError(f"a process that was not killed exited with {code}")
 
 
 def _names(folder: Path) -> set[str]:
@@ -129,7 +129,7 @@ def _names(folder: Path) -> set[str]:
 
 
 def render(rows: list[Row]) -> str:
-    header = ["killed", "operations", "kills", "neither whole nor absent, or lost", "cannot be repeated",
+    header = ["killed", "operations", "kills", "incomplete or lost", "cannot be repeated",
               "another result", "leftovers"]  # fmt: skip
     return table(
         header, ([row["scenario"], row["operations"], row["killed"], *(row[key] for key in FAILURES)] for row in rows)

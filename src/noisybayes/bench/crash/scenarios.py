@@ -27,13 +27,13 @@ _WORDS = {
 
 
 class Scenario(NamedTuple):
-    """Functions of a folder; each but `content` runs in a process of its own."""
+    """Functions of a folder; each but `content` runs in its own process."""
 
-    prepare: Callable[[Path], None]  # what stands there before
+    prepare: Callable[[Path], None]  # creates the state before
     work: Callable[[Path], None]  # what is killed
-    again: Callable[[Path], None]  # what people do then
-    content: Callable[[Path], Any]  # what must be that of before or of after, at every moment
-    statements: bool = False  # whether those of a store count as operations
+    again: Callable[[Path], None]  # what a user does afterwards
+    content: Callable[[Path], Any]  # must equal the state before or the state after, at every moment
+    statements: bool = False  # whether statements and commits of a store count as operations
 
 
 def messages(n_rows: int) -> str:
@@ -47,7 +47,7 @@ def messages(n_rows: int) -> str:
 
 
 def _run(*arguments: str) -> None:
-    """A command, in silence."""
+    """Run a command without output."""
     sys.argv = ["noisybayes", *arguments]
     said = io.StringIO()
     try:
@@ -59,7 +59,7 @@ def _run(*arguments: str) -> None:
 
 
 def _audit(folder: Path, *options: str, n_rows: int = _ROWS) -> None:
-    # beside the folder, which is copied: a run can be resumed as long as its file is the same
+    # beside the folder, which is copied: a run can be resumed only if its file is unchanged
     file = folder.parent / f"messages{n_rows}.csv"
     if not file.exists():
         file.write_text(messages(n_rows), encoding="utf-8")
@@ -84,7 +84,7 @@ def _resume_or_start(folder: Path) -> None:
 
 
 def _half_done(folder: Path) -> None:
-    """An audit from shards that was cut off when its rows were on disk and its fit had begun."""
+    """An audit from shards, interrupted when its rows were on disk and its fit had started."""
     from ...dataset.checkpoint import Checkpoint
 
     class CutOffError(BaseException):
@@ -105,7 +105,7 @@ def _half_done(folder: Path) -> None:
 
 
 def audit_content(folder: Path) -> Any:
-    """What an audit found, without when it was made and how long it took; None if there is none."""
+    """The findings of an audit without its date and duration; None if there is none."""
     out = folder / "out"
     if not out.exists():
         return None
@@ -146,7 +146,7 @@ def _export(folder: Path) -> None:
 
 
 def _file_content(folder: Path) -> Any:
-    """A zip file knows when it was made: whether there is one that can be read, or none."""
+    """A zip file contains its creation time, so only check whether there is a readable one, or none."""
     out = folder / "out"
     return None if not out.exists() else out.stat().st_size
 
@@ -174,7 +174,7 @@ def _import(folder: Path) -> None:
     desk = _desk(folder)
     if not desk.store.tables():
         desk.import_file("messages.csv", messages(_ROWS).encode())
-    desk.guess_columns(1, "label")  # whatever comes next tidies up
+    desk.guess_columns(1, "label")  # the next step cleans up
     desk.store.close()
 
 
@@ -197,7 +197,7 @@ def _reviewed_table(folder: Path) -> None:
 
 
 def _refit(folder: Path) -> None:
-    """Fits that were left are finished; if there are none, and no second one is done, one begins."""
+    """Finish unfinished fits; if there are none, and no second fit is done, start one."""
     desk = _desk(folder)
     left = desk.store.take_over_fits(desk.jobs.owner)
     threads = [desk.jobs._begin(table_id, fit_id) for fit_id, table_id in left]
@@ -233,7 +233,7 @@ SCENARIOS: dict[str, Scenario] = {
 
 
 def enter(folder: Path) -> None:
-    """This process works in the folder, and has its temporary files there."""
+    """Make the folder the working directory of this process and the place of its temporary files."""
     os.chdir(folder)
     (folder / "tmp").mkdir(exist_ok=True)
     tempfile.tempdir = str(folder / "tmp")

@@ -1,4 +1,4 @@
-"""Rows of results/sources.csv: one label of each row; labels are learned to be given over some weeks, or not."""
+"""Rows of results/sources.csv: one label per row; labelers improve over some weeks, or do not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What makes one label of several: ours, votes, the aggregators of crowd-kit, and cleanlab."""
+"""Methods that combine several labels into one: ours, votes, the aggregators of crowd-kit, and cleanlab."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ...auditing.pipeline import audit
 from ...data.simulate import Array
 
 Consensus = Callable[[Array, list[str], Any], Array]
-"""From labels (n, G) with -1 where there is none, texts, and their features: (n,) codes."""
+"""Labels (n, G) with -1 where there is none, texts, and their features -> (n,) codes."""
 
 
 def classifier() -> LogisticRegression:
-    """The same for every method: what cleanlab judges by, and what is trained on each consensus."""
+    """The same for every method: the classifier that cleanlab uses, and that is trained on each consensus."""
     return LogisticRegression(max_iter=200, C=10.0)
 
 
@@ -33,7 +33,7 @@ def ours(given: Array, texts: list[str], X: Any) -> Array:
 
 
 def majority_vote(given: Array, texts: list[str], X: Any) -> Array:
-    """Of labels that are equally common, the first."""
+    """Ties go to the first label."""
     counts = np.stack([(given == k).sum(axis=1) for k in range(given.max() + 1)], axis=1)
     return np.asarray(counts.argmax(axis=1))
 
@@ -44,7 +44,7 @@ def cleanlab(given: Array, texts: list[str], X: Any) -> Array:
     import pandas as pd
 
     vote = majority_vote(given, texts, X)
-    if (given >= 0).sum(axis=1).max() == 1:  # its own advice: then nothing is to be agreed on
+    if (given >= 0).sum(axis=1).max() == 1:  # as its documentation advises: there is nothing to agree on
         return vote
     proba = np.zeros((len(given), given.max() + 1))
     proba[:, np.unique(vote)] = cross_val_predict(classifier(), X, vote, method="predict_proba", cv=5)

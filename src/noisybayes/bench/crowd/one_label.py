@@ -1,4 +1,4 @@
-"""Rows of results/labelers.csv: one label of each row, by labelers of several kinds or of one kind, busy or not."""
+"""Rows of results/labelers.csv: one label per row, by labelers of several kinds or of one kind, busy or not."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from ..store import Row
 from .texts import texts_of
 
 N_LABELERS = 20
-#: How many rows the busiest labeler has for one of the least busy.
+#: How many times as many rows the busiest labeler has as the least busy one.
 _SPREAD = 20.0
 CASES = ("labelers differ", "labelers are alike")
 WAYS = ("drawn to that of all", "one for all", "separate")
+#: The same as column headings.
+TITLES = dict(zip(WAYS, ("shrunk towards the common one", "one common matrix", "separate"), strict=True))
 
 
 def measure(name: str, seed: int) -> Iterator[Row]:
@@ -32,7 +34,7 @@ def measure(name: str, seed: int) -> Iterator[Row]:
             matrices = np.repeat(matrices.mean(axis=0)[None], N_LABELERS, axis=0)
         share = np.geomspace(1.0, _SPREAD, N_LABELERS)
         who = rng.choice(N_LABELERS, size=len(data.true), p=share / share.sum())
-        who[:N_LABELERS] = np.arange(N_LABELERS)  # everybody has a row
+        who[:N_LABELERS] = np.arange(N_LABELERS)  # every labeler has a row
         cumulative = matrices.cumsum(axis=1)[who, :, data.true]
         given = np.minimum((rng.random(len(who))[:, None] > cumulative).sum(axis=1), K - 1)
         frame = pl.DataFrame(
@@ -66,7 +68,7 @@ def _of_all(found: Audit, given: Array, K: int) -> Array:
 
 
 def _whole(matrices: Array, classes: Array, K: int) -> Array:
-    """(G, K, K); a class that nobody gave is the identity."""
+    """(G, K, K); the identity for classes without rows."""
     whole = np.repeat(np.eye(K)[None], len(matrices), axis=0)
     whole[np.ix_(np.arange(len(matrices)), classes, classes)] = matrices
     return whole

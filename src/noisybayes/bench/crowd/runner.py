@@ -13,7 +13,7 @@ from ..store import Row
 from .methods import METHODS, classifier
 from .texts import Texts, texts_of
 
-#: Labels of a row, of so many labelers.
+#: Numbers of labels per row, and the number of labelers.
 N_LABELS, N_LABELERS = (1, 2, 3, 5), 20
 
 

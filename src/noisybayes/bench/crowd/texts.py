@@ -1,4 +1,4 @@
-"""Texts with known labels, which made labelers label again."""
+"""Texts with known labels, which simulated labelers label again."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ DATASETS: dict[str, Callable[[], _Labeled]] = {
 
 
 def texts_of(name: str, seed: int) -> Texts:
-    """A random part of the texts; a third of a smaller set is for testing."""
+    """A random part of the texts; a third of a smaller set is used for testing."""
     data = DATASETS[name]()
     order = np.random.default_rng(seed).permutation(len(data.texts))
     n_test = min(N_TEST, len(order) // 3)

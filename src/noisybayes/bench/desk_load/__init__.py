@@ -1,1 +1,1 @@
-"""The review desk under attack and under load: servers that are killed, a store that stops, slow connections."""
+"""The review desk under attack and under load: killed servers, a stopped store, slow connections."""

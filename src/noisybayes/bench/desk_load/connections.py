@@ -19,11 +19,11 @@ from .desk_server import Client, DeskServer
 
 SLOW = 1_000
 SECONDS = 45.0
-RATE = 50  # requests per second of the others
+RATE = 50  # requests per second of other clients
 REQUESTS = 50_000
 _CLIENTS = 10
 _ROWS = 2_000
-_LOOKS = 5  # at the memory, after the first of as many shares of the requests
+_LOOKS = 5  # the requests are divided into this many shares; memory is measured after each
 
 
 def measure(slow: int = SLOW, seconds: float = SECONDS, requests: int = REQUESTS) -> Iterator[Row]:
@@ -52,7 +52,7 @@ def _prepare(url: str) -> int:
 
 
 def ask(client: Client, table_id: int, number: int) -> int:
-    """What a reviewer's browser asks: mostly the queue, sometimes a verdict, which is stored."""
+    """The requests of a reviewer's browser: mostly the queue, sometimes a verdict, which is stored."""
     path = f"/api/tables/{table_id}"
     if number % 5 == 0:
         position = number // 5 % _ROWS
@@ -70,7 +70,7 @@ def _waits(server: DeskServer, table_id: int, n_slow: int, seconds: float) -> Ro
     ours, theirs = context.Pipe()
     attacker = context.Process(target=_attack, args=(server.port, n_slow, theirs), daemon=True)
     attacker.start()
-    ours.recv()  # all of them are there
+    ours.recv()  # all of them are connected
     sent = _send(server.port, table_id, round(RATE * seconds))
     ours.send("end")
     held, cut_off = ours.recv()
@@ -85,7 +85,7 @@ def _waits(server: DeskServer, table_id: int, n_slow: int, seconds: float) -> Ro
 
 
 def _send(port: int, table_id: int, n: int) -> list[tuple[float, int]]:
-    """Requests are due at fixed times: the wait of one that is sent late counts from when it was due."""
+    """Requests are due at fixed times; the wait of a late request is measured from the time when it was due."""
     start = time.perf_counter() + 0.5
 
     def work(which: int) -> list[tuple[float, int]]:
@@ -103,7 +103,7 @@ def _send(port: int, table_id: int, n: int) -> list[tuple[float, int]]:
 
 
 def _attack(port: int, n: int, pipe: Any) -> None:
-    """Hold `n` connections open that never finish their first request; one that is cut off comes again."""
+    """Hold `n` connections open that never finish their first request; one that is cut off reconnects."""
     from ...web.slow_headers import raise_file_limit
 
     raise_file_limit()
@@ -144,7 +144,7 @@ def _attack(port: int, n: int, pipe: Any) -> None:
 
 
 def _memory(server: DeskServer, table_id: int, requests: int) -> Row:
-    """The memory after each fifth of the requests: what the first one took is the level, the rest should be flat."""
+    """Memory after each fifth of the requests: the first sets the level, after which it should stay flat."""
     share = requests // _LOOKS
     held, errors, start = [], 0, time.perf_counter()
     for look in range(_LOOKS):

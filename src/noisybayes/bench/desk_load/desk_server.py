@@ -1,4 +1,4 @@
-"""`noisybayes serve` in a process of its own, which can be killed and started again, and a client of it."""
+"""`noisybayes serve` in its own process, which can be killed and restarted, and a client for it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-_PATIENCE = 600.0  # seconds: on a machine that does much else, a server may take minutes to start
+_PATIENCE = 600.0  # seconds: on a busy machine, a server may take minutes to start
 
 
 class DeskServer:
@@ -41,17 +41,17 @@ class DeskServer:
             if Client(self.port).ask("GET", "/api/health")[0] == 200:
                 return
             time.sleep(0.1)
-        raise RuntimeError("the server did not come up")
+        raise RuntimeError("the server did not start")
 
     def memory(self) -> int:
-        """Bytes that the process holds."""
+        """Resident memory of the process in bytes."""
         assert self.process is not None
         pages = int(Path(f"/proc/{self.process.pid}/statm").read_text(encoding="ascii").split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 class Client:
-    """One connection. Without an answer, the status is 0."""
+    """One connection. The status is 0 if there is no answer."""
 
     def __init__(self, port: int, reviewer: str = "bench") -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of its own: in a temporary folder, reached by a socket there, gone at the end."""
+"""A temporary PostgreSQL server: in a temporary folder, reached by a socket there, deleted at the end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 NO_PROGRAMS = "no PostgreSQL server on this system (Debian: apt-get install postgresql)"
 _SETTINGS = {"listen_addresses": "", "max_connections": "200", "shared_buffers": "32MB"}
-#: For tests, whose data are thrown away: no waiting for the disk.
+#: For tests, whose data are thrown away: do not wait for the disk.
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
 
@@ -34,12 +34,12 @@ class Cluster:
         self._run("pg_ctl", "-D", "data", "-w", "-l", "log", "-o", options, "start")
 
     def stop(self, check: bool = True) -> None:
-        """At once, as if it had crashed."""
+        """Immediately, as if it had crashed."""
         self._run("pg_ctl", "-D", "data", "-w", "-m", "immediate", "stop", check=check)
 
     @contextmanager
     def database(self) -> Iterator[str]:
-        """The URL of an empty schema: as good as a database of its own, and made in a hundredth of the time."""
+        """The URL of an empty schema: as good as a separate database, and created in a hundredth of the time."""
         import psycopg
         from psycopg import sql
 
@@ -52,7 +52,7 @@ class Cluster:
         as_user: dict[str, Any] = {}
         if self._user is not None:
             as_user = {"user": self._user, "group": pwd.getpwnam(self._user).pw_gid, "extra_groups": []}
-        # a server that inherits a pipe would keep it open: the output goes to a file
+        # the output goes to a file: a server that inherits a pipe would keep it open
         with (self._folder / "output").open("w+") as output:
             done = subprocess.run(
                 [str(self._programs / program), *arguments], cwd=self._folder, stdout=output,
@@ -65,7 +65,7 @@ class Cluster:
 
 @contextmanager
 def running_cluster(settings: Mapping[str, str] = FAST) -> Iterator[Cluster]:
-    """RuntimeError where there is no PostgreSQL."""
+    """Raises RuntimeError if there is no PostgreSQL."""
     found = programs()
     if found is None:
         raise RuntimeError(NO_PROGRAMS)
@@ -79,14 +79,14 @@ def running_cluster(settings: Mapping[str, str] = FAST) -> Iterator[Cluster]:
 
 
 def programs() -> Path | None:
-    """The newest folder with initdb: Debian keeps it out of the path."""
+    """The newest folder with initdb, which Debian does not put on the PATH."""
     folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name), reverse=True)
     on_path = shutil.which("initdb")
     return next((path for path in folders if (path / "initdb").exists()), Path(on_path).parent if on_path else None)
 
 
 def _user(folder: Path) -> str | None:
-    """PostgreSQL does not run as root: somebody else who then owns the folder, or nobody else if this is not root."""
+    """PostgreSQL does not run as root: the user who runs it and owns the folder, or None if this is not root."""
     if os.getuid():
         return None
     known = {entry.pw_name for entry in pwd.getpwall()}

@@ -1,4 +1,4 @@
-"""Reviewers on two servers and one PostgreSQL: a server is killed every ten seconds, or the store stops for a while."""
+"""Reviewers on two servers and one PostgreSQL: a server is killed every ten seconds, or the store stops for a time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REVIEWERS = 20
 SECONDS = 120.0
 KILLED_EVERY = 10.0
 STORE_STOPPED = 10.0  # seconds
-_PAUSE = 0.25  # of a reviewer between two rows
+_PAUSE = 0.25  # pause of a reviewer between two rows
 _ROWS = 8_000
 _FIT_ROWS = 300
 _FIT_EVERY = 4  # kills
@@ -27,7 +27,7 @@ _PATIENCE = 600.0
 
 @dataclass
 class Seen:
-    """What the reviewers were told."""
+    """The responses that the reviewers received."""
 
     acknowledged: dict[int, int] = field(default_factory=dict)  # verdict -> row
     statuses: Counter[int] = field(default_factory=Counter)
@@ -71,7 +71,7 @@ def one_run(cluster: Cluster, url: str, killing: bool, seconds: float) -> Row:
 
 
 def _prepare(url: str) -> tuple[int, int]:
-    """A table with a finding for each row, and one that can be fitted."""
+    """A table with a finding for each row, and a table that can be fitted."""
     import io
 
     import polars as pl
@@ -98,7 +98,7 @@ def _roles(frame: Any) -> dict[str, Any]:
 
 
 def _review(number: int, servers: list[DeskServer], table_id: int, seen: Seen, over: threading.Event) -> None:
-    """Two reviewers walk over the same rows, so that they race for each; who is refused asks the other server."""
+    """Two reviewers go through the same rows and race for each; one that is refused tries the other server."""
     clients = [Client(server.port, f"reviewer {number}") for server in servers]
     pair, which = number // 2, number % 2
     for position in range(pair, _ROWS, REVIEWERS // 2):
@@ -108,7 +108,7 @@ def _review(number: int, servers: list[DeskServer], table_id: int, seen: Seen, o
             seen.note(status)
             if status == 201:
                 seen.take(answer["id"], position)
-            if status in (201, 409):  # 409: the other one was first, or our own answer was lost on the way
+            if status in (201, 409):  # 409: the other reviewer was first, or our own answer was lost
                 break
             which = 1 - which
             time.sleep(_PAUSE)
@@ -117,7 +117,7 @@ def _review(number: int, servers: list[DeskServer], table_id: int, seen: Seen, o
 
 
 def _kill(servers: list[DeskServer], fit_table: int, seconds: float) -> Row:
-    """Kill one server after the other; now and then one that has just begun a fit."""
+    """Kill the servers in turn, sometimes one that has just started a fit."""
     end, kills, started = time.monotonic() + seconds, 0, 0
     while time.monotonic() + KILLED_EVERY < end:
         victim = servers[kills % 2]
@@ -142,7 +142,7 @@ def _stop_store(cluster: Cluster, seconds: float, seen: Seen) -> Row:
     before = seen.statuses[201]
     time.sleep((seconds - STORE_STOPPED) / 2)
     if seen.statuses[201] == before:
-        raise RuntimeError("no verdict was taken after the store had been started again")
+        raise RuntimeError("no verdict was accepted after the store was restarted")
     return {"kills": 0, "fits_started": 0}
 
 
@@ -163,7 +163,7 @@ def _counted(url: str, table_id: int, seen: Seen) -> Row:
 
 
 def _fits(url: str, fit_table: int) -> Row:
-    """What became of the fits, once none is running any more."""
+    """The outcome of the fits, once none is running any more."""
     from sqlalchemy import create_engine, text
 
     engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://", 1))

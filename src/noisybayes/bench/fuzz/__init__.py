@@ -1,1 +1,1 @@
-"""Malformed tables, damaged and crafted models, broken configurations: each is read, or refused with one sentence."""
+"""Malformed tables, damaged and crafted models, broken configurations: each is read or refused in one line."""

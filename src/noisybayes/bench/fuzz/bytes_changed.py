@@ -6,7 +6,7 @@ import numpy as np
 
 
 def flip(data: bytes, rng: np.random.Generator) -> bytes:
-    """Some bits, mostly few."""
+    """Flip some bits, usually few."""
     if not data:
         return data
     changed = bytearray(data)

@@ -1,4 +1,4 @@
-"""Configurations of the bot with lines and bytes out of place."""
+"""Bot configurations with misplaced lines and bytes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def make(rng: np.random.Generator) -> tuple[str, bytes]:
 
 def check(path: Path) -> bool:
     with TemporaryDirectory() as folder:
-        for table in SHIPPED.glob("*.csv"):  # a configuration names files beside it
+        for table in SHIPPED.glob("*.csv"):  # a configuration refers to files beside it
             copy(table, folder)
         try:
             load_config(copy(path, folder))

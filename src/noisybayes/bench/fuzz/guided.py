@@ -1,4 +1,4 @@
-"""Fuzzing guided by coverage: atheris changes files, and goes on from those that reach new lines of the readers."""
+"""Coverage-guided fuzzing: atheris mutates files and continues from those that reach new lines of the readers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..store import Row, table
 
 #: What is fuzzed: the readers of tables, and the loader of models (followed by a prediction).
 KINDS = ("tables", "models")
-# all of the package is instrumented while it is imported, so nothing of it may be imported before
+# the package is instrumented while it is imported, so none of it may be imported before
 _CHILD = """
 import sys
 from pathlib import Path
@@ -30,8 +30,8 @@ _EXECUTED = re.compile(r"number_of_executed_units: (\d+)")
 
 
 def measure(seconds: int, work: Path, kinds: tuple[str, ...] = KINDS) -> Iterator[Row]:
-    """A row for each kind; what was found is in the folder `work`, by kind."""
-    require("atheris", extra="fuzz", purpose="fuzzing guided by coverage")
+    """A row per kind; findings are stored in the folder `work`, by kind."""
+    require("atheris", extra="fuzz", purpose="coverage-guided fuzzing")
     for kind in kinds:
         yield one_run(kind, seconds, work / kind)
 
@@ -46,7 +46,7 @@ def one_run(kind: str, seconds: int, work: Path) -> Row:
     text = log.read_text(encoding="utf-8", errors="replace")
     states = [tuple(map(int, found)) for found in _STATE.findall(text)]
     if not states:
-        raise RuntimeError(f"atheris did not begin: {text[-2000:]}")
+        raise RuntimeError(f"atheris did not start: {text[-2000:]}")
     coverage, features, corpus = states[-1]
     found = findings(work)
     return {
@@ -58,7 +58,7 @@ def one_run(kind: str, seconds: int, work: Path) -> Row:
 
 
 def findings(work: Path) -> list[str]:
-    """Names of the inputs that failed; of those that ended the process they begin with what ended it."""
+    """Names of the inputs that failed; if an input killed the process, its name begins with the cause."""
     folder = work / "findings"
     return sorted(path.name for path in folder.iterdir() if path.suffix != ".json") if folder.exists() else []
 
@@ -74,8 +74,8 @@ def told(work: Path, name: str) -> str:
 
 
 def render(rows: list[Row]) -> str:
-    header = ["what", "minutes", "files tried", "branches reached at first", "in the end", "files that reached more",
-              "traceback", "crash or hang"]  # fmt: skip
+    header = ["what", "minutes", "files tried", "branches reached at the start", "at the end",
+              "files that reached new code", "traceback", "crash or hang"]  # fmt: skip
     body = [
         [row["kind"], f"{int(row['seconds']) / 60:.0f}", f"{int(row['executed']):,}", f"{row['coverage_first']:,}",
          f"{row['coverage']:,}", f"{row['corpus']:,}", row["traceback"], row["crash_or_hang"]]

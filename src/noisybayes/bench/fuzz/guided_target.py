@@ -1,6 +1,6 @@
-"""What atheris calls: bytes of its choice, read as a table or as a model. `guided` starts this in a process of its own.
+"""The target that atheris calls: its bytes are read as a table or as a model. `guided` starts this in a new process.
 
-What fails is kept under a name that tells what failed where, and the run goes on.
+An input that fails is kept under a name that says what failed and where, and the run continues.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from . import models, tables
 from .runner import SECONDS
 from .table_writers import WRITERS
 
-#: Endings of files: the first byte of an input says which one, the second whether and how an encoding is named.
+#: File suffixes: the first byte of an input selects one, the second whether and which encoding is given.
 _SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx", "", ".csv.gz")
 _ENCODINGS = (None, None, None, "utf-8", "utf-16", "utf-16-le", "cp1252", "gb18030", "utf-7", "hz", "shift_jis", "idna")
 _SEEDS = 120
@@ -34,7 +34,7 @@ _LONGEST = 20_000
 
 
 def table_seeds() -> list[bytes]:
-    """Whole tables of all formats."""
+    """Undamaged tables of all formats."""
     rng, seeds = np.random.default_rng(0), []
     for number in range(_SEEDS):
         suffix, data = list(WRITERS.values())[number % len(WRITERS)](rng, int(rng.choice([1, 2, 12])))
@@ -64,7 +64,7 @@ def read_model_input(data: bytes, folder: Path) -> None:
 
 
 def mutated_model(data: bytes, most: int, seed: int) -> bytes:
-    """An entry is changed before it is packed, and its checksum is put right: else nothing gets past the checksums."""
+    """Mutate an entry before it is packed and correct its checksum; otherwise nothing gets past the checksums."""
     mutate: Callable[[bytes, int], bytes] = importlib.import_module("atheris").Mutate
     rng = np.random.default_rng(seed)
     try:
@@ -73,7 +73,7 @@ def mutated_model(data: bytes, most: int, seed: int) -> bytes:
         name = list(members)[int(rng.integers(len(members)))]
         members[name] = mutate(members[name], len(members[name]) + 64)
         packed = models.packed(members, method=zipfile.ZIP_STORED)
-    except Exception:  # damaged before: any bytes will do
+    except Exception:  # already damaged: any bytes will do
         return mutate(data, most)
     return packed if len(packed) <= most else data
 
@@ -85,7 +85,7 @@ TARGETS: dict[str, tuple[Callable[[], list[bytes]], Callable[[bytes, Path], None
 
 
 def main(kind: str, work: Path, seconds: int) -> None:
-    """Fuzz for so many seconds; findings go to `work/findings`, what covers something new to `work/corpus`."""
+    """Fuzz for `seconds`; findings go to `work/findings`, inputs that cover new code to `work/corpus`."""
     atheris = importlib.import_module("atheris")
     seeds, read, mutator = TARGETS[kind]
     corpus, findings = work / "corpus", work / "findings"
@@ -94,7 +94,7 @@ def main(kind: str, work: Path, seconds: int) -> None:
     for seed in seeds():
         (corpus / hashlib.sha256(seed).hexdigest()[:16]).write_bytes(seed)
     scratch = Path(tempfile.mkdtemp(prefix="noisybayes-guided-", dir=work))
-    warnings.simplefilter("ignore")  # of values that are far from those of a fit
+    warnings.simplefilter("ignore")  # warnings about values far from those of a fit
 
     def one_input(data: bytes) -> None:
         start = process_time()
@@ -102,12 +102,12 @@ def main(kind: str, work: Path, seconds: int) -> None:
             read(data, scratch)
             if process_time() - start > SECONDS:
                 (findings / f"hang-{hashlib.sha256(data).hexdigest()[:16]}").write_bytes(data)
-        except BaseException as error:  # polars raises panics of Rust that are no Exception
+        except BaseException as error:  # polars raises Rust panics, which are not of type Exception
             if isinstance(error, KeyboardInterrupt | SystemExit):
                 raise
             _keep(error, data, findings)
 
-    # a machine that others use may pause for minutes: a hang is told by the time of a processor, and else only at last
+    # a shared machine may pause for minutes: a hang is detected by processor time, by wall time only as a last resort
     options = [
         f"-max_total_time={seconds}", f"-artifact_prefix={findings}/", "-timeout=1200", "-report_slow_units=1200",
         "-rss_limit_mb=4096", "-max_len=40000", "-print_final_stats=1",
@@ -118,7 +118,7 @@ def main(kind: str, work: Path, seconds: int) -> None:
 
 
 def _keep(error: BaseException, data: bytes, findings: Path) -> None:
-    """The first input of each kind of failure: the type of the error, and the line that raised it."""
+    """Keep the first input of each kind of failure: the type of the error and the line that raised it."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     name = re.sub(r"\W+", "-", f"{type(error).__name__}-{Path(frame.filename).name}-{frame.lineno}")
     if not (findings / name).exists():

@@ -1,4 +1,4 @@
-"""Model files that were damaged, or crafted so that their checksums agree."""
+"""Damaged model files, and crafted ones with matching checksums."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def originals() -> tuple[bytes, ...]:
 
 
 def make(rng: np.random.Generator) -> tuple[str, bytes]:
-    """What was done, and the file."""
+    """A description of the damage, and the file."""
     original = originals()[int(rng.integers(len(originals())))]
     names = [*DAMAGES, *_CRAFTED]
     name = names[int(rng.integers(len(names)))]
@@ -65,7 +65,7 @@ def make(rng: np.random.Generator) -> tuple[str, bytes]:
 
 
 def check(path: Path) -> bool:
-    """Whether the file was read; what was read must answer, with probabilities."""
+    """Whether the file was read; a model that was read must return probabilities."""
     try:
         model = load(path)
     except InputError as error:
@@ -83,7 +83,7 @@ def check(path: Path) -> bool:
 
 
 def packed(members: Members, mended: bool = True, method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    """A model file of these entries, with their checksums put right if it is `mended`."""
+    """A model file of these entries, with their checksums corrected if `mended`."""
     if mended:
         document = json.loads(members["model.json"])
         for name in document["sha256"]:
@@ -102,7 +102,7 @@ def _some_array(members: Members, rng: np.random.Generator) -> str:
 
 
 def _array(members: Members, rng: np.random.Generator) -> bytes:
-    """Numbers of one array are replaced, or all of it is in another type or shape."""
+    """Replace numbers of one array, or change its type or shape."""
     name = _some_array(members, rng)
     array = np.lib.format.read_array(io.BytesIO(members[name]))
     kind = int(rng.integers(4))
@@ -122,7 +122,7 @@ def _array(members: Members, rng: np.random.Generator) -> bytes:
 
 
 def _header(members: Members, rng: np.random.Generator) -> bytes:
-    """The header of an array promises something else than its bytes hold."""
+    """The header of an array does not match its bytes."""
     name = _some_array(members, rng)
     shape = ((2**40,), (2**62, 2), (-1,), (3, -3), (True,), "x", (0,), ())[int(rng.integers(8))]
     header = {"descr": _TYPES[int(rng.integers(len(_TYPES)))], "fortran_order": False, "shape": shape}
@@ -131,7 +131,7 @@ def _header(members: Members, rng: np.random.Generator) -> bytes:
 
 
 def _node(members: Members, rng: np.random.Generator) -> bytes:
-    """One value of the document becomes another."""
+    """Replace one value of the document."""
     document = json.loads(members["model.json"])
     places = list(_places(document))
     holder, key = places[int(rng.integers(len(places)))]
@@ -153,7 +153,7 @@ def _places(value: Any) -> Any:
 
 
 def _swapped(members: Members, rng: np.random.Generator) -> bytes:
-    """Two arrays change places."""
+    """Swap two arrays."""
     one, other = _some_array(members, rng), _some_array(members, rng)
     return packed(members | {one: members[other], other: members[one]})
 
@@ -167,7 +167,7 @@ def _deep(members: Members, rng: np.random.Generator) -> bytes:
 
 
 def _bomb(members: Members, rng: np.random.Generator) -> bytes:
-    """An entry that is large once unpacked; sometimes nobody asks for it."""
+    """An entry that is large once unpacked; sometimes one that no reader needs."""
     name = _some_array(members, rng) if rng.random() < 0.5 else "model.json" if rng.random() < 0.5 else "unnamed.npy"
     return packed(members | {name: bytes(40_000_000)}, mended=name != "model.json")
 

@@ -1,4 +1,4 @@
-"""The table of the files that were read, from the stored rows."""
+"""The table of the files that were read, generated from the stored rows."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Cases are numbers: the same kind and number make the same file. A process of its own reads them, so that a crash or
-a hang costs that process and one case."""
+"""Cases are numbers: the same kind and number give the same file. A separate process reads them, so that a crash or a
+hang costs only that process and one case."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from . import configs, models, tables
 
 KINDS = ("tables", "models", "configs")
 RESULTS = ("read", "refused", "traceback", "wrong_rows", "crash", "hang")
-#: A case that takes longer hangs: seconds of a processor, since on a machine that others use time passes without work.
+#: A case that takes longer hangs: seconds of processor time, since wall time also passes when a shared machine is busy.
 SECONDS = 20.0
-# a case that waits for something takes none; it hangs after so many times as long on the clock
+# a case that only waits uses no processor time; it hangs after this multiple in wall time
 _WAITED = 30
-# an audit of every twentieth table goes on from reading to the summary
+# every twentieth table is also audited, up to the summary
 _AUDITED = 20
 
 
@@ -38,12 +38,12 @@ class Outcome(NamedTuple):
 
 
 def run_case(kind: str, number: int, folder: Path) -> Outcome:
-    """Make the file of this number and read it."""
+    """Create the file of this number and read it."""
     rng = np.random.default_rng([KINDS.index(kind), number])
     name, start = "", process_time()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of fits to a handful of odd rows
+            warnings.simplefilter("ignore")  # warnings about fits to a handful of odd rows
             if kind == "tables":
                 case = tables.make(rng)
                 name, path = case.name, folder / f"table{case.suffix}"
@@ -56,7 +56,7 @@ def run_case(kind: str, number: int, folder: Path) -> Outcome:
                 path.write_bytes(data)
                 was_read = module.check(path)
         path.unlink(missing_ok=True)
-    except BaseException as error:  # polars raises panics of Rust that are no Exception
+    except BaseException as error:  # polars raises Rust panics, which are not of type Exception
         if isinstance(error, KeyboardInterrupt | SystemExit):
             raise
         detail = "".join(traceback.format_exception(error, limit=-3))[-600:]
@@ -86,7 +86,7 @@ class _Worker:
         self._process = context.Process(target=_serve, args=(theirs, folder), daemon=True)
         self._process.start()
         theirs.close()
-        self._ours.send(("configs", 0))  # the first case waits for the imports, which are nobody's hang
+        self._ours.send(("configs", 0))  # the first case waits for the imports, which do not count as a hang
         self._ours.recv()
         self._begun = 0.0
 
@@ -106,7 +106,7 @@ class _Worker:
             return Outcome(kind, number, "", "crash", f"exit {self._process.exitcode}")
 
     def _worked(self) -> float:
-        """Seconds of a processor; without a way to tell, all that passed."""
+        """Seconds of processor time; wall time where that is not available."""
         try:
             fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
         except OSError:
@@ -119,7 +119,7 @@ class _Worker:
 
 
 def _serve(pipe: Any, folder: Path) -> None:
-    # panics of Rust are written there as well as raised
+    # Rust panics are printed there as well as raised
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     while True:
         try:

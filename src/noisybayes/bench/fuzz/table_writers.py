@@ -1,4 +1,4 @@
-"""Tables of every format with odd cells, odd values and columns of any type; whoever calls may damage them."""
+"""Tables of every format with odd cells, odd values and columns of any type; the caller may damage them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _columns(rng: Rng, n: int) -> dict[str, list[str]]:
 def _delimited(rng: Rng, n: int) -> tuple[str, bytes]:
     separator, suffix = ((",", ".csv"), ("\t", ".tsv"), (";", ".csv"))[int(rng.integers(3))]
     columns = _columns(rng, n)
-    # what no quoting can bring back unchanged is left to the damages
+    # values that no quoting preserves are left to the damage functions
     cells = {name: [cell.replace("\0", "0") or "-" for cell in column] for name, column in columns.items()}
     encoding = str(rng.choice(["utf-8", "utf-8-sig", "utf-16", "gb18030"]))
     return suffix, pl.DataFrame(cells).write_csv(separator=separator, quote_style="always").encode(encoding, "replace")
@@ -106,12 +106,12 @@ def _task(tool: str, number: int, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _labeling_tool(rng: Rng, n: int) -> tuple[str, bytes]:
-    """An export, some of whose values are of another type than the tool writes."""
+    """An export in which some values have a type that the tool does not write."""
     tool = str(rng.choice(["label-studio", "argilla", "prodigy", "doccano"]))
     columns = _columns(rng, n)
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     tasks = [_task(tool, number, row) for number, row in enumerate(rows)]
-    for task in tasks[1:]:  # the first one tells the format
+    for task in tasks[1:]:  # the first one determines the format
         if rng.random() < 0.3:
             key = list(task)[int(rng.integers(len(task)))]
             task[key] = _VALUES[int(rng.integers(len(_VALUES)))]
@@ -121,7 +121,7 @@ def _labeling_tool(rng: Rng, n: int) -> tuple[str, bytes]:
 
 
 def _excel(rng: Rng, n: int) -> tuple[str, bytes]:
-    """A workbook of five entries. Damage to a ZIP file seldom gets past its checksums, so some is done within."""
+    """A workbook of five entries. Damage to a ZIP file seldom passes its checksums, so some is done inside entries."""
     columns = _columns(rng, n)
     rows = [tuple(columns), *zip(*columns.values(), strict=True)]
     sheet = "".join(f"<row>{''.join(map(_cell, row))}</row>" for row in rows)
@@ -139,7 +139,7 @@ def _cell(value: str) -> str:
 
 
 def damaged_within(book: bytes, rng: Rng) -> bytes:
-    """One entry of a ZIP file is damaged before it is packed."""
+    """Damage one entry of a ZIP file before it is packed."""
     with zipfile.ZipFile(io.BytesIO(book)) as archive:
         entries = {name: archive.read(name) for name in archive.namelist()}
     name = list(entries)[int(rng.integers(len(entries)))]

@@ -1,4 +1,4 @@
-"""Tables of every format, encoding and type of column: some whole, some damaged."""
+"""Tables of every format, encoding and column type: some intact, some damaged."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def make(rng: np.random.Generator) -> Case:
 
 
 def check(path: Path, n_rows: int | None, options: dict[str, Any], audited: bool) -> bool:
-    """Whether the table was read: whole and in batches it has the same rows."""
+    """Whether the table was read; it must have the same rows when read at once and in batches."""
     try:
         frame = read_table(path, **options)
         in_batches = sum(batch.height for batch in Batches(path, rows=7, **options))

@@ -1,4 +1,4 @@
-"""20 Newsgroups split by date, as published work splits it: our methods and a peer beside figures of the literature."""
+"""20 Newsgroups split by date, as in published work: our methods and a peer beside published figures."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class ByDate(Experiment):
         return {each.name: each for rate in RATES for kind in KINDS for each in [Setting(kind, rate)]}
 
     def draw(self, setting: Setting, seed: int, /) -> Draw:
-        """The split is always the same; the mistakes are drawn."""
+        """The split is always the same; the mistakes are drawn at random."""
         data = _documents(setting.quick)
         K, rng = int(data.true.max()) + 1, generator(f"by date, {setting.name}", seed)
         if setting.kind == "instance":
@@ -74,11 +74,11 @@ class ByDate(Experiment):
         return f"""## {self.TITLE}
 
 The other section splits the documents at random, as the paper does. Published work trains on the earlier 11,314
-documents and tests on the later 7,532, which is harder. Words are the {N_WORDS:,} of greatest summed TF-IDF in the
-training part, with TF-IDF as features; headers, footers and quotes are left in. Uniform: any other group; asymmetric:
-the next group; instance-dependent: where logistic regression hesitates, its second choice. LAFT is fine-tuned BERT that
-asks a large language model for help (Wang, Tan, Guo and Li, EMNLP Findings 2023, as published); its mistakes are of
-these kinds, but not drawn by the same program. Accuracy in percent; repetitions: {repetitions(rows)}.
+documents and tests on the later 7,532, which is harder. The features are the TF-IDF of the {N_WORDS:,} words with the
+largest summed TF-IDF in the training part; headers, footers and quotes are kept. Uniform: any other group; asymmetric:
+the next group; instance-dependent: the second choice of logistic regression, where it is uncertain. LAFT is fine-tuned
+BERT with help from a large language model (Wang, Tan, Guo and Li, EMNLP Findings 2023, as published); its mistakes are
+of the same kinds, but drawn by a different program. Accuracy in percent; repetitions: {repetitions(rows)}.
 
 {_accuracies(rows, self)}
 {_unfinished(rows, self)}"""
@@ -115,7 +115,7 @@ def _unfinished(rows: list[Row], experiment: ByDate) -> str:
     methods, settings = methods_in(rows, experiment.METHODS), settings_in(rows, list(experiment.settings()))
     if len(found) == len(methods) * len(settings):
         return ""
-    return "\nCells with a dash were not run for lack of computing time; the command below goes on with them.\n"
+    return "\nCells with a dash were not run for lack of computing time; the command below continues with them.\n"
 
 
 @cache
@@ -135,7 +135,7 @@ def _documents(quick: bool) -> Documents:
 
 @cache
 def _hesitation(quick: bool) -> Array:
-    """P(class | x), out of fold, of a classifier of the true labels."""
+    """Out-of-fold P(class | x) of a classifier trained on the true labels."""
     data = _documents(quick)
     task = Task("by date", "text", data.X, data.true, None, data.X_test, None, 0)
     return out_of_fold(logistic_regression(), tfidf(task).train, data.true, 0)

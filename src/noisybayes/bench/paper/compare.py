@@ -35,7 +35,7 @@ def cell(rows: Sequence[Row], setting: str, method: str) -> list[Row]:
 
 
 def paired(rows: Sequence[Row], setting: str, method: str, against: str, relative: bool = False) -> Mean:
-    """Accuracy of a method less that of another on the same data, in points, or in percent of the other's."""
+    """Accuracy of a method minus that of another on the same data, in points, or in percent of the other's."""
     other = {row["rep"]: row["accuracy"] for row in cell(rows, setting, against)}
     pairs = []
     for row in cell(rows, setting, method):
@@ -51,13 +51,13 @@ def methods_in(rows: Sequence[Row], methods: Sequence[str]) -> list[str]:
 
 
 def settings_in(rows: Sequence[Row], settings: Sequence[str]) -> list[str]:
-    """In their own order; those of a quick run are not among them and come as stored."""
+    """In the order of the experiment; settings of a quick run are not part of it and keep the stored order."""
     found = list(dict.fromkeys(row["setting"] for row in rows))
     return [name for name in settings if name in found] or found
 
 
 def repetitions(rows: Sequence[Row]) -> str:
-    """How many rows the methods have in a setting: one number, or from the least to the greatest."""
+    """How many rows the methods have in a setting: one number, or the range."""
     counts: dict[tuple[str, str], int] = {}
     for row in rows:
         counts[row["setting"], row["method"]] = counts.get((row["setting"], row["method"]), 0) + 1
@@ -71,7 +71,7 @@ def difference(mean: Mean, paper: float) -> str:
 
 
 def verdict(mean: Mean, paper: float, close: float = 1.0) -> str:
-    """Within a point, or within two standard errors of both means (the paper's is taken to be as large as ours)."""
+    """Within a point, or within two standard errors of the difference (the paper's error is assumed to equal ours)."""
     gap = mean.value - paper
     chance = 2 * np.sqrt(2) * mean.error if np.isfinite(mean.error) else 0.0
     if abs(gap) <= max(close, chance):

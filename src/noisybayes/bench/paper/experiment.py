@@ -1,4 +1,4 @@
-"""What an experiment of the paper is. A new one is one file, and one line in `__init__`."""
+"""An experiment of the paper. A new one is one file and one line in `__init__`."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from .methods import Draw, Result
 
 
 class Search(NamedTuple):
-    """How many ways to understand what the paper did were compared on a data set, and how many met its figure."""
+    """How many readings of the paper were compared on a data set, and how many met its figure."""
 
     data: str
     varied: str
     tried: int
-    figure: str  # of the paper, that they were compared with
+    figure: str  # the paper's figure that they were compared with
     met: int
 
 
 class Experiment(ABC):
-    """Settings, how data are drawn in one of them, what is measured, and the section that is made from the rows."""
+    """Settings, how data are drawn in each, what is measured, and the section generated from the rows."""
 
     TITLE: str
     METHODS: Sequence[str]
@@ -30,11 +30,11 @@ class Experiment(ABC):
 
     @abstractmethod
     def settings(self, quick: bool = False) -> Mapping[str, Any]:
-        """Name of each setting -> what `draw` needs. The quick ones take seconds and need no files."""
+        """Name of each setting -> what `draw` needs. The quick settings take seconds and need no files."""
 
     @abstractmethod
     def draw(self, setting: Any, seed: int, /) -> Draw:
-        """The data of one repetition; they depend on the setting and the seed only."""
+        """The data of one repetition; they depend only on the setting and the seed."""
 
     @abstractmethod
     def page(self, rows: list[Row]) -> str: ...
@@ -51,17 +51,17 @@ class Experiment(ABC):
         return {}
 
     def facts(self) -> dict[str, Any]:
-        """What is counted in the data once and for all, without any fit: name -> value. Stored with the rows."""
+        """Figures counted in the data once, without any fit: name -> value. Stored with the rows."""
         return {}
 
     def facts_page(self, facts: Mapping[str, Any]) -> str:
-        """What the section says of them."""
+        """What the section says about them."""
         return ""
 
     def searched(self, rows: list[Row], facts: Mapping[str, Any]) -> list[Search]:
-        """How the reading of the paper was found that comes nearest to its figures."""
+        """How the reading of the paper that comes closest to its figures was found."""
         return []
 
     def findings(self, rows: list[Row]) -> list[str]:
-        """What did not come out as in the paper, in sentences; whatever they claim is looked up in the rows."""
+        """Sentences on what differs from the paper; every claim is looked up in the rows."""
         return []

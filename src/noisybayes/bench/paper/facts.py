@@ -1,4 +1,4 @@
-"""Numbers that are counted in the data, stored beside the rows: results/paper/facts.csv."""
+"""Numbers counted in the data, stored beside the rows: results/paper/facts.csv."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def load_facts(root: Path, experiment: str) -> dict[str, Any]:
 
 
 def store_facts(root: Path, experiment: str, facts: Mapping[str, Any]) -> None:
-    """Replaces those of the same experiment."""
+    """Replaces the facts of the same experiment."""
     if not facts:
         return
     path = facts_path(root)

@@ -1,4 +1,4 @@
-"""Section 2.4 of the paper: when wrong labels do little harm, and when more rows do not cure it."""
+"""Section 2.4 of the paper: when wrong labels do little harm, and when more rows do not help."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .plots import COLOURS, Line, line_plot
 
 SIZES = (1_000, 5_000, 25_000)
 FIGURE = "reproduce-impact.svg"
-N_CONTRAST = 10  # features that are alike in all classes but the first, as in the equations
+N_CONTRAST = 10  # features with the same distribution in all classes but the first, as in the equations
 
 
 class Case(NamedTuple):
@@ -27,13 +27,13 @@ class Case(NamedTuple):
     right: float  # rho
     first: float  # P(feature | class 1)
     others: float
-    n_telling: int  # further features, which tell all classes apart
+    n_telling: int  # further features, which distinguish all classes
     n: int = 1_000
     n_test: int = 5_000
 
     @property
     def difference(self) -> float:
-        """What the paper's equation says."""
+        """The value of the paper's equation."""
         if self.title == CONFUSING:
             return theory.one_confusing_class(self.first, self.others, self.right, self.n_classes)
         if self.n_classes == 2:
@@ -72,13 +72,13 @@ class Impact(Experiment):
         contrast = np.full((K, N_CONTRAST), setting.others)
         contrast[0] = setting.first
         prob = np.hstack([contrast, rng.uniform(0.2, 0.8, (K, setting.n_telling))])
-        # first, so that they are the same for every n
+        # drawn first, so that they are the same for every n
         X_test, true_test = _rows(prob, setting.n_test, rng)
         X, true = _rows(prob, setting.n, rng)
         return Draw(X, corrupt(true, setting.matrix, rng), true, X_test, true_test, K, np.full(K, 1 / K), prob)
 
     def measure(self, data: Draw, result: Result) -> Row:
-        """Accuracy, and what the fitted model says about one feature of those in the equations, averaged over them."""
+        """Accuracy, and the fitted model's value for one feature of the equations, averaged over these features."""
         others = result.proba[data.true_test != 0]
         taken = float((others.argmax(axis=1) == 0).mean())
         gap = kept = np.nan
@@ -91,18 +91,19 @@ class Impact(Experiment):
     def page(self, rows: list[Row]) -> str:
         return f"""## {self.TITLE}
 
-{N_CONTRAST} features are alike in all classes but the first, as in the paper's equations; the others tell the classes
-apart. *Equation* is what the paper derives for P(label 1 | x = 1) − P(label k | x = 1) from observed labels, *NB* the
-same from the parameters that naive Bayes estimated, and *right labels* what the equation gives without mistakes. The
-order of two classes is kept if the difference has the sign that it has without mistakes. The paper prints the last
-equation without the division by P(x = 1); here it is divided, as the others are. Repetitions: {repetitions(rows)}.
+{N_CONTRAST} features have the same distribution in all classes but the first, as in the paper's equations; the others
+distinguish the classes. *Equation* is what the paper derives for P(label 1 | x = 1) − P(label k | x = 1) from observed
+labels, *NB* is the same difference computed from the naive Bayes estimates, and *right labels* is the value of the
+equation without mistakes. The order of two classes is kept if the difference has the same sign as without mistakes. The
+paper prints the last equation without the division by P(x = 1); here it is divided, like the others. Repetitions:
+{repetitions(rows)}.
 
 {self._equations(rows)}
 
 ### Accuracy
 
-ΔACC is the accuracy less that of naive Bayes with right labels, in points. The last columns are the shares of the rows
-of the other classes that are taken for the first one.
+ΔACC is the accuracy minus that of naive Bayes with right labels, in points. The last columns show the shares of rows of
+the other classes that are classified as the first class.
 
 ![ΔACC by number of rows](img/{FIGURE})
 
@@ -139,7 +140,7 @@ of the other classes that are taken for the first one.
             lines.append([case.title, f"{case.n:,}", right.shown(), *gaps, *taken])
         header = ["case", "n", "NB, right labels: accuracy, %"]
         header += [f"{TITLES[name]}: ΔACC" for name in wrong]
-        return table([*header, *(f"{TITLES[name]}: taken for the first, %" for name in methods)], lines)
+        return table([*header, *(f"{TITLES[name]}: classified as the first, %" for name in methods)], lines)
 
     def figures(self, rows: list[Row]) -> dict[str, str]:
         lines = [
@@ -154,7 +155,7 @@ of the other classes that are taken for the first one.
         return {FIGURE: line_plot(drawn, self.TITLE, "rows for training", "ΔACC, points", places)} if drawn else {}
 
     def findings(self, rows: list[Row]) -> list[str]:
-        """Is the order kept at the largest n, and what do more rows do to the loss?"""
+        """Is the order kept at the largest n, and how does the loss change with more rows?"""
         sentences = []
         for case in CASES:
             mine = [name for name in self._settings(rows) if self._case(name).title == case.title]
@@ -165,9 +166,9 @@ of the other classes that are taken for the first one.
             gaps = [paired(rows, name, "nb", "nb-correct").shown(sign=True) for name in (mine[0], mine[-1])]
             said = kept < 50 if case.title == CONFUSING else kept > 50
             sentences.append(
-                f"Section 2.4, {case.title}: order {'as' if said else 'not as'} the paper says; at n = {last.n:,} "
-                f"NB keeps it in {kept:.1f} % of the comparisons. Its ΔACC is {gaps[0]} points at n = {first.n:,} and "
-                f"{gaps[1]} at n = {last.n:,}."
+                f"Section 2.4, {case.title}: the order is {'as' if said else 'not as'} the paper says; at n = "
+                f"{last.n:,} NB keeps it in {kept:.1f} % of the comparisons. Its ΔACC is {gaps[0]} points at n = "
+                f"{first.n:,} and {gaps[1]} at n = {last.n:,}."
             )
         return sentences
 

@@ -17,7 +17,7 @@ def two_classes(first: float, others: float, right: float) -> float:
 
 
 def constant_rate(first: float, others: float, right: float, n_classes: int) -> float:
-    """(1 / K) (p1 - pk) (K rho - 1) / (K - 1) / P(x = 1): every wrong label is as likely as every other."""
+    """(1 / K) (p1 - pk) (K rho - 1) / (K - 1) / P(x = 1): all wrong labels are equally likely."""
     slope = (n_classes * right - 1.0) / (n_classes - 1.0)
     return (first - others) * slope / n_classes / feature_share(first, others, n_classes)
 

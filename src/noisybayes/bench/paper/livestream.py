@@ -1,4 +1,4 @@
-"""The paper's Live Streaming Dialog Dataset, and what could explain that its figures are not met."""
+"""The paper's Live Streaming Dialog Dataset, and what could explain why its figures are not met."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ PAPER_DELTA, PAPER_GAIN, PAPER_WRONG = -7.32, 3.7, 19.49
 FIGURE = "reproduce-livestream.svg"
 _BAYES = tuple(dict.fromkeys(name for triple in TRIPLES.values() for name in triple))
 _IN_THE_PAPER = (
-    ("ΔACC: NB less NB, right labels", "nb", "nb-correct", PAPER_DELTA),
-    ("INB (paper's) less NB", "inb-paper", "nb", PAPER_GAIN),
-    ("INB (ours) less NB", "inb", "nb", PAPER_GAIN),
+    ("ΔACC: NB minus NB, right labels", "nb", "nb-correct", PAPER_DELTA),
+    ("INB (paper's) minus NB", "inb-paper", "nb", PAPER_GAIN),
+    ("INB (ours) minus NB", "inb", "nb", PAPER_GAIN),
 )
 MAIN = "all test rows"
 DRAWN = "labels drawn again"
@@ -38,7 +38,7 @@ READINGS = {
     CORRECT: "test rows drawn from those with a correct label; right labels: the training rows with a correct label",
     CORRECT_ALL: "the same test rows; right labels: the experts' labels of all training rows",
     AGREEING_KEPT: "tested as *agreeing rows*; right labels: the training rows with a correct label",
-    DRAWN: "instead of the volunteers' labels, ones drawn from the table of both: mistakes that ignore the features",
+    DRAWN: "instead of the volunteers' labels, draws from the cross table of both: mistakes that ignore the features",
 }
 
 
@@ -63,7 +63,7 @@ class Livestream(Experiment):
         return {reading: Setting(reading, quick) for reading in READINGS}
 
     def methods(self, setting: str) -> tuple[str, ...]:
-        """The other readings ask about naive Bayes and the paper's INB only."""
+        """The other readings concern only naive Bayes and the paper's INB."""
         return self.METHODS if setting == MAIN else _BAYES
 
     def draw(self, setting: Setting, seed: int, /) -> Draw:
@@ -82,7 +82,7 @@ class Livestream(Experiment):
         )  # fmt: skip
 
     def measure(self, data: Draw, result: Result) -> Row:
-        """Also, of the test rows with two different labels: how many get the experts' one, and the volunteers'."""
+        """Also, of the test rows whose two labels differ: how many get the experts' label, how many the volunteers'."""
         predicted = result.proba.argmax(axis=1)
         assert data.y_test is not None
         both = data.y_test != data.true_test
@@ -96,8 +96,8 @@ class Livestream(Experiment):
         main = settings_in(rows, list(READINGS))[0]
         return f"""## {self.TITLE}
 
-1,416 messages, 22 features of zeros and ones, 13 classes; 80 % for training with the volunteers' labels, tested on the
-experts' labels of the rest. Repetitions: {repetitions(rows)}.
+1,416 messages, 22 binary features, 13 classes; 80 % of the rows are for training with the volunteers' labels, and the
+rest are tested against the experts' labels. Repetitions: {repetitions(rows)}.
 
 ![Accuracy on the Live Streaming data](img/{FIGURE})
 
@@ -109,9 +109,9 @@ experts' labels of the rest. Repetitions: {repetitions(rows)}.
 
 {chr(10).join(f"- *{name}*: {words}" for name, words in READINGS.items())}
 
-Each with naive Bayes as in scikit-learn (add one), unsmoothed as in the paper's formulas, and unsmoothed with classes
-of equal size; there INB predicts with the class shares that it estimated, or with equal ones as naive Bayes does. In
-points, and in percent of the accuracy that is compared with.
+Each reading is run with naive Bayes as in scikit-learn (add-one smoothing), unsmoothed as in the paper's formulas, and
+unsmoothed with classes of equal size; in the last case INB predicts with the class shares that it estimated, or with
+equal shares like naive Bayes. Differences are given in points, and in percent of the reference accuracy.
 
 {_readings(rows)}
 
@@ -133,7 +133,7 @@ points, and in percent of the accuracy that is compared with.
         n, said, differ = (facts[name] for name in ("rows", "zeros in Z", "Y differs from Ys"))
         return f"""### The share of wrong labels
 
-The paper has {PAPER_WRONG} %. That is the column `Z` of its file, in which {said} of {n:,} rows are 0
+The paper gives {PAPER_WRONG} %. This is the column `Z` of its file, in which {said} of {n:,} rows are 0
 ({100 * said / n:.2f} %). The labels themselves, `Y` and `Ys`, differ in {differ} rows ({100 * differ / n:.2f} %); `Z`
 is wrong in row {facts["rows where Z is wrong"]}, counted from 0. Here a label counts as wrong if `Y` differs from `Ys`.
 """
@@ -175,7 +175,7 @@ is wrong in row {facts["rows where Z is wrong"]}, counted from 0. Here a label c
 
 
 def _of_naive_bayes(found: list[Reading]) -> list[Reading]:
-    """Those whose ΔACC is a figure of its own."""
+    """The readings with a distinct ΔACC."""
     return [reading for reading in found if reading.smoothing != EQUAL_INB]
 
 
@@ -204,10 +204,10 @@ def _both(found: list[Reading]) -> str:
     close = min(found, key=lambda reading: abs(reading.gain.value - PAPER_GAIN))
     meets = [told for _, told in _meeting(found)]
     return (
-        f"Live Streaming, gain of INB over NB of {PAPER_GAIN}: nearest is {close.name} "
+        f"Live Streaming, gain of INB over NB of {PAPER_GAIN}: the closest reading is {close.name} "
         f"({close.gain.value:+.2f} points, {close.relative_gain.value:+.2f} % relative). "
         f"This gain and the paper's ΔACC together, within a point: {'; '.join(meets) if meets else 'no reading'}. "
-        f"{len(found)} readings were compared, so that one may agree by chance."
+        f"{len(found)} readings were compared, so one may agree by chance."
     )
 
 
@@ -218,11 +218,11 @@ def _readings(rows: list[Row]) -> str:
         lines.append([each.setting, each.smoothing, each.right.shown(), *shown])
     lines.append(["paper", "", "–", f"{PAPER_DELTA}", "", f"+{PAPER_GAIN}", ""])
     header = ["reading", "naive Bayes", "right labels: accuracy, %", "ΔACC, points", "ΔACC, relative %"]
-    return table([*header, "INB (paper's) less NB, points", "relative %"], lines)
+    return table([*header, "INB (paper's) minus NB, points", "relative %"], lines)
 
 
 def _disputed(rows: list[Row], main: str) -> str:
-    """Do the mistakes depend on the features? The model says no; naive Bayes with right labels can tell."""
+    """Do the mistakes depend on the features? The model assumes not; naive Bayes with right labels can tell."""
     mine = cell(rows, main, "nb-correct")
     true, observed = mean_of(mine, "disputed_true", 100), mean_of(mine, "disputed_observed", 100)
     if not true.n:
@@ -240,7 +240,7 @@ def _disputed(rows: list[Row], main: str) -> str:
 
 
 def label_table(data: Data, n_classes: int) -> Array:
-    """(K, K) [observed, true]: shares of the observed labels among the rows of each true class."""
+    """(K, K) [observed, true]: share of each observed label among the rows of a true class."""
     counts = np.zeros((n_classes, n_classes))
     np.add.at(counts, (data.observed, data.true), 1.0)
     return np.asarray(counts / counts.sum(axis=0))

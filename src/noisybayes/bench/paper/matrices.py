@@ -1,4 +1,4 @@
-"""How wrong labels are shared out among the other classes: three readings of the paper's simulation."""
+"""How wrong labels are distributed over the other classes: three readings of the paper's simulation."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .tables import INTERVALS, TABLE1, TABLE2, Setting, Table, paper_figures, se
 
 WORDS = {"stick-breaking": "stick-breaking", "dirichlet": "Dirichlet", "uniform": "normalised uniforms"}
 _TABLES: dict[str, Table] = {"balanced": TABLE1, "unbalanced": TABLE2}
-#: What is compared: column of the paper's figures -> words.
+#: What is compared: column of the paper's figures -> title.
 _FIGURES = {"acc_nb": "NB", "acc_inb": "INB (paper's)", "delta_acc": "ΔACC"}
 
 
 class Matrices(Experiment):
-    TITLE = "How wrong labels are shared out"
+    TITLE = "How wrong labels are distributed"
     METHODS = ("nb", "nb-correct", "inb-paper")
     REPS = 100
 
@@ -32,7 +32,7 @@ class Matrices(Experiment):
         return {
             f"{kind}, {setting_name(n, interval)}, {rule}": Setting(n, interval, kind == "balanced", off_diagonal=rule)
             for kind, each in _TABLES.items()
-            for interval in INTERVALS[:-1]  # without wrong labels there is nothing to share out
+            for interval in INTERVALS[:-1]  # without wrong labels there is nothing to distribute
             for n in each.sizes
             for rule in OFF_DIAGONAL
         }
@@ -44,11 +44,11 @@ class Matrices(Experiment):
         return f"""## {self.TITLE}
 
 The paper: "the off-diagonal elements are then randomly sampled from [0, 1) such that" columns sum to 1. Tables 1 and 2
-take that as stick-breaking: in random order, each other class gets a uniform part of what is left. The others are
-Dirichlet, where all ways to share are equally likely, and normalised uniforms, where classes get parts in proportion to
-uniform numbers. Repetitions: {repetitions(rows)}.
+read this as stick-breaking: in random order, each other class gets a uniform part of what is left. The alternatives are
+Dirichlet, where all divisions are equally likely, and normalised uniforms, where the parts are proportional to uniform
+random numbers. Repetitions: {repetitions(rows)}.
 
-### Mean absolute difference from the paper, over the rows below, points
+### Mean absolute difference from the paper over the rows below, in points
 
 {_distances(rows)}
 
@@ -81,7 +81,7 @@ uniform numbers. Repetitions: {repetitions(rows)}.
 
 
 def _place(setting: str) -> tuple[str, str]:
-    """Where the paper's figures of a setting stand."""
+    """The key of a setting in the paper's figures."""
     kind, _, rest = setting.partition(", ")
     return kind, rest.rpartition(", ")[0]
 
@@ -103,7 +103,7 @@ def _by_rule(rows: list[Row], column: str) -> dict[str, dict[tuple[str, str], Me
 
 
 def _gaps(rows: list[Row], column: str) -> dict[str, dict[tuple[str, str], float]]:
-    """The same less the paper's figures."""
+    """The same minus the paper's figures."""
     return {
         rule: {place: mean.value - float(paper_figures()[place][column]) for place, mean in mine.items()}
         for rule, mine in _by_rule(rows, column).items()
@@ -122,7 +122,7 @@ def _distances(rows: list[Row]) -> str:
 
 
 def _nearest(rows: list[Row]) -> str:
-    """Whether a rule fits every row, which is nearest in all, and the hardest rows of Table 1 as an example."""
+    """Whether a rule fits every row, which one is closest overall, and the hardest rows of Table 1 as an example."""
     found = _gaps(rows, "delta_acc")
     if not found:
         return ""
@@ -138,7 +138,7 @@ def _nearest(rows: list[Row]) -> str:
             examples.append(f"{shown} at n = {n} (paper {paper_figures()[place]['delta_acc']})")
     return (
         f"{'Every row within a point: ' + ', '.join(full) if full else 'No rule has every row within a point'}. "
-        f"Nearest in all, by the mean absolute difference of ΔACC, is {WORDS[best]} ({distance[best]:.2f} points). "
+        f"The closest overall, by mean absolute difference of ΔACC, is {WORDS[best]} ({distance[best]:.2f} points). "
         f"ΔACC at [0.55, 0.65), {' / '.join(WORDS[rule] for rule in found)}: {'; '.join(examples)}."
     )
 

@@ -1,4 +1,4 @@
-"""What is measured of a fitted method on the test rows."""
+"""Measures of a fitted method on the test rows."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ def measure(data: Draw, result: Result) -> Row:
 
 
 def macro_auc(true: Array, proba: Array) -> float:
-    """Mean over the classes that occur among the test rows, each against the others."""
+    """Mean over the classes that occur in the test rows, each against the rest."""
     areas = [roc_auc_score(true == k, proba[:, k]) for k in _present(true, proba)]
     return float(np.mean(areas)) if areas else float("nan")
 
 
 def average_roc(true: Array, proba: Array, false_rates: Array) -> Array:
-    """Share of true positives at each share of false ones, averaged over the classes."""
+    """True positive rate at each false positive rate, averaged over the classes."""
     curves = []
     for k in _present(true, proba):
         false, right, _ = roc_curve(true == k, proba[:, k], drop_intermediate=False)
-        # a curve that rises at one false rate counts with its upper end there, but starts at (0, 0)
+        # where a curve rises vertically, its upper end counts, but it starts at (0, 0)
         curves.append(np.interp(false_rates, false, right))
     mean = np.mean(curves, axis=0) if curves else np.full(len(false_rates), np.nan)
     return np.where(false_rates == 0, 0.0, mean)

@@ -17,7 +17,7 @@ Array = NDArray[Any]
 
 
 class Draw(NamedTuple):
-    """Training rows with observed and true labels, test rows with true ones; parameters if they are known."""
+    """Training rows with observed and true labels, test rows with true labels; parameters if known."""
 
     X: Any
     y: Array
@@ -28,7 +28,7 @@ class Draw(NamedTuple):
     class_prior: Array | None = None
     feature_prob: Array | None = None  # (K, d)
     y_test: Array | None = None  # observed labels of the test rows
-    right: Array | None = None  # training rows that methods with right labels learn from; None: all
+    right: Array | None = None  # training rows for methods that use right labels; None: all
 
 
 class Result(NamedTuple):
@@ -41,15 +41,15 @@ class Result(NamedTuple):
 Method = Callable[[Draw, int], Result]
 
 # The settings of NAL's authors are for many rows; with few, the defaults of our baselines take more steps. An epoch of
-# 15,000 texts with 7,000 words takes seconds, and the best one is among the first few.
+# 15,000 texts with 7,000 words takes seconds, and the best epoch is among the first few.
 _MANY_ROWS = 10_000
 _MANY_ROWS_SETTINGS = {"batch_size": 256, "patience": 4, "max_epochs": 40}
-# The network of NAL's authors, half a million numbers on pictures of digits, with as many rows as there are.
+# The network of NAL's authors: half a million parameters, for images of digits, whatever the number of rows.
 _AUTHORS: dict[str, Any] = {**_MANY_ROWS_SETTINGS, "hidden_layer_sizes": (500, 300), "as_published": True}
 
 
 def _of(model: Any, draw: Draw, labels: Array) -> Result:
-    """A fitted scikit-learn classifier: columns of classes that it never saw are zero."""
+    """A fitted scikit-learn classifier; columns of classes that it never saw are zero."""
     model.fit(draw.X, labels)
     proba = np.zeros((draw.X_test.shape[0], draw.n_classes))
     proba[:, model.classes_] = model.predict_proba(draw.X_test)
@@ -86,7 +86,7 @@ def nb_correct(draw: Draw, seed: int) -> Result:
 
 
 def _unsmoothed(equal_classes: bool, right: bool) -> Method:
-    """Maximum likelihood, as the paper's formulas have it; its EM starts from classes of equal size."""
+    """Maximum likelihood, as in the paper's formulas; its EM starts from classes of equal size."""
 
     def method(draw: Draw, seed: int) -> Result:
         model = ExactNaiveBayes(equal_classes)
@@ -96,7 +96,7 @@ def _unsmoothed(equal_classes: bool, right: bool) -> Method:
 
 
 class ExactNaiveBayes:
-    """Naive Bayes whose zeros are zeros, as in `BernoulliINB.paper()`, which scikit-learn does not have."""
+    """Naive Bayes with exact zeros, as in `BernoulliINB.paper()`; scikit-learn has no such option."""
 
     def __init__(self, equal_classes: bool) -> None:
         self.equal_classes = equal_classes
@@ -119,9 +119,9 @@ class ExactNaiveBayes:
 
 
 def nbt(draw: Draw, seed: int) -> Result:
-    """Naive Bayes with the parameters that made the data."""
+    """Naive Bayes with the parameters that generated the data."""
     if draw.feature_prob is None or draw.class_prior is None:
-        raise ValueError("the true parameters are known in a simulation only")
+        raise ValueError("the true parameters are known only in a simulation")
     log_p, log_q = np.log(draw.feature_prob), np.log1p(-draw.feature_prob)
     joint = draw.X_test @ (log_p - log_q).T + log_q.sum(axis=1) + np.log(draw.class_prior)
     joint -= joint.max(axis=1, keepdims=True)
@@ -144,7 +144,7 @@ def inb_paper_equal(draw: Draw, seed: int) -> Result:
 
 
 def _started(start: str, n_init: int, matched: bool = False) -> Method:
-    """The paper's estimator from another start. matched : its classes are named after the labels that they get most"""
+    """The paper's estimator from another start. matched : name classes after the labels that they get most often"""
 
     def method(draw: Draw, seed: int) -> Result:
         model = BernoulliINB.paper(start=start, n_init=n_init, n_jobs=1, max_iter=1_000, random_state=seed)
@@ -164,7 +164,7 @@ def inb(draw: Draw, seed: int) -> Result:
 
 
 def _neural(name: str, told_rate: bool = False, **settings: Any) -> Method:
-    """told_rate : the share of wrong labels is given, as the sources of some methods assume"""
+    """told_rate : whether the share of wrong labels is given, as some methods' authors assume"""
 
     def method(draw: Draw, seed: int) -> Result:
         from ...baselines import BASELINES
@@ -218,7 +218,7 @@ NEURAL = (
     "network", *PUBLISHED, *PUBLISHED.values(),
 )  # fmt: skip
 _PRINTED, _NEAR_HALF = "probabilities uniform in (0, 1), as printed", "probabilities uniform in (0.4, 0.6)"
-#: Methods that differ in where EM begins: the start in words, how many there are, whether classes are matched after it.
+#: Methods that differ in where EM starts: description, number of starts, whether classes are matched afterwards.
 STARTS = {
     "inb-start-paper": (_PRINTED, 1, "no"),
     "inb-start-paper-10": (_PRINTED, 10, "no"),
@@ -229,7 +229,7 @@ STARTS = {
     "inb-start-random": ("near the marginals", 10, "yes"),
     "inb-paper": ("naive Bayes on the labels", 1, "yes"),
 }
-#: What each is called in tables.
+#: Titles in tables.
 TITLES = {
     "nb": "NB",
     "nb-correct": "NB, right labels",

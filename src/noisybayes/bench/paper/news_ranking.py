@@ -1,4 +1,4 @@
-"""The paper's ten representative words of 20 Newsgroups: their ranks under rules that could have chosen them."""
+"""The paper's ten representative words of 20 Newsgroups: their ranks under rules that could have selected them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _chi2(matrix: str) -> Callable[[Counts], Array]:
 
 
 def _mutual_information(data: Counts) -> Array:
-    """Between a word being there and the group."""
+    """Between the presence of a word and the group."""
     having, sizes = np.asarray(data.there.T @ data.groups), data.groups.sum(axis=0)
     n, total = sizes.sum(), having.sum(axis=1)
     information = _entropy(sizes / n)
@@ -53,12 +53,12 @@ def _entropy(shares: Array) -> Array:
 
 
 def _lead(by_group: Array, over: str) -> Array:
-    """How far the group in which a word is most common is ahead of the mean, or of the next group."""
+    """How far the group in which a word is most common exceeds the mean, or the next group."""
     ordered = np.sort(by_group, axis=1)
     return np.asarray(ordered[:, -1] - (by_group.mean(axis=1) if over == "mean" else ordered[:, -2]))
 
 
-#: Rules that look at the groups, which the paper does not speak of: words -> scores.
+#: Rules that use the groups, which the paper does not mention: words -> scores.
 WITH_GROUPS: dict[str, Callable[[Counts], Array]] = {
     "χ² of counts": _chi2("counts"),
     "χ² of zeros and ones": _chi2("there"),
@@ -76,7 +76,7 @@ WITH_GROUPS: dict[str, Callable[[Counts], Array]] = {
 
 
 def ranks() -> dict[str, Any]:
-    """Rank of each word under every rule, with and without stop words; and how many documents are like the paper's.
+    """Rank of each word under every rule, with and without stop words; and how many documents match the paper's.
 
     The names are "rule: word" and "documents like 1101...".
     """
@@ -109,23 +109,19 @@ def page(facts: Mapping[str, Any]) -> str:
         lines.append([rule, _on_top(places), max(shown), *shown])
     best = max(map(_on_top, by_rule.values()))
     like = [f"{facts[f'documents like {pattern}']} like {number}" for number, pattern in PAPER_DOCUMENTS.items()]
-    met = (
-        "Under no rule are all ten on top"
-        if best < len(PAPER_WORDS)
-        else "Under the first rule they are the ten on top"
-    )
+    met = "No rule puts all ten on top" if best < len(PAPER_WORDS) else "The first rule puts exactly these ten on top"
     return f"""### The paper's ten representative words
 
-The paper lists "the top 10 representative features" and does not say what made them so. Rank of each among
-{facts["vocabulary"]:,} words under {len(by_rule)} rules: TF-IDF made from that of the documents in several ways, and
-scores of words by the groups, each with and without English stop words. {met}: the best has {best} of them
-among its first ten. `virginia` and `mit` come from addresses, and tell no group apart. The table may show chosen words;
-at any rate they are not the first ones of a rule that we can name.
+The paper lists "the top 10 representative features" and does not say how they were selected. The table shows the rank
+of each among {facts["vocabulary"]:,} words under {len(by_rule)} rules: TF-IDF aggregated over documents in several
+ways, and scores of words by group, each with and without English stop words. {met}: the best has {best} of them
+in its top ten. `virginia` and `mit` come from addresses and do not distinguish the groups. The paper may have picked
+the words by hand; in any case they are not the top ten of any rule that we know of.
 
 {table(["rule", "in the first ten", "last", *PAPER_WORDS], lines)}
 
-Its five documents cannot be found by their numbers, which depend on the order of the file. By their zeros and ones
-there are, of all documents: {", ".join(like)}.
+Its five documents cannot be identified by their numbers, which depend on the order of the file. Documents with the same
+zeros and ones: {", ".join(like)}.
 """
 
 

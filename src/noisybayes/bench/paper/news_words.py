@@ -1,4 +1,4 @@
-"""20 Newsgroups as zeros and ones: the words of highest TF-IDF, under several readings of that."""
+"""20 Newsgroups as binary features: the words with the highest TF-IDF, under several readings of that."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def features(reading: str, quick: bool = False) -> tuple[Any, Array]:
 
 
 def word_scores(counts: Any, words: Array, reading: str) -> Array:
-    """One number per word from the TF-IDF of its documents. Labels play no part, so all documents may."""
+    """One number per word from the TF-IDF of its documents. Labels are not used, so all documents may be."""
     tfidf = TfidfTransformer(norm=None if reading == "raw sum" else "l2").fit_transform(counts)
     if reading == "max":
         return np.asarray(tfidf.max(axis=0).todense()).reshape(-1)
@@ -50,7 +50,7 @@ def word_scores(counts: Any, words: Array, reading: str) -> Array:
 
 @cache
 def documents() -> tuple[Any, Array, Array]:
-    """Counts of the words of the training part in all documents: 130,107 words, the paper's number."""
+    """Counts in all documents of the words of the training part: 130,107 words, the paper's number."""
     vectorizer = CountVectorizer().fit(newsgroups("train").texts)
     data = newsgroups()
     labels = np.unique(data.labels, return_inverse=True)[1]

@@ -1,4 +1,4 @@
-"""20 Newsgroups with wrong labels: the paper's figure, and which reading of its few words comes nearest to it."""
+"""20 Newsgroups with wrong labels: the paper's figure, and which reading of its short description comes closest."""
 
 from __future__ import annotations
 
@@ -48,19 +48,19 @@ class Newsgroups(Experiment):
     def settings(self, quick: bool = False) -> dict[str, Setting]:
         if quick:
             return {each.name: each._replace(quick=True) for each in (MAIN, Setting("max", "pair", 20))}
-        # mistaken for one other class in half of the cases, nobody could say which of the two a class is
+        # confused with one other class half of the time, a class could not be identified
         noise = [Setting("sum", kind, rate) for kind in KINDS for rate in RATES if (kind, rate) != ("pair", 50)]
         words = [Setting(reading, kind, MAIN.rate) for reading in READINGS if reading != "sum" for kind in KINDS]
         return {each.name: each for each in (MAIN, *noise, *words)}
 
     def methods(self, setting: str) -> tuple[str, ...]:
-        """The slow ones where they are needed: networks in the paper's setting, INB for one choice of words."""
+        """Slow methods only where needed: networks in the paper's setting, INB for one choice of words."""
         if setting == MAIN.name:
             return self.METHODS
         return (*_BAYES, "inb-paper", "inb") if setting.startswith("sum, ") else _BAYES
 
     def draw(self, setting: Setting, seed: int, /) -> Draw:
-        """One split per repetition for all settings."""
+        """One split per repetition, shared by all settings."""
         X, labels = features(setting.reading, setting.quick)
         train, test = random_split(len(labels), len(labels) * 4 // 5, generator("newsgroups", seed))
         K = int(labels.max()) + 1
@@ -73,21 +73,21 @@ class Newsgroups(Experiment):
         main = settings[0]
         return f"""## {self.TITLE}
 
-18,846 documents, 80 % for training; the 130,107 words are those of scikit-learn's training part, which the paper's
-number gives away, cut to the 7,302 of highest TF-IDF, as zeros and ones. The paper says neither how the TF-IDF of a
-word is made from that of its documents nor what kind of mistakes it made. In the figure and the first table it is the
-sum over documents and uniform mistakes, 20 %. Repetitions: {repetitions(rows)}.
+18,846 documents, 80 % for training. The 130,107 words are those of scikit-learn's training part, as the paper's number
+reveals, reduced to the 7,302 with the highest TF-IDF, as binary features. The paper says neither how the TF-IDF of a
+word is aggregated over documents nor what kind of mistakes it injected. In the figure and the first table we use the
+sum over documents and 20 % uniform mistakes. Repetitions: {repetitions(rows)}.
 
 ![Accuracy on 20 Newsgroups](img/{FIGURE})
 
 {five_methods(rows, main)}
 
-{verdicts(rows, main, [("ΔACC: NB less NB, right labels", "nb", "nb-correct", PAPER_DELTA)])}
+{verdicts(rows, main, [("ΔACC: NB minus NB, right labels", "nb", "nb-correct", PAPER_DELTA)])}
 
 ### Readings
 
 The words, the mistakes and the smoothing of naive Bayes; ΔACC in points and in percent of the accuracy with right
-labels. The paper has {PAPER_DELTA} %, and does not say of what.
+labels. The paper gives {PAPER_DELTA} % and does not say of what.
 
 {self._readings(rows)}
 
@@ -95,8 +95,8 @@ labels. The paper has {PAPER_DELTA} %, and does not say of what.
 
 ### Rates and kinds of mistakes
 
-Accuracy in percent, words by summed TF-IDF. Pair: a class is mistaken for the next one only; structured: each class has
-a few favourite confusions.
+Accuracy in percent, words by summed TF-IDF. Pair: a class is confused with the next one only; structured: each class is
+mostly confused with a few others.
 
 {self._rates(rows)}
 """
@@ -113,7 +113,7 @@ a few favourite confusions.
             gains = reading.gain.shown(2, sign=True)
             lines.append([words, kind, reading.smoothing, reading.right.shown(), *deltas, gains])
         header = ["TF-IDF of a word", "mistakes", "smoothing", "right labels: accuracy, %", "ΔACC, points"]
-        return table([*header, "ΔACC, relative %", "INB (paper's) less NB, points"], lines)
+        return table([*header, "ΔACC, relative %", "INB (paper's) minus NB, points"], lines)
 
     def _rates(self, rows: list[Row]) -> str:
         methods = methods_in(rows, ("nb", "inb-paper", "inb", "nb-correct"))
@@ -154,8 +154,8 @@ a few favourite confusions.
         if gap.n and gap.value < 0 and exact.n:
             sentences.append(
                 f"20 Newsgroups: the paper's INB, which the paper finds close to NB with right labels, is "
-                f"{gap.shown(sign=True)} points from NB that adds one, and {exact.shown(sign=True)} from NB without "
-                "smoothing, which has exact zeros as it has. Run to convergence on thousands of words that are not "
+                f"{gap.shown(sign=True)} points from NB with add-one smoothing, and {exact.shown(sign=True)} from NB "
+                "without smoothing, which also has exact zeros. Run to convergence on thousands of words that are not "
                 "independent, EM moves the classes away from the labels."
             )
         for method in methods_in([row for row in rows if row["setting"] == main], NEURAL):
@@ -174,9 +174,11 @@ def _noise(setting: Setting, n_classes: int, rng: np.random.Generator) -> Array:
     for _ in range(_TRIES):
         try:
             return structured_noise(n_classes, rate, rng)
-        except ValueError:  # at high rates a favourite may outnumber the right label: another draw
+        except ValueError:  # at high rates a wrong label may outnumber the right one: draw again
             continue
-    raise ValueError(f"no structured mistakes at {setting.rate} % keep every class in front")
+    raise ValueError(
+        f"no draw of structured mistakes at {setting.rate} % keeps the right label the most frequent in every class"
+    )
 
 
 NEWSGROUPS = Newsgroups()

@@ -1,4 +1,4 @@
-"""The methods that the paper discusses, in its settings: a table of docs/reproduce.md from the rows of quality."""
+"""The methods that the paper discusses, in its settings: a table of docs/reproduce.md from the quality rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..quality.summary import mean, names
 from ..store import Row, table
 from .tables import paper_figures, setting_name
 
-#: Data set of the quality benchmark -> where the paper's figures of it stand.
+#: Data set of the quality benchmark -> key in the paper's figures.
 SIMULATIONS = {
     f"simulation{prefix}-{n}-0.55": (kind, setting_name(n, (0.55, 0.65)))
     for prefix, kind, n in (
@@ -34,10 +34,10 @@ def section(root: Path) -> str:
     lines = [_line(method, found, real) for method in names(rows, "method")]
     return f"""## The other methods that the paper discusses
 
-Accuracy in percent, and the paper's figure in parentheses where it has one; seeds {SEEDS[0]} to {SEEDS[-1]} of
-`noisybayes bench quality`, whose simulations have 4,000 test rows more than the paper's. What these methods are, their
-times, more settings, and how this was measured: [Methods](methods.md). `decoupling`, `co-teaching` and `mentornet` have
-our changes, which their documentation names; `as_published` runs them without.
+Accuracy in percent, with the paper's figure in parentheses where there is one; seeds {SEEDS[0]} to {SEEDS[-1]} of
+`noisybayes bench quality`, whose simulations have 4,000 more test rows than the paper's. [Methods](methods.md)
+describes the methods, their times, more settings, and how this was measured. `decoupling`, `co-teaching` and
+`mentornet` include our changes, which their documentation lists; `as_published` runs them without these changes.
 
 {table(header, lines)}
 """

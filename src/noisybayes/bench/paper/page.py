@@ -1,4 +1,4 @@
-"""docs/reproduce.md and its pictures, made from the rows in results/paper/."""
+"""docs/reproduce.md and its figures, generated from the rows in results/paper/."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ from .runs import made_by
 
 HEAD = """# The paper, reproduced
 
-"Improved Naive Bayes with Mislabeled Data" (Zeng et al.), table by table and figure by figure. This page is made by
-`noisybayes reproduce` from the rows in [results/paper/](../results/paper); no number on it was typed, except the
-paper's own. NB is naive Bayes on the labels as observed, NB-T has the parameters that made the data, *INB (paper's)* is
-`BernoulliINB.paper()`, *INB (ours)* is `BernoulliINB()` with its defaults. After ± stands the standard error of a mean.
-On real data a figure counts as reproduced if it is within a point of the paper's, or within two standard errors of the
-difference; the paper prints no errors, so its own are taken to be as large as ours. In the simulation only differences
-are given: the repetitions of the paper share draws, and its errors cannot be known.
+"Improved Naive Bayes with Mislabeled Data" (Zeng et al.), table by table and figure by figure. This page is generated
+by `noisybayes reproduce` from the rows in [results/paper/](../results/paper); no number was typed by hand, except the
+paper's own. NB is naive Bayes on the observed labels, NB-T has the parameters that generated the data, *INB (paper's)*
+is `BernoulliINB.paper()`, *INB (ours)* is `BernoulliINB()` with its defaults. ± is the standard error of a mean. On
+real data a figure counts as reproduced if it is within a point of the paper's, or within two standard errors of the
+difference; the paper prints no errors, so we assume that they equal ours. For the simulation only differences are
+given: the repetitions of the paper share draws, so its errors cannot be known.
 """
-DISCUSSION = """## What came out as in the paper, and what did not
+DISCUSSION = """## What agrees with the paper, and what does not
 
-Made from the rows, as all of this page.
+Generated from the rows, like the rest of this page.
 """
 NETWORKS = """
-The paper says of NLNN and NAL only that they have half a million parameters, and names the code of NAL's authors.
-*NLNN* and *NAL* below are smaller, stop by rows kept aside, and centre their features; how the rounds of our NLNN end
-was chosen with test accuracy in sight. *Authors' configuration*: hidden layers of 500 and 300 units, batches of 256, at
-most 40 epochs, patience 4, features not centred, set before any result was seen.
+About NLNN and NAL the paper says only that they have half a million parameters, and it cites the code of NAL's authors.
+*NLNN* and *NAL* below are smaller, use early stopping on held-out rows, and centre their features; the stopping rule of
+our NLNN rounds was chosen while looking at test accuracy. *Authors' configuration*: hidden layers of 500 and 300 units,
+batches of 256, at most 40 epochs, patience 4, features not centred; fixed before any result was seen.
 """
 SEARCHED = """## How we searched
 
 The paper leaves details open. We ran the readings below, all of which are on this page, and compared each with the
-paper's figures. The more readings, the likelier that one agrees by chance: a reading that was found in this way is a
-guess at what the paper did, and no evidence that its method is right. *Met by* counts the readings within a point of
-the figure. The methods themselves were not changed to come nearer to it. These were looked at once, on 20 splits of
-Live Streaming, and not kept: pseudo-counts from 1e-10 to 0.1, add one with classes of equal size, INB fitted with
-classes of equal size, and a test set of a fifth of the correctly labeled rows.
+paper's figures. The more readings we try, the more likely it is that one agrees by chance: a reading found in this way
+is a guess at what the paper did, not evidence that its method is right. *Met by* counts the readings within a point of
+the figure. The methods themselves were not changed to come closer to it. The following were tried once, on 20 splits of
+Live Streaming, and dropped: pseudo-counts from 1e-10 to 0.1, add-one smoothing with classes of equal size, INB fitted
+with classes of equal size, and a test set of a fifth of the correctly labeled rows.
 """
 IMAGES = Path("docs") / "img"
 
 
 def stored(root: Path) -> dict[str, list[Row]]:
-    """Rows of the experiments that have some."""
+    """Rows of the experiments that have any."""
     found = {name: load(results_path(root, name)) for name in EXPERIMENTS}
     return {name: rows for name, rows in found.items() if rows}
 

@@ -1,4 +1,4 @@
-"""Box plots and lines as SVG files: numbers in, a picture out that reads the same on a light and on a dark page."""
+"""Box plots and line charts as SVG, readable on a light and on a dark page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from ...report.svg import tag, text, ticks, width_of
 
 INK, FAINT, PAPER = "#1f2328", "#d8dee4", "#ffffff"
-#: Told apart also by people who do not see all colours (Okabe and Ito).
+#: A palette for colour-blind readers (Okabe and Ito).
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#7f7f7f")
 _WIDTH, _LEFT, _RIGHT, _TOP, _BOTTOM = 640.0, 56.0, 20.0, 44.0, 46.0
 _LINE, _ROW, _BOX, _DOT = 2.0, 34.0, 18.0, 2.0
@@ -24,7 +24,7 @@ class Line(NamedTuple):
 
 
 def box_plot(groups: Mapping[str, Sequence[float]], title: str, axis: str) -> str:
-    """One box per group, lying: quartiles, median, whiskers to the last value within 1.5 boxes, and the others."""
+    """One horizontal box per group: quartiles, median, whiskers to the last value within 1.5 boxes, and outliers."""
     left = max(width_of(name) for name in groups) + 16
     values = np.concatenate([np.asarray(group, dtype=float) for group in groups.values()])
     low, high = _widened(values)
@@ -62,7 +62,7 @@ def _box(places: np.ndarray, middle: float, colour: str) -> list[str]:
 def line_plot(
     lines: Sequence[Line], title: str, across: str, upward: str, ticks_at: Mapping[float, str] | None = None
 ) -> str:
-    """Lines in one frame with their names to the right; `ticks_at` names places on the axis across."""
+    """Lines in one frame with their names on the right; `ticks_at` names positions on the horizontal axis."""
     points = np.array([point for line in lines for point in line.points], dtype=float)
     (x_low, x_high), (y_low, y_high) = _range(points[:, 0]), _widened(points[:, 1])
     height, right = 400.0, _WIDTH - max(width_of(line.name) for line in lines) - 46
@@ -119,7 +119,7 @@ def _words(x: float, y: float, words: str, anchor: str) -> str:
 
 
 def _file(height: float, title: str, body: Sequence[str]) -> str:
-    """A picture of its own: it brings its background, font and colours, since no page gives them."""
+    """A self-contained picture with its own background, font and colours."""
     background = tag("rect", width=_WIDTH, height=height, fill=PAPER)
     heading = text(_WIDTH / 2, 18, title, text_anchor="middle", font_weight="bold")
     picture = tag(

@@ -37,24 +37,24 @@ class Published(Experiment):
     def page(self, rows: list[Row]) -> str:
         return f"""## {self.TITLE}
 
-Decoupling, Co-teaching and MentorNet have changes of ours, which their documentation names; `as_published=True` runs
-them without: Decoupling with a warm-up, and with rows of disagreement collected until they fill a mini-batch;
-Co-teaching and MentorNet for all 200 epochs, choosing rows in each mini-batch; none with centred features. Co-teaching
-and MentorNet are told the true share of wrong labels here, which their authors assume to be known. Accuracy in percent;
-repetitions: {repetitions(rows)}.
+Our Decoupling, Co-teaching and MentorNet include changes, which their documentation lists. `as_published=True` runs
+them without these changes: Decoupling has a warm-up and collects rows of disagreement until they fill a mini-batch;
+Co-teaching and MentorNet run for all 200 epochs and select rows in each mini-batch; none centres its features. Here
+Co-teaching and MentorNet are given the true share of wrong labels, which their authors assume to be known. Accuracy in
+percent; repetitions: {repetitions(rows)}.
 
 {_accuracies(rows, self)}
 """
 
     def findings(self, rows: list[Row]) -> list[str]:
-        """What our changes bring, and whether either is above a network that takes the labels as they are."""
+        """The effect of our changes, and whether either version beats a network that takes the labels as they are."""
         sentences = []
         for ours, published in PUBLISHED.items():
             told = []
             for setting in settings_in(rows, list(self.settings())):
                 change, plain = paired(rows, setting, published, ours), paired(rows, setting, published, "network")
                 if change.n and plain.n:
-                    shown = f"{change.shown(sign=True)} from ours and {plain.shown(sign=True)} from a plain network"
+                    shown = f"{change.shown(sign=True)} vs. ours and {plain.shown(sign=True)} vs. a plain network"
                     told.append(f"{shown} ({setting})")
             if told:
                 sentences.append(f"{TITLES[published]}, points of accuracy: {'; '.join(told)}.")

@@ -1,4 +1,4 @@
-"""What the two experiments with real data share: the five methods in a table and a box plot, and readings of ΔACC."""
+"""Shared by the two experiments with real data: the five methods in a table and a box plot, and readings of ΔACC."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .compare import Mean, cell, difference, mean_of, methods_in, paired, verdic
 from .methods import TITLES
 from .plots import box_plot
 
-#: The same naive Bayes as the reading before it: ΔACC is the same, the gain of INB is not.
+#: The same naive Bayes as the previous reading: ΔACC is the same, but the gain of INB is not.
 EQUAL_INB = "unsmoothed, equal classes, also of INB"
-#: Naive Bayes on observed labels and on right ones, and the paper's INB that it is compared with, in four ways.
+#: Naive Bayes on observed labels and on right ones, and the paper's INB to compare with, in four variants.
 TRIPLES = {
     "add one": ("nb", "nb-correct", "inb-paper"),
     "unsmoothed": ("nb-ml", "nb-ml-correct", "inb-paper"),
@@ -26,14 +26,14 @@ FIVE = ("nb", "inb-paper", "inb", "nlnn", "nal", "nlnn-authors", "nal-authors", 
 
 
 class Reading(NamedTuple):
-    """One way to understand what the paper did, and the effect of wrong labels that it leads to."""
+    """One reading of what the paper did, and the resulting effect of wrong labels."""
 
     setting: str
     smoothing: str
     right: Mean  # accuracy with right labels, %
     delta: Mean  # points
     relative: Mean  # percent of the accuracy with right labels
-    gain: Mean  # paper's INB less NB, points
+    gain: Mean  # paper's INB minus NB, points
     relative_gain: Mean
 
     @property
@@ -54,16 +54,16 @@ def readings(rows: list[Row], settings: Sequence[str]) -> Iterator[Reading]:
 
 
 def nearest(found: Sequence[Reading], paper: float) -> Reading | None:
-    """The reading whose ΔACC, in points, is nearest to the paper's."""
+    """The reading whose ΔACC, in points, is closest to the paper's."""
     return min(found, key=lambda reading: abs(reading.delta.value - paper), default=None)
 
 
 def met(found: Sequence[Reading], paper: float) -> str:
-    """Whether any reading gives the paper's ΔACC, in words."""
+    """A sentence on whether any reading gives the paper's ΔACC."""
     best = nearest(found, paper)
     if best is None:
         return ""
-    how = "met by the reading" if verdict(best.delta, paper) == "reproduced" else "met by no reading; the nearest is"
+    how = "met by the reading" if verdict(best.delta, paper) == "reproduced" else "met by no reading; the closest is"
     return (
         f"ΔACC of {paper}: {how} {best.name} ({best.delta.value:+.2f} points, {best.relative.value:+.2f} % relative; "
         f"NB with right labels has {best.right.value:.1f} % there)."
@@ -81,7 +81,7 @@ def five_methods(rows: list[Row], setting: str) -> str:
         seconds = mean_of(mine, "seconds")
         shown = f"{seconds.value:.1f}" if seconds.n else "–"
         lines.append([TITLES[method], len(mine), mean_of(mine, "accuracy", 100).shown(), quartiles, *beside, shown])
-    header = ["method", "repetitions", "accuracy, %", "middle half", "less NB", "less NB, right labels", "seconds"]
+    header = ["method", "repetitions", "accuracy, %", "middle half", "minus NB", "minus NB, right labels", "seconds"]
     return table(header, lines)
 
 
@@ -94,7 +94,7 @@ def five_boxes(rows: list[Row], setting: str, title: str, file: str) -> dict[str
 
 
 def verdicts(rows: list[Row], setting: str, wanted: Sequence[tuple[str, str, str, float]]) -> str:
-    """Differences of two methods beside the paper's: (words, method, the other, the paper's figure in points)."""
+    """Differences of two methods beside the paper's: (title, method, the other, the paper's figure in points)."""
     lines = []
     for words, method, against, paper in wanted:
         gap = paired(rows, setting, method, against)

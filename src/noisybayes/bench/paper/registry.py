@@ -1,4 +1,4 @@
-"""All methods of the experiments, and what they are called in tables."""
+"""All methods of the experiments, and their titles in tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The paper's ROC figure: n = 1000, P(right label) in [0.55, 0.65). The paper shows one draw, we the mean of many."""
+"""The paper's ROC figure: n = 1000, P(right label) in [0.55, 0.65). The paper shows one draw, we show a mean."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .tables import PAPER_NAMES, TABLE1, Setting, paper_figures, setting_name
 
 _INTERVAL = (0.55, 0.65)
 _SETTING = setting_name(1_000, _INTERVAL)
-#: Denser at the left, where the curves differ.
+#: Denser on the left, where the curves differ.
 FALSE_RATES = (np.arange(41) / 40) ** 2
 _PLACES = (FALSE_RATES**0.5).tolist()
 FIGURE = "reproduce-roc.svg"
@@ -51,11 +51,17 @@ class Roc(Experiment):
                 beside = [figure, difference(mean, float(figure))]
             at = mean_of(mine, _column(FALSE_RATES[8]), 100)
             lines.append([TITLES[method], mean.shown(), *beside, at.shown()])
-        header = ["method", "macro-AUC, %", "paper", "difference", f"found at {_percent(8)} false alarms, %"]
+        header = [
+            "method",
+            "macro-AUC, %",
+            "paper",
+            "difference",
+            f"true positives at {_percent(8)} false positives, %",
+        ]
         return f"""## {self.TITLE}
 
-For every class the curve of that class against the others, averaged over the classes and over the repetitions
-({repetitions(rows)}). The paper prints one draw as a picture; the AUC of its Table 1 stands for it here.
+The ROC curve of each class against the rest, averaged over the classes and over the repetitions ({repetitions(rows)}).
+The paper shows one draw as a picture; here the AUC of its Table 1 stands in for it.
 
 ![Averaged ROC curves](img/{FIGURE})
 
@@ -71,9 +77,9 @@ For every class the curve of that class against the others, averaged over the cl
         lines.append(
             Line("chance", list(zip(_PLACES, FALSE_RATES.tolist(), strict=True)), dashed=True, colour="#7f7f7f")
         )
-        across = "share of false positives, drawn wider at the left"
+        across = "false positive rate, stretched on the left"
         ticks = {at**0.5: f"{at:g}" for at in (0.0, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)}
-        return {FIGURE: line_plot(lines, self.TITLE, across, "share of true positives", ticks)}
+        return {FIGURE: line_plot(lines, self.TITLE, across, "true positive rate", ticks)}
 
 
 def _column(false_rate: float) -> str:

@@ -1,4 +1,4 @@
-"""Run settings x repetitions x methods in parallel. Rows are stored as they come, so that a run can be interrupted."""
+"""Run settings x repetitions x methods in parallel. Rows are stored as they finish, so a run can be interrupted."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def load(path: Path) -> list[Row]:
 def pending(
     experiment: Experiment, rows: Iterable[Row], methods: Sequence[str], reps: int, seed: int, quick: bool
 ) -> list[Job]:
-    """What is not stored yet: all settings of a repetition before the next one, so that unfinished runs compare."""
+    """Jobs not stored yet: all settings of a repetition before the next one, so that unfinished runs are comparable."""
     done = {(row["setting"], row["rep"], row["method"]) for row in rows}
     jobs = []
     for rep in range(seed, seed + reps):
@@ -54,7 +54,7 @@ def run(
     report: Callable[[Job], None],
     timed: bool = True,
 ) -> list[Row]:
-    """Run the jobs and store their rows; all stored rows are returned. timed : False: their seconds are not a number"""
+    """Run the jobs, store their rows and return all stored rows. timed : if False, their seconds are stored as nan"""
     rows = load(path)
     settings = experiment.settings(quick)
     tasks = (delayed(run_job)(experiment, settings[job.setting], job, timed) for job in jobs)
@@ -75,7 +75,7 @@ def run_job(experiment: Experiment, setting: Any, job: Job, timed: bool = True) 
     rows = []
     for name in job.methods:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a paper's setting is what it is
+            warnings.simplefilter("ignore")  # the paper's settings are fixed
             start = time.perf_counter()
             result = METHODS[name](data, job.rep)
             seconds = time.perf_counter() - start if timed else float("nan")
@@ -93,7 +93,7 @@ def select_methods(text: str | None, experiment: Experiment) -> list[str]:
     parts = experiment.METHODS if text is None else [part.strip() for part in text.split(",") if part.strip()]
     names = list(dict.fromkeys(name for part in parts for name in groups.get(part, [part])))
     if not names:
-        raise ValueError(f"no method is chosen; there are: {', '.join(experiment.METHODS)}")
+        raise ValueError(f"no method was given; choose from {', '.join(experiment.METHODS)}")
     check_methods(names, experiment)
     return names
 
@@ -102,7 +102,7 @@ def check_methods(names: Sequence[str], experiment: Experiment) -> None:
     """Fail before a long run."""
     for name in names:
         if name not in experiment.METHODS:
-            raise ValueError(f"there is no method {name!r} here; there are: {', '.join(experiment.METHODS)}")
+            raise ValueError(f"there is no method {name!r} here; choose from {', '.join(experiment.METHODS)}")
     check_packages(QUALITY_NAMES[name] for name in names if name in QUALITY_NAMES)
     if set(names) & set(NEURAL):
         from ..._extras import require

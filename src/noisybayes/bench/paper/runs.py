@@ -1,4 +1,4 @@
-"""On which machine the stored rows of an experiment were made, and the command that makes them again."""
+"""The machine on which the stored rows of an experiment were computed, and the command to repeat them."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def made_by(root: Path, experiment: str, rows: Sequence[Row]) -> str:
     runs = [run for run in load_runs(root) if run["experiment"] == experiment]
     if not runs:
         return f"Repeat with `noisybayes reproduce {experiment}`."
-    return "Made by:\n\n" + "\n".join(f"- `{_command(run, rows)}`, on {run['machine']}" for run in runs)
+    return "Computed with:\n\n" + "\n".join(f"- `{_command(run, rows)}`, on {run['machine']}" for run in runs)
 
 
 def _command(run: Row, rows: Sequence[Row]) -> str:
-    """What makes the stored repetitions of these methods."""
+    """The command that computes the stored repetitions of these methods."""
     methods = run["methods"].split()
     reps = {row["rep"] for row in rows if row["method"] in methods}
     seed = min(reps, default=0)

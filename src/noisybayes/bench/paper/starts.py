@@ -1,4 +1,4 @@
-"""Where EM begins: the paper's random start as printed, other readings of it, and ours."""
+"""Where EM starts: the paper's random start as printed, other readings of it, and ours."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LIVE = "Live Streaming"
 
 
 class Starts(Experiment):
-    TITLE = "Where EM begins"
+    TITLE = "Where EM starts"
     METHODS = ("nb", *STARTS)
     REPS = 100
 
@@ -35,11 +35,11 @@ class Starts(Experiment):
     def page(self, rows: list[Row]) -> str:
         return f"""## {self.TITLE}
 
-The paper begins EM at classes of equal size, "random" feature probabilities and a random matrix with a diagonal above
-one half. It does not say how the probabilities are drawn, nor how often it began. `BernoulliINB.paper()` begins at
-naive Bayes on the observed labels; `start="random"` near the marginal frequencies. With several starts the one of
-greatest likelihood wins. The paper has no step that names the classes after the labels once EM has ended; *classes
-matched* says where we take that step. Accuracy of the paper's estimator in percent; repetitions: {repetitions(rows)}.
+The paper starts EM from classes of equal size, "random" feature probabilities and a random matrix with a diagonal above
+one half. It does not say how the probabilities are drawn, nor how many starts it used. `BernoulliINB.paper()` starts
+from naive Bayes on the observed labels; `start="random"` starts near the marginal frequencies. With several starts, the
+one with the highest likelihood wins. The paper has no step that matches the classes to the labels after EM; *classes
+matched* marks where we add that step. Accuracy of the paper's estimator in percent; repetitions: {repetitions(rows)}.
 
 {_accuracies(rows, self.settings())}
 """
@@ -56,7 +56,7 @@ matched* says where we take that step. Accuracy of the paper's estimator in perc
         if not settings or not gaps:
             return []
         met = sum(gap <= 1 for gap in gaps.values())
-        return [Search("Simulation", "where EM begins", len(gaps), f"accuracy of INB in {len(settings)} rows", met)]
+        return [Search("Simulation", "where EM starts", len(gaps), f"accuracy of INB in {len(settings)} rows", met)]
 
     def findings(self, rows: list[Row]) -> list[str]:
         name = setting_name(TABLE1.sizes[0], _INTERVAL)
@@ -67,7 +67,7 @@ matched* says where we take that step. Accuracy of the paper's estimator in perc
         paper = paper_figures()["balanced", name]["acc_inb"]
         shown = {method: f"{mean.value:.1f} %" for method, mean in found.items()}
         return [
-            f"The start, n = {TABLE1.sizes[0]}: as printed, with probabilities uniform in (0, 1), EM has "
+            f"The start, n = {TABLE1.sizes[0]}: as printed, with probabilities uniform in (0, 1), EM reaches "
             f"{shown['inb-start-paper']} accuracy, with probabilities in (0.4, 0.6) {shown['inb-start-half']}, from "
             f"the labels {shown['inb-paper']}; the paper has {paper} %. So the paper's start is not the printed one "
             "taken literally."

@@ -15,11 +15,11 @@ from .compare import Mean, cell, difference, mean_of, methods_in, paired, repeti
 from .experiment import Experiment
 from .methods import NEURAL, TITLES, Draw
 
-#: Intervals of P(right label); the last one is without noise.
+#: Intervals of P(right label); the last one has no noise.
 INTERVALS = ((0.55, 0.65), (0.65, 0.75), (0.75, 0.85), (0.85, 0.95), (1.0, 1.0))
 #: Repetitions of a network, which takes longer than all other methods together.
 NEURAL_REPS = 10
-#: Our method -> how the columns of the paper's figures call it.
+#: Our method -> its name in the columns of the paper's figures.
 PAPER_NAMES = {
     "nb": "nb",
     "inb-paper": "inb",
@@ -42,7 +42,7 @@ class Setting(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """One n of a table and one method, all intervals together: how far our accuracy is from the paper's, in points."""
+    """For one n of a table and one method, over all intervals: how far our accuracy is from the paper's, in points."""
 
     n: int
     method: str
@@ -92,8 +92,8 @@ class Table(Experiment):
         methods, settings = methods_in(rows, self.METHODS), settings_in(rows, list(self.settings()))
         return f"""## {self.TITLE}
 
-500 binary features, 5 classes; 80 % of n for training. Every cell: our mean, and the paper's figure in parentheses.
-Repetitions: {repetitions(rows)}. ΔACC is the accuracy of NB less that of NB with right labels.{self._unfinished(rows)}
+500 binary features, 5 classes; 80 % of n for training. Each cell shows our mean, and the paper's figure in parentheses.
+Repetitions: {repetitions(rows)}. ΔACC is the accuracy of NB minus that of NB with right labels.{self._unfinished(rows)}
 
 ### Accuracy, %
 
@@ -123,7 +123,7 @@ Repetitions: {repetitions(rows)}. ΔACC is the accuracy of NB less that of NB wi
 """
 
     def _unfinished(self, rows: list[Row]) -> str:
-        """Where networks that were run at all have fewer repetitions than they should."""
+        """Where networks that were run have fewer repetitions than planned."""
         found = []
         for method in methods_in(rows, NEURAL):
             counts: dict[int, list[int]] = {}
@@ -135,7 +135,7 @@ Repetitions: {repetitions(rows)}. ΔACC is the accuracy of NB less that of NB wi
             return ""
         return f"""
 
-Networks have {NEURAL_REPS} repetitions in every row, but for lack of computing time not these, by interval:
+Networks have {NEURAL_REPS} repetitions in every row, except these (by interval), for lack of computing time:
 {"; ".join(found)}. The command below continues where it stopped."""
 
     def _measure_table(
@@ -196,7 +196,7 @@ Networks have {NEURAL_REPS} repetitions in every row, but for lack of computing 
         return table(["n", "method", "intervals", "mean difference", "spread of one repetition"], lines)
 
     def findings(self, rows: list[Row]) -> list[str]:
-        """Per method, how the means of each n differ from the paper's."""
+        """Per method, how the means for each n differ from the paper's."""
         found = self.gaps(rows)
         sentences = []
         for method in dict.fromkeys(gap.method for gap in found):
@@ -260,10 +260,11 @@ def _shared_draws(experiment: Table) -> str:
         return ""
     values = ", ".join(f"{next(iter(found))} at n = {n:,}" for n, found in by_n.items())
     return f"""The paper prints one NB-T value per n for all {len(INTERVALS)} intervals ({values}).
-So the intervals of an n share their draws, as ours do, and count as one; whether the {experiment.REPS} repetitions
-share a draw of the parameters as well, it does not say. If they do, its means stray from ours by more than our standard
-errors. So differences stand here without a verdict: the mean over the intervals with our standard error, and the
-standard deviation of a single repetition, twice which a mean of the paper should hardly exceed."""
+So the intervals of an n share their draws, as ours do, and count as one. The paper does not say whether the
+{experiment.REPS} repetitions also share a draw of the parameters. If they do, its means differ from ours by more than
+our standard errors. The differences are therefore shown without a verdict: the mean over the intervals with our
+standard error, and the standard deviation of a single repetition; a difference of more than twice that would be
+unlikely."""
 
 
 def setting_name(n: int, interval: tuple[float, float]) -> str:

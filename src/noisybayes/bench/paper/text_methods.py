@@ -1,4 +1,4 @@
-"""Methods for counts of words, as in `noisybayes bench quality`: function(Draw, seed) -> Result."""
+"""Methods for word counts, as in `noisybayes bench quality`: function(Draw, seed) -> Result."""
 
 from __future__ import annotations
 

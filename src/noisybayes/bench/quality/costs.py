@@ -1,8 +1,8 @@
 """Wall time and peak memory of a call.
 
-Peak memory is what the process held at its worst moment beyond what it held at the start. The kernel counts it (the
-high-water mark of resident memory, reset before the call), so that nothing is slowed down and the memory of compiled
-code is in it. Linux only; elsewhere it is nan. Child processes are not counted.
+Peak memory is the largest amount that the process held beyond what it held at the start. The kernel measures it (the
+high-water mark of resident memory, reset before the call), so nothing is slowed down and the memory of compiled code
+is included. Linux only; nan elsewhere. Child processes are not counted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _RESET_HIGH_WATER_MARK = "5"
 
 
 def with_costs(call: Callable[[], T]) -> tuple[T, float, float]:
-    """The answer of the call, seconds, mebibytes."""
+    """The result of the call, seconds, mebibytes."""
     _give_back_free_memory()
     before = _resident_after_reset()
     start = time.perf_counter()
@@ -30,7 +30,7 @@ def with_costs(call: Callable[[], T]) -> tuple[T, float, float]:
 
 
 def _give_back_free_memory() -> None:
-    """What an earlier call freed may still belong to the process; a later one would use it and seem to need none."""
+    """Memory freed by an earlier call may still belong to the process; a later call would reuse it at no cost."""
     gc.collect()
     try:
         ctypes.CDLL(None).malloc_trim(0)

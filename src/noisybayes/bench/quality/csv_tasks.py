@@ -1,4 +1,4 @@
-"""CSV files to tasks: texts become counts of words, columns of a table become zeros and ones."""
+"""CSV files to tasks: texts become word counts, columns of a table become zeros and ones."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ def load(source: Source) -> Rows:
     main = _read(source.file, columns, [source.observed, source.true])
     test = main[:0] if source.test_file is None else _read(source.test_file, columns, [source.true])
     true = [*main[source.true], *test[source.true]]
-    # one code per label, whether it was observed, is true, or stands in the test file only
+    # one code per label, whether it was observed, is true, or occurs in the test file only
     names, codes = np.unique(np.array([*main[source.observed], *true], dtype=object), return_inverse=True)
     if len(names) < 2:
-        raise ValueError(f"{source.file}: the columns {source.observed!r} and {source.true!r} hold one label only")
+        raise ValueError(f"{source.file}: the columns {source.observed!r} and {source.true!r} contain only one label")
     n = len(main)
     return Rows(pd.concat([main[columns], test[columns]], ignore_index=True), codes[:n], codes[n:])
 
@@ -69,7 +69,7 @@ def load(source: Source) -> Rows:
 def _read(path: Path, columns: list[str], labels: list[str]) -> pd.DataFrame:
     if not path.exists():
         raise ValueError(f"there is no file {path}")
-    # everything as it is written: "NA" and "007" may be labels
+    # everything as written: "NA" and "007" may be labels
     frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
     missing = [column for column in dict.fromkeys([*columns, *labels]) if column not in frame]
     if missing:
@@ -90,7 +90,7 @@ def _words(source: Source, train: Array, test: Array) -> tuple[Any, Any]:
     counts = _all_words(source)
     words = vocabulary(counts[train])
     if not len(words):
-        raise ValueError(f"{source.file}: no word stands in two training rows; are {', '.join(source.text)} texts?")
+        raise ValueError(f"{source.file}: no word occurs in two training rows; are {', '.join(source.text)} texts?")
     return counts[train][:, words], counts[test][:, words]
 
 

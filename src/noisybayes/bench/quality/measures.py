@@ -1,4 +1,4 @@
-"""Numbers from a task and a method's answer. A measure that has no meaning for a task is nan."""
+"""Measures of a method's result on a task. A measure that does not apply to a task is nan."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BINS = 10
 
 
 def measure(task: Task, outcome: Outcome) -> dict[str, float]:
-    """All measures; `task` is the whole one, with its true labels."""
+    """All measures; `task` includes the true labels."""
     if task.true is None or task.y_test is None:
         raise ValueError(f"{task.name}: measures need the true labels")
     wrong = task.y != task.true

@@ -1,4 +1,4 @@
-"""docs/methods.md: every method in a paragraph, and side by side in figures; made from the stored rows."""
+"""docs/methods.md: a paragraph on every method, and their figures side by side; generated from the stored rows."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from .page import COMMAND, RESULTS, measured_on
 from .shown import SHOWN, cells
 from .summary import DEFAULT, compare, in_order, mean, names
 
-#: Some methods were given their last shape with accuracy on the seeds before these in sight.
+#: Some methods were tuned while looking at accuracy on earlier seeds.
 SEEDS = (4, 5, 6)
 ACCURACY = "test_accuracy"
 _RATES = ("half", "right", "double")
 _RIGHT = "bayesanil-right"
 LIVESTREAM = "livestream"
-#: The paper's rate of wrong labels; of which kind they are there, it does not say.
+#: The paper's noise rate; it does not say what kind of noise.
 NEWSGROUPS = tuple(f"newsgroups-{kind}-20" for kind in ("uniform", "pair", "structured"))
-#: Shown one by one; all of them in their mean.
+#: Shown individually; the mean covers all of them.
 REPRESENTATIVE = (
     "simulation-500-0.55", "simulation-1000-0.75", "simulation-5000-0.55", "simulation-unbalanced-10000-0.55",
 )  # fmt: skip
@@ -41,41 +41,42 @@ GUIDE = """## Which one to use
 This advice summarises the tables below; check them for data like yours.
 
 - **Nothing is known about the mistakes**: `inb`, our default. It needs neither a noise rate nor clean rows, and shows
-  which classes are confused. In the simulation, where its assumptions hold, it is at or near the top throughout, and
-  far ahead of filters and networks if there are few rows and many mistakes.
-- **Texts**, as in 20 Newsgroups: `inb` too, which finds wrong labels as well as any method and takes a second or two.
-  In test accuracy, `mislabel-lr` is level with it, and Co-teaching, which is given the noise rate, is somewhat ahead
-  under uniform noise; both take many times as long. Networks without the noise rate fall behind under pairwise noise,
-  and plain EM (`inb-em`, `inb-paper`) under every kind of noise.
-- **The same in a fraction of the time**: `inb-em`, if features are roughly independent given the class. On Live
-  Streaming and on texts, where they are not, it falls behind `inb`.
-- **The noise rate is known**: `bayesanil`, the simplest. In the simulation it tolerates a wrong rate (see below), on 20
-  Newsgroups it does not. It assumes that all classes are mislabeled alike and that features are roughly independent.
+  which classes are confused. In the simulation, where its assumptions hold, it is always at or near the top, and far
+  ahead of filters and networks when there are few rows and many mistakes.
+- **Texts**, as in 20 Newsgroups: again `inb`, which finds wrong labels as well as any method in a second or two. In
+  test accuracy `mislabel-lr` is level with it, and Co-teaching, which is given the noise rate, is somewhat ahead under
+  uniform noise; both take many times as long. Networks without the noise rate fall behind under pairwise noise, and
+  plain EM (`inb-em`, `inb-paper`) under every kind of noise.
+- **A fraction of the time**: `inb-em`, if features are roughly independent given the class. On Live Streaming and on
+  texts, where they are not, it falls behind `inb`.
+- **The noise rate is known**: `bayesanil`, the simplest. In the simulation it tolerates a wrong rate (see below); on 20
+  Newsgroups it does not. It assumes that all classes are mislabeled at the same rate and that features are roughly
+  independent.
 - **Features depend on each other, and mistakes on the features**, as on Live Streaming: a classifier that does not
   assume independent features. A network with early stopping is best there; `network`, which does nothing about noise,
-  is hardly behind `nal`, `nal-complex`, `nlnn` and `cmtnn`. They need torch and more time, and are far behind in the
+  is barely behind `nal`, `nal-complex`, `nlnn` and `cmtnn`. They need torch and more time, and are far behind in the
   simulation. Logistic regression in `cleanlab-lr` or `mislabel-lr` comes close to them in seconds.
 - **Some labels are verified**: our methods and all of `noisybayes.baselines` accept them as `verified=`. MentorNet is
-  designed for that; without them, as here, it needs the noise rate, as Co-teaching does.
-- **You want to drop doubtful rows before you train another classifier**: `nb-filter` or cleanlab with naive Bayes where
-  naive Bayes fits, `svm-filter` where it does not. `consensus-filter` drops fewer rows than `majority-filter`, which
-  drops too many where classes overlap.
+  designed for this; without them, as here, it needs the noise rate, as Co-teaching does.
+- **You want to drop suspect rows before you train another classifier**: `nb-filter` or cleanlab with naive Bayes where
+  naive Bayes fits the data, `svm-filter` where it does not. `consensus-filter` drops fewer rows than
+  `majority-filter`, which drops too many where classes overlap.
 - **You want a list to review**: [Quality](quality.md) compares the rankings, [Review](review.md) whole reviews.
 """
 FIGURES = f"""## Side by side
 
-Accuracy on test rows with true labels, in percent, means over the seeds {SEEDS[0]} to {SEEDS[-1]}. Earlier seeds are
+Accuracy on test rows with true labels, in percent; means over seeds {SEEDS[0]} to {SEEDS[-1]}. Earlier seeds are
 left out: the stopping rules of Co-teaching and MentorNet were chosen by looking at test accuracy on seeds 0 to 3, and
 some settings of NLNN by looking at test accuracy on the paper's data. On Live Streaming other seeds are only other
 splits of the same rows, so the figures of these three may still be slightly optimistic there.
 
-The simulation is the paper's: the name has n, of which 80 % are for training, and the lower end of the interval of
-P(right label). 20 Newsgroups is the mean of three kinds of noise, 20 % of the labels each. Methods that must know the
-noise rate are given 0.2 on all data; none has a clean subset. Seconds cover fitting, finding wrong labels and
-predicting. Parameters are all fitted numbers, including those of a filter or a second network. **Bold**: best, apart
-from `nb-clean` and `lr-clean`.
+The simulation is the paper's: the name contains n, of which 80 % is used for training, and the lower end of the
+interval of P(right label). 20 Newsgroups is the mean over three kinds of noise, each in 20 % of the labels. Methods
+that need the noise rate are given 0.2 on all data; none has a clean subset. Seconds cover fitting, finding wrong labels
+and predicting. Parameters are all fitted numbers, including those of a filter or a second network. **Bold**: best,
+excluding `nb-clean` and `lr-clean`.
 """
-NO_ROWS = f"There are no stored rows of these seeds yet. Measure them with `{_COMMAND}`.\n"
+NO_ROWS = f"No rows of these seeds are stored yet. Measure them with `{_COMMAND}`.\n"
 
 
 def render_page(results: Path) -> str:
@@ -102,7 +103,7 @@ def _is_shown(dataset: str) -> bool:
 
 
 def settings(rows: list[Row]) -> dict[str, list[Row]]:
-    """The paper's settings by their names; those that have rows."""
+    """The paper's settings that have rows, by name."""
     parts = {
         "simulation": [row for row in rows if row["dataset"] not in (LIVESTREAM, *NEWSGROUPS)],
         "20 Newsgroups": _on(rows, *NEWSGROUPS),
@@ -135,7 +136,7 @@ def _repeat(rows: list[Row]) -> str:
 
 
 def _places(rows: list[Row]) -> str:
-    """Where ours are not first."""
+    """Where our methods are not first."""
     simulated = settings(rows).get("simulation", [])
     lines = [
         _place("Mean of the simulations", simulated),
@@ -148,7 +149,7 @@ def _places(rows: list[Row]) -> str:
 
 
 def _place(title: str, rows: list[Row]) -> str:
-    """By the figures as they are shown."""
+    """Ranked by the figures as shown."""
     means = {
         method: mean([row for row in rows if row["method"] == method], ACCURACY) for method in names(rows, "method")
     }
@@ -162,7 +163,7 @@ def _place(title: str, rows: list[Row]) -> str:
     whose = "ours too" if first in OURS else "a peer"
     return (
         f"{title}: `{first}` ({whose}) is first with {shown[first]} %; our default, `{DEFAULT}`, has "
-        f"{shown[DEFAULT]} % and is number {len(ahead) + 1} of {len(shown)}."
+        f"{shown[DEFAULT]} % and ranks {len(ahead) + 1} of {len(shown)}."
     )
 
 
@@ -209,9 +210,9 @@ def _told_rates(rows: list[Row]) -> str:
     ]
     return f"""## BayesANIL when its noise rate is wrong
 
-BayesANIL needs the noise rate. Here it is given half of the true rate, the true rate and twice the true rate, which
-nobody would know in practice. Accuracy on test rows, and F1 of the labels called wrong; means over the data sets of a
-line and the seeds {SEEDS[0]} to {SEEDS[-1]}. –: the rate is impossible on some of them.
+BayesANIL needs the noise rate. Here it is given half of the true rate, the true rate and twice the true rate; in
+practice nobody knows the true rate. Accuracy on test rows, and F1 of the flagged labels; means over the data sets of a
+line and seeds {SEEDS[0]} to {SEEDS[-1]}. –: the rate is impossible on some of them.
 
 {table(header, lines)}
 
@@ -220,7 +221,7 @@ In {sentences[0]} points. In {sentences[1]}.
 
 
 def _told(rows: list[Row], measure: str) -> dict[str, float]:
-    """The means of those that have one on all of the data sets."""
+    """The means of the methods that have one on all of the data sets."""
     found = {name: mean([row for row in rows if row["method"] == name], measure) for name in TOLD_RATES}
     most = max(m.n for m in found.values())
     return {name: m.value for name, m in found.items() if most and m.n == most}
@@ -231,7 +232,7 @@ def _noise(rows: list[Row]) -> str:
 
 
 def _by_noise(rows: list[Row]) -> dict[str, list[Row]]:
-    """The simulations by the lower end of their interval of P(right label), which ends their name; those with noise."""
+    """The simulations with noise, by the lower end of their interval of P(right label), which ends their name."""
     noisy = [row for row in rows if row["noise_rate_true"] > 0]
     simulated = settings(noisy).get("simulation", [])
     ends = sorted({str(row["dataset"]).rpartition("-")[2] for row in simulated})
@@ -240,7 +241,7 @@ def _by_noise(rows: list[Row]) -> dict[str, list[Row]]:
 
 
 def _paragraph(about: Description) -> str:
-    facts = [f"Source: {about.source}." if about.source else "", f"Must be known beforehand: {about.known}."]
+    facts = [f"Source: {about.source}." if about.source else "", f"Must be known in advance: {about.known}."]
     if about.networks:
         facts.append(f"Networks: {about.networks}.")
     return f"### {', '.join(about.methods)}\n\n{about.text} {' '.join(filter(None, facts))}\n"

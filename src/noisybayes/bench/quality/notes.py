@@ -1,4 +1,4 @@
-"""What the methods and data sets are, for the page."""
+"""Short descriptions of the methods and data sets for the page."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def _baseline_note(name: str) -> str:
     return f"{call}: {model.about.idea}{source}; assumes {model.about.assumes}{_GIVEN.get(name, '')}"
 
 
-_RATE = ", here 0.2 whatever the data"
-#: What a baseline that assumes something is given.
+_RATE = ", here always 0.2"
+#: The assumed values that are passed to a baseline.
 _GIVEN = {"bayesanil": _RATE, "co-teaching": _RATE, "mentornet": _RATE + ", as no row is verified"}
 METHOD_NOTES = {
     "inb": "our default: `MultinomialINB` on TF-IDF for text, `BernoulliINB` for tables, default arguments",
@@ -24,17 +24,17 @@ METHOD_NOTES = {
     "inb-em": 'as `inb`, but fitted by the generative EM (`method="em"`)',
     "inb-paper": "the paper's estimator, `BernoulliINB.paper()`",
     "mislabel-lr": "`MislabelClassifier` around logistic regression",
-    "nb-noisy": "naive Bayes of scikit-learn on the observed labels; flags where its 5-fold prediction differs",
+    "nb-noisy": "scikit-learn's naive Bayes on the observed labels; flags rows whose 5-fold prediction differs",
     "nb-clean": "the same on the *true* labels: a bound, not a method; it never counts as best",
-    "lr-noisy": "logistic regression of the observed labels, as scikit-learn has it",
+    "lr-noisy": "scikit-learn's logistic regression on the observed labels",
     "lr-clean": "the same on the *true* labels: a bound, not a method; it never counts as best",
     "cleanlab-lr": "cleanlab with logistic regression, 5-fold, its default settings",
     "cleanlab-bernoulli": "cleanlab with `BernoulliNB`",
     "cleanlab-multinomial": "cleanlab with `MultinomialNB`",
-    "doubtlab": "doubtlab: four reasons for doubt about a logistic regression fitted on all rows",
-    "self-training": "`SelfTrainingClassifier` of scikit-learn on naive Bayes, without the least certain fifth",
+    "doubtlab": "doubtlab: four reasons for doubt based on a logistic regression fitted on all rows",
+    "self-training": "scikit-learn's `SelfTrainingClassifier` on naive Bayes, least certain fifth of labels removed",
     **{name: _baseline_note(name) for name in BASELINES},
-    "audit": "`noisybayes.audit` of a table of numbers, with the views that it chooses",
+    "audit": "`noisybayes.audit` of a numeric table, with its default views",
     "audit-naive-bayes": 'the same by naive Bayes alone, `views=("naive-bayes",)`',
     "cleanlab-linear": "cleanlab with logistic regression on standardised columns, 5-fold",
     "cleanlab-forest": "cleanlab with `RandomForestClassifier`, 5-fold",
@@ -46,30 +46,30 @@ METHOD_NOTES = {
     "cleanlab-vectors": "cleanlab with logistic regression on the vectors, 5-fold",
 }
 
-#: By the beginning of the name; the first that fits.
+#: By the beginning of the name; the first match counts.
 DATASET_NOTES = {
-    "simulation-unbalanced": "The paper's simulation with a first class three times as large as each other; the name "
-    "has the paper's n (80 % for training) and the lower end of the interval of P(right label).",
-    "simulation": "The paper's simulation: 500 binary features, 5 classes; the name has the paper's n (80 % for "
+    "simulation-unbalanced": "The paper's simulation with a first class three times as large as each other class; the "
+    "name contains the paper's n (80 % for training) and the lower end of the interval of P(right label).",
+    "simulation": "The paper's simulation: 500 binary features, 5 classes; the name contains the paper's n (80 % for "
     "training) and the lower end of the interval of P(right label).",
     "newsgroups": "20 Newsgroups, random splits, the 7,302 words with the largest summed TF-IDF in the training texts; "
-    "the name has the kind of noise and its percentage.",
+    "the name contains the kind of noise and its percentage.",
     "noisy-ag-news-clean": "NoisyAG-News with its gold labels; seeds change the order of the rows.",
     "noisy-ag-news": "NoisyAG-News: labels of human annotators; seeds change the order of the rows.",
     "livestream-clean": "The paper's Live Streaming Dialog Dataset with the experts' labels, random 80/20 splits.",
     "livestream": "The paper's Live Streaming Dialog Dataset: volunteers' labels, tested on the experts', random 80/20 "
     "splits.",
-    "imbalanced": "Made texts: six classes from 50 % down to 2 % of the rows, structured noise.",
-    "unbalanced": "Texts of two or three classes, thinned to unequal shares; the name has the texts, the number of "
-    "classes, the share of the largest, the kind of noise and its percentage.",
-    "ordinal": "Labels on a scale of five; the name has the kind of noise and its percentage.",
+    "imbalanced": "Simulated texts: six classes from 50 % down to 2 % of the rows, structured noise.",
+    "unbalanced": "Texts of two or three classes, subsampled to unequal shares; the name contains the source, the "
+    "number of classes, the share of the largest, the kind of noise and its percentage.",
+    "ordinal": "Labels on a scale of five; the name contains the kind of noise and its percentage.",
     "embedded": "Texts with sentence embeddings.",
-    "table": "A table of numbers; the name has the kind of noise and its percentage.",
-    "many-classes": "Made short texts: 120 classes of about 50 rows, structured noise.",
+    "table": "A numeric table; the name contains the kind of noise and its percentage.",
+    "many-classes": "Simulated short texts: 120 classes of about 50 rows, structured noise.",
 }
 
 
 def dataset_note(name: str) -> str:
     if name not in DATASETS:
-        return "A data set of the plug-in folder."
+        return "A data set from the plug-in folder."
     return next(note for beginning, note in DATASET_NOTES.items() if name.startswith(beginning))

@@ -17,18 +17,19 @@ _COMMAND = "noisybayes bench quality --datasets ordinal --methods scales"
 TEXT = f"""## Labels on a scale
 
 Five classes of equal size on a hidden scale, such as one to five stars; 10 columns of numbers, 1,600 training rows.
-Labels are made wrong at {", ".join(map(str, RATES[:-1]))} and {RATES[-1]} %: by a matrix that prefers neighbours
-(`class`), or because labelers see the place on the scale with an error (`scale`). `audit` is `noisybayes.audit` as it
-comes, `audit-ordinal` is `audit(mislabel="ordinal")`; the peers are those of the tables of numbers. Average precision:
+Noise is injected into {", ".join(map(str, RATES[:-1]))} and {RATES[-1]} % of the labels: by a matrix that favours
+neighbouring classes (`class`), or because labelers see the position on the scale with an error (`scale`). `audit` is
+`noisybayes.audit` with default settings, `audit-ordinal` is `audit(mislabel="ordinal")`; the peers are those for
+numeric tables. Average precision:
 """
 
 
 def section(rows: list[Row]) -> str:
-    """`rows` of labels on a scale; nothing if ours has none."""
+    """`rows`: those of labels on a scale. Empty if our method has none."""
     rows = [row for row in rows if row["method"] in OF_SCALES]
     if not any(row["method"] == OURS for row in rows):
         return ""
-    header = ["noise", "wrong, %", *(f"`{name}`" for name in OF_SCALES), f"`{OURS}` less best peer"]
+    header = ["noise", "wrong, %", *(f"`{name}`" for name in OF_SCALES), f"`{OURS}` minus best peer"]
     lines = [
         [noise, str(rate), *_figures([row for row in rows if row["dataset"] == f"ordinal-{noise}-{rate}"])]
         for noise in NOISES

@@ -1,4 +1,4 @@
-"""Any CSV file with observed and true labels as a data set, by one small TOML file."""
+"""Any CSV file with observed and true labels as a data set, described by a small TOML file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DEFAULT_FOLDER = "bench-data"
 
 @dataclass(frozen=True)
 class Plugin:
-    """The fields of the TOML file. The paths of the CSV files are relative to the folder that it lies in."""
+    """The fields of the TOML file. Paths of CSV files are relative to its folder."""
 
     name: str
     file: str
@@ -32,7 +32,7 @@ class Plugin:
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[\w.-]+", self.name):
-            raise ValueError(f"the name {self.name!r} of a data set may hold letters, digits, dots, - and _ only")
+            raise ValueError(f"the name {self.name!r} of a data set may contain only letters, digits, dots, - and _")
         if self.name in DATASETS or self.name in GROUPS or self.name == "all":
             raise ValueError(f"the name {self.name!r} is taken by a built-in data set; choose another one")
         if bool(self.text) == bool(self.features):
@@ -58,7 +58,7 @@ def write(plugin: Plugin, folder: Path) -> Path:
     load(plugin.source(folder))
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{plugin.name}.toml"
-    # a JSON text, number or list of texts is also one in TOML
+    # JSON strings, numbers and lists of strings are also valid TOML
     lines = [f"{f.name} = {json.dumps(getattr(plugin, f.name), ensure_ascii=False)}\n" for f in fields(plugin)]
     path.write_text("".join(lines), encoding="utf-8")
     return path
@@ -75,21 +75,21 @@ def read(path: Path) -> Plugin:
 
 
 def datasets_in(folder: Path) -> dict[str, MakeTask]:
-    """The data sets of all TOML files of a folder, in the order of the file names."""
+    """The data sets of all TOML files in a folder, in the order of the file names."""
     made: dict[str, MakeTask] = {}
     for path in sorted(folder.glob("*.toml")):
         plugin = read(path)
         if plugin.name in made:
-            raise ValueError(f"{path}: another file of the folder describes a data set named {plugin.name!r}")
+            raise ValueError(f"{path}: another file in the folder describes a data set named {plugin.name!r}")
         made[plugin.name] = partial(make, plugin.source(folder))
     return made
 
 
 def path_within(folder: Path, file: Path) -> str:
-    """A file's path as it stands in a TOML file of the folder."""
+    """A file's path as written in a TOML file of the folder."""
     return Path(os.path.relpath(file, folder)).as_posix()
 
 
 def _file_of(folder: Path, path: str) -> Path:
-    # without the detour through a folder that may not exist yet
+    # not through a folder that may not exist yet
     return Path(os.path.normpath(folder / path))

@@ -1,4 +1,4 @@
-"""The stored rows: one per data set, seed and method, appended as soon as it is known."""
+"""The stored rows: one per data set, seed and method, appended as soon as it is computed."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ MEASURES = (
     "given_accuracy", "test_accuracy", "calibration_error", "noise_rate_estimated", "noise_rate_true",
     "flagged_share", "review_share", "n_parameters", "average_precision_within", "label_order", "seconds", "peak_mb",
 )  # fmt: skip
-#: One number for each given label, in one cell.
+#: One number per given label, in one cell.
 BY_LABEL = ("wrong_by_label", "p_wrong_by_label")
 COLUMNS = (
     "dataset", "seed", "method", "kind", "n_train", "n_test", "n_features", "n_classes", *MEASURES, *BY_LABEL,
     "warnings", "error", "at_once", "machine",
 )  # fmt: skip
-#: Columns that earlier versions did not write, and what a row of theirs has there.
+#: Columns that earlier versions did not write, and the value used for their rows.
 _ADDED = {
     **dict.fromkeys(("n_parameters", "average_precision_within", "label_order"), float("nan")),
     **dict.fromkeys(BY_LABEL, ""),
@@ -45,10 +45,12 @@ def load(path: Path) -> list[Row]:
     if not path.exists():
         return []
     text = path.read_text(encoding="utf-8")
-    # a line without its end was cut short when the run was stopped; its job is done again
+    # an incomplete last line was cut off when the run was stopped; its job is repeated
     rows = parse_rows(text[: text.rfind("\n") + 1].splitlines())
     if rows and {*rows[0], *_ADDED} != set(COLUMNS):
-        raise ValueError(f"{path} has other columns than this version writes; move it away and run again")
+        raise ValueError(
+            f"{path} has different columns from those that this version writes; move it away and run again"
+        )
     return [{**_ADDED, **row} for row in rows]
 
 

@@ -1,4 +1,4 @@
-"""Run data set x method x seed. Every finished job is stored at once, so that an interrupted run goes on from there."""
+"""Run data set x method x seed. Every finished job is stored at once, so an interrupted run can be resumed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .tasks import MakeTask, Task
 
 
 class Step(NamedTuple):
-    """What the progress callback gets: a finished row, or the reason why a data set could not be had."""
+    """Passed to the progress callback: a finished row, or the reason why a data set is not available."""
 
     job: Job
     row: Row | None
@@ -35,7 +35,7 @@ Report = Callable[[Step], None]
 
 
 def all_jobs(datasets: Collection[str], methods: Collection[str], seeds: int, first_seed: int = 0) -> list[Job]:
-    """All of a seed before the next seed, so that the rows of an unfinished run can be compared."""
+    """All jobs of one seed before the next seed, so that the rows of an unfinished run can be compared."""
     numbers = range(first_seed, first_seed + seeds)
     return [Job(name, seed, method) for seed in numbers for name in datasets for method in methods]
 
@@ -47,7 +47,7 @@ def pending(jobs: list[Job], path: Path, fresh: bool = False) -> list[Job]:
         chosen = set(jobs)
         rows = [row for row in rows if stored.job_of(row) not in chosen]
     if path.exists():
-        stored.rewrite(path, rows)  # without a line that was cut short
+        stored.rewrite(path, rows)  # without an incomplete last line
     done = {stored.job_of(row) for row in rows}
     return [job for job in jobs if job not in done]
 
@@ -60,11 +60,11 @@ def run(
     report: Report | None = None,
     at_once: int = 1,
 ) -> None:
-    """Run the jobs, `at_once` of them side by side, and append their rows."""
+    """Run the jobs, `at_once` of them in parallel, and append their rows."""
     bench = Bench(datasets, methods)
     about = {"at_once": at_once, "machine": _machine()}
     steps = (bench.step(job) for job in jobs) if at_once == 1 else side_by_side(jobs, bench.step, at_once)
-    with closing(steps):  # also if the run is interrupted between two steps: it may have processes to end
+    with closing(steps):  # even if the run is interrupted between two steps: it may have processes to stop
         for step in steps:
             if step.row is not None:
                 stored.append(path, {**step.row, **about})
@@ -106,19 +106,19 @@ def run_job(job: Job, task: Task, method: Method) -> Row:
     _warm_up(method, job.method)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
-        # garbage that earlier work left open is collected at any time: that says nothing of the method
+        # garbage left by earlier work may be collected at any time, which says nothing about the method
         warnings.simplefilter("ignore", ResourceWarning)
         try:
             outcome, row["seconds"], row["peak_mb"] = with_costs(lambda: method(shown))
             row |= {**measure(task, outcome), **measure_by_label(task, outcome)}
-        except Exception as error:  # a peer may fail in any way; the others are measured nevertheless
+        except Exception as error:  # a peer may fail in any way; the others are still measured
             row["error"] = " ".join(f"{type(error).__name__}: {error}".split())
     row["warnings"] = " ".join(sorted({warning.category.__name__ for warning in caught}))
     return row
 
 
 def _shown(task: Task, method: str) -> Task:
-    """No method sees the labels that it is measured on; one trains on the true labels by definition."""
+    """No method sees the labels that it is measured on, except those that train on the true labels by definition."""
     shown = task.without_truth()._replace(true=task.true if method in NEEDS_TRUTH else None)
     # a peer that changes the labels in place must not change them for the next one
     return shown._replace(y=task.y.copy())
@@ -137,14 +137,14 @@ def _shape(task: Task) -> Row:
 
 @cache
 def _warm_up(method: Method, name: str) -> None:
-    """Imports and the start of threads belong to no data set's time."""
+    """Imports and the start of threads do not count towards the time of any data set."""
     y = np.arange(40) % 2
     X = np.column_stack([y, np.arange(40) % 3 == 0]).astype(np.float64)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             method(_shown(Task("warm-up", "table", X, y, y, X, y, 0), name))
-        except Exception:  # it will fail again where the failure is recorded
+        except Exception:  # it will fail again later, where the failure is recorded
             return
 
 

@@ -31,7 +31,7 @@ SHOWN = {
     "average_precision": Shown("AP", "average precision", _plain, 1),
     "auroc": Shown("AUROC", "AUROC", _plain, 1),
     "f1_flagged": Shown("F1 flagged", "F1 of the flagged rows", _plain, 1),
-    "f1_review": Shown("F1 review", "F1 of the work list", _plain, 1),
+    "f1_review": Shown("F1 review", "F1 of the review list", _plain, 1),
     "precision_at_errors": Shown("P@errors", "precision at the number of errors", _plain, 1),
     "corrected_accuracy": Shown("corrected, %", "corrected labels", percent, 1),
     "test_accuracy": Shown("test, %", "test accuracy", percent, 1),
@@ -78,5 +78,5 @@ def better_sign(rows: list[Row], measure: str) -> int:
 
 
 def folded(title: str, content: str) -> str:
-    """What opens on a click, on the site and on GitHub."""
+    """A block that opens on a click, on the site and on GitHub."""
     return f'<details markdown="1"><summary>{title}</summary>\n\n{content}\n\n</details>'

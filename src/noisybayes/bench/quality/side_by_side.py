@@ -1,4 +1,4 @@
-"""Jobs in several processes, each with one thread: threads of one would wait for those of the others."""
+"""Jobs in several processes with one thread each: threads of one would compete with those of the others."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _ONE_THREAD = dict.fromkeys(
 )
 _SECONDS_BETWEEN_LOOKS = 1.0
 
-_answer: Callable[[Any], Any]  # in a process of the pool: what it does with each of its jobs
+_answer: Callable[[Any], Any]  # in a process of the pool: the function that runs each of its jobs
 
 
 def side_by_side(
     jobs: Iterable[Job], answer: Callable[[Job], Answer], n_processes: int
 ) -> Generator[Answer, None, None]:
-    """Answers as they come. Each process keeps its own copy of `answer`; jobs are started in their order."""
+    """Answers as they are ready. Each process keeps its own copy of `answer`; jobs are started in order."""
     others = multiprocessing.active_children()
     pool = ProcessPoolExecutor(n_processes, multiprocessing.get_context("spawn"), _start, (answer, os.getpid()))
     try:
@@ -37,19 +37,19 @@ def side_by_side(
     finally:
         for process in multiprocessing.active_children():
             if process not in others:
-                process.kill()  # what is left to do after an interrupt is not waited for
+                process.kill()  # after an interrupt, do not wait for the remaining jobs
         pool.shutdown(cancel_futures=True)
 
 
 def _start(answer: Callable[[Any], Any], parent: int) -> None:
     global _answer
     _answer = answer
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C also reaches the parent, which stops this process
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
 def _end_with(parent: int) -> None:
-    """A parent that was killed can end nobody."""
+    """Exit if the parent is gone: a killed parent cannot stop its children."""
     while os.getppid() == parent:
         time.sleep(_SECONDS_BETWEEN_LOOKS)
     os._exit(1)
@@ -61,7 +61,7 @@ def _run(job: Any) -> Any:
 
 @contextmanager
 def _environment(variables: dict[str, str]) -> Iterator[None]:
-    """For processes that are started meanwhile: libraries read these as they are imported."""
+    """For processes started within the block: libraries read these variables when they are imported."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:

@@ -13,7 +13,7 @@ from .methods import APART, METHODS, NEEDS_TRUTH, OURS, TOLD_RATES
 from .tasks import Array
 
 DEFAULT = "inb"
-_MANY = 4  # data sets of a group that are shown by their mean
+_MANY = 4  # groups of data sets that are shown as a mean
 
 
 class Mean(NamedTuple):
@@ -23,7 +23,7 @@ class Mean(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """Of the default with the peer that has the best mean, on the seeds that both have."""
+    """The default against the peer with the best mean, on the seeds that both have."""
 
     peer: str
     ours: float
@@ -37,7 +37,7 @@ def names(rows: Iterable[Row], column: str) -> list[str]:
 
 
 def in_order(rows: Iterable[Row]) -> list[Row]:
-    """By data set and method as they are registered, others last: runs side by side are stored as they end."""
+    """By data set and method in the order of registration, others last: parallel runs are stored as they finish."""
     known = DATASETS, (*METHODS, *TOLD_RATES, *APART)
     datasets, methods = ({name: place for place, name in enumerate(names)} for names in known)
     last = sum(map(len, known))
@@ -45,7 +45,7 @@ def in_order(rows: Iterable[Row]) -> list[Row]:
 
 
 def blocks(datasets: list[str]) -> dict[str, list[str]]:
-    """Title -> data sets. A group of many is one block, in the place of its first one."""
+    """Title -> data sets. A large group is one block, at the position of its first data set."""
     found: dict[str, list[str]] = {}
     for name in datasets:
         group = next((title for title, members in GROUPS.items() if name in members), name)
@@ -93,7 +93,7 @@ def _verdict(gain: Array) -> str:
 
 
 def seeds_text(rows: Iterable[Row]) -> str:
-    """With how many seeds the data sets were run: "5 seeds", or "1 to 2 seeds" where that differs."""
+    """How many seeds the data sets were run with: "5 seeds", or "1 to 2 seeds" if that differs."""
     by_dataset: dict[str, set[int]] = {}
     for row in rows:
         by_dataset.setdefault(str(row["dataset"]), set()).add(int(row["seed"]))

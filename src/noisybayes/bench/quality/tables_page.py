@@ -1,4 +1,4 @@
-"""The section of docs/quality.md on tables of numbers: one line for each table and kind of noise."""
+"""The section of docs/quality.md on numeric tables: one line for each table and kind of noise."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ PEERS = tuple(name for name in OF_NUMBERS if name.startswith("cleanlab"))
 AP, ECE, SECONDS = "average_precision", "calibration_error", "seconds"
 _COMMAND = "noisybayes bench quality --datasets tables --methods numbers"
 
-TEXT = f"""## Tables of numbers
+TEXT = f"""## Numeric tables
 
-Data sets that come with scikit-learn, and made ones with correlated columns and curved boundaries
-(`noisybayes.data.simulated_tables`); four fifths of the rows. Labels are made wrong in two ways, at
-{", ".join(map(str, RATES[:-1]))} and {RATES[-1]} %: by chance in every class (`class`), or where a classifier of the
-true labels hesitates, towards its runner-up (`boundary`; the mean of a logistic regression and a forest). Figures are
-means of average precision over the three rates.
+Data sets shipped with scikit-learn, and simulated ones with correlated columns and curved boundaries
+(`noisybayes.data.simulated_tables`); four fifths of the rows are for training. Noise is injected in two ways, into
+{", ".join(map(str, RATES[:-1]))} and {RATES[-1]} % of the labels: at random in every class (`class`), or on rows where
+a classifier trained on the true labels is uncertain, towards its second choice (`boundary`; the mean of a logistic
+regression and a forest). The figures are average precision, averaged over the three rates.
 
-`audit` is `noisybayes.audit` as it comes, with the views that it chooses for tables of numbers; `audit-naive-bayes` is
-`audit(views=("naive-bayes",))`. The peers are cleanlab with the probabilities, in 5 folds, of logistic regression on
-standardised columns, of a random forest and of histogram gradient boosting, all with the settings that scikit-learn
-gives them. Best peer: the best of the three on this line, picked on the result.
+`audit` is `noisybayes.audit` with default settings, which combine all views on numeric tables; `audit-naive-bayes` is
+`audit(views=("naive-bayes",))`. The peers are cleanlab with 5-fold probabilities of logistic regression on standardised
+columns, of a random forest and of histogram gradient boosting, all with scikit-learn's default settings. Best peer: the
+best of the three on this line, chosen by its result.
 """
 
 
 def section(rows: list[Row]) -> str:
-    """`rows` of tables of numbers; nothing if the audit has none."""
+    """`rows`: those of numeric tables. Empty if the audit has none."""
     rows = [row for row in rows if row["method"] in OF_NUMBERS]
     found = {
         (source, noise): [row for row in rows if str(row["dataset"]).startswith(f"table-{source}-{noise}-")]
@@ -42,7 +42,7 @@ def section(rows: list[Row]) -> str:
     found = {key: mine for key, mine in found.items() if any(row["method"] == OURS for row in mine)}
     if not found:
         return ""
-    header = ["table", "noise", *(f"`{name}`" for name in OF_NUMBERS), "audit less best peer", "ECE of `audit`"]
+    header = ["table", "noise", *(f"`{name}`" for name in OF_NUMBERS), "audit minus best peer", "ECE of `audit`"]
     lines = [[source, noise, *_figures([mine])] for (source, noise), mine in found.items()]
     lines += [
         [f"**mean, {noise}**", "", *_figures([mine for (_, kind), mine in found.items() if kind == noise])]
@@ -56,7 +56,7 @@ def section(rows: list[Row]) -> str:
 
 
 def _figures(parts: list[list[Row]]) -> list[str]:
-    """Means over parts: average precision of each method, difference to the best peer, calibration."""
+    """Means over parts: average precision of each method, difference from the best peer, calibration."""
     by_method = {name: _mean_over(parts, name, AP) for name in OF_NUMBERS}
     best = max(by_method[peer] for peer in PEERS)
     error = _mean_over(parts, OURS, ECE)
@@ -66,12 +66,13 @@ def _figures(parts: list[list[Row]]) -> list[str]:
 def _verdict(parts: list[list[Row]]) -> str:
     """Three sentences: where we win, where we lose, at what cost."""
     gaps = {peer: _mean_over(parts, OURS, AP) - _mean_over(parts, peer, AP) for peer in PEERS}
-    against = ", ".join(f"{gap:+.3f} to `{peer}`" for peer, gap in gaps.items())
+    against = ", ".join(f"{gap:+.3f} from `{peer}`" for peer, gap in gaps.items())
     lines = [_mean_over([part], OURS, AP) - max(_mean_over([part], peer, AP) for peer in PEERS) for part in parts]
     seconds = ", ".join(f"`{name}` {_mean_over(parts, name, SECONDS):.1f}" for name in OF_NUMBERS)
     return (
-        f"Mean difference of `{OURS}`: {against}. On {sum(line > 0 for line in lines)} of {len(lines)} lines it is "
-        f"ahead of the best of the three peers, at worst {min(lines):+.3f}. Mean seconds, on a busy machine: {seconds}."
+        f"Mean difference of `{OURS}`: {against}. It beats the best of the three peers on "
+        f"{sum(line > 0 for line in lines)} of {len(lines)} lines; the worst difference is {min(lines):+.3f}. Mean "
+        f"seconds, on a busy machine: {seconds}."
     )
 
 

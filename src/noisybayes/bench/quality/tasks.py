@@ -1,4 +1,4 @@
-"""What a method gets: training rows with observed labels, and test rows."""
+"""The input of a method: training rows with observed labels, and test rows."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Array = NDArray[Any]
 class Task(NamedTuple):
     name: str
     kind: Literal["text", "table", "numbers", "embedded"]
-    X: Any  # (n, d) text: CSR counts of words; table: zeros and ones; numbers: columns of numbers;
+    X: Any  # (n, d) text: CSR word counts; table: zeros and ones; numbers: numeric columns;
     # embedded: texts, vectors and columns
     y: Array  # (n,) observed labels, 0..K-1
-    true: Array | None  # (n,) true labels; None in the hands of a method
+    true: Array | None  # (n,) true labels; None when passed to a method
     X_test: Any
-    y_test: Array | None  # true labels of the test rows; None in the hands of a method
+    y_test: Array | None  # true labels of the test rows; None when passed to a method
     seed: int
 
     def without_truth(self) -> Task:
@@ -31,7 +31,7 @@ MakeTask = Callable[[int], Task]
 
 
 def generator(name: str, seed: int) -> np.random.Generator:
-    """Random numbers that depend on the data set and the repetition, so that all methods see the same wrong labels."""
+    """Random numbers that depend only on data set and repetition, so that all methods see the same wrong labels."""
     return np.random.default_rng([zlib.crc32(name.encode()), seed])
 
 

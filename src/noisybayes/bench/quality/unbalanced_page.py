@@ -15,7 +15,7 @@ DATASETS = frozenset(GROUPS["unbalanced"])
 PEERS = ("cleanlab-lr", "cleanlab-multinomial")
 METHODS = (DEFAULT, *PEERS)
 AP, AP_WITHIN, ORDER = "average_precision", "average_precision_within", "label_order"
-#: A data set where the default is this much behind the better peer is named.
+#: A data set on which the default is this far behind the better peer is named.
 FAR_BEHIND = 0.05
 _COMMAND = f"noisybayes bench quality --datasets unbalanced --methods {','.join(METHODS)}"
 _NOTHING = "–"
@@ -23,24 +23,27 @@ _NOTHING = "–"
 TEXT = f"""## Unbalanced texts
 
 Two or three classes of 20 Newsgroups (`comp`, `sci`, `rec`) or of NoisyAG-News (business, technology, world; its true
-labels), thinned to shares of 90/10, 75/25 or 60/30/10, {N_TRAIN:,} training rows, and labels made wrong in three ways:
+labels), subsampled to shares of 90/10, 75/25 or 60/30/10, {N_TRAIN:,} training rows, with noise injected in three ways:
 
-- `class`: this percentage of every class, by chance;
-- `boundary`: this percentage of all rows, drawn from the rows where a logistic regression of the true labels hesitates,
-  towards its runner-up;
+- `class`: this percentage of every class, at random;
+- `boundary`: this percentage of all rows, drawn from the rows where a logistic regression trained on the true labels is
+  uncertain, towards its second choice;
 - `majority`: this percentage of every class but the largest, towards larger classes.
 
-Difference: AP of `{DEFAULT}` less that of the better of the two peers. AP within labels: among the rows of one given
-label, mean over the labels, in the order of the methods. Wrong by label: the share of errors among the rows of each
-given label, the largest class first, and beside it the mean P(wrong) of `{DEFAULT}`, both in percent. Right label:
-whether labels that are wrong more often have the higher mean P(wrong), in the order of the methods; a number is the
-share of pairs of labels (and seeds) where they do. Pairs whose shares of errors are within two standard errors do not
-count.
+The columns:
+
+- *Difference*: AP of `{DEFAULT}` minus that of the better of the two peers.
+- *AP within labels*: AP among the rows of one given label, averaged over the labels, in the order of the methods.
+- *Wrong by label*: the share of errors among the rows of each given label, the largest class first, and beside it the
+  mean P(wrong) of `{DEFAULT}`, both in percent.
+- *Right label*: whether labels that are wrong more often have the higher mean P(wrong), in the order of the methods; a
+  number is the share of pairs of labels (and seeds) where they do. Pairs whose error rates are within two standard
+  errors of each other do not count.
 """
 
 
 def section(rows: list[Row]) -> str:
-    """`rows` of unbalanced data sets; nothing if the default has none."""
+    """`rows`: those of unbalanced data sets. Empty if the default has none."""
     rows = [row for row in rows if row["method"] in METHODS]
     datasets = names((row for row in rows if row["method"] == DEFAULT), "dataset")
     if not datasets:
@@ -69,7 +72,7 @@ def _line(name: str, rows: list[Row]) -> list[str]:
 
 
 def _mean_line(title: str, datasets: list[list[Row]]) -> list[str]:
-    """Right label: on how many of the data sets all pairs are in order."""
+    """The column "right label": on how many of the data sets all pairs are in order."""
     counts = [sum(mean(_of(rows, method), ORDER).value == 1 for rows in datasets) for method in METHODS]
     figures = [f"**{figure}**" for figure in _figures(datasets)]
     return [f"**{title}**", *figures, "", "", f"**{' / '.join(map(str, counts))} of {len(datasets)}**"]
@@ -98,13 +101,13 @@ def _verdict(by_dataset: dict[str, list[Row]]) -> str:
     behind = [f"{_short(name)} ({_plain(value, '+')})" for name, value in differences.items() if value < -FAR_BEHIND]
     named = f"{len(behind)}: {', '.join(behind)}" if behind else "none"
     return (
-        f"`{DEFAULT}` is ahead of both peers on {ahead} of {len(differences)} data sets, and more than {FAR_BEHIND} "
+        f"`{DEFAULT}` beats both peers on {ahead} of {len(differences)} data sets, and is more than {FAR_BEHIND} "
         f"behind the better one on {named}."
     )
 
 
 def _difference(rows: list[Row]) -> float:
-    """To the better peer; nan without peers."""
+    """From the better peer; nan without peers."""
     theirs = [found.value for peer in PEERS if (found := mean(_of(rows, peer), AP)).n]
     return mean(_of(rows, DEFAULT), AP).value - max(theirs, default=np.nan)
 

@@ -1,4 +1,4 @@
-"""Texts to counts of words. Texts are cut into words once; a split then only chooses columns."""
+"""Texts to word counts. Texts are tokenized once; a split then only selects columns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MIN_ROWS = 2
 
 
 def count_words(texts: list[str]) -> Any:
-    """CSR counts of all words, cut as scikit-learn does by default."""
+    """CSR counts of all words, tokenized as scikit-learn does by default."""
     return sparse.csr_array(CountVectorizer(dtype=np.float64).fit_transform(texts))
 
 

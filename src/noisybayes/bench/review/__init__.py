@@ -1,4 +1,4 @@
-"""A review, simulated: which order of the rows brings the wrong labels before a reviewer's eyes first?
+"""A simulated review: which order of the rows shows a reviewer the wrong labels first?
 
 Data set x order x seed -> stored rows -> docs/review.md.
 """

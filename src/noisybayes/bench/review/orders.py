@@ -1,4 +1,4 @@
-"""In which order to review the rows of a table: name -> function that yields positions, batch after batch."""
+"""Orders in which to review the rows of a table: name -> function that yields positions, batch by batch."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..quality.tasks import Array
 
 REFIT_PERCENT = 2
 
-#: Positions of rows -> their true labels. The only way for an order to learn of these.
+#: Positions of rows -> their true labels. An order has no other access to these.
 Ask = Callable[[Array], Array]
 #: (kind of the table, X, y, ask, seed) -> positions, each once
 Order = Callable[[str, Any, Array, Ask, int], Iterator[Array]]
@@ -28,7 +28,7 @@ def inb(kind: str, X: Any, y: Array, ask: Ask, seed: int) -> Iterator[Array]:
 
 
 def inb_refit(kind: str, X: Any, y: Array, ask: Ask, seed: int) -> Iterator[Array]:
-    """After each batch the model is fitted again with the verdicts as verified labels, and the rest ranked again."""
+    """After each batch the model is refitted with the verdicts as verified labels, and the other rows are reranked."""
     n = len(y)
     verdicts = np.full(n, np.nan)
     for percent in range(0, 100, REFIT_PERCENT):
@@ -70,7 +70,7 @@ def up_to(percent: int, n: int) -> int:
 
 def _p_wrong(kind: str, X: Any, y: Array, verified: Array | None, seed: int) -> Array:
     model = (MultinomialINB if kind == "text" else BernoulliINB)(random_state=seed)
-    with warnings.catch_warnings():  # a person would go on reviewing all the same
+    with warnings.catch_warnings():  # a reviewer would still continue
         warnings.simplefilter("ignore", DriftWarning)
         warnings.simplefilter("ignore", IdentifiabilityWarning)
         model.fit(X, y, verified=verified)

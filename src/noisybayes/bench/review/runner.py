@@ -1,4 +1,4 @@
-"""Review the tables in every order. Every finished job is stored at once: an interrupted run goes on from there."""
+"""Review the tables in every order. Every finished job is stored at once, so an interrupted run can be resumed."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class Job(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What the progress callback gets: a job that is done, or the reason why its data set could not be had."""
+    """Passed to the progress callback: a finished job, or the reason why its data set is not available."""
 
     job: Job
     unavailable: str = ""
 
 
 def all_jobs(datasets: Collection[str], methods: Collection[str], seeds: int) -> list[Job]:
-    """All of a seed before the next seed, so that the rows of an unfinished run can be compared."""
+    """All jobs of one seed before the next seed, so that the rows of an unfinished run can be compared."""
     return [Job(name, method, seed) for seed in range(seeds) for name in datasets for method in methods]
 
 
@@ -52,7 +52,7 @@ def load(root: Path, file: str = RESULTS) -> list[Row]:
 
 
 def pending(jobs: list[Job], root: Path, fresh: bool = False) -> list[Job]:
-    """The jobs without stored rows; all if they are to be measured again."""
+    """The jobs without stored rows; with `fresh`, all jobs."""
     done = set() if fresh else {job_of(row) for row in load(root)}
     return [job for job in jobs if job not in done]
 
@@ -64,7 +64,7 @@ def run(
     root: Path,
     report: Callable[[Step], None] | None = None,
 ) -> None:
-    """Rows of a job take the place of earlier ones."""
+    """The rows of a job replace earlier ones."""
     report = report or (lambda step: None)
     unavailable: dict[str, str] = {}
     for job in jobs:
@@ -83,7 +83,7 @@ def run(
 
 
 def review(job: Job, table: Table, order: Order) -> Iterator[Row]:
-    """A row for each percentage: what was found by then, and the seconds that the order took to get there."""
+    """A row per percentage: what was found so far, and the seconds that the order has taken."""
     n, wrong = len(table.y), table.y != table.true
     positions, seconds = _reviewed(order, table, job.seed, up_to(PERCENTS[-1], n))
     found = np.cumsum(wrong[positions])
@@ -101,7 +101,7 @@ def review(job: Job, table: Table, order: Order) -> Iterator[Row]:
 
 
 def _reviewed(order: Order, table: Table, seed: int, most: int) -> tuple[Array, Array]:
-    """The first rows in their order, and for each the seconds until it was known to be the next."""
+    """The first rows in order, and for each the seconds until it was selected."""
     positions, seconds = np.empty(0, dtype=np.intp), np.empty(0)
     elapsed = 0.0
     # an order that changes the labels in place must not change them for the next one
@@ -117,7 +117,7 @@ def _reviewed(order: Order, table: Table, seed: int, most: int) -> tuple[Array, 
 
 @cache
 def _warm_up(order: Order) -> None:
-    """Imports and the start of threads belong to no table's time."""
+    """Imports and the start of threads do not count towards the time of any table."""
     y = np.arange(40) % 2
     X = np.column_stack([y, np.arange(40) % 3 == 0]).astype(np.float64)
     with warnings.catch_warnings():

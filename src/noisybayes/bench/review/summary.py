@@ -1,4 +1,4 @@
-"""Means over seeds, differences on the same seeds, and what chance and a perfect order would find. In percent."""
+"""Means over seeds, paired differences, and what a random and a perfect order would find. In percent."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def mean_at(rows: Sequence[Row], method: str, percent: int, measure: str = "foun
 
 
 def expected_at_random(rows: Sequence[Row], percent: int) -> float:
-    """Of any rows that are drawn, this share of the wrong labels is among them on average: no need to draw."""
+    """The expected share of wrong labels among randomly drawn rows: no need to draw."""
     return float(100 * np.mean([up_to(percent, row["rows"]) / row["rows"] for row in rows]))
 
 
@@ -41,7 +41,7 @@ def best_possible(rows: Sequence[Row], percent: int) -> float:
 
 
 def compare(rows: Sequence[Row], percent: int, method: str, other: str) -> Comparison | None:
-    """What two orders have found by then, on the seeds that both have; None if there is no such seed."""
+    """What two orders have found so far, on the seeds that both have; None if there are none."""
     ours, theirs = (
         {row["seed"]: row["found"] for row in rows if (row["method"], row["percent"]) == (name, percent)}
         for name in (method, other)
@@ -56,14 +56,14 @@ def compare(rows: Sequence[Row], percent: int, method: str, other: str) -> Compa
 
 
 def with_best_peer(rows: Sequence[Row], percent: int) -> Comparison | None:
-    """The peer is picked on the result, percentage by percentage."""
+    """The peer is chosen by its result, separately for each percentage."""
     found = [compare(rows, percent, OURS, peer) for peer in PEERS]
     return max((c for c in found if c is not None), key=lambda c: c.theirs.value, default=None)
 
 
 def _verdict(gap: Mean) -> str:
     error = gap.error if np.isfinite(gap.error) else 0.0
-    # rounding leaves equal orders a difference of their last digit
+    # by rounding, equal orders may differ in the last digit
     if abs(gap.value) <= max(2 * error, 1e-9):
         return "level"
     return "better" if gap.value > 0 else "worse"

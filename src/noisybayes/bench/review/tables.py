@@ -1,4 +1,4 @@
-"""The tables under review: observed labels, and the true ones that the reviewer knows. A whole table each, no split."""
+"""The tables under review: observed labels, and the true labels that the reviewer knows. Whole tables, not split."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def noisy_news(seed: int) -> Table:
 
 
 def newsgroups_structured(seed: int) -> Table:
-    """Other wrong labels for each seed."""
+    """Different wrong labels for each seed."""
     table, rng = _newsgroups(), generator("newsgroups-structured-20", seed)
     mistakes = structured_noise(int(table.true.max()) + 1, NEWSGROUPS_NOISE, rng)
     return _shuffled(table._replace(y=corrupt(table.true, mistakes, rng)), rng)
@@ -79,6 +79,6 @@ def _tfidf(texts: list[str], limit: int | None = None) -> Any:
 
 
 def _shuffled(table: Table, rng: np.random.Generator) -> Table:
-    """Rows that an order cannot tell apart stay as they stand: that must not be the order of a file."""
+    """Shuffle the rows: ties keep their order, which must not be that of the file."""
     order = rng.permutation(len(table.y))
     return table._replace(X=table.X[order], y=table.y[order], true=table.true[order])

@@ -1,4 +1,4 @@
-"""What the numbers say, in words: also where a peer is better, or where fitting again does not pay."""
+"""Sentences on the results, including where a peer is better or where refitting does not pay off."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _PEERS_LONG = {
 }
 _REFIT_SHORT = {"worse": "fewer at", "level": "as many at", "better": "more at"}
 _REFIT_LONG = {
-    "worse": "Fitting again finds fewer than one fit after",
-    "level": "Fitting again and one fit are level after",
-    "better": "Fitting again finds more than one fit after",
+    "worse": "Refitting finds fewer than one fit after",
+    "level": "Refitting and one fit are level after",
+    "better": "Refitting finds more than one fit after",
 }
 
 
@@ -43,7 +43,7 @@ def in_short(rows: Sequence[Row], percents: Sequence[int]) -> str:
     refit = _verdicts(with_refit(rows, percents), _REFIT_SHORT, numbers=False)
     parts = ["; ".join(peers)] if peers else []
     if refit:
-        parts.append("fitting again after verdicts finds " + ", ".join(refit))
+        parts.append("refitting after verdicts finds " + ", ".join(refit))
     return "; ".join(parts)
 
 
@@ -61,7 +61,7 @@ def with_peers(rows: Sequence[Row], percents: Sequence[int]) -> Compared:
 
 
 def with_refit(rows: Sequence[Row], percents: Sequence[int]) -> Compared:
-    """The verdict is that on fitting again."""
+    """The verdict on refitting."""
     found = {percent: compare(rows, percent, REFIT, OURS) for percent in percents}
     return {percent: comparison for percent, comparison in found.items() if comparison is not None}
 
@@ -76,7 +76,7 @@ def _gain(rows: Sequence[Row], percent: int) -> str:
 
 
 def _verdicts(compared: Compared, texts: Mapping[str, str], numbers: bool) -> list[str]:
-    """A text for each verdict that occurs, with the percentages where it does."""
+    """A clause for each verdict that occurs, with its percentages."""
     parts = []
     for verdict in _VERDICTS:
         mine = {percent: c for percent, c in compared.items() if c.verdict == verdict}

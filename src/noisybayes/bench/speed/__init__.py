@@ -1,4 +1,4 @@
-"""Speed: each piece of work against what a user would pick instead, in turn in one process, so that ratios hold."""
+"""Speed: each task against the usual alternative, alternating in one process so that ratios are reliable."""
 
 from __future__ import annotations
 

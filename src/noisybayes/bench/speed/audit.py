@@ -43,7 +43,7 @@ def _ours(task: Task) -> Row:
     from ..quality.methods.outcome import tfidf
 
     start = time.perf_counter()
-    X = tfidf(task).train  # the peers' functions begin with it too
+    X = tfidf(task).train  # the peers' functions include it too
     model = MultinomialINB().fit(X, task.y)
     fit_s = time.perf_counter() - start
     start = time.perf_counter()
@@ -80,8 +80,9 @@ def page(rows: list[Row]) -> str:
     return f"""## An audit
 
 20 Newsgroups, {rows[0]["n_rows"]:,} documents, {rows[0]["n_columns"]:,} words as TF-IDF, 20 % of the labels wrong in a
-structured way (`{DATASET}` of the [quality benchmark](quality.md)). noisybayes: a robust fit, and all that an audit
-finds, intervals and cost included. cleanlab: 5-fold probabilities, `find_label_issues`, and `CleanLearning`.
+structured way (`{DATASET}` of the [quality benchmark](quality.md)). noisybayes: a robust fit and all results of an
+audit, including intervals and the cost in accuracy. cleanlab: 5-fold probabilities, `find_label_issues`, and
+`CleanLearning`.
 
 {table(header, lines)}
 """

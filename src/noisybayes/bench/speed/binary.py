@@ -1,4 +1,4 @@
-"""Ten million rows of 22 yes / no columns: a whole fit by EM against one fit of BernoulliNB."""
+"""Ten million rows of 22 yes/no columns: a complete EM fit against one fit of BernoulliNB."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def measure(reps: int, seed: int = 0) -> Iterator[Row]:
 
 
 def random_rows(rng: np.random.Generator, n_rows: int) -> tuple[Any, Any]:
-    """As many kinds of rows as such tables have: columns are mostly 0 or mostly 1 in a class."""
+    """As many distinct rows as real tables of this kind have: columns are mostly 0 or mostly 1 within a class."""
     p = rng.beta(0.3, 0.9, (N_CLASSES, N_COLUMNS))
     true = rng.integers(N_CLASSES, size=n_rows)
     X = np.empty((n_rows, N_COLUMNS), dtype=np.float32)
@@ -56,10 +56,10 @@ def page(rows: list[Row]) -> str:
     ]  # fmt: skip
     header = ["rows", "iterations of EM", 'BernoulliINB(method="em")', "one fit of BernoulliNB", "ratio", "X",
               "peak memory beyond X", "that of BernoulliNB"]  # fmt: skip
-    return f"""## Yes / no columns
+    return f"""## Yes/no columns
 
-{N_COLUMNS} binary columns, {N_CLASSES} classes, one label in five wrong. Equal rows are merged first, so that an
-iteration costs as much as there are different rows.
+{N_COLUMNS} binary columns, {N_CLASSES} classes, one label in five wrong. Equal rows are merged first, so the cost of an
+iteration is proportional to the number of distinct rows.
 
 {table(header, lines)}
 """

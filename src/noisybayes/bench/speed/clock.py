@@ -25,7 +25,7 @@ def seconds(fn: Callable[..., Any], *arguments: Any) -> float:
 
 
 def peak_memory(fn: Callable[..., Any], *arguments: Any) -> int:
-    """Bytes that are taken at the worst moment of a call."""
+    """Peak number of bytes allocated during a call."""
     tracemalloc.start()
     try:
         fn(*arguments)
@@ -41,7 +41,7 @@ class Cost(NamedTuple):
 
 
 def command_cost(*command: Any) -> Cost:
-    """Run a command to its end; it is killed, with all that it started, if this process is interrupted."""
+    """Run a command to its end; it and its child processes are killed if this process is interrupted."""
     launcher = [sys.executable, "-I", str(Path(__file__).with_name("launcher.py"))]
     process = subprocess.Popen(
         [*launcher, *map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -63,7 +63,7 @@ def median(rows: Sequence[Row], key: str) -> float:
 
 
 def ratio(rows: Sequence[Row], over: str, under: str) -> float:
-    """The median of the ratios: both were measured one after the other, and what slowed the one slowed the other."""
+    """The median of the ratios: both were measured in succession, so what slowed one also slowed the other."""
     return float(np.median([row[over] / row[under] for row in rows]))
 
 

@@ -1,4 +1,4 @@
-"""EM on the workers of a Dask cluster, which read shards, against threads of one process with all rows in memory."""
+"""EM on Dask workers that read shards, against threads of one process with all rows in memory."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 SIZES = (2_000_000, 10_000_000)
 N_COLUMNS, WORDS, N_CLASSES = 20_000, 12, 13
-BLOCK = 100_000  # rows of a shard
+BLOCK = 100_000  # rows per shard
 WORKERS = (1, 2)
 
 
 def measure(reps: int, seed: int = 0) -> Iterator[Row]:
     require("distributed", extra="dask", purpose="the speed of a cluster")
     for n_rows in SIZES:
-        yield from _of_size(n_rows, reps, seed)  # a frame of its own, so that its rows are gone before the next
+        yield from _of_size(n_rows, reps, seed)  # in its own stack frame, so that its rows are freed before the next
 
 
 def _of_size(n_rows: int, reps: int, seed: int) -> Iterator[Row]:
@@ -61,10 +61,10 @@ def _on_workers(workers: int, shards: Shards, y: Any) -> Row:
 
 
 def largest_peak(client: Client) -> float:
-    """Bytes that a worker has held at its worst moment; Linux alone tells."""
+    """Peak memory of a worker in bytes; Linux only."""
     if sys.platform != "linux":
         return float("nan")
-    # getrusage would tell the peak of this process, which started the workers, where that was greater
+    # getrusage would report the peak of this process, which started the workers, if that was larger
     told = client.run(Path("/proc/self/status").read_text)
     return max(1024.0 * int(peak) for text in told.values() for peak in re.findall(r"VmHWM:\s+(\d+)", text))
 
@@ -83,13 +83,14 @@ def page(rows: list[Row]) -> str:
          *(shown_bytes(median(mine, f"{name}_peak_bytes")) for name in who[1:])]
         for n_rows, mine in grouped(rows, "n_rows").items()
     ]  # fmt: skip
-    header = ["rows", "threads", "Dask, 1 worker", "Dask, 2 workers", "2 workers faster than 1", "2 workers / threads",
-              "first iteration: threads", "1 worker", "2 workers", "peak memory of a worker: 1", "2"]  # fmt: skip
+    header = ["rows", "threads", "Dask, 1 worker", "Dask, 2 workers", "speedup from 1 to 2 workers",
+              "2 workers / threads", "first iteration: threads", "1 worker", "2 workers",
+              "peak memory of a worker: 1", "2"]  # fmt: skip
     return f"""## A cluster
 
-One EM iteration over rows of {WORDS} words, {N_COLUMNS:,} columns, {N_CLASSES} classes: threads of one process that has
-all rows in memory, and worker processes of Dask on the same machine, which read shards of {BLOCK:,} rows by their path.
-The first iteration, in which the shards are read, does not count; its time stands beside.
+One EM iteration over rows of {WORDS} words, {N_COLUMNS:,} columns, {N_CLASSES} classes: threads of one process with all
+rows in memory, and Dask worker processes on the same machine, which read shards of {BLOCK:,} rows by path. The first
+iteration, in which the shards are read, is excluded; its time is shown separately.
 
 {table(header, lines)}
 """

@@ -1,4 +1,4 @@
-"""The whole audit on the workers of a Dask cluster on this machine, against one process that keeps its rows on disk."""
+"""The whole audit on a local Dask cluster, against one process that keeps its rows on disk."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from distributed import Client
 
 SIZES = (300_000, 1_000_000, 10_000_000)
-#: Once, and on the cluster alone: whether the driver needs more memory for more rows.
+#: Run once, and only on the cluster: does the driver need more memory for more rows?
 LARGEST = 30_000_000
 WORKERS = 2
-#: What is hoped for: times the time of one process, and bytes of any process.
+#: Targets: time as a multiple of that of one process, and bytes of any process.
 MOST_TIMES, MOST_BYTES = 1.5, 2.5e9
-_DISK_PER_MESSAGE = 1_000  # bytes; the file, what workers keep, and results together
+_DISK_PER_MESSAGE = 1_000  # bytes; the file, the workers' data and the results together
 
 
 def measure(reps: int, seed: int = 0) -> Iterator[Row]:
@@ -112,9 +112,9 @@ def page(rows: list[Row]) -> str:
               "CPU time", "peak memory: from disk", "driver", "a worker", "suspects that differ"]  # fmt: skip
     return f"""## An audit on a cluster
 
-A CSV file of made messages ({WORDS} words, {N_CLASSES} classes) to report and corrected table: `{FROM_DISK}`, and
-`noisybayes audit --engine dask` with {WORKERS} worker processes on the same machine, which read, fit, judge and write.
-The driver is the process of the command; its CPU time and that of the workers count together.
+From a CSV file of simulated messages ({WORDS} words, {N_CLASSES} classes) to a report and a corrected table:
+`{FROM_DISK}`, and `noisybayes audit --engine dask` with {WORKERS} worker processes on the same machine, which read,
+fit, score and write. The driver is the process of the command; CPU time is the sum over driver and workers.
 
 {table(header, lines)}
 
@@ -123,7 +123,7 @@ The driver is the process of the command; its CPU time and that of the workers c
 
 
 def _or_dash(value: float, text: Callable[[float], str]) -> str:
-    """What was not measured is not shown."""
+    """Values that were not measured are not shown."""
     return "-" if np.isnan(value) else text(value)
 
 
@@ -132,7 +132,7 @@ def _verdict(rows: list[Row]) -> str:
     n_rows, largest = max(grouped(compared, "n_rows").items())
     slower = ratio(largest, "dask_wall_s", "disk_wall_s")
     peak = max(max(row["driver_peak_bytes"], row["worker_peak_bytes"]) for row in rows)
-    kept = "kept" if slower <= MOST_TIMES and peak <= MOST_BYTES else "not kept"
+    kept = "met" if slower <= MOST_TIMES and peak <= MOST_BYTES else "not met"
     drivers = {n: np.median([row["driver_peak_bytes"] for row in mine]) for n, mine in grouped(rows, "n_rows").items()}
     few, many = min(drivers), max(drivers)
     growth = (

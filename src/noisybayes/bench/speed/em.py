@@ -1,4 +1,4 @@
-"""One EM iteration against a naive Bayes of scikit-learn on the same matrix, and the memory of a fit."""
+"""One EM iteration against scikit-learn's naive Bayes on the same matrix, and the memory of a fit."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Shape(NamedTuple):
         return f"{self.n_rows:,} x {self.n_columns:,}, {self.words} words, {self.n_classes} classes"
 
 
-#: Long texts of many classes, short messages, and long texts of a large vocabulary.
+#: Long texts with many classes, short messages, and long texts with a large vocabulary.
 SHAPES = (Shape(200_000, 10_000, 60, 20), Shape(1_000_000, 20_000, 12, 13), Shape(100_000, 50_000, 200, 4))
 PAIRS = {"Bernoulli": (BernoulliINB, BernoulliNB), "multinomial": (MultinomialINB, MultinomialNB)}
 
@@ -71,7 +71,7 @@ def random_texts(
 def fit_some(estimator: Any, X: Any, y: Any, iterations: int = ITERATIONS, progress: Any = None) -> None:
     model = estimator(method="em", alpha=1.0, tol=0.0, max_iter=iterations, compress=False, progress=progress)
     with warnings.catch_warnings():
-        # the iterations are counted, not run to convergence
+        # a fixed number of iterations, not run to convergence
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", IdentifiabilityWarning)
         model.fit(X, y)
@@ -82,14 +82,14 @@ def _fit_and_predict(estimator: Any, X: Any, y: Any) -> None:
 
 
 def _stream(X: Any) -> None:
-    """The least that a pass over the rows can cost."""
+    """The lowest possible cost of a pass over the rows."""
     X.indices.copy()
     X.data.copy()
 
 
 class Pace(NamedTuple):
     first_s: float  # until the end of the first iteration
-    iteration_s: float  # one of the others
+    iteration_s: float  # one of the later iterations
 
 
 def pace(estimator: Any, X: Any, y: Any) -> Pace:
@@ -113,11 +113,11 @@ def page(rows: list[Row]) -> str:
                  shown(stream), f"{iteration / stream:.0f} x", f"{100 * mine[0]['extra_memory_share']:.0f} %"]
             )  # fmt: skip
     header = ["rows", "family", "one EM iteration", "scikit-learn, fit + predict_proba", "ratio", "stream X once",
-              "distance to that limit", "peak memory beyond X, share of X"]  # fmt: skip
+              "multiple of that limit", "peak memory beyond X, share of X"]  # fmt: skip
     return f"""## One EM iteration
 
-Sparse rows in single precision; an iteration is an E-step and an M-step over all rows. What a user would take instead
-is one fit and one prediction of scikit-learn's naive Bayes on the same matrix.
+Sparse rows in single precision; an iteration is an E-step and an M-step over all rows. The alternative is one fit and
+one prediction of scikit-learn's naive Bayes on the same matrix.
 
 {table(header, lines)}
 """

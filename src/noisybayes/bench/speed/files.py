@@ -1,4 +1,4 @@
-"""From a CSV file of messages to a report, each in a process of its own: against pandas, scikit-learn and cleanlab."""
+"""From a CSV file of messages to a report, each in its own process: against pandas, scikit-learn and cleanlab."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .clock import command_cost, grouped, median, shown, shown_bytes
 
 WORDS, N_CLASSES = 12, 13
 MEMORY = 2.5e9  # bytes
-#: What the largest file may take from disk.
+#: Limits for the largest file, audited from disk.
 LIMIT_S = 600
 IN_MEMORY, FROM_DISK, PIPELINE = "noisybayes audit", f"noisybayes audit --memory {MEMORY / 1e9:g}GB", "pipeline"
 
@@ -45,12 +45,12 @@ _DISK_PER_MESSAGE = 1_000  # bytes; the file, rows on disk and results together
 
 class Found(NamedTuple):
     suspect: Any  # (n,) bool
-    matrix: Any = None  # mislabeling matrix, if one was estimated
+    matrix: Any = None  # the mislabeling matrix, if one was estimated
 
 
 def measure(reps: int, seed: int = 0) -> Iterator[Row]:
     require("cleanlab", extra="bench", purpose="the speed of files against cleanlab")
-    compileall.compile_dir(_PACKAGE, quiet=2)  # as pip does with what it installs, the pipeline's libraries included
+    compileall.compile_dir(_PACKAGE, quiet=2)  # as pip does with installed packages, including the pipeline's libraries
     for case in CASES:
         with scratch_folder(Path(tempfile.gettempdir()), _DISK_PER_MESSAGE * case.n_rows) as folder:
             messages = folder / "messages.csv"
@@ -100,7 +100,7 @@ def _column(path: Path, what: pl.Expr) -> Any:
 
 
 def _difference(one: Found | None, other: Found) -> Row:
-    """Between the same audit in memory and from disk."""
+    """Differences between the same audit in memory and from disk."""
     if one is None:
         return {"matrix_difference": np.nan, "flags_differ": np.nan}
     return {
@@ -121,13 +121,13 @@ def page(rows: list[Row]) -> str:
                  shown(median(mine, "cpu_s")), shown_bytes(_peak(mine)),
                  *(f"{median(mine, key):.3f}" for key in ("precision", "recall"))]
             )  # fmt: skip
-    header = ["messages", "way", "time", "x pipeline", "CPU time", "peak memory", "precision of the suspects", "recall"]
+    header = ["messages", "method", "time", "x pipeline", "CPU time", "peak memory", "precision of suspects", "recall"]
     return f"""## From a file to a report
 
-A CSV file of made messages ({WORDS} words, {N_CLASSES} classes), each way in a process of its own, from its start to
-its last file. The pipeline is what one would write instead: `pandas.read_csv`, `CountVectorizer`, 5-fold
-`cross_val_predict` of `MultinomialNB`, `find_label_issues` of cleanlab, and a CSV file of the issues. It writes no
-report, no intervals and no model. Peak memory is that of the largest process.
+A CSV file of simulated messages ({WORDS} words, {N_CLASSES} classes); each method runs in its own process, timed from
+its start to the last file written. The pipeline is what one would write by hand: `pandas.read_csv`, `CountVectorizer`,
+5-fold `cross_val_predict` of `MultinomialNB`, cleanlab's `find_label_issues`, and a CSV file of the issues. It produces
+no report, no intervals and no model. Peak memory is that of the largest process.
 
 {table(header, lines)}
 
@@ -146,7 +146,7 @@ def _same_from_disk(rows: list[Row]) -> str:
     matrix, flags = (max(row[key] for row in compared) for key in ("matrix_difference", "flags_differ"))
     return (
         f"From disk and in memory, {compared[0]['n_rows']:,} messages: entries of the mislabeling matrix differ by at "
-        f"most {matrix:.1g}, and {flags:,.0f} messages are suspects in one of the two only.\n"
+        f"most {matrix:.1g}, and {flags:,.0f} messages are suspects in only one of the two.\n"
     )
 
 
@@ -154,7 +154,7 @@ def _limits(rows: list[Row]) -> str:
     n_rows, largest = max(grouped(rows, "n_rows").items())
     mine = [row for row in largest if row["way"] == FROM_DISK]
     slowest, peak = max(row["wall_s"] for row in mine), _peak(mine)
-    kept = "kept" if slowest < LIMIT_S and peak < MEMORY else "not kept"
+    kept = "met" if slowest < LIMIT_S and peak < MEMORY else "not met"
     return (
         f"The limits for {n_rows:,} messages, {LIMIT_S / 60:.0f} minutes and {MEMORY / 1e9:g} GB, were {kept}: "
         f"{shown(slowest)} and {shown_bytes(peak)} at most."

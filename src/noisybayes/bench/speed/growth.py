@@ -1,4 +1,4 @@
-"""How time and memory grow with rows, classes and columns: a straight line is what is hoped for."""
+"""How time and memory grow with rows, classes and columns, ideally linearly."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ WORDS = 12
 ROWS = (10_000, 100_000, 1_000_000, 10_000_000)
 CLASSES = (2, 10, 100, 1_000)
 COLUMNS = (1_000, 10_000, 100_000, 1_000_000)
-#: What is not varied.
+#: The sizes that are not varied.
 N_ROWS, N_CLASSES, N_COLUMNS = 100_000, 13, 20_000
-#: The memory of an iteration is that of every other.
+#: All iterations use the same memory.
 _ITERATIONS_FOR_MEMORY = 2
-#: Further from the line than noise of a measurement.
+#: Deviations from the line beyond measurement noise.
 FAR = 0.25
 
 
@@ -58,8 +58,8 @@ def page(rows: list[Row]) -> str:
     header = ["size", "one iteration", "per word and class", "X", "peak memory beyond X"]
     return f"""## Growth
 
-One EM iteration where one size grows and the others stay ({N_ROWS:,} rows of {WORDS} words, {N_COLUMNS:,} columns,
-{N_CLASSES} classes). A straight line keeps the time per word and class constant.
+One EM iteration where one size grows and the others are fixed ({N_ROWS:,} rows of {WORDS} words, {N_COLUMNS:,} columns,
+{N_CLASSES} classes). With linear growth the time per word and class is constant.
 
 {table(header, lines)}
 
@@ -74,16 +74,16 @@ def each(rows: list[Row]) -> float:
 
 
 def departures(rows: list[Row]) -> str:
-    """Where time leaves the line that the middle sizes lie on, and by how much."""
+    """Where time deviates from the line through the middle sizes, and by how much."""
     far = []
     for what, of_kind in grouped(rows, "what").items():
         costs = {size: each(mine) for size, mine in grouped(of_kind, "size").items()}
         line = float(np.median(list(costs.values())))
         far += [f"{size:,} {what} ({cost / line:.2f} x)" for size, cost in costs.items() if abs(cost / line - 1) > FAR]
-    near = f"within {100 * FAR:.0f} % of a straight line through the median of its kind"
+    near = f"within {100 * FAR:.0f} % of a straight line through the median of its group"
     if not far:
-        return f"Every time per word and class lies {near}."
-    return f"Every time per word and class lies {near}, but for {', '.join(far)}."
+        return f"Every time per word and class is {near}."
+    return f"Every time per word and class is {near}, except for {', '.join(far)}."
 
 
 def _memory(rows: list[Row]) -> str:

@@ -1,5 +1,5 @@
-"""Run a command and print what it cost as JSON. By path and alone: a process begins with the peak memory of the one
-that started it, so that one has to be small."""
+"""Run a command and print its cost as JSON. A separate script, run by path: a process inherits the peak memory of its
+parent, so the parent has to be small."""
 
 import json
 import os

@@ -1,6 +1,6 @@
-"""What one would write instead of `noisybayes audit`, in a process of its own: python pipeline.py FILE OUT.
+"""What one would write instead of `noisybayes audit`, in its own process: python pipeline.py FILE OUT.
 
-By path, since the imports of this package are no part of it.
+Run by path, so that this package is not imported.
 """
 
 import sys

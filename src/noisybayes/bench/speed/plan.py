@@ -1,4 +1,4 @@
-"""A plan for a billion messages, from what was measured on fewer."""
+"""A plan for a billion messages, extrapolated from measurements on fewer."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..store import Row, table
 from . import cluster_audit, files
 from .clock import grouped, median, shown, shown_bytes
 
-#: The works whose rows the plan is made from.
+#: The measurements that the plan is computed from.
 NEEDS = ("cluster_audit", "files")
-#: What is assumed; one worker for each of the sums that leave the workers, since more would have nothing to do.
+#: Assumptions; one worker per partial sum, since more workers would be idle.
 N_ROWS, WORKERS = 10**9, GROUPS
-#: Passes over the rows of an audit that reweights the labels once, as a counting engine sees them.
+#: Passes over the rows in an audit that reweights the labels once, as counted by an engine.
 PASSES = 11
 N_COLUMNS = 20_000  # words
 NETWORK = 125e6  # bytes per second: 1 Gbit/s
@@ -24,7 +24,7 @@ _KINDS = 2  # of scores: multinomial and complement weights
 
 
 class Line(NamedTuple):
-    """Through the smallest and the largest of what was measured; through zero if that is one size."""
+    """The line through the smallest and the largest measurement; through zero if there is only one size."""
 
     start: float
     slope: float
@@ -51,24 +51,28 @@ def page(of_cluster: list[Row], of_files: list[Row]) -> str:
     driver = max(row["driver_peak_bytes"] for row in of_cluster)
     worker = line({n // cluster_audit.WORKERS: value for n, value in _medians(of_cluster, "worker_peak_bytes").items()})
     lines = [
-        ["CPU time of each message, all processes", f"{1e6 * cpu.slope:.1f} us", "`cluster_audit`, line"],
-        ["computing, reading and writing of each worker", shown(busy), "x messages of a worker"],
-        ["what does not grow with the messages", shown(fixed), "`cluster_audit`, line at 0"],
+        ["CPU time per message, all processes", f"{1e6 * cpu.slope:.1f} us", "`cluster_audit`, line"],
+        ["computing, reading and writing per worker", shown(busy), "x messages per worker"],
+        ["fixed cost", shown(fixed), "`cluster_audit`, line at 0"],
         [
             f"network, {PASSES} passes",
             f"{shown_bytes(traffic)}, {shown(traffic / NETWORK)}",
-            "parameters out, sums back; as if all on one wire",
+            "parameters out, sums back; as if all over one link",
         ],
         ["**the whole audit**", f"**{shown(busy + fixed + traffic / NETWORK)}**", "sum"],
-        ["memory of the driver", shown_bytes(driver), f"the most at any size up to {most:,}: nothing is kept per row"],
-        ["memory of a worker", shown_bytes(worker.at(each)), "`cluster_audit`, line over the messages of a worker"],
+        [
+            "memory of the driver",
+            shown_bytes(driver),
+            f"maximum over all sizes up to {most:,}: nothing is kept per row",
+        ],
+        ["memory of a worker", shown_bytes(worker.at(each)), "`cluster_audit`, line over the messages per worker"],
     ]
     return f"""## A plan for a billion messages
 
-Not measured, but computed from the rows above. Assumed: {N_ROWS:,} messages of {files.WORDS} words in files that every
-worker can read, {files.N_CLASSES} classes, {N_COLUMNS:,} words; {WORKERS} workers of one core each with {each:,.0f}
-messages each; a network of {8 * NETWORK / 1e9:g} Gbit/s. Scores, sums and evidence stay with the workers: the driver
-gets statistics and the most suspicious rows.
+Not measured, but extrapolated from the rows above. Assumptions: {N_ROWS:,} messages of {files.WORDS} words in files
+that every worker can read, {files.N_CLASSES} classes, {N_COLUMNS:,} words; {WORKERS} single-core workers with
+{each:,.0f} messages each; a network of {8 * NETWORK / 1e9:g} Gbit/s. Scores, sums and evidence stay on the workers; the
+driver gets statistics and the most suspicious rows.
 
 {table(["what", "cost", "from"], lines)}
 
@@ -89,7 +93,7 @@ def _one_machine(of_files: list[Row]) -> str:
     wall, peak = (_by_rows(from_disk, key).at(N_ROWS) for key in ("wall_s", "peak_bytes"))
     most = max(row["n_rows"] for row in from_disk)
     return (
-        f"Without a cluster: `{files.FROM_DISK}` on up to {most:,} messages, drawn out as a straight line, comes to "
-        f"{shown(wall)} and {shown_bytes(peak)} of memory (more than that limit, then) for the whole audit on this "
+        f"Without a cluster: `{files.FROM_DISK}`, extrapolated linearly from up to {most:,} messages, comes to "
+        f"{shown(wall)} and {shown_bytes(peak)} of memory (above that limit) for the whole audit on this "
         "machine."
     )

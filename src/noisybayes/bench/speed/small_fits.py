@@ -27,7 +27,7 @@ def measure(reps: int, seed: int = 0) -> Iterator[Row]:
 
 
 def _compared(name: str, default: Any, em: Any, X: Any, y: Any, reps: int) -> Iterator[Row]:
-    default.fit(X, y), em.fit(X, y)  # what is imported late is not measured
+    default.fit(X, y), em.fit(X, y)  # late imports are not measured
     for rep in range(reps):
         yield {
             "table": name,
@@ -46,8 +46,8 @@ def page(rows: list[Row]) -> str:
     ]  # fmt: skip
     return f"""## Small tables
 
-The default fit chooses how to score, how often to reweight labels (by fits that leave out one fold each), and fits in
-folds; the paper's EM is one fit.
+The default fit selects how to score and how often to reweight the labels (by fits that leave out one fold each), and
+fits in folds; the paper's EM is a single fit.
 
 {table(["rows x columns", "classifier", "default fit", "the paper's EM", "ratio"], lines)}
 """

@@ -1,4 +1,4 @@
-"""Texts to a matrix of word counts, against CountVectorizer, which gives the same matrix."""
+"""Texts to a matrix of word counts, against CountVectorizer, which returns the same matrix."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def measure(reps: int, seed: int = 0) -> Iterator[Row]:
 
 
 def random_messages(rng: np.random.Generator, n_texts: int, words: int) -> list[str]:
-    """Words as frequent as words are: the k-th has a share of about 1 / k."""
+    """Realistic word frequencies: that of the k-th word is proportional to about 1 / k."""
     known = np.array([f"w{rng.integers(10**6)}x{i}" for i in range(VOCABULARY)])
     ranks = np.exp(rng.random((n_texts, words)) * np.log(VOCABULARY)).astype(int) - 1
     return [" ".join(row) for row in known[ranks]]
@@ -57,7 +57,7 @@ def page(rows: list[Row]) -> str:
                       f"{mine[0]['n_texts'] / ours:,.0f}"])  # fmt: skip
     return f"""## Texts to features
 
-All words of the texts, counted: the same matrix as `CountVectorizer()` gives.
+Counts of all words of the texts: the same matrix that `CountVectorizer()` returns.
 
 {table(["texts", "noisybayes", "CountVectorizer", "faster", "texts per second"], lines)}
 """

@@ -1,6 +1,6 @@
-"""Can the numbers of an audit be believed? Intervals, corrections, verdicts and alarms against known truth.
+"""Can the numbers of an audit be trusted? Intervals, corrections, verdicts and warnings against known truth.
 
-Every part yields rows {part, case, seed, measure, value}; docs/trust.md is made from them.
+Every part yields rows {part, case, seed, measure, value}; docs/trust.md is generated from them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from ..store import Row
 from . import alarms, corrections, coverage, human, labelers, verdicts
 
-#: name -> function of a seed that yields (case, measure, value)
+#: name -> function(seed) that yields (case, measure, value)
 PARTS: dict[str, Callable[[int], Iterator[tuple[str, str, float]]]] = {
     "coverage": coverage.measure,
     "verdicts": verdicts.measure,

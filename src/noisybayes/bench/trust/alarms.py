@@ -1,4 +1,4 @@
-"""Does the alarm of drift sound where EM drifts, and only there?"""
+"""Is the drift warning raised where EM drifts, and only there?"""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def measure(seed: int) -> Iterator[tuple[str, str, float]]:
     ]
     for name, make in METHODS.items():
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the alarm itself is what is counted
+            warnings.simplefilter("ignore")  # the warning itself is counted
             model = make().fit(X, data.y)
             yield f"hidden topic, {name}", "alarm", model.drift_ > DRIFT_ALARM
             yield f"hidden topic, {name}", "accuracy", np.mean(model.predict(X) == data.true)

@@ -1,4 +1,4 @@
-"""Corrected labels against given ones: do corrections ever do harm, and does harm come with a warning?"""
+"""Corrected labels against given ones: do corrections ever do harm, and is there a warning when they do?"""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ...estimators import BernoulliINB, GaussianINB, MultinomialINB
 RATES = (0.1, 0.2, 0.4)
 KINDS = ("uniform", "pair", "structured", "boundary")
 _TEXTS = 2_000
-#: Warnings that say that corrections are not to be trusted.
+#: Warnings that corrections cannot be trusted.
 _OF_CORRECTIONS = (
     "of the labels are in question",
     "cannot be distinguished from ambiguous rows",
@@ -36,7 +36,7 @@ class _Set(NamedTuple):
     make: type[Any]
     X: Any
     true: Array
-    human: Array | None = None  # labels as people gave them
+    human: Array | None = None  # labels given by people
 
 
 def measure(seed: int) -> Iterator[tuple[str, str, float]]:
@@ -68,7 +68,7 @@ def _sets(seed: int) -> Iterator[tuple[str, _Set]]:
 
 
 def _codes(true: Array, observed: Array) -> tuple[Array, Array]:
-    """Positions in all labels that occur."""
+    """Codes over all labels that occur."""
     _, codes = np.unique(np.concatenate([true, observed]), return_inverse=True)
     return codes[: len(true)], codes[len(true) :]
 

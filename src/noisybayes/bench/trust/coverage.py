@@ -1,4 +1,4 @@
-"""How often 90 % intervals hold the truth, in kind regimes and unkind ones."""
+"""How often 90 % intervals cover the truth, in easy and hard regimes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ...estimators import BernoulliINB
 
 LEVEL = 0.9
 CHECKS = (50, 100, 200)
-#: Samples of checks that are drawn for each fit.
+#: Samples of checked rows drawn for each fit.
 _DRAWS = 5
 _FRESH = 3_000
 
@@ -36,7 +36,7 @@ class Regime(NamedTuple):
     n_classes: int
     diagonal: tuple[float, float]
     balanced: bool = True
-    boundary: float | None = None  # rate of mistakes near the boundary, instead of those of the matrix
+    boundary: float | None = None  # rate of mistakes near the boundary, instead of mistakes by the matrix
 
 
 REGIMES = {

@@ -1,5 +1,5 @@
-"""The mistakes of people: NoisyAG-News with a few rows checked at random, as `--sample` draws them and with equal
-chances."""
+"""Human mistakes: NoisyAG-News with a few rows checked at random, drawn as by `--sample` and with equal
+probabilities."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from ...data.simulate import Array
 from ...estimators import MultinomialINB
 
 CHECKS = (50, 100, 200)
-#: Samples of checks for each seed.
+#: Samples of checked rows for each seed.
 DRAWS = 20
-#: Said of samples in which every row has the same chance.
+#: Suffix for samples in which every row has the same probability.
 EQUAL = ", equal chances"
 _LEVEL = 0.9
 

@@ -1,4 +1,4 @@
-"""How often the 90 % intervals of labelers' error rates hold the rate at which each errs, of busy ones and others."""
+"""How often 90 % intervals of labelers' error rates cover the true rate, for busy and less busy labelers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...data.simulate import Array, simulate
 
 N_LABELERS = 20
 FEWEST, MOST = 20, 2_000
-#: Labelers by their rows: up to these.
+#: Labelers are grouped by their number of rows: upper ends of the groups.
 SIZES = (60, 300, 2_000)
 
 
@@ -45,7 +45,7 @@ def measure(seed: int) -> Iterator[tuple[str, str, float]]:
 
 
 def _one(regime: Regime, seed: int) -> tuple[Array, Array, pl.DataFrame]:
-    """(G,) rows of the labelers, (G,) the rate at which each errs, and what the audit says of them."""
+    """(G,) rows per labeler, (G,) true error rates, and the audit's findings about the labelers."""
     rng, K = np.random.default_rng(seed), regime.n_classes
     n_rows = rng.permutation(np.geomspace(FEWEST, MOST, N_LABELERS).astype(int))
     who = rng.permutation(np.repeat(np.arange(N_LABELERS), n_rows))

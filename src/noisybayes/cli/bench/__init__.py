@@ -1,4 +1,4 @@
-"""`noisybayes bench`: measure, store the rows, regenerate the docs pages. One file per verb."""
+"""`noisybayes bench`: measure, store the rows, regenerate the docs pages. One file per command."""
 
 from __future__ import annotations
 

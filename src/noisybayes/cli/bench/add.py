@@ -10,8 +10,8 @@ import click
 
 @click.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--observed", required=True, help="The column of the labels as given.")
-@click.option("--true", required=True, help="The column of the true labels.")
+@click.option("--observed", required=True, help="The column with the given labels.")
+@click.option("--true", required=True, help="The column with the true labels.")
 @click.option("--text", multiple=True, help="A column of text; several are joined.")
 @click.option("--feature", multiple=True, help="A feature column; may be given several times.")
 @click.option("--name", help="Name of the data set; by default the name of the file.")

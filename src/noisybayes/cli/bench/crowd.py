@@ -1,4 +1,4 @@
-"""`noisybayes bench crowd`: what is made of several labels of a row."""
+"""`noisybayes bench crowd`: how well several labels per row are combined."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def crowd(datasets: str, methods: str, seeds: int, seed: int, root: Path) -> Non
 
 
 def _replace(path: Path, fresh: list[Row], name: str, seed: int) -> None:
-    """Rows of the same data set, seed and method give way."""
+    """Rows of the same data set, seed and method are replaced."""
     from ...bench.store import read_rows, write_rows
 
     methods = {row.get("method") for row in fresh}
@@ -59,5 +59,5 @@ def _chosen(names: str, known: list[str], what: str) -> list[str]:
     chosen = [name.strip() for name in names.split(";")]
     for name in chosen:
         if name not in known:
-            raise click.UsageError(f"there is no {what} {name!r}; there are {'; '.join(known)}")
+            raise click.UsageError(f"there is no {what} {name!r}; choose from {'; '.join(known)}")
     return chosen

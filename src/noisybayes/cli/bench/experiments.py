@@ -1,4 +1,4 @@
-"""The experiments of docs/benchmarks.md as verbs, and `noisybayes bench page`."""
+"""The experiments of docs/benchmarks.md as commands, and `noisybayes bench page`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .options import root_option
 
 # the keys of noisybayes.bench.experiments.EXPERIMENTS, whose import would take a second (a test keeps them equal)
 NAMES = {
-    "recovery": "The paper's simulation: error of the feature probabilities, accuracy on new rows.",
+    "recovery": "Run the paper's simulation: error of the feature probabilities, accuracy on new rows.",
     "coverage": "Measure the coverage of intervals and the calibration of P(wrong).",
     "stream": "Compare partial_fit on a stream, after one pass and after three, with the batch fit.",
-    "bot": "The auto-responder on the paper's dialogs, split by dialog: its features, its answers, and its peers.",
+    "bot": "Evaluate the auto-responder on the paper's dialogs, split by dialog: features, answers, and peers.",
     "load": "Measure how fast the bot answers 200 requests per second, and whether an answer is lost.",
     "audience": "Simulate a live stream of 2,000 viewers: waits, and lost or duplicated messages, leads and handovers.",
     "verified": "Measure how much verified labels improve the estimated number of errors under human mistakes.",
@@ -21,7 +21,7 @@ NAMES = {
 
 
 def experiment(name: str, text: str) -> click.Command:
-    """The verb of an experiment: measure it again, store its rows, regenerate docs/benchmarks.md."""
+    """The command of an experiment: measure it again, store its rows, regenerate docs/benchmarks.md."""
 
     @click.command(name, help=f"{text} Stores the rows in results/ and regenerates docs/benchmarks.md.")
     @click.option("--reps", type=click.IntRange(min=2), help="Repetitions; the default depends on the experiment.")
@@ -51,7 +51,7 @@ def experiment(name: str, text: str) -> click.Command:
 @click.command()
 @root_option
 def page(root: Path) -> None:
-    """Regenerate the pages of docs/ that are made from stored rows.
+    """Regenerate the pages of docs/ that are generated from stored rows.
 
     They are: benchmarks, methods, quality, reproduce, results, review, speed, trust; and the tables of security.
     """
@@ -71,5 +71,5 @@ def page(root: Path) -> None:
     )  # fmt: skip
     for write in pages:
         click.echo(f"wrote {write(root)}")
-    if (root / "docs" / "security.md").exists():  # written by hand, but for its tables
+    if (root / "docs" / "security.md").exists():  # written by hand, except for its tables
         click.echo(f"wrote {write_security_page(root)}")

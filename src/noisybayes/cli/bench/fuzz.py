@@ -33,14 +33,14 @@ _STORED_AFTER = 500  # files
     type=click.Path(path_type=Path),
     default=Path("fuzz-findings"),
     show_default=True,
-    help="Folder for what --coverage tries and finds.",
+    help="Folder for the inputs and findings of --coverage.",
 )
 @root_option
 def fuzz(tables: int, models: int, configs: int, seed: int, coverage: int | None, findings: Path, root: Path) -> None:
-    """Read damaged and malicious files, and count those that are neither read nor refused with one sentence.
+    """Read damaged and malicious files, and count those that are neither read nor refused with a one-line error.
 
     Stores the rows in results/fuzz.csv and regenerates the table in docs/security.md. Exit code 1 if a file raised a
-    traceback, gave another number of rows, ended the process or took longer than 20 seconds.
+    traceback, gave a different number of rows, crashed the process or took longer than 20 seconds.
     """
     if coverage is not None:
         _guided(coverage, findings, root)
@@ -64,7 +64,7 @@ def fuzz(tables: int, models: int, configs: int, seed: int, coverage: int | None
                 if outcome.result not in ("read", "refused"):
                     console.print(f"{kind} {outcome.number} ({outcome.case}): {outcome.result} {outcome.detail}")
                 bar.update(task, advance=1, description=kind)
-                if len(outcomes) % _STORED_AFTER == 0:  # who interrupts a long run keeps what was read
+                if len(outcomes) % _STORED_AFTER == 0:  # an interrupted run keeps what was read
                     write_rows(root / "results" / "fuzz.csv", summary(outcomes, seed))
     if not outcomes:
         raise click.ClickException("nothing to read: give --tables, --models or --configs")

@@ -1,4 +1,4 @@
-"""Options that several verbs have."""
+"""Options shared by several commands."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ root_option = click.option(
     type=click.Path(file_okay=False, path_type=Path),
     default=".",
     show_default=True,
-    help="The folder that has results/ and docs/.",
+    help="The folder that contains results/ and docs/.",
 )

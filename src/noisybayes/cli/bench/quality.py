@@ -23,13 +23,15 @@ DEFAULT_FOLDER = "bench-data"
 @click.option("--datasets", default="all", show_default=True, help="Names and groups separated by commas.")
 @click.option("--methods", default="all", show_default=True, help="Names and groups separated by commas.")
 @click.option("--seeds", type=click.IntRange(min=1), default=5, show_default=True, help="Repetitions of each.")
-@click.option("--first-seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the first one.")
+@click.option(
+    "--first-seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the first repetition."
+)
 @click.option("--jobs", type=click.IntRange(min=1), help="Parallel runs; by default one per core.")
 @click.option("--fresh", is_flag=True, help="Measure again, even where rows are stored.")
 @click.option(
     "--plugins",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help=f"A folder with TOML files of further data sets; {DEFAULT_FOLDER}/ if there is one.",
+    help=f"Folder with TOML files of further data sets; by default {DEFAULT_FOLDER}/ if it exists.",
 )
 @root_option
 def quality(
@@ -44,9 +46,9 @@ def quality(
 ) -> None:
     """Compare how well every method finds wrong labels on every data set.
 
-    Rows go to results/quality.csv as each is finished; an interrupted run continues from there. At the end the
-    pages quality, results, methods and reproduce of docs/ are made. Parallel runs have one thread each and take
-    longer; to compare times, use --jobs 1.
+    Each row is stored in results/quality.csv as soon as it is finished; an interrupted run continues from there. At
+    the end the pages quality, results, methods and reproduce of docs/ are regenerated. Parallel runs have one thread
+    each and take longer; to compare times, use --jobs 1.
     """
     from joblib import cpu_count
     from rich.console import Console
@@ -115,7 +117,7 @@ def _chosen(datasets: str, methods: str, plugins: Path | None) -> tuple[dict[str
 
 
 def progress_bar(console: Any) -> Any:
-    """With the number done, and the time gone and left."""
+    """With the number done, and the elapsed and remaining time."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -136,7 +138,7 @@ def progress_bar(console: Any) -> Any:
 
 
 def _tables(rows: Collection[dict[str, Any]]) -> Iterator[Table]:
-    """One for each data set, or for all of a group of many."""
+    """One per data set, or one per large group."""
     from rich.box import SIMPLE_HEAVY
     from rich.table import Column, Table
 

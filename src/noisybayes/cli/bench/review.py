@@ -1,4 +1,4 @@
-"""`noisybayes bench review`: how soon a reviewer meets the wrong labels, in our order and in others."""
+"""`noisybayes bench review`: how soon a reviewer sees the wrong labels, in our order and in others."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 def review(datasets: str, methods: str, seeds: int, fresh: bool, root: Path) -> None:
     """Simulate reviews of tables with known true labels, and count the wrong labels that are found.
 
-    Rows go to results/review.csv as each review is finished; an interrupted run continues from there. At the end
-    docs/review.md and its pictures are made.
+    Rows are stored in results/review.csv as soon as each review is finished; an interrupted run continues from there.
+    At the end docs/review.md and its figures are regenerated.
     """
     from rich.console import Console
     from rich.markdown import Markdown

@@ -1,4 +1,4 @@
-"""`noisybayes bench speed`: how long work takes, against what one would use instead."""
+"""`noisybayes bench speed`: how long tasks take, compared with the usual alternatives."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def speed(works: tuple[str, ...], reps: int, seed: int, root: Path) -> None:
     for work in works or WORKS:
         rows = []
         try:
-            # closing: who interrupts a work between two rows leaves no files behind either
+            # closing: a run interrupted between two rows leaves no files behind either
             with console.status(f"measuring {work} ...") as status, closing(measure(work, reps, seed)) as measured:
                 for row in measured:
                     rows.append(row)
@@ -50,7 +50,7 @@ def speed(works: tuple[str, ...], reps: int, seed: int, root: Path) -> None:
             continue
         write_rows(results_path(root, work), rows)
         console.print(Markdown(MODULES[work].page(rows)))
-        write_page(root)  # who interrupts the next work keeps this one
+        write_page(root)  # kept even if the next measurement is interrupted
     console.print(f"wrote {write_page(root)}")
     if skipped:
         raise click.ClickException("not measured: " + "; ".join(skipped))

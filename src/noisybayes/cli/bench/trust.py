@@ -1,4 +1,4 @@
-"""`noisybayes bench trust`: whether the numbers of an audit can be believed."""
+"""`noisybayes bench trust`: whether the numbers of an audit can be trusted."""
 
 from __future__ import annotations
 

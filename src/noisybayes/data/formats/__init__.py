@@ -1,4 +1,4 @@
-"""The formats that can be read. A new one is a file here, and a line in `FORMATS`."""
+"""The formats that can be read. A new one is a file here and a line in `FORMATS`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .prodigy import PRODIGY
 
 __all__ = ["FORMATS", "Format", "Head", "Piece", "find_format", "known_suffixes", "titles"]
 
-#: By the name that the option --input-format takes. In doubt the first one that is likely is taken.
+#: By the name used for --input-format. In doubt the first likely one is used.
 FORMATS: dict[str, Format] = {
     "parquet": PARQUET,
     "excel": EXCEL,
@@ -36,7 +36,9 @@ FORMATS: dict[str, Format] = {
 
 def titles() -> str:
     """All formats, for messages: "CSV, Parquet or TSV"."""
-    names = sorted(form.title for form in FORMATS.values() if form.suffixes)  # those that one can save a table as
+    names = sorted(
+        form.title for form in FORMATS.values() if form.suffixes
+    )  # the formats in which a user can save a table
     return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
@@ -45,7 +47,7 @@ def known_suffixes() -> tuple[str, ...]:
 
 
 def find_format(content: Content, name: str | None) -> Format:
-    """The format that is named, or else the one that the content proves, the file's name says, or looks likely."""
+    """The given format, or else the one that the content proves, the file name suggests, or that looks likely."""
     if name is not None and name not in FORMATS:
         raise InputError(f"there is no format {name!r}; it must be one of {', '.join(FORMATS)}")
     first = content.head()
@@ -62,7 +64,7 @@ def _by_proof(head: Head) -> Format | None:
 
 
 def _by_suffix(name: str) -> Format | None:
-    """The last known ending; `.csv.gz` has two."""
+    """The last known suffix; `.csv.gz` has two."""
     by_suffix = {suffix: form for form in FORMATS.values() for suffix in form.suffixes}
     known = [by_suffix[suffix] for suffix in map(str.lower, Path(name).suffixes[-2:]) if suffix in by_suffix]
     return known[-1] if known else None

@@ -1,4 +1,4 @@
-"""What the exports of labeling tools share: objects with the answers of several people become rows with one label."""
+"""Shared by the exports of labeling tools: objects with the answers of several people become rows with one label."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def tool_format(title: str, row: Callable[[Record], Record], is_record: Callable
 
     Parameters
     ----------
-    row : a record to a row of the table
-    is_record : whether the first record of a file tells that it comes from this tool
+    row : maps a record to a row of the table
+    is_record : whether the first record of a file shows that it comes from this tool
     """
     return Format(title, frames=_Frames(row), is_surely=_IsSurely(is_record), is_uniform=False)
 
 
 class _Frames:
-    """A class and not a function within a function, so that it can be pickled."""
+    """A class and not a nested function, so that it can be pickled."""
 
     def __init__(self, row: Callable[[Record], Record]) -> None:
         self._row = row
@@ -47,19 +47,19 @@ class _IsSurely:
 
 
 def joined(answer: Any) -> str | None:
-    """One label, or several as one class of their own: "a | b"; None if there is none."""
+    """One label, or several combined into one class: "a | b"; None if there is none."""
     labels = [value_text(label) for label in (answer if isinstance(answer, list) else [answer])]
     return _BETWEEN_LABELS.join(sorted(label for label in labels if label)) or None
 
 
 def majority(answers: Iterable[Any]) -> str | None:
-    """What most people answered; of equally many the first."""
+    """The most frequent answer; the first one among ties."""
     counts = Counter(label for answer in answers if (label := joined(answer)) is not None)
     return counts.most_common(1)[0][0] if counts else None
 
 
 def dicts(values: Any) -> list[Record]:
-    """The objects of a list; nothing of anything else."""
+    """The objects in a list; empty for anything else."""
     return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
 
 

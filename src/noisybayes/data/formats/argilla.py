@@ -1,7 +1,7 @@
 """Exports of Argilla: records with fields and, by question, the responses of one or several people.
 
-Version 2 writes the responses of a record as an object, version 1 as a list of users, and a Hugging Face data set of
-it has them in columns such as `label.responses`. Suggestions are those of a model, so they are left out.
+Version 2 writes the responses of a record as an object, version 1 as a list of users, and its Hugging Face data sets
+have them in columns such as `label.responses`. Suggestions come from a model, so they are ignored.
 """
 
 from __future__ import annotations
@@ -46,4 +46,4 @@ def _is_record(record: Record) -> bool:
     return any(key.endswith(_COLUMN) and isinstance(value, list | None) for key, value in record.items())
 
 
-ARGILLA = tool_format("an export of Argilla", _row, _is_record)
+ARGILLA = tool_format("an Argilla export", _row, _is_record)

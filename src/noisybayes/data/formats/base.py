@@ -1,4 +1,4 @@
-"""What a format of input files must say of itself."""
+"""The description of an input format."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ..content import Content
 
 
 class Head(NamedTuple):
-    """The beginning of a part, by which its format is recognised."""
+    """The beginning of a part, used to detect its format."""
 
     content: bytes
-    text: str  # decoded, without byte order mark and leading blanks
+    text: str  # decoded, without byte order mark and leading whitespace
 
     @property
     def first_line(self) -> str:
@@ -25,7 +25,7 @@ class Head(NamedTuple):
 class Piece(NamedTuple):
     """A range of the rows of a part."""
 
-    where: Any  # what `frames` needs to read this range alone; can be pickled
+    where: Any  # what `frames` needs to read only this range; can be pickled
     n_rows: int | None  # None if they were not counted
 
 
@@ -39,18 +39,18 @@ class Format:
 
     Parameters
     ----------
-    title : in messages
-    frames : (content, where) to the rows, in frames of any size; `where` is None, or comes from `split`. A frame
-        without rows tells the columns of a table that has none
-    suffixes : endings of file names
+    title : for messages
+    frames : (content, where) -> the rows, in frames of any size; `where` is None or comes from `split`. A frame
+        without rows gives the columns of an empty table
+    suffixes : of file names
     is_surely : the content proves the format, whatever the name of the file
-    is_likely : of content whose name says nothing; the first format of `FORMATS` that says so is taken
-    is_text : it is in some encoding
-    has_sheets : a sheet may be named
-    is_uniform : every frame has the columns and the types of the first one. If not, a first pass finds them out
-    split : (content, size) to ranges of about `size` bytes that can be read on their own, or None if this content
-        must be read as a whole; by default every part is
-    n_rows : their number, where it is known without reading them
+    is_likely : for content whose name says nothing; the first likely format in `FORMATS` is used
+    is_text : whether the content has an encoding
+    has_sheets : whether a sheet can be selected
+    is_uniform : every frame has the columns and types of the first one. If not, a first pass determines them
+    split : (content, size) -> ranges of about `size` bytes that can be read independently, or None if this content
+        must be read as a whole, which is the default
+    n_rows : their number, if known without reading them
     """
 
     title: str

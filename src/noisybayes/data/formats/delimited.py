@@ -38,7 +38,7 @@ def _frames(content: Content, where: Range | None, separator: str | None) -> Ite
 
 
 def _split(content: Content, size: int, separator: str | None) -> list[Piece] | None:
-    """Where rows begin is found by going through them all: a line break between quotes begins none."""
+    """Finding where rows begin takes a pass over all of them: a line break between quotes does not begin a row."""
     if content.path is None or not is_ascii_based(content.encoding) or content.n_bytes <= size:
         return None
     lines = content.lines()
@@ -57,7 +57,7 @@ def _split(content: Content, size: int, separator: str | None) -> list[Piece] | 
 
 
 def _separator(content: Content) -> str:
-    """The comma, or what spreadsheets write instead in some countries."""
+    """The comma, or the separator that spreadsheets use in some countries."""
     text = content.head()[:_HEAD].decode(content.encoding, "replace").lstrip("\ufeff").lstrip()
     header = text.partition("\n")[0]
     return next((separator for separator in ",;\t" if separator in header), ",")

@@ -1,4 +1,4 @@
-"""Exports of doccano: objects whose label is a list, mostly of one."""
+"""doccano exports: objects whose label is a list, usually of one item."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ def _row(record: Record) -> Record:
 
 
 def _is_record(record: Record) -> bool:
-    """Lists within the list are spans of a text, which are no labels of it."""
+    """Lists within the list are spans of a text, not labels of the whole text."""
     lists = [record[key] for key in _LABELS if isinstance(record.get(key), list)]
     has_text = any(isinstance(record.get(key), str) for key in ("text", "data"))
     return has_text and bool(lists) and all(isinstance(label, str | int) for labels in lists for label in labels)
 
 
-DOCCANO = tool_format("an export of doccano", _row, _is_record)
+DOCCANO = tool_format("a doccano export", _row, _is_record)

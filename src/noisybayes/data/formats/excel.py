@@ -16,7 +16,7 @@ from .base import Format, Head
 
 def _frames(content: Content, where: None) -> Iterator[pl.DataFrame]:
     fastexcel = require("fastexcel", extra="excel", purpose=f"reading {content.name}")
-    logging.getLogger("fastexcel").setLevel(logging.ERROR)  # it warns of every empty column
+    logging.getLogger("fastexcel").setLevel(logging.ERROR)  # it warns about every empty column
     try:
         book = fastexcel.read_excel(content.everything())
         sheets: list[str] = book.sheet_names
@@ -25,9 +25,9 @@ def _frames(content: Content, where: None) -> Iterator[pl.DataFrame]:
     sheet = content.sheet if content.sheet is not None else next(iter(sheets), None)
     if sheet not in sheets:
         named = ", ".join(map(repr, sheets))
-        raise InputError(f"{content.name} has no sheet {sheet!r}; name one of {named} with --sheet")
+        raise InputError(f"{content.name} has no sheet {sheet!r}; choose one of {named} with --sheet")
     try:
-        # by default types are told by the first 1,000 rows, and what does not fit them later is lost
+        # by default types are inferred from the first 1,000 rows, and later cells that do not fit are lost
         frame = book.load_sheet(sheet, schema_sample_rows=None).to_polars()
     except (fastexcel.FastExcelError, pl.exceptions.PolarsError) as error:
         raise _damaged(content, error) from None
@@ -35,7 +35,7 @@ def _frames(content: Content, where: None) -> Iterator[pl.DataFrame]:
 
 
 def _filled(name: str, frame: pl.DataFrame) -> pl.DataFrame:
-    """Without blank rows, and without blank columns that have no name; cells of an empty text are missing."""
+    """Without blank rows and unnamed blank columns; empty text cells are missing."""
     texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
     frame = frame.with_columns(pl.when(pl.col(text) != "").then(pl.col(text)).alias(text) for text in texts)
     unnamed = [column for column in frame.columns if column.startswith("__UNNAMED__")]
@@ -53,7 +53,7 @@ def _filled(name: str, frame: pl.DataFrame) -> pl.DataFrame:
 
 def _damaged(content: Content, error: Exception) -> InputError:
     reason = str(error).strip().partition("\n")[0]
-    return InputError(f"{content.name} is not an Excel file, or a damaged or locked one ({reason}); save it again")
+    return InputError(f"{content.name} is not an Excel file, or is damaged or locked ({reason}); save it again")
 
 
 def _is_workbook(head: Head) -> bool:

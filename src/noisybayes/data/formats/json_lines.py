@@ -28,7 +28,7 @@ def _frames(content: Content, where: Range | None) -> Iterator[pl.DataFrame]:
 
 
 def split_lines(content: Content, size: int) -> list[Piece] | None:
-    """A line break within a JSON text is written as \\n, so every one of the file ends an object."""
+    """A line break within a JSON string is written as \\n, so every line break in the file ends an object."""
     if content.path is None or not is_ascii_based(content.encoding) or content.n_bytes <= size:
         return None
     cuts, position, n_lines = [(0, 0)], 0, 0

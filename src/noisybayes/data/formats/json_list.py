@@ -1,4 +1,4 @@
-"""JSON files: a list of objects, or one object per line as some programs name so too."""
+"""JSON files: a list of objects, or one object per line, which some programs also call JSON."""
 
 from __future__ import annotations
 

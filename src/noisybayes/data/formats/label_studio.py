@@ -1,4 +1,4 @@
-"""Exports of Label Studio ("JSON"): tasks with their data and the annotations of one or several people.
+"""Label Studio exports ("JSON"): tasks with their data and the annotations of one or several people.
 
 Its other exports, JSON-MIN, CSV and TSV, are plain tables.
 """
@@ -27,4 +27,4 @@ def _is_task(record: Record) -> bool:
     return isinstance(record.get("data"), dict) and has_answers
 
 
-LABEL_STUDIO = tool_format("an export of Label Studio", _row, _is_task)
+LABEL_STUDIO = tool_format("a Label Studio export", _row, _is_task)

@@ -13,10 +13,10 @@ from ..errors import InputError
 from .base import Format, Head, Piece
 from .parquet_pages import damaged_page
 
-_ROWS = 100_000  # of a frame, unless they are long
-_FIRST_ROWS = 10_000  # these tell how long rows are
+_ROWS = 100_000  # rows of a frame, unless they are long
+_FIRST_ROWS = 10_000  # these show how long rows are
 _FEWEST_ROWS = 1_000
-_BYTES = 1 << 24  # of a frame: a file of a few kilobytes may hold gigabytes of text
+_BYTES = 1 << 24  # bytes of a frame: a file of a few kilobytes may contain gigabytes of text
 _ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
 
@@ -42,19 +42,19 @@ def _frames(content: Content, where: Rows | None) -> Iterator[pl.DataFrame]:
 
 
 def _slice(table: pl.LazyFrame, content: Content, start: int, wanted: int) -> pl.DataFrame:
-    where = f"{content.name}: the rows {start + 1} to {start + wanted} of the Parquet file cannot be read"
+    where = f"{content.name}: rows {start + 1} to {start + wanted} of the Parquet file cannot be read"
     try:
         frame = table.slice(start, wanted).collect()
     except _ERRORS as error:
         reason = str(error).partition("\n")[0]
         raise InputError(f"{where} ({reason}); write it again") from None
     if frame.height != wanted:
-        raise InputError(f"{where} (there are {frame.height} only); write it again")
+        raise InputError(f"{where} (there are only {frame.height}); write it again")
     return frame
 
 
 def _split(content: Content, size: int) -> list[Piece] | None:
-    """Rows in equal numbers, by the size of the file."""
+    """Equal numbers of rows, from the size of the file."""
     if content.path is None:
         return None
     n_rows = _n_rows(content)
@@ -95,7 +95,7 @@ def _empty(table: pl.LazyFrame, content: Content) -> pl.DataFrame:
 
 def _not_parquet(content: Content, error: BaseException) -> InputError:
     reason = str(error).partition("\n")[0]
-    return InputError(f"{content.name} is not a Parquet file, or a damaged one ({reason}); write it again")
+    return InputError(f"{content.name} is not a Parquet file, or is damaged ({reason}); write it again")
 
 
 def _is_parquet(head: Head) -> bool:

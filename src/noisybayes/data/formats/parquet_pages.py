@@ -1,7 +1,7 @@
-"""A look at the page headers of a Parquet file before it is read.
+"""Checks of the page headers of a Parquet file before it is read.
 
-A page says how many values it has, and polars allocates for that many: a damaged number ends the process. Footer and
-headers are structures of Thrift's compact protocol, here as {number of the field: value}.
+A page declares how many values it has, and polars allocates for that many: a damaged number crashes the process. Footer
+and headers are structures of Thrift's compact protocol, here as {field number: value}.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ _PAGE_COMPRESSED, _DATA_PAGE, _DICTIONARY_PAGE, _DATA_PAGE_V2 = 3, 5, 7, 8
 
 
 def damaged_page(content: Content) -> str:
-    """What is wrong with the first page header that cannot be true, or ""."""
+    """What is wrong with the first invalid page header, or ""."""
     if content.path is None:
         return _damaged(content.everything())
     with content.path.open("rb") as file:
         try:
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        except (OSError, ValueError):  # an empty file, or one that is none
+        except (OSError, ValueError):  # an empty file, or not a Parquet file
             return ""
         with data:
             return _damaged(data)
 
 
 def _damaged(data: Bytes) -> str:
-    if len(data) < 12 or data[-4:] != _MAGIC:  # also a footer that is encrypted; polars says what it thinks of it
+    if len(data) < 12 or data[-4:] != _MAGIC:  # including an encrypted footer; polars reports these
         return ""
     try:
         footer = _struct(data, len(data) - 8 - int.from_bytes(data[-8:-4], "little"))[0]
@@ -54,7 +54,7 @@ def _check_pages(data: Bytes, column: dict[int, Any]) -> None:
     left, at = column[_NUM_VALUES], min(column[_FIRST_DATA], column.get(_DICTIONARY) or column[_FIRST_DATA])
     end = at + column[_COMPRESSED]
     if min(left, at) < 0 or not at <= end <= len(data):
-        raise ValueError("a column lies outside of the file")
+        raise ValueError("a column lies outside the file")
     while at < end and left > 0:
         header, at = _struct(data, at)
         page = header.get(_DATA_PAGE) or header.get(_DATA_PAGE_V2) or header.get(_DICTIONARY_PAGE) or {1: 0}
@@ -67,7 +67,7 @@ def _check_pages(data: Bytes, column: dict[int, Any]) -> None:
 
 
 def _integers(header: dict[int, Any]) -> Iterator[int]:
-    """Of a page header and of what it has of its kind; a checksum (field 4) may be negative."""
+    """Whether a page header and the header of its kind are plausible; a checksum (field 4) may be negative."""
     for number, value in header.items():
         if isinstance(value, dict):
             yield from (each for each in value.values() if isinstance(each, int))
@@ -76,7 +76,7 @@ def _integers(header: dict[int, Any]) -> Iterator[int]:
 
 
 def _struct(data: Bytes, at: int) -> tuple[dict[int, Any], int]:
-    """The fields, and where the structure ends."""
+    """The fields, and the end of the structure."""
     if at < 0:
         raise IndexError(at)
     fields: dict[int, Any] = {}

@@ -1,6 +1,6 @@
-"""Exports of Prodigy (`db-out`): tasks with an answer, and a label or the options that were accepted.
+"""Prodigy exports (`db-out`): tasks with an answer, and a label or the accepted options.
 
-The label of a task that was rejected or ignored is unknown: a rejected one only says which label is wrong.
+The label of a rejected or ignored task is unknown: a rejection only says which label is wrong.
 """
 
 from __future__ import annotations
@@ -22,4 +22,4 @@ def _is_task(record: Record) -> bool:
     return record.get("answer") in _ANSWERS and is_ours
 
 
-PRODIGY = tool_format("an export of Prodigy", _row, _is_task)
+PRODIGY = tool_format("a Prodigy export", _row, _is_task)

@@ -1,6 +1,6 @@
-"""JSON objects to frames: one column per key, text where the types of a column do not fit together.
+"""JSON objects to frames: one column per key, text if the types of a column are incompatible.
 
-A key of an object within an object becomes a column with a dotted name: {"annotation": {"label": "a"}} has the column
+A key of a nested object becomes a column with a dotted name: {"annotation": {"label": "a"}} has the column
 `annotation.label`.
 """
 
@@ -22,26 +22,26 @@ from .base import Head
 
 _BATCH = 5_000
 _MOST_COLUMNS = 10_000
-_LONGEST_OBJECT = 1 << 26  # characters: a quote that is missing must not fetch the whole file
+_LONGEST_OBJECT = 1 << 26  # characters: a missing quote must not pull in the whole file
 _BETWEEN = re.compile(r"[\s,]*")
 _EXPECTED_LIST = 'write a list of objects, like [{"text": "hello", "label": "greeting"}]'
 EXPECTED = 'write one object per line, like {"text": "hello", "label": "greeting"}'
 
 
 def frames_of(name: str, records: Iterator[dict[str, Any]]) -> Iterator[pl.DataFrame]:
-    """The rows in batches; a column may have another type in each of them."""
+    """The rows in batches; the type of a column may differ between batches."""
     while batch := [flat(record) for record in islice(records, _BATCH)]:
         keys = dict.fromkeys(key for record in batch for key in record)
         if len(keys) > _MOST_COLUMNS:
             raise InputError(
-                f"{name}: the objects have more than {_MOST_COLUMNS:,} different keys; give each column one name, and "
-                "what differs from row to row a value"
+                f"{name}: the objects have more than {_MOST_COLUMNS:,} different keys; use keys for columns, and "
+                "values for what differs from row to row"
             )
         yield pl.DataFrame([_column(key, [record.get(key) for record in batch]) for key in keys])
 
 
 def flat(record: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Objects within the object as dotted keys; an empty one is a missing value."""
+    """Nested objects as dotted keys; an empty object is a missing value."""
     if not prefix and not any(isinstance(value, dict) for value in record.values()):
         return record
     made: dict[str, Any] = {}
@@ -54,14 +54,14 @@ def flat(record: dict[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def records_of(content: Content) -> Iterator[dict[str, Any]]:
-    """Of a list of objects, or of one object per line."""
+    """Objects from a list, or one per line."""
     if content.head().decode(content.encoding, "replace").lstrip("\ufeff").lstrip().startswith("["):
         return array_records(content)
     return line_records(content.name, content.lines())
 
 
 def array_records(content: Content) -> Iterator[dict[str, Any]]:
-    """The objects of a list, one after the other: the list may be larger than the memory."""
+    """The objects of a list, one by one: the list may be larger than memory."""
     lines, decoder = content.lines(), json.JSONDecoder()
     text, at, number = lines.block().lstrip().removeprefix("["), 0, 1
     while True:
@@ -69,7 +69,7 @@ def array_records(content: Content) -> Iterator[dict[str, Any]]:
         if at == len(text):
             text, at = lines.block(), 0
             if not text:
-                raise InputError(f"{content.name} is cut short: the ] at the end is missing; fetch it again")
+                raise InputError(f"{content.name} is truncated: the closing ] is missing; download it again")
             continue
         if text[at] == "]":
             return
@@ -89,7 +89,7 @@ def array_records(content: Content) -> Iterator[dict[str, Any]]:
 
 
 def _longer(text: str, lines: Lines) -> str:
-    """Twice as much, so that a long object is not tried again for every block of it."""
+    """Twice as much, so that a long object is not parsed again for every block."""
     blocks, size = [text], len(text)
     while size < 2 * len(text) and (block := lines.block()):
         blocks.append(block)
@@ -98,7 +98,7 @@ def _longer(text: str, lines: Lines) -> str:
 
 
 def first_record(head: Head) -> dict[str, Any]:
-    """By which the exports of labeling tools are recognised; empty if there is none."""
+    """The first record, used to detect exports of labeling tools; empty if there is none."""
     text = head.text.removeprefix("[").lstrip()
     try:
         record, _ = json.JSONDecoder().raw_decode(text) if text.startswith("{") else (None, 0)
@@ -108,7 +108,7 @@ def first_record(head: Head) -> dict[str, Any]:
 
 
 def line_records(name: str, lines: Iterator[str], n_before: int = 0) -> Iterator[dict[str, Any]]:
-    """One object per line; `n_before` lines of the file are above."""
+    """One object per line; `n_before` lines of the file come before."""
     for number, line in enumerate(lines, n_before + 1):
         if not line.strip():
             continue

@@ -6,7 +6,7 @@ from .gaussian import Gaussian
 from .mixed import Mixed
 from .multinomial import Multinomial
 
-#: The families that a block of a mixed model names; a new family is one file and one line here.
+#: The families of blocks of a mixed model by name; a new family is one file and one line here.
 FAMILIES: dict[str, type[Family]] = {
     "bernoulli": Bernoulli,
     "gaussian": Gaussian,

@@ -1,4 +1,4 @@
-"""What a feature family has to provide. A new family is one file with one class, and one line in `FAMILIES`."""
+"""The interface of a feature family. A new family is one file with one class, and one line in `FAMILIES`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 
 from ...dataset.tree import Array
 
-#: Strengths are sought between a thousandth of a row and a million rows; beyond, nothing changes any more.
+#: Strengths are searched between a thousandth of a row and a million rows; beyond that nothing changes.
 STRENGTH_BOUNDS = (1e-3, 1e6)
 
 
@@ -23,11 +23,11 @@ class Family:
     """
 
     def prepare(self, X: Any) -> Any:
-        """Check X (finite, dense or CSR) and bring it into the form the other methods read; copy only if needed."""
+        """Check X (finite, dense or CSR) and convert it to the form that the other methods use; copy only if needed."""
         return X
 
     def anchor(self, X: Any) -> Family:
-        """This family with constants it must fix before the first sum, taken from some prepared rows."""
+        """This family with the constants that must be fixed before the first sum, taken from some prepared rows."""
         return self
 
     def statistics(self, X: Any, resp: Array) -> Any:
@@ -35,7 +35,7 @@ class Family:
         raise NotImplementedError
 
     def fixed_prior(self, alpha: float, stats: Any, weight: Array) -> Any:
-        """The prior of a given alpha >= 0; alpha = 0 is maximum likelihood."""
+        """The prior for a given alpha >= 0; alpha = 0 is maximum likelihood."""
         raise NotImplementedError
 
     def pooled_prior(self, stats: Any, weight: Array, strength: float | None = None) -> Any:
@@ -43,7 +43,7 @@ class Family:
         raise NotImplementedError
 
     def strength(self, prior: Any) -> Any:
-        """How many rows a pooled prior weighs: a number, or a tuple of numbers."""
+        """The weight of a pooled prior in rows: a number, or a tuple of numbers."""
         raise NotImplementedError
 
     def estimate(self, stats: Any, weight: Array, prior: Any) -> Any:
@@ -51,7 +51,7 @@ class Family:
         raise NotImplementedError
 
     def random_params(self, labels: Any, n_components: int, low: float, high: float, rng: np.random.Generator) -> Any:
-        """Parameters at random, as the paper begins: probabilities uniform between `low` and `high`.
+        """Random parameters, as the paper starts: probabilities uniform between `low` and `high`.
 
         labels : statistics of any components, for the number of columns
         """
@@ -68,8 +68,8 @@ class Family:
     def terms(self, params: Any, X: Any, component: Array, other: Array) -> Any:
         """(n, d) CSR: what each column of row i adds to log P(x_i | component[i]) - log P(x_i | other[i]).
 
-        Columns may be left out where their number would hide the rest (words that are absent); a family that leaves
-        out all, as here, explains nothing but works.
+        Columns may be left out if they would hide the rest (words that are absent); a family that leaves out all of
+        them, as here, explains nothing but works.
         """
         return sparse.csr_array(X.shape)
 
@@ -86,7 +86,7 @@ def linear_score(X: Any, weights: Array, offset: Array) -> Array:
 
 
 def linear_terms(X: Any, weights: Array, component: Array, other: Array) -> Any:
-    """x_ij * (weights[component_i, j] - weights[other_i, j]), of the entries of X that are not zero."""
+    """x_ij * (weights[component_i, j] - weights[other_i, j]), for the nonzero entries of X."""
     terms = sparse.csr_array(X, dtype=np.float64, copy=True)
     row = np.repeat(np.arange(terms.shape[0]), np.diff(terms.indptr))
     terms.data *= weights[component[row], terms.indices] - weights[other[row], terms.indices]
@@ -94,17 +94,17 @@ def linear_terms(X: Any, weights: Array, component: Array, other: Array) -> Any:
 
 
 def best_strength(slope: Callable[[float], float]) -> float:
-    """The strength at which the marginal likelihood is greatest; `slope(s)` is the derivative of its logarithm by s.
+    """The strength that maximises the marginal likelihood; `slope(s)` is the derivative of its logarithm by s.
 
-    A root of the slope is exact to the last digits, where a search for the maximum would stop anywhere on a flat top:
-    the same data in another order must give the same strength.
+    A root of the slope is exact to the last digits, while a search for the maximum would stop anywhere on a flat top:
+    the same data in a different order must give the same strength.
     """
 
     def by_log(log_s: float) -> float:
         s = float(np.exp(log_s))
         return slope(s) * s
 
-    # the ends are looked at as the search will look at them: at the bounds a slope may be nothing but rounding
+    # the ends are evaluated as in the search: at the bounds a slope may be nothing but rounding
     low, high = np.log(STRENGTH_BOUNDS)
     if by_log(high) >= 0:
         return STRENGTH_BOUNDS[1]
@@ -114,5 +114,5 @@ def best_strength(slope: Callable[[float], float]) -> float:
 
 
 def some_columns(n_columns: int, most: int = 2_000) -> Array:
-    """Evenly spread columns: to estimate one number, a strength, a sample of the features is enough."""
+    """Evenly spaced columns: a sample of the features is enough to estimate a single strength."""
     return np.unique(np.linspace(0, n_columns - 1, min(n_columns, most)).astype(int))

@@ -1,7 +1,7 @@
 """Binary features: P(x_j = 1 | k) = p[k, j], with a Beta prior on each p[k, j].
 
-Without a prior (alpha = 0) a probability may be zero, and zero means zero: no number of other features outweighs a
-value that a class never has. Where every class is impossible for a row, the one with the fewest such values wins.
+Without a prior (alpha = 0) a probability may be exactly zero: no number of other features outweighs a value that a
+class never has. If every class is impossible for a row, the one with the fewest such values wins.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from ...dataset.csr import transposed_product
 from ...dataset.tree import Array
 from .base import Family, best_strength, linear_score, linear_terms, some_columns
 
-# That a column is zero is evidence too; beyond so many columns of sparse rows the absent ones would hide the present.
+# A zero is evidence too; with more columns of sparse rows than this, the absent ones would hide the present ones.
 _MOST_COLUMNS_TO_SHOW_ABSENCE = 200
-# Stands for log 0. Its exponential is 0, and the other features of a row do not add up to as much: it is as good as
-# minus infinity, but the impossible values of a row can still be counted.
+# Represents log 0. Its exponential is 0, and the other features of a row cannot add up to as much: it acts as minus
+# infinity, but the impossible values of a row can still be counted.
 _LOG_ZERO = -1e5
 # If all rows of a class have a feature, the weight of the class and that of its ones still differ by rounding, because
 # they are summed in different orders.
@@ -38,12 +38,12 @@ class BetaPrior(NamedTuple):
 
 class BernoulliParams(NamedTuple):
     log_p: Array  # (C, d)
-    log_q: Array  # (C, d) log(1 - p), kept apart because 1 - p loses all digits near p = 1
+    log_q: Array  # (C, d) log(1 - p), stored separately because 1 - p loses all digits near p = 1
 
 
 @dataclass(frozen=True)
 class Bernoulli(Family):
-    """`binarize`: values above it count as 1; None demands a matrix of zeros and ones."""
+    """`binarize`: values above it count as 1; None requires a matrix of zeros and ones."""
 
     binarize: float | None = 0.0
 
@@ -54,7 +54,7 @@ class Bernoulli(Family):
             return X
         if self.binarize is None:
             raise ValueError(
-                "X holds values other than 0 and 1, which binarize=None does not allow; "
+                "X contains values other than 0 and 1, which binarize=None does not allow; "
                 "set binarize to the threshold above which a value counts as 1"
             )
         if not sparse.issparse(X):
@@ -70,7 +70,7 @@ class Bernoulli(Family):
         return BetaPrior(np.asarray(float(alpha)), np.asarray(float(alpha)))
 
     def pooled_prior(self, stats: Array, weight: Array, strength: float | None = None) -> BetaPrior:
-        # half a pseudo-row keeps columns that are constant away from 0 and 1
+        # half a pseudo-row keeps constant columns away from 0 and 1
         mean = (stats.sum(axis=0) + 0.5) / (weight.sum() + 1.0)
         if strength is None:
             strength = _best_strength(stats, weight, mean)
@@ -81,7 +81,7 @@ class Bernoulli(Family):
 
     def estimate(self, stats: Array, weight: Array, prior: BetaPrior) -> BernoulliParams:
         weight = weight[:, None]
-        # the sums of rounded numbers may stray beyond their bounds
+        # sums of rounded numbers may exceed their bounds
         ones = np.clip(stats, 0.0, weight)
         zeros = weight - ones
         if not np.all(prior.zeros):
@@ -120,7 +120,7 @@ class Bernoulli(Family):
 
 
 def _log_share(part: Array, total: Array) -> Array:
-    """log(part / total); a half where a component has no rows."""
+    """log(part / total); log(1/2) if a component has no rows."""
     with np.errstate(divide="ignore", invalid="ignore"):  # zeros are replaced
         log_share = np.maximum(np.log(part) - np.log(total), _LOG_ZERO)
     return np.asarray(np.where(total > 0, log_share, np.log(0.5)))
@@ -141,7 +141,7 @@ def _possible_scorer(
 
 
 def _score_possible(X: Any, possible: Callable[[Any], Array], impossible: Callable[[Any], Array]) -> Array:
-    """Impossible values are counted apart: whole numbers are exact in any precision, sums of _LOG_ZERO are not."""
+    """Impossible values are counted separately: integers are exact in any precision, sums of _LOG_ZERO are not."""
     scores = impossible(X)
     scores *= _LOG_ZERO
     scores += possible(X)

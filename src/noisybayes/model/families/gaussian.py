@@ -16,10 +16,10 @@ from ...dataset.csr import squared, transposed_product
 from ...dataset.tree import Array
 from .base import STRENGTH_BOUNDS, Family
 
-# As in scikit-learn: no variance below this share of the greatest one, so that a constant feature cannot decide alone.
+# As in scikit-learn: no variance below this share of the largest one, so that a constant feature cannot decide alone.
 _VARIANCE_FLOOR = 1e-9
 
-# In logarithms: how far a search by values may end from the root of the slope.
+# In logs: how far from the root of the slope a search by values may end.
 _NEAR = 0.01
 
 
@@ -29,7 +29,7 @@ class GaussianStats(NamedTuple):
 
 
 class GaussianParams(NamedTuple):
-    mean: Array  # (C, d), less the centre
+    mean: Array  # (C, d), minus the centre
     var: Array  # (C, d)
 
 
@@ -38,7 +38,7 @@ class GaussianPrior(NamedTuple):
 
     mean_rows: float
     var_rows: float
-    mean: Array  # (d,), less the centre
+    mean: Array  # (d,), minus the centre
     var: Array  # (d,) pooled variance within classes
     floor: float
 
@@ -47,7 +47,7 @@ class GaussianPrior(NamedTuple):
 class Gaussian(Family):
     """Sums are taken about a fixed centre near the data: about zero, a mean of 1e8 would swallow the variance."""
 
-    # sparse rows are not centred: that would fill them
+    # sparse rows are not centred: that would make them dense
     centre: Array = field(default_factory=lambda: np.zeros(()))
 
     def anchor(self, X: Any) -> Gaussian:
@@ -75,11 +75,11 @@ class Gaussian(Family):
 
     def estimate(self, stats: GaussianStats, weight: Array, prior: GaussianPrior) -> GaussianParams:
         c = weight[:, None]
-        # the least number keeps a class without rows (and without prior) finite
+        # the smallest positive number keeps a class without rows (and without prior) finite
         mean = (stats.sum + prior.mean_rows * prior.mean) / np.maximum(c + prior.mean_rows, 1e-300)
         scatter = np.maximum(stats.square - 2 * mean * stats.sum + c * mean**2, 0.0)
         scatter = scatter + prior.mean_rows * (mean - prior.mean) ** 2 + prior.var_rows * prior.var
-        # the objective has one maximum in var, so that clipping to the floor is the exact constrained maximum
+        # the objective has one maximum in var, so clipping to the floor is the exact constrained maximum
         return GaussianParams(mean, np.maximum(scatter / np.maximum(c + prior.var_rows, 1e-300), prior.floor))
 
     def log_prior(self, params: GaussianParams, prior: GaussianPrior) -> Array:
@@ -115,7 +115,7 @@ class Gaussian(Family):
 def _moments(X: Any, centre: Array) -> tuple[Any, Any]:
     if sparse.issparse(X):
         return X, squared(X)
-    # centred in double precision: a float32 column with a large mean keeps its variance only so
+    # centred in double precision: otherwise a float32 column with a large mean would lose its variance
     z = (X - centre).astype(X.dtype, copy=False)
     return z, squared(z)
 
@@ -134,7 +134,7 @@ def _scatter(stats: GaussianStats, weight: Array) -> Array:
 
 
 def _best_strengths(stats: GaussianStats, weight: Array, mean: Array, var: Array) -> tuple[float, float]:
-    """Strengths of means and variances by marginal likelihood, which is closed for the normal / inverse-gamma prior."""
+    """Strengths of means and variances by marginal likelihood, in closed form for the normal / inverse-gamma prior."""
     c = weight[:, None]
     scatter = _scatter(stats, weight)
     shift = (stats.sum / np.maximum(c, 1e-300) - mean) ** 2
@@ -156,8 +156,8 @@ def _best_strengths(stats: GaussianStats, weight: Array, mean: Array, var: Array
 
 
 def _root(gradient: Callable[[Array], Array], near: Array, bounds: list[Any]) -> Array:
-    """Where the gradient is zero: exact to the last digits, where a search for the maximum stops anywhere on a flat top
-    (the same data in other chunks must give the same strengths). Numbers at their bounds stay there."""
+    """Where the gradient is zero: exact to the last digits, while a search for the maximum stops anywhere on a flat top
+    (the same data in other chunks must give the same strengths). Values at their bounds stay there."""
     free = np.array([low < value < high for value, (low, high) in zip(near, bounds, strict=True)])
     if not free.any():
         return near
@@ -168,5 +168,5 @@ def _root(gradient: Callable[[Array], Array], near: Array, bounds: list[Any]) ->
         return whole
 
     found = root(lambda values: gradient(put(values))[free], near[free], tol=1e-13)
-    # a root elsewhere is another maximum, or none
+    # a root elsewhere is another maximum, or not a maximum
     return put(found.x) if np.abs(found.x - near[free]).max() < _NEAR else near

@@ -15,7 +15,7 @@ from ...dataset.csr import transposed_product
 from ...dataset.tree import Array
 from .base import Family, best_strength, linear_score, linear_terms, some_columns
 
-# Stands for zero: keeps every logarithm finite.
+# Replaces zero: keeps every logarithm finite.
 _TINY = 1e-10
 
 
@@ -27,7 +27,7 @@ class Multinomial(Family):
         values = X.data if sparse.issparse(X) else X
         if values.size and values.min() < 0:
             raise ValueError(
-                "Negative values in data passed as X: MultinomialINB takes counts or weights of at least 0; "
+                "Negative values in data passed as X: MultinomialINB expects counts or weights of at least 0; "
                 "use GaussianINB for values of both signs"
             )
         return X
@@ -69,7 +69,7 @@ class Multinomial(Family):
 
 
 def _best_strength(stats: Array, mean: Array) -> float:
-    """Dirichlet-multinomial marginal likelihood; columns beyond a sample are merged into one, which stays exact."""
+    """Dirichlet-multinomial marginal likelihood; columns beyond a sample are merged into one, which is still exact."""
     columns = some_columns(stats.shape[1])
     rest = np.setdiff1d(np.arange(stats.shape[1]), columns)
     counts = np.maximum(stats[:, columns], 0.0)

@@ -28,7 +28,7 @@ DATASETS: dict[str, MakeTask] = {
     **ordinal.datasets(),
     **embedded.datasets(),
 }
-#: Names that stand for several data sets.
+#: Names of groups of data sets.
 GROUPS: dict[str, tuple[str, ...]] = {
     "simulation": tuple(simulation.datasets()),
     "newsgroups": tuple(newsgroups.datasets()),
@@ -39,5 +39,5 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "ordinal": tuple(ordinal.datasets()),
     "embedded": tuple(embedded.datasets()),
 }
-#: Not in the group "all": a few methods are compared on them, in sections of their own on the page.
+#: Not in the group "all": only a few methods are compared on them, in separate sections of the page.
 NOT_IN_ALL = (*GROUPS["unbalanced"], *GROUPS["tables"], *GROUPS["ordinal"], *GROUPS["embedded"])

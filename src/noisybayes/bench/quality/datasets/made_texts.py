@@ -1,7 +1,7 @@
-"""Counts of words that look like texts: common words, and words of topics of which each class has a few.
+"""Simulated word counts that resemble texts: common words, and the words of topics, of which each class has a few.
 
-A text keeps to one topic of its class, so that its words are not independent given the class: naive Bayes is wrong
-here, as it is on real texts.
+A text has one topic of its class, so its words are not independent given the class: naive Bayes is misspecified here,
+as it is on real texts.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def make(name: str, shape: Shape, seed: int) -> Task:
 
 
 def _texts(true: Array, n_classes: int, shape: Shape, rng: np.random.Generator) -> Any:
-    # Zipf's law, as words of real texts
+    # Zipf's law, as in real texts
     common = 1.0 / (rng.permutation(shape.n_words) + 3.0)
     common /= common.sum()
     topics = np.array(

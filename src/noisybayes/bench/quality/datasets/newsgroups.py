@@ -1,4 +1,4 @@
-"""20 Newsgroups with the paper's numbers of documents and words; clean, or with labels made wrong."""
+"""20 Newsgroups with the paper's numbers of documents and words; clean, or with injected label noise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NoisyAG-News: mistakes of human annotators. The rows are fixed; a seed changes their order, and so the folds."""
+"""NoisyAG-News: mistakes of human annotators. The rows are fixed; a seed changes their order and thus the folds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Made tables of numbers with labels on a scale of five, such as stars, made wrong towards their neighbours."""
+"""Simulated numeric tables with labels on a scale of five, such as stars, with errors towards neighbouring labels."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ NOISES = ("class", "scale")
 RATES = (10, 20, 40)
 N_CLASSES = 5
 _ROWS, _COLUMNS, _FACTORS = 2_000, 10, 4
-# Standard deviation of what each column has of its own.
+# Standard deviation of the noise in each column.
 _OWN = 0.5
-# Wrong labels one class farther away are this many e-folds rarer.
+# Each further class of distance makes a wrong label rarer by this many e-folds.
 _DECAY = 1.0
 
 
 @lru_cache(maxsize=8)
 def _clean(seed: int) -> tuple[Task, Array]:
-    """Rows whose class is the fifth of all rows that they fall into on a hidden scale; and the places of the training
-    rows on the scale, from 0 to 5. The columns are curves of the place and of other factors."""
+    """Rows whose class is their quintile on a hidden scale; and the positions of the training rows on that scale, from
+    0 to 5. The columns are nonlinear functions of the position and of other factors."""
     rng = generator("ordinal", seed)
     factors = rng.normal(size=(_ROWS, _FACTORS))
     hidden = factors[:, 0] + 0.3 * factors[:, 1] ** 2
@@ -35,8 +35,8 @@ def _clean(seed: int) -> tuple[Task, Array]:
 
 
 def make(name: str, noise: str, rate: float, seed: int) -> Task:
-    """`class`: by a matrix in which neighbours are preferred; `scale`: labelers see the place on the scale with an
-    error, whose spread is such that this share of labels is wrong."""
+    """`class`: by a matrix that favours neighbouring classes; `scale`: labelers see the position on the scale with an
+    error, whose spread is chosen so that this share of the labels is wrong."""
     (task, place), rng = _clean(seed), generator(name, seed)
     if noise == "class":
         return task._replace(name=name, y=corrupt(task.y, ordinal_noise(N_CLASSES, rate, _DECAY), rng))

@@ -10,7 +10,7 @@ from ..tasks import MakeTask, Task, generator
 INTERVALS = ((0.55, 0.65), (0.65, 0.75), (0.75, 0.85), (0.85, 0.95), (1.0, 1.0))
 BALANCED_SIZES = (500, 1_000, 5_000)
 UNBALANCED_SIZES = (1_000, 5_000, 10_000)
-#: The paper tests on a fifth of n (100 rows at n = 500); these come on top, so that half a point can be seen.
+#: The paper tests on a fifth of n (100 rows at n = 500); these rows are added, so that half a point can be resolved.
 EXTRA_TEST_ROWS = 4_000
 
 

@@ -1,4 +1,4 @@
-"""Tables of numbers: data sets that come with scikit-learn, and made ones, with labels made wrong."""
+"""Numeric tables: data sets shipped with scikit-learn, and simulated ones, with injected label noise."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..tasks import Array, MakeTask, Task, generator, random_split
 
 NOISES = ("class", "boundary")
 RATES = (10, 20, 40)
-#: Tables of one seed: each is classified once for all kinds of noise.
+#: Cache of the tables of one seed: each is classified once for all kinds of noise.
 _KEPT = 8
 
 
@@ -58,8 +58,8 @@ def _clean(source: str, seed: int) -> Task:
 
 @lru_cache(maxsize=_KEPT)
 def _hesitation(source: str, seed: int) -> Array:
-    """P(class | x), out of fold, of two classifiers of the true labels on average: a linear one and a forest, so that
-    the noise favours neither."""
+    """Out-of-fold P(class | x) of classifiers trained on the true labels: the mean of a linear one and a forest, so
+    that the noise favours neither."""
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler

@@ -1,7 +1,7 @@
-"""Unbalanced texts: classes of 20 Newsgroups and of NoisyAG-News thinned to given shares, with labels made wrong.
+"""Unbalanced texts: classes of 20 Newsgroups and of NoisyAG-News subsampled to given shares, with injected label noise.
 
-The classes of 20 Newsgroups are the first parts of the groups' names. The true labels of NoisyAG-News are used, of its
-training and test texts alike; the annotators' mistakes are not.
+The classes of 20 Newsgroups are the first parts of the groups' names. Of NoisyAG-News the true labels are used, for
+its training and test texts alike; the annotators' labels are not.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from ..tasks import Array, MakeTask, Task, generator
 from ..words import count_words, vocabulary
 
 N_TRAIN, N_TEST, N_WORDS = 3_000, 1_000, 7_302
-#: Shares of the classes, the largest first; the name has the number of classes and the largest share.
+#: Shares of the classes, the largest first; the name contains the number of classes and the largest share.
 SHARES = {"2c-90": (0.9, 0.1), "2c-75": (0.75, 0.25), "3c-60": (0.6, 0.3, 0.1)}
 NOISES = ("class", "boundary", "majority")
 RATES = (10, 20)
-#: Texts with their shares of one seed: each is counted and classified once for all kinds of noise.
+#: Cache of the texts of one seed: each set is counted and classified once for all kinds of noise.
 _KEPT = 6
 
 
@@ -58,7 +58,7 @@ def thin(labels: Array, classes: Sequence[str | int], shares: Sequence[float], n
     for name, share in zip(classes, shares, strict=True):
         rows, count = np.flatnonzero(labels == name), round(share * n)
         if len(rows) < count:
-            raise ValueError(f"the class {name} has {len(rows)} texts, and {count} are needed")
+            raise ValueError(f"the class {name} has {len(rows)} texts, but {count} are needed")
         chosen.append(rng.choice(rows, size=count, replace=False))
     return rng.permutation(np.concatenate(chosen))
 
@@ -87,10 +87,10 @@ def _clean(source: str, shares: str, seed: int) -> Task:
 
 @lru_cache(maxsize=_KEPT)
 def _hesitation(source: str, shares: str, seed: int) -> Array:
-    """P(class | x), out of fold, of a classifier of the true labels.
+    """Out-of-fold P(class | x) of a classifier trained on the true labels.
 
-    Logistic regression, which a peer ranks with as well: this noise does not favour our own method. Classes have equal
-    weight, or it would hesitate over every row of a rare class.
+    Logistic regression, which a peer also ranks with, so this noise does not favour our method. Classes are weighted
+    equally; otherwise it would be uncertain about every row of a rare class.
     """
     task = _clean(source, shares, seed)
     model = logistic_regression().set_params(class_weight="balanced")

@@ -46,14 +46,14 @@ METHODS: dict[str, Method] = {
     **baselines.methods(),
 }
 if "method" not in inspect.signature(noisybayes.MultinomialINB).parameters:
-    del METHODS["inb-em"]  # every fit is by EM then
+    del METHODS["inb-em"]  # then every fit is by EM
 if "MislabelClassifier" not in noisybayes.__all__:
     del METHODS["mislabel-lr"]
 
 OURS = ("inb", "inb-bernoulli", "inb-multinomial", "inb-em", "inb-paper", "mislabel-lr")
-#: Not among the methods: they show what a wrong noise rate does to one of them.
+#: Not in METHODS: they show what a wrong noise rate does to one method.
 TOLD_RATES: dict[str, Method] = baselines.told_rates()
-#: Not among the methods either: those for tables of numbers.
+#: Not in METHODS: for numeric tables.
 OF_NUMBERS: dict[str, Method] = {
     "audit": audits.by_views,
     "audit-naive-bayes": audits.by_naive_bayes,
@@ -61,24 +61,24 @@ OF_NUMBERS: dict[str, Method] = {
     "cleanlab-forest": cleanlab.with_forest,
     "cleanlab-boosting": cleanlab.with_boosting,
 }
-#: Nor are those for labels on a scale.
+#: Not in METHODS: for labels on a scale.
 OF_SCALES: dict[str, Method] = {
     "audit": audits.by_views,
     "audit-ordinal": audits.by_ordinal,
     **{name: method for name, method in OF_NUMBERS.items() if name.startswith("cleanlab")},
 }
-#: Nor those for texts with vectors.
+#: Not in METHODS: for texts with vectors.
 OF_VECTORS: dict[str, Method] = {
     "audit-words": embedded.by_words,
     "audit-embeddings": embedded.by_words_and_vectors,
     "mislabel-vectors": embedded.mechanism_on_vectors,
     "cleanlab-vectors": embedded.cleanlab_on_vectors,
 }
-#: Methods of single sections of the page, which are not in "all".
+#: Methods used in single sections of the page, not in "all".
 APART: dict[str, Method] = {**OF_NUMBERS, **OF_SCALES, **OF_VECTORS}
-#: The only ones that are shown the true labels of the training rows.
+#: The only methods that see the true labels of the training rows.
 NEEDS_TRUTH = ("nb-clean", "lr-clean", *TOLD_RATES)
-#: The package and the extra of this project that a method needs.
+#: The package that a method needs, and the extra of this project that installs it.
 _PACKAGES = {
     "cleanlab-lr": ("cleanlab", "bench"),
     "cleanlab-bernoulli": ("cleanlab", "bench"),

@@ -1,4 +1,4 @@
-"""Ours: the audit of a table of numbers, by naive Bayes alone and by all views, and of labels on a scale."""
+"""Ours: the audit of a numeric table, by naive Bayes alone and by all views, and of labels on a scale."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def by_views(task: Task, **asked: Any) -> Outcome:
 
 
 def outcome(found: Audit, test: Any) -> Outcome:
-    """What an audit found, and what its model says of other rows."""
+    """The findings of an audit, and the predictions of its model for other rows."""
     table = found.table
     flagged = table["suspect"].to_numpy()
     X_test = found.recipe.transform(test)  # type: ignore[union-attr]
@@ -43,7 +43,7 @@ def by_ordinal(task: Task) -> Outcome:
 
 
 def _columns(X: Array) -> list[str]:
-    """Columns that are the same in every row say nothing."""
+    """Drop constant columns, which carry no information."""
     return [f"x{j}" for j in range(X.shape[1]) if X[:, j].min() < X[:, j].max()]
 
 

@@ -1,8 +1,8 @@
-"""The methods that the paper compares with or discusses: the classes of noisybayes.baselines as they come.
+"""The methods that the paper compares with or discusses: the classes of noisybayes.baselines with default settings.
 
-None is shown a true label or a noise rate (but for `told_rates`, which are about just that). Those that assume a rate
-are given 0.2, their default, whatever the data;
-MentorNet, without a clean subset, has its predefined curriculum. Networks are asked about rows that they learned from.
+None sees a true label or the noise rate (except in `told_rates`, where that is the point). Those that assume a rate get
+0.2, their default, on all data. MentorNet has no clean subset and uses its predefined curriculum. Networks predict the
+rows that they were trained on.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from ....baselines import BASELINES, NAL, NLNN
 from ..tasks import Array, Task
 from .outcome import Features, Method, Outcome, binary, n_parameters, of_given, tfidf
 
-# The sizes of a mini-batch and of patience are for about a thousand rows. With many, an epoch has many steps, and the
-# best one is among the first few.
+# The default mini-batch size and patience are for about a thousand rows. With many rows an epoch has many steps, and
+# the best epoch is among the first few.
 _MANY_ROWS = 2_000
 _MANY_ROWS_SETTINGS = {"batch_size": 256, "patience": 4, "max_epochs": 40}
-#: For naive Bayes on words, in a filter and in BayesANIL; tables have zeros and ones, which is its default.
+#: For naive Bayes on words, in a filter and in BayesANIL; the default is for tables of zeros and ones.
 _TEXT_SETTINGS = {"estimator": MultinomialNB(), "event_model": "multinomial"}
 
 
@@ -30,7 +30,7 @@ def methods() -> dict[str, Method]:
 
 
 def told_rates() -> dict[str, Method]:
-    """BayesANIL that is told half, all and twice the share of wrong labels, which only the true labels tell."""
+    """BayesANIL given half, all and twice the true share of wrong labels, which is computed from the true labels."""
     factors = {"half": 0.5, "right": 1.0, "double": 2.0}
     return {f"bayesanil-{name}": partial(_told_rate, factor) for name, factor in factors.items()}
 
@@ -45,7 +45,7 @@ def _answer(name: str, task: Task) -> Outcome:
 
 def _told_rate(factor: float, task: Task) -> Outcome:
     if task.true is None:
-        raise ValueError("BayesANIL that is told the noise rate needs the true labels")
+        raise ValueError("BayesANIL with a known noise rate needs the true labels")
     rate = factor * float((task.y != task.true).mean())
     return _answer_of(_model("bayesanil", task).set_params(noise_rate=rate), task)
 
@@ -57,7 +57,7 @@ def _answer_of(model: Any, task: Task) -> Outcome:
 
 
 def _model(name: str, task: Task) -> Any:
-    """With those of the settings that this method has."""
+    """With the settings that this method accepts."""
     settings: dict[str, Any] = {"random_state": task.seed}
     if task.kind == "text":
         settings |= _TEXT_SETTINGS
@@ -69,14 +69,14 @@ def _model(name: str, task: Task) -> Any:
 
 
 def _features(model: Any, task: Task) -> Features:
-    """Words: there or not for networks, whose rows should have features of one size; else TF-IDF, as the peers get."""
+    """Words: present or not for networks, whose features should have one scale; otherwise TF-IDF, as for the peers."""
     return binary(task) if model.needs_torch else tfidf(task)
 
 
 def _of_filter(model: Any, features: Features, y: Array) -> Outcome:
-    """A dropped label is taken for wrong, and the classifier that learned from the others suggests another one."""
+    """A dropped label is flagged as wrong, and the classifier trained on the others suggests a label."""
     proba = model.predict_proba(features.train)
-    # votes are few: among equals, the label that is less probable to the classifier comes first
+    # there are few votes: among ties, the label that the classifier finds less probable comes first
     _, level = np.unique(model.suspicion_, return_inverse=True)
     return Outcome(
         p_wrong=level + (1.0 - of_given(proba, model.classes_, y)) / 2,
@@ -91,7 +91,7 @@ def _of_filter(model: Any, features: Features, y: Array) -> Outcome:
 
 
 def _of_belief(model: Any, features: Features, y: Array) -> Outcome:
-    """By P(true | x, observed) where labels are modelled, and else by P(label | x)."""
+    """By P(true | x, observed) if the labels are modelled, otherwise by P(label | x)."""
     belief = _belief(model, features.train, y)
     p_wrong = 1.0 - of_given(belief, model.classes_, y)
     suggested = model.classes_[belief.argmax(axis=1)]

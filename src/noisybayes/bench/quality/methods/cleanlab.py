@@ -55,9 +55,9 @@ def outcome(classifier: Any, features: Features, y: Array, seed: int) -> Outcome
     proba = cleanlab.count.estimate_cv_predicted_probabilities(
         features.train, labels, classifier, cv_n_folds=N_FOLDS, seed=seed
     )
-    processes = {"n_jobs": cpu_count()}  # by itself it would not know of the runs beside this one
+    processes = {"n_jobs": cpu_count()}  # it does not know about parallel runs
     flagged = cleanlab.filter.find_label_issues(labels, proba, **processes)
-    # CleanLearning would find the same probabilities by itself; giving them saves it half of its time
+    # CleanLearning would compute the same probabilities; passing them halves its time
     learner = cleanlab.classification.CleanLearning(classifier, cv_n_folds=N_FOLDS, find_label_issues_kwargs=processes)
     learner.fit(features.train, labels, pred_probs=proba)
     return Outcome(

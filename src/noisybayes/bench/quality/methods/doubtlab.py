@@ -1,4 +1,4 @@
-"""Peer: doubtlab, an ensemble of reasons for doubt about a logistic regression, as its documentation uses it."""
+"""Peer: doubtlab, an ensemble of reasons for doubt based on a logistic regression, as in its documentation."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def with_logistic_regression(task: Task) -> Outcome:
         long_confidence=reason.LongConfidenceReason(model),
         short_confidence=reason.ShortConfidenceReason(model),
     )
-    # its table comes sorted by doubt
+    # its table is sorted by doubt
     n_reasons = doubt.get_predicates(features.train, task.y).sort_index().to_numpy(np.float64).sum(axis=1)
     proba = model.predict_proba(features.train)
     flagged = n_reasons > 0
     return Outcome(
-        # doubtlab ranks by the number of reasons; among equals the less probable label comes first
+        # doubtlab ranks by the number of reasons; among ties the less probable label comes first
         p_wrong=n_reasons + 1.0 - of_given(proba, model.classes_, task.y),
         flagged=flagged,
         review=flagged,

@@ -17,7 +17,7 @@ from .outcome import Features, Outcome, logistic_regression
 
 
 def by_words(task: Task, **asked: Any) -> Outcome:
-    """The model that an audit saves is naive Bayes of the words, whatever else judges the labels."""
+    """An audit saves naive Bayes on the words, whatever other views scored the labels."""
     columns = {"text": "text"} if not task.X.columns.shape[1] else {"binary": _columns(task.X)}
     found = audit(_frame(task.X, task.y), label="label", random_state=task.seed, **columns, **asked)
     return audits.outcome(found, _frame(task.X_test))
@@ -40,7 +40,7 @@ def _vectors(task: Task) -> Features:
 
 
 def _columns(data: Any) -> list[str]:
-    """Columns that are the same in every row say nothing."""
+    """Drop constant columns, which carry no information."""
     return [f"x{j}" for j in range(data.columns.shape[1]) if data.columns[:, j].min() < data.columns[:, j].max()]
 
 

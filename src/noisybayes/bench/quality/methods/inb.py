@@ -14,7 +14,7 @@ from .outcome import Features, Outcome, binary, n_parameters, of_given, tfidf
 
 
 def default(task: Task, **settings: Any) -> Outcome:
-    """MultinomialINB on TF-IDF for text, BernoulliINB for tables, as they come."""
+    """MultinomialINB on TF-IDF for text, BernoulliINB for tables, with default settings."""
     return multinomial(task, **settings) if task.kind == "text" else bernoulli(task, **settings)
 
 
@@ -36,14 +36,14 @@ def paper(task: Task) -> Outcome:
 
 
 def outcome(model: Any, features: Features, y: Array) -> Outcome:
-    """Fit one of our models and ask it everything."""
+    """Fit one of our models and compute all of its outcome."""
     model.fit(features.train, y)
     # out of sample where the fit was cross-fitted
     posterior = getattr(model, "true_proba_", None)
     if posterior is None:
         posterior = model.predict_true_proba(features.train, y)
     by_matrix = 1.0 - of_given(posterior, model.classes_, y)
-    # as an audit tells it
+    # as an audit reports it
     p_wrong = hedged(judge(model, features.train, y)).p_wrong if hasattr(model, "true_proba_") else by_matrix
     suggested = model.classes_[posterior.argmax(axis=1)]
     flagged = suggested != y

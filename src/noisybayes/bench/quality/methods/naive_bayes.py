@@ -1,4 +1,4 @@
-"""Plain naive Bayes: on the observed labels, and on the true ones as a bound that no method can know of."""
+"""Plain naive Bayes: on the observed labels, and on the true ones as an upper bound."""
 
 from __future__ import annotations
 
@@ -31,8 +31,7 @@ def classifier(task: Task) -> Any:
 
 
 def believing(model: Any, features: Features, task: Task, labels: Array) -> Outcome:
-    """A label is taken for wrong where a classifier that believes `labels`, fitted without the row's fold, says another
-    one."""
+    """A label is flagged where the out-of-fold prediction of a classifier trained on `labels` differs from it."""
     classes = np.unique(labels)
     proba = out_of_fold(model, features.train, labels, task.seed)
     suggested = classes[proba.argmax(axis=1)]

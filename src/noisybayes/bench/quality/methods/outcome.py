@@ -1,4 +1,4 @@
-"""What a method answers, and what several methods need to get there."""
+"""The result of a method, and helpers shared by several methods."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ N_FOLDS = 5
 
 class Outcome(NamedTuple):
     p_wrong: Array  # (n,) higher: more suspicious
-    flagged: Array  # (n,) bool: taken for wrong
-    review: Array  # (n,) bool: the work list for a person; `flagged` where a method has only one list
+    flagged: Array  # (n,) bool: flagged as wrong
+    review: Array  # (n,) bool: the rows to review; `flagged` if a method has only one list
     suggested: Array  # (n,) the label that each row should have
     noise_rate: float  # estimated share of wrong labels
     test_pred: Array  # labels of the test rows
-    calibrated: bool  # p_wrong is meant as a probability
+    calibrated: bool  # whether p_wrong is meant as a probability
     n_parameters: float = np.nan  # fitted numbers
 
 
@@ -44,16 +44,16 @@ def tfidf(task: Task) -> Features:
 
 
 def binary(task: Task) -> Features:
-    """Text: a word is there or not; table: the columns as they are."""
+    """Text: whether a word is present; table: the columns as they are."""
     if task.kind == "table":
         return Features(task.X, task.X_test)
     return Features((task.X > 0).astype(np.float64), (task.X_test > 0).astype(np.float64))
 
 
 def centred(task: Task) -> Features:
-    """For logistic regression. Text: as `tfidf`; table: each column less its mean in the training rows.
+    """For logistic regression. Text: as `tfidf`; table: each column minus its mean in the training rows.
 
-    The intercept carries no penalty, so the model is the same; its solver is there in a tenth of the steps.
+    The intercept is not penalised, so the model is the same, but the solver needs a tenth of the steps.
     """
     features = tfidf(task)
     if task.kind == "text":
@@ -63,7 +63,7 @@ def centred(task: Task) -> Features:
 
 
 def n_parameters(fitted: Any) -> int:
-    """Fitted numbers of a classifier, those of its mislabeling matrix included."""
+    """Number of fitted parameters of a classifier, including its mislabeling matrix."""
     if hasattr(fitted, "n_parameters_"):
         return int(fitted.n_parameters_)
     K = len(fitted.classes_)
@@ -74,12 +74,12 @@ def n_parameters(fitted: Any) -> int:
 
 
 def logistic_regression() -> LogisticRegression:
-    # scikit-learn's default of 100 iterations cuts some fits short; a peer is measured at its end
+    # scikit-learn's default of 100 iterations cuts some fits short; peers are measured after convergence
     return LogisticRegression(max_iter=1_000)
 
 
 def out_of_fold(model: Any, X: Any, y: Array, seed: int) -> Array:
-    """P(label | x) for the sorted labels of y, each row by a model that was fitted without the row's fold."""
+    """Out-of-fold P(label | x) for the sorted labels of y."""
     folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed)
     return np.asarray(cross_val_predict(model, X, y, cv=folds, method="predict_proba"))
 

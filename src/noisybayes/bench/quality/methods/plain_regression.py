@@ -1,4 +1,4 @@
-"""Plain logistic regression: on the observed labels, and on the true ones as a bound that no method can know of."""
+"""Plain logistic regression: on the observed labels, and on the true ones as an upper bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Peer: scikit-learn's self-training, after the least certain fifth of the labels was taken away."""
+"""Peer: scikit-learn's self-training, after the least certain fifth of the labels was removed."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from .naive_bayes import classifier
 from .outcome import Outcome, n_parameters, of_given, out_of_fold, tfidf
 
 _DROPPED_SHARE = 0.2
-_NO_LABEL = -1  # scikit-learn's sign for it
+_NO_LABEL = -1  # scikit-learn's marker for it
 
 
 def with_naive_bayes(task: Task) -> Outcome:
-    """On the same naive Bayes as `nb-noisy`, so that the difference between the two is the self-training."""
+    """With the same naive Bayes as `nb-noisy`, so that the two differ only in the self-training."""
     features = tfidf(task)
     proba = out_of_fold(classifier(task), features.train, task.y, task.seed)
     p_given = of_given(proba, np.unique(task.y), task.y)
