@@ -97,10 +97,10 @@ def test_what_is_printed_is_short():
 def test_errors_name_parameters(tmp_path):
     with pytest.raises(InputError, match=r"^label: there is no column 'lable'"):
         audit(table(), label="lable")
-    with pytest.raises(InputError, match=r"name another one with text=$"):
+    with pytest.raises(InputError, match=r"choose another one with text=$"):
         audit(table().with_columns(empty=pl.lit("")), label="label", text="empty")
     (tmp_path / "other").write_text("x", encoding="utf-8")
-    with pytest.raises(InputError, match=r"holds other things \(other\); choose a new folder$"):
+    with pytest.raises(InputError, match=r"contains other files \(other\); choose a new folder$"):
         audited().save(tmp_path)
 
 

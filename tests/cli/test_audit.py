@@ -162,7 +162,7 @@ def test_a_folder_with_other_things_is_not_touched(small, tmp_path):
     (tmp_path / "precious.txt").write_text("mine")
     result = run("audit", small, "--out", tmp_path)
     assert result.exit_code == 2
-    assert "holds other things (precious.txt); choose a new folder with --out" in result.output
+    assert "contains other files (precious.txt); choose a new folder with --out" in result.output
     assert [path.name for path in tmp_path.iterdir()] == ["precious.txt"]
 
 

@@ -120,7 +120,7 @@ def audit(
     mislabel : str, default "full"
         Structure of the mislabeling matrix: "full", "symmetric", "uniform", or "ordinal" for labels on a scale.
     views : "auto" (default), or names of `noisybayes.views.VIEWS` and "naive-bayes"
-        Classifiers that score the rows. By default naive Bayes and, for tables of numbers of up to 20,000 rows, also
+        Classifiers that score the rows. By default naive Bayes and, for numeric tables of up to 20,000 rows, also
         logistic regression, nearest neighbours and trees; `("naive-bayes",)` is naive Bayes alone.
     pred_probs : array-like of shape (n_samples, n_classes), data frame with a column per class, or file; optional
         Out-of-sample probabilities from your own model, as one more view. The columns of an array are in the sorted

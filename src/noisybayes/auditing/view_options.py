@@ -20,13 +20,13 @@ Views = str | Sequence[str]
 AUTO = "auto"
 #: Views that need an input from the user, and its argument.
 NEEDS = {"pred-probs": "pred_probs", "embeddings": "embeddings", "estimator": "estimator"}
-# With more rows than this, tables of numbers use naive Bayes only; the other views would take many times as long.
+# With more rows than this, numeric tables use naive Bayes only; the other views would take many times as long.
 _MOST_ROWS = 20_000
 # The same with more cells than this.
 _MOST_CELLS = 2_000_000
 # The same with more scores (rows times classes) than this.
 _MOST_SCORES = 400_000
-# Default views of tables of numbers.
+# Default views of numeric tables.
 _OF_NUMBERS = ("linear", "neighbours", "trees")
 
 
