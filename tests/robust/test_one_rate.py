@@ -7,7 +7,7 @@ import pytest
 
 from noisybayes import MultinomialINB
 from noisybayes.robust.calibration import Calibration, Labels
-from noisybayes.robust.config import DEFAULT, Offsets
+from noisybayes.robust.config import Offsets
 from noisybayes.robust.one_rate import needs_matrix
 from noisybayes.robust.score_models import Choice
 
@@ -34,7 +34,7 @@ def test_mistakes_that_are_spread_evenly_have_one_rate(seed):
     X, true, rng = unbalanced(seed)
     y = np.where(rng.random(len(true)) < 0.2, 1 - true, true)
     model, choice = fitted(X, y)
-    assert choice.pseudo_rows == DEFAULT.rows_for_one_rate
+    assert choice.has_one_rate
     # labels are more balanced than the classes: the small label is wrong far more often than the large one
     p_wrong = 1.0 - model.true_proba_[np.arange(len(y)), y]
     for label in (0, 1):
@@ -47,7 +47,7 @@ def test_mistakes_that_favour_a_label_have_a_matrix(seed):
     X, true, rng = unbalanced(seed)
     y = np.where((true == 1) & (rng.random(len(true)) < 0.4), 0, true)
     model, choice = fitted(X, y)
-    assert choice.pseudo_rows == DEFAULT.pseudo_rows
+    assert not choice.has_one_rate
     assert model.mislabel_matrix_[0, 1] > model.mislabel_matrix_[1, 0]
 
 
@@ -55,14 +55,14 @@ def test_right_labels_have_a_matrix():
     """A rate of zero is not a way to explain mistakes."""
     X, true, _ = unbalanced(0)
     _, choice = fitted(X, true)
-    assert choice.pseudo_rows == DEFAULT.pseudo_rows
+    assert not choice.has_one_rate
 
 
 def test_another_structure_is_kept():
     X, true, rng = unbalanced(0)
     y = np.where(rng.random(len(true)) < 0.2, 1 - true, true)
     _, choice = fitted(X, y, mislabel="symmetric")
-    assert choice.pseudo_rows == DEFAULT.pseudo_rows
+    assert not choice.has_one_rate
 
 
 def test_the_lead_of_a_matrix_grows_with_the_number_of_rows():

@@ -12,6 +12,7 @@ mislabeling matrix, then C = M J for the counts J of true labels and predictions
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -139,7 +140,8 @@ def _by_drawn_labels(judged: Judged, found: RobustFit, level: float, seed: int) 
 def _draw(judged: Judged, found: RobustFit, seed: int) -> Array:
     """Shares of rows that are right: expected under the fit, by naive Bayes on the given labels, by naive Bayes on the
     drawn labels; and the share on which the last two differ."""
-    problem, choice = found.problem, found.choice
+    choice = found.choice
+    problem = replace(found.problem, config=choice.applied(found.problem.config))
     drawn_labels = DrawnLabels(judged.fitted, judged.posterior.recalibration, seed)
     learned = problem.source.learn(judged.data, Given(drawn_labels), choice.model, False)
     drawn = judged.sample.first(problem.config.newton_rows)

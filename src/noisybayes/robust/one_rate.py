@@ -25,9 +25,9 @@ def can_have_one_rate(problem: RobustProblem) -> bool:
     return problem.n_classes > 1 and isinstance(problem.structure, Full) and problem.structure.exchangeable
 
 
-def with_one_rate(choice: Choice, problem: RobustProblem) -> Choice:
+def with_one_rate(choice: Choice) -> Choice:
     free = min(choice.model.offsets, key=lambda each: each.penalty)
-    return Choice(choice.model, free, problem.config.rows_for_one_rate, choice.offsets)
+    return Choice(choice.model, free, has_one_rate=True, with_matrix=choice.offsets)
 
 
 def needs_matrix(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ..dataset.tree import Array
 from ..model.families import Family
 from ..model.families.mixed import Mixed, in_columns
-from .config import DEFAULT, Config, Offsets
+from .config import Config, Offsets
 
 
 class Score(NamedTuple):
@@ -33,15 +33,15 @@ class ScoreModel(NamedTuple):
 class Choice(NamedTuple):
     model: ScoreModel
     offsets: Offsets
-    pseudo_rows: float = DEFAULT.pseudo_rows  # shrink the matrix towards one rate
-    with_matrix: Offsets | None = None  # the offsets that go with a matrix, if one rate is enough
+    has_one_rate: bool = False  # of mistakes for all labels, instead of a matrix
+    with_matrix: Offsets | None = None  # the offsets that would go with a matrix, if there is one rate
 
     @property
     def matrix_offsets(self) -> Offsets:
         return self.with_matrix or self.offsets
 
     def applied(self, config: Config) -> Config:
-        return replace(config, pseudo_rows=self.pseudo_rows)
+        return replace(config, pseudo_rows=config.rows_for_one_rate) if self.has_one_rate else config
 
 
 def pooled_models(family: Family, strengths: Sequence[float], offsets: tuple[Offsets, ...]) -> list[ScoreModel]:

@@ -87,7 +87,7 @@ class _Comparison:
         choice, calibration = self._best_offsets(model, scores, learned.shares)
         if not can_have_one_rate(self.problem):
             return Selected(choice, calibration)
-        with_rate = with_one_rate(choice, self.problem)
+        with_rate = with_one_rate(choice)
         of_rate = self._calibrated(with_rate, scores, learned.shares)
         pairs = (choice, with_rate), (calibration, of_rate)
         if needs_matrix(*pairs, scores, self.labels, self.n_rows):
@@ -101,7 +101,7 @@ class _Comparison:
         means, _ = mean_and_error(explained, self.labels.weight[:, 0])
         means[1:] -= self.problem.config.offsets_must_gain
         best = int(np.argmax(means))
-        return Choice(model, offsets[best], self.problem.config.pseudo_rows), calibration.take([best])
+        return Choice(model, offsets[best]), calibration.take([best])
 
     def _calibrated(self, choice: Choice, scores: Array, shares: Array) -> Calibration:
         problem = replace(self.problem, config=choice.applied(self.problem.config))
