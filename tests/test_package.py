@@ -144,6 +144,6 @@ def test_the_demo_finds_most_wrong_labels_and_draws_the_report(tmp_path):
     recall = float(text.split("recall ")[1].split("%")[0])
     assert precision >= 80
     assert recall >= 80
-    who = text.split("Who errs", 1)[1]
+    who = text.split("Labelers, highest share", 1)[1]
     assert who.index("Chen") < who.index("Emil") < who.index("Amira")
     assert "most mistakes are 'price'" in who

@@ -143,4 +143,4 @@ def test_the_demo(tmp_path):
     shown = without_pandas(
         "import runpy; runpy.run_path(sys.argv.pop(1), run_name='__main__')", DEMO, tmp_path / "demo"
     )
-    assert "Checked against the true labels" in shown
+    assert "Compared with the true labels" in shown

@@ -193,8 +193,8 @@ def test_bad_columns(channel, message):
     ("asked", "message"),
     [
         ({"source": "chanel"}, "source: there is no column 'chanel'; did you mean 'channel'"),
-        ({"source": "label"}, "a column can be one thing only"),
-        ({"source": "x0"}, "a column can be one thing only"),
+        ({"source": "label"}, "a column can have only one role"),
+        ({"source": "x0"}, "a column can have only one role"),
     ],
 )
 def test_columns_that_are_something_else(asked, message):

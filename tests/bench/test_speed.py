@@ -231,7 +231,7 @@ GROWTH = [
 
 def test_departures_from_a_straight_line_are_named():
     assert growth.departures(GROWTH).endswith("except for 10 rows (2.73 x).")
-    assert growth.departures(GROWTH[1:]).endswith("through the median of its kind.")
+    assert growth.departures(GROWTH[1:]).endswith("through the median of its group.")
 
 
 def test_a_line_goes_through_what_was_measured():

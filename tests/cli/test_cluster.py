@@ -167,7 +167,7 @@ def test_an_audit_whose_scheduler_was_lost_goes_on(tmp_path, monkeypatch):
     assert not (tmp_path / "cut").exists()
     with cluster_of_processes(tmp_path / "two") as (_, address):
         other = audit(*there, address, "--resume", "--seed", 1)
-        assert (other.exit_code, "had another seed" in other.output) == (2, True), other.output
+        assert (other.exit_code, "had a different seed" in other.output) == (2, True), other.output
         resumed = audit(*there, address, "--resume")
     assert resumed.exit_code == 0, resumed.output
     assert rounded(summary(tmp_path / "cut")) == rounded(summary(tmp_path / "here"))
@@ -183,7 +183,7 @@ def test_a_cluster_whose_last_worker_is_gone(tmp_path, monkeypatch):
 
 def test_what_lists_every_row_is_refused(tmp_path):
     result = audit("--engine", "dask", "--out", tmp_path / "x", "--export", "cleanlab")
-    assert (result.exit_code, "on a cluster rows stay with the workers; leave it out" in result.output) == (2, True)
+    assert (result.exit_code, "on a cluster rows stay on the workers; leave it out" in result.output) == (2, True)
 
 
 def test_standard_input_is_refused():

@@ -210,7 +210,7 @@ def test_batches_are_scored_one_by_one(score, rows):
 @pytest.mark.parametrize("form", [pl.DataFrame, pl.DataFrame.to_arrow, pl.DataFrame.to_pandas])
 def test_a_missing_column_is_named(score, rows, form):
     for some in (rows, rows.head(0)):
-        with pytest.raises(InputError, match="^there is no column 'size', which the features are made from; add it"):
+        with pytest.raises(InputError, match="^there is no column 'size', which the features are computed from"):
             score(form(some.drop("size")))
 
 

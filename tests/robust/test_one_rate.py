@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from noisybayes import MultinomialINB
+from noisybayes import BernoulliINB, MultinomialINB
+from noisybayes.data.simulate import simulate
+from noisybayes.model.mislabel import constant_rate
 from noisybayes.robust.calibration import Calibration, Labels
-from noisybayes.robust.config import Offsets
 from noisybayes.robust.one_rate import needs_matrix
-from noisybayes.robust.score_models import Choice
 
 from ..made_texts import bursty_texts
 
@@ -65,19 +65,23 @@ def test_another_structure_is_kept():
     assert not choice.has_one_rate
 
 
+def test_tables_keep_their_matrix():
+    data = simulate(500, n_features=60, random_state=0)
+    assert not BernoulliINB().fit(data.X, data.y)._training.found.choice.has_one_rate
+
+
 def test_the_lead_of_a_matrix_grows_with_the_number_of_rows():
     """A sample decides for the table that it was drawn from."""
     rng = np.random.default_rng(0)
-    prior = rng.uniform(0.05, 0.95, size=400)
-    true = (rng.random(400) < prior).astype(int)
-    y = np.where(rng.random(400) < np.array([0.2, 0.3])[true], 1 - true, true)
-    scores = np.log(np.column_stack([1 - prior, prior]))[None, :, None]
-    labels = Labels(y, None, np.ones((400, 1)))
+    skewed = np.array([[0.8, 0.2, 0.1], [0.1, 0.7, 0.2], [0.1, 0.1, 0.7]])
+    scores = rng.normal(scale=2.0, size=(600, 3))
+    prior = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    label = [rng.choice(3, p=skewed @ each) for each in prior]
+    labels = Labels(np.array(label), None, np.ones((600, 1)))
     of_matrix, of_rate = (
-        Calibration(np.ones((1, 1)), np.zeros((1, 2)), np.array([each]), np.zeros((1, 2)))
-        for each in ([[0.8, 0.3], [0.2, 0.7]], [[0.75, 0.25], [0.25, 0.75]])
+        Calibration(np.ones((1, 1)), np.zeros((1, 3)), each[None], np.zeros((1, 3)))
+        for each in (skewed, constant_rate(3, 0.73))
     )
-    choices = tuple(Choice(None, Offsets(penalty)) for penalty in (0.1, 0.1))
-    assert not needs_matrix(choices, (of_rate, of_rate), scores, labels, 1e7)
-    of_few, of_many = (needs_matrix(choices, (of_matrix, of_rate), scores, labels, n) for n in (40, 1e7))
-    assert (of_few, of_many) == (False, True)
+    scores = scores[None, :, None]
+    assert [needs_matrix(of_matrix, of_rate, scores, labels, n) for n in (100, 1e7)] == [False, True]
+    assert not needs_matrix(of_rate, of_matrix, scores, labels, 1e7)

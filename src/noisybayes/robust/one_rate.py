@@ -1,11 +1,14 @@
 """Do the labels call for a mislabeling matrix, or is one rate of mistakes enough?
 
 A matrix and the sizes of the classes can explain the same labels: a label that is more frequent than the features
-suggest is either one that mistakes favour, or one of a large class. So while the matrix is free, offsets are held close
-to where they start. That is wrong where classes are unbalanced and mistakes are spread evenly: labels are then more
-balanced than the classes, and a matrix that has to make up for it becomes one-sided. The alternative is the other way
-round: one rate for all labels, and free offsets. Where that rate is not zero, the matrix must explain the labels
+suggest is either one that mistakes favour, or one of a large class. So while the matrix is free, the offsets of words
+are held where they start. That is wrong where classes are unbalanced and mistakes are spread evenly: labels are then
+more balanced than the classes, and a matrix that has to make up for it becomes one-sided. The alternative is the other
+way round: one rate for all labels, and free offsets. Where that rate is not zero, the matrix must explain the labels
 better, by Akaike's criterion.
+
+Offsets of tables have a prior that fades with the number of rows, and their matrix is kept: with weak features the
+labels of a few hundred rows never call for one, and one rate would make the numbers that follow from it too certain.
 """
 
 from __future__ import annotations
@@ -20,9 +23,11 @@ from .problem import RobustProblem
 from .score_models import Choice
 
 
-def can_have_one_rate(problem: RobustProblem) -> bool:
-    """Not if the caller asked for another structure, or knows something of its entries."""
-    return problem.n_classes > 1 and isinstance(problem.structure, Full) and problem.structure.exchangeable
+def can_have_one_rate(choice: Choice, problem: RobustProblem) -> bool:
+    """Not if offsets are free to follow the classes, nor if the caller asked for another structure, or knows something
+    of its entries."""
+    is_plain = isinstance(problem.structure, Full) and problem.structure.exchangeable
+    return choice.offsets.held and is_plain and problem.n_classes > 1
 
 
 def with_one_rate(choice: Choice) -> Choice:
@@ -30,23 +35,15 @@ def with_one_rate(choice: Choice) -> Choice:
     return Choice(choice.model, free, has_one_rate=True, with_matrix=choice.offsets)
 
 
-def needs_matrix(
-    choices: tuple[Choice, Choice],
-    calibrations: tuple[Calibration, Calibration],
-    scores: Array,
-    labels: Labels,
-    n_rows: float,
-) -> bool:
-    """choices, calibrations : with a matrix, and with one rate. n_rows : of the whole table; labels may be a sample"""
-    if calibrations[1].mislabel[0, 0, 0] > 1.0 - DEFAULT.least_rate:
+def needs_matrix(of_matrix: Calibration, of_rate: Calibration, scores: Array, labels: Labels, n_rows: float) -> bool:
+    """n_rows : of the whole table; labels may be those of a sample"""
+    if of_rate.mislabel[0, 0, 0] > 1.0 - DEFAULT.least_rate:
         return True
-    with_matrix, with_rate = (posterior(each, scores, labels) for each in calibrations)
+    with_matrix, with_rate = (posterior(each, scores, labels) for each in (of_matrix, of_rate))
     weight = np.broadcast_to(labels.weight[:, 0], len(labels.observed))
     scale = n_rows / max(weight.sum(), 1e-300)
     lead = scale * float(weight @ (with_matrix.log_likelihood - with_rate.log_likelihood)[:, 0])
     # entries that no row speaks for are not parameters
     counts = scale * label_counts(with_matrix.true, labels)[0]
     n_entries = int((counts >= 1.0).sum() - (np.diag(counts) >= 1.0).sum())
-    is_freer = choices[1].offsets.penalty < choices[0].offsets.penalty
-    n_of_rate = 1 + (len(counts) - 1) * is_freer
-    return bool(lead > n_entries - n_of_rate)
+    return bool(lead > n_entries - len(counts))  # a rate, and offsets of all classes but one

@@ -85,14 +85,12 @@ class _Comparison:
         learned = self._learned(model)
         scores = learned.out_of_fold.scores(self.drawn.rows)
         choice, calibration = self._best_offsets(model, scores, learned.shares)
-        if not can_have_one_rate(self.problem):
-            return Selected(choice, calibration)
-        with_rate = with_one_rate(choice)
-        of_rate = self._calibrated(with_rate, scores, learned.shares)
-        pairs = (choice, with_rate), (calibration, of_rate)
-        if needs_matrix(*pairs, scores, self.labels, self.n_rows):
-            return Selected(choice, calibration)
-        return Selected(with_rate, of_rate)
+        if can_have_one_rate(choice, self.problem):
+            with_rate = with_one_rate(choice)
+            of_rate = self._calibrated(with_rate, scores, learned.shares)
+            if not needs_matrix(calibration, of_rate, scores, self.labels, self.n_rows):
+                return Selected(with_rate, of_rate)
+        return Selected(choice, calibration)
 
     def _best_offsets(self, model: ScoreModel, scores: Array, shares: Array) -> tuple[Choice, Calibration]:
         """The first, unless others explain the labels clearly better."""

@@ -79,5 +79,5 @@ def test_what_is_counted_is_what_was_told(tmp_path, monkeypatch):
     assert (row["executed"], row["coverage_first"], row["coverage"], row["corpus"]) == (77, 10, 15, 5)
     assert "| tables | 1 | 77 | 10 | 15 | 5 | 0 | 0 |" in guided.render([row])
     monkeypatch.setattr(guided, "_CHILD", "raise SystemExit('no such thing')")
-    with pytest.raises(RuntimeError, match="did not begin: no such thing"):
+    with pytest.raises(RuntimeError, match="did not start: no such thing"):
         guided.one_run("tables", 60, tmp_path)
