@@ -223,7 +223,7 @@ def _alarms(rows: Sequence[Row]) -> str:
         lines.append([case, f"{int(sum(alarms))} of {len(alarms)}", _mean(rows, "alarms", case, "accuracy")])
     return f"""## The drift warning
 
-`drift_` above 0.05: the fit doubts more labels than naive Bayes trained on the given labels fails to predict. The
+`drift_` above 0.05: the fit questions more labels than naive Bayes trained on the given labels fails to predict. The
 hidden topic is the example from [Concepts](concepts.md#the-robust-fit), where EM drifts.
 
 {table(["data and fit", "warnings", "accuracy"], lines)}
