@@ -202,9 +202,6 @@ def test_columns_that_are_something_else(asked, message):
         found(BY_CHANNEL, **asked)
 
 
-def test_what_sources_do_not_go_with(tmp_path):
-    table(BY_CHANNEL).write_csv(tmp_path / "rows.csv")
-    with pytest.raises(InputError, match="source= needs all rows in memory"):
-        audit(tmp_path / "rows.csv", label="label", source="channel", memory="2GB")
+def test_what_sources_do_not_go_with():
     with pytest.raises(InputError, match="source= goes with one label per row"):
         audit(table(BY_CHANNEL, other=pl.Series(NAMES[TRUE])), label=["label", "other"], source="channel")

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from noisybayes.model.mislabel import Full, constant_rate
-from noisybayes.robust.labeler_model import GivenLabels, LabelerModel
+from noisybayes.robust.labeled_rows import GivenLabels, InMemory, LabeledRows, joined
+from noisybayes.robust.labeler_model import LabelerModel
 
 N, K, G = 600, 3, 4
 RNG = np.random.default_rng(3)
@@ -18,39 +19,63 @@ LABEL = np.where(RNG.random(900) < 0.15 * LABELER, RNG.integers(K, size=900), TR
 FOLD = RNG.integers(5, size=N)
 
 
-def model(order=slice(None)):
-    given = GivenLabels(ROW[order], LABEL[order], LABELER[order], G)
-    return LabelerModel(LOG_PRIOR, given, FOLD, constant_rate(K, 0.8), Full())
+ROWS = LabeledRows(LOG_PRIOR, GivenLabels(ROW, LABEL, LABELER, G), FOLD)
+
+
+def model(rows=ROWS):
+    return LabelerModel.of_rows(rows, constant_rate(K, 0.8), Full())
+
+
+def true_of(rows, found):
+    return rows.expected(found.of_labelers)[0]
 
 
 def test_the_order_of_labels_and_of_rows_changes_nothing():
     found = model().solved()
-    other = model(RNG.permutation(900)).solved()
+    other = model(ROWS._replace(given=ROWS.given.take(RNG.permutation(900)))).solved()
     np.testing.assert_allclose(other.of_labelers, found.of_labelers, atol=1e-9)
     rows = RNG.permutation(N)
     place = np.argsort(rows)
-    moved = LabelerModel(
-        LOG_PRIOR[rows], GivenLabels(place[ROW], LABEL, LABELER, G), FOLD[rows], constant_rate(K, 0.8), Full()
-    ).solved()
+    shuffled = LabeledRows(LOG_PRIOR[rows], GivenLabels(place[ROW], LABEL, LABELER, G), FOLD[rows])
+    moved = model(shuffled).solved()
     np.testing.assert_allclose(moved.of_labelers, found.of_labelers, atol=1e-9)
-    np.testing.assert_allclose(moved.true, found.true[rows], atol=1e-9)
+    np.testing.assert_allclose(true_of(shuffled, moved), true_of(ROWS, found)[rows], atol=1e-9)
 
 
-def test_statistics_are_sums():
-    one = model()
-    true = one.as_started().true
-    first, rest = np.arange(250), np.arange(250, 900)
-    np.testing.assert_allclose(one.counts(true), one.counts(true, first) + one.counts(true, rest))
+def blocks(*edges):
+    """The rows cut into blocks, in another order."""
+    parts = []
+    for rows in np.split(np.random.default_rng(4).permutation(N), edges):
+        rows = np.sort(rows)
+        parts.append(ROWS.take(rows, np.flatnonzero(np.isin(ROW, rows))))
+    return parts
+
+
+def test_statistics_are_sums_over_blocks():
+    whole = model()
+    parts = LabelerModel(InMemory(blocks(100, 250, 251)), G, whole.n_folds, whole.start, whole.structure)
+    found, other = whole.solved(), parts.solved()
+    for one, same in zip(found, other, strict=True):
+        np.testing.assert_allclose(same, one, atol=1e-9)
+    np.testing.assert_allclose(parts.out_of_fold(other), whole.out_of_fold(found), atol=1e-9)
+    assert parts.differ(other) == whole.differ(found)
+
+
+def test_blocks_can_be_joined_again():
+    together = joined(blocks(100, 250, 251))
+    np.testing.assert_array_equal(together.log_prior, LOG_PRIOR)
+    np.testing.assert_array_equal(together.number, np.arange(N))
+    ours, theirs = (sorted(zip(*given[:3], strict=True)) for given in (together.given, ROWS.given))
+    assert ours == theirs
 
 
 def test_without_its_own_label_a_row_is_what_the_rest_says():
-    one = model()
-    found = one.solved()
-    left = one.without_label(found)
+    found = model().solved()
+    left = ROWS.without_label(found.of_labelers)
     alone = np.flatnonzero(np.bincount(ROW, minlength=N)[ROW] == 1)
     np.testing.assert_allclose(left[alone], np.exp(LOG_PRIOR)[ROW[alone]])
     told = left * found.of_labelers[LABELER, LABEL]
-    np.testing.assert_allclose(told / told.sum(axis=1, keepdims=True), found.true[ROW], atol=1e-4)
+    np.testing.assert_allclose(told / told.sum(axis=1, keepdims=True), true_of(ROWS, found)[ROW], atol=1e-4)
 
 
 def test_who_favours_a_class_is_rarely_wrong_about_its_rows():
@@ -59,13 +84,12 @@ def test_who_favours_a_class_is_rarely_wrong_about_its_rows():
     label = np.where((who == 1) & (rng.random(2_000) < 0.5), 0, true)
     sharp = np.log(np.where(np.eye(K)[true] > 0, 0.9, 0.05))
     given = GivenLabels(np.arange(2_000), label, who, 2)
-    found = LabelerModel(sharp, given, np.arange(2_000) % 5, constant_rate(K, 0.8), Full()).solved()
+    found = model(LabeledRows(sharp, given, np.arange(2_000) % 5)).solved()
     np.testing.assert_allclose(np.diag(found.of_labelers[1]), [1.0, 0.5, 0.5], atol=0.08)
 
 
 def test_one_labeler_does_not_differ():
-    one = LabelerModel(
-        LOG_PRIOR, GivenLabels(np.arange(N), TRUE, np.zeros(N, dtype=int), 1), FOLD, constant_rate(K, 0.8), Full()
-    )
+    rows = LabeledRows(LOG_PRIOR, GivenLabels(np.arange(N), TRUE, np.zeros(N, dtype=int), 1), FOLD)
+    one = model(rows)
     assert not one.differ(one.solved())
-    assert one.solved().true == pytest.approx(one.pooled().true, abs=0.05)
+    assert true_of(rows, one.solved()) == pytest.approx(true_of(rows, one.pooled()), abs=0.05)

@@ -22,6 +22,7 @@ from ..robust.label_weights import Reweighted
 from ..robust.sample import Sample
 from ..robust.training_posterior import RowPosteriors, TrainingPosterior, posterior_of_rows
 from .labeler_intervals import RateDraws, RatePosteriors
+from .row_groups import RowGroups
 from .row_results import RowJudge
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class Source(NamedTuple):
     kind: str  # "category", "number" or "time"
     kept: bool  # mistakes depend on it, beyond chance
     levels: tuple[SourceLevel, ...]  # times and numbers in order
-    code: Array  # (n,) the level of every row; len(levels) where unknown
+    place: int  # its column in the codes of the rows (`RowGroups`)
     n_unknown: int  # labeled rows whose level is unknown
 
 
@@ -125,6 +126,7 @@ class Judged:
     opinion: Opinion | None = None  # a second opinion, if there is one
     labelers: Labelers | None = None  # the labelers, if known
     sources: tuple[Source, ...] = ()  # the sources of the labels, if known
+    groups: RowGroups | None = None  # the labeler and the sources of every row
 
     @property
     def out_of_fold(self) -> bool:
@@ -161,6 +163,10 @@ class Judged:
         """(n,); 0 where the label is missing."""
         return np.clip(1.0 - self.rows.p_given, 0.0, 1.0)
 
+    def with_groups(self, groups: RowGroups | None) -> Judged:
+        """The same rows, each with its labeler and sources."""
+        return self if groups is None else replace(self, data=self.data.with_groups(groups.for_data), groups=groups)
+
     def some_rows(self, size: int) -> Rows:
         """At most this many rows, drawn at random, in memory and in the order of their folds."""
         rows = self.data.sample(min(size, self.n_rows), 0)
@@ -184,7 +190,9 @@ class Judged:
         """Some rows in the order of their folds, and the position of each in `numbers`."""
         assert self.observed is not None
         verified = None if self.verified is None else self.verified[numbers]
-        rows = Rows(_take(self.X, numbers), self.observed[numbers], verified, None, np.asarray(numbers))
+        codes = None if self.groups is None else self.groups.codes
+        groups = None if codes is None else codes[numbers]
+        rows = Rows(_take(self.X, numbers), self.observed[numbers], verified, None, np.asarray(numbers), None, groups)
         if self.training is None:
             return rows, np.arange(len(numbers))
         return self.training.in_folds(rows)

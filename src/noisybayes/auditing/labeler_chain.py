@@ -17,7 +17,8 @@ from numpy.random import Generator
 from scipy.special import gammaln
 
 from ..dataset.tree import Array
-from ..robust.labeler_model import STRENGTHS, GivenLabels
+from ..robust.labeled_rows import GivenLabels
+from ..robust.labeler_model import STRENGTHS
 from ..robust.recalibration import pin_verified
 
 # Step sizes are adapted until this share of Metropolis steps is accepted.

@@ -12,6 +12,7 @@ the true labels marginalised. These intervals are too narrow if the columns are 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -20,8 +21,10 @@ from numpy.random import Generator
 from ..dataset.tree import Array
 from ..model.mislabel import constant_rate
 from ..robust.calibration import Calibration, Labels
-from ..robust.labeler_model import CAREFUL_SPREAD, GivenLabels, LabelerModel, Matrices
+from ..robust.labeled_rows import LabeledRows
+from ..robust.labeler_model import CAREFUL_SPREAD, LabelerModel, Matrices
 from .labeler_chain import LabelerChain
+from .labeler_sample import Sizes, sizes_of, some_labels, some_rows
 from .one_step import Gradient, curvature, gradient_by_weights, step
 
 # Burn-in sweeps, draws of the calibration, sweeps per draw, and how many of these are kept.
@@ -67,20 +70,19 @@ class RatePosteriors(NamedTuple):
         return np.array([[np.interp(tail, *column) for column in columns] for tail in tails])
 
 
-def error_rates(model: LabelerModel, found: Matrices, observed: Array, seed: int) -> RateDraws | RatePosteriors:
-    """observed : (n,) codes of the labels that P(true | x) was calibrated on, K where missing"""
+def error_rates(model: LabelerModel, found: Matrices, seed: int) -> RateDraws | RatePosteriors:
     if found.of_labelers.size > _MOST_ENTRIES:
         return rate_posteriors(model, found)
-    rng = np.random.default_rng(seed)
-    factor, offset = _calibration_draws(model, observed, rng)
-    rows, given = _rows_to_draw(model.given, _MOST_PROBABILITIES // len(model.start), rng)
-    log_prior, verified = model.log_prior[rows], None if model.verified is None else model.verified[rows]
-    chain = LabelerChain(given, found.true[rows], verified, rng)
+    rng, most = np.random.default_rng(seed), _MOST_PROBABILITIES // len(model.start)
+    sizes = sizes_of(model.over_rows)
+    factor, offset = _calibration_draws(model, some_rows(model.over_rows, sizes, most, seed), sizes, rng)
+    rows = some_labels(model.over_rows, sizes, most, seed)
+    chain = LabelerChain(rows.given, rows.expected(found.of_labelers)[0], rows.verified, rng)
     for _ in range(_WARM_UP):
-        chain.sweep(log_prior, adapt=True)
+        chain.sweep(rows.log_prior, adapt=True)
     rates = []
     for one, added in zip(factor.tolist(), offset, strict=True):
-        drawn = one * log_prior + added
+        drawn = one * rows.log_prior + added
         for sweep in range(_SWEEPS):
             chain.sweep(drawn)
             if sweep >= _SWEEPS - _KEPT:
@@ -88,65 +90,46 @@ def error_rates(model: LabelerModel, found: Matrices, observed: Array, seed: int
     return RateDraws(np.array(rates))
 
 
-def _calibration_draws(model: LabelerModel, observed: Array, rng: Generator) -> tuple[Array, Array]:
-    """Factors (R,) and offsets (R, K) of log P(true | x) under random weights of the rows."""
-    n, K = model.log_prior.shape
-    most = _MOST_PROBABILITIES // K
-    rows = np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
-    labels = Labels(observed[rows], None if model.verified is None else model.verified[rows], np.ones((len(rows), 1)))
+def _calibration_draws(model: LabelerModel, rows: LabeledRows, sizes: Sizes, rng: Generator) -> tuple[Array, Array]:
+    """Factors (R,) and offsets (R, K) of log P(true | x) under random weights of the rows. rows : some of all"""
+    assert rows.observed is not None
+    n, K = rows.log_prior.shape
+    labels = Labels(rows.observed, rows.verified, np.ones((n, 1)))
     at = Calibration(np.ones((1, 1)), np.zeros((1, K)), model.start[None], np.zeros((1, K)))
-    scores = model.log_prior[rows][None, :, None]
+    scores = rows.log_prior[None, :, None]
     # weights less 1, since the remaining slope at the fit is not spread
-    slope = gradient_by_weights(at, scores, labels, rng.exponential(size=(len(rows), _CALIBRATIONS)) - 1.0)
+    slope = gradient_by_weights(at, scores, labels, rng.exponential(size=(n, _CALIBRATIONS)) - 1.0)
     pseudo = _PSEUDO_ROWS * constant_rate(K, np.trace(model.start) / K)
     corner, _ = step(curvature(at, scores, labels, _PENALTY, pseudo), Gradient(*slope))
-    corner = np.clip(corner * np.sqrt(len(rows) / n), -_LONGEST_STEP, _LONGEST_STEP)
+    corner = np.clip(corner * np.sqrt(n / float(sizes.n_rows)), -_LONGEST_STEP, _LONGEST_STEP)
     return np.exp(corner[:, 0]), corner[:, 1:]
 
 
-def _rows_to_draw(given: GivenLabels, most: int, rng: Generator) -> tuple[Array, GivenLabels]:
-    """Positions of rows, and their labels: all, or an equal number per labeler with at most `most` labels in total."""
-    which = np.arange(len(given.row))
-    if len(which) > most:
-        n_labels = np.bincount(given.labeler)
-        limit = np.sort(n_labels)
-        kept = np.cumsum(limit) + limit * np.arange(len(limit) - 1, -1, -1)
-        share = max(int(limit[np.searchsorted(kept, most) - 1]) if kept[0] <= most else 1, most // len(n_labels))
-        order = rng.permutation(which)
-        order = order[np.argsort(given.labeler[order], kind="stable")]
-        first = np.repeat(np.cumsum(n_labels) - n_labels, n_labels)
-        which = np.sort(order[np.arange(len(order)) - first < share])
-    rows, position = np.unique(given.row[which], return_inverse=True)
-    return rows, given.take(which)._replace(row=position)
-
-
 def rate_posteriors(model: LabelerModel, found: Matrices) -> RatePosteriors:
-    given, G = model.given, model.given.n_labelers
+    G = model.n_labelers
     right = np.clip(np.diagonal(found.of_labelers, axis1=1, axis2=2), _SMALL, 1.0 - _SMALL)  # (G + 1, K)
-    logit, mix = np.log(right / (1.0 - right)), _class_shares(model.counts(found.true))
-    if_right, if_wrong = _label_likelihoods(model, found)
-    shifts = np.linspace(-_FARTHEST, _FARTHEST, _VALUES)
-    log_density, rate = np.empty((_VALUES, G)), np.empty((_VALUES, G))
-    for s, shift in enumerate(shifts.tolist()):
-        moved = 1.0 / (1.0 + np.exp(-(logit + shift)))
-        times = (1.0 - moved) / (1.0 - right)
-        likelihood = if_right * moved[given.labeler, given.label] + (if_wrong * times[given.labeler]).sum(axis=1)
-        log_density[s] = np.bincount(given.labeler, np.log(likelihood + _TINY), minlength=G + 1)[:G]
-        rate[s] = (mix * (1.0 - moved)).sum(axis=1)[:G]
+    mix, shifts = _class_shares(found.counts), np.linspace(-_FARTHEST, _FARTHEST, _VALUES)
+    moved = 1.0 / (1.0 + np.exp(-(np.log(right / (1.0 - right)) + shifts[:, None, None])))  # (S, G + 1, K)
+    log_density = model.over_rows(partial(_log_likelihoods, matrices=found.of_labelers, right=right, moved=moved))
+    rate = (mix * (1.0 - moved)).sum(axis=2)[:, :G]
     of_all = (mix * (1.0 - right[-1])).sum(axis=1)[:G]
     like_all = np.array([np.interp(-of_all[g], -rate[:, g], shifts) for g in range(G)])
-    log_density -= 0.5 * ((shifts[:, None] - like_all) / CAREFUL_SPREAD) ** 2
-    return RatePosteriors(rate, log_density)
+    return RatePosteriors(rate, log_density - 0.5 * ((shifts[:, None] - like_all) / CAREFUL_SPREAD) ** 2)
 
 
-def _label_likelihoods(model: LabelerModel, found: Matrices) -> tuple[Array, Array]:
-    """(m,) likelihood of a row if its label is right; (m, K) if it is a mistake for another class, times the matrix."""
-    given, at = model.given, np.arange(len(model.given.row))
-    others = model.without_label(found)
-    if_right = others[at, given.label].copy()
-    if_wrong = others * found.of_labelers[given.labeler, given.label]
+def _log_likelihoods(rows: LabeledRows, matrices: Array, right: Array, moved: Array) -> Array:
+    """(S, G) of the labels of each labeler, if P(right) were as in `moved` (S, G + 1, K). right : (G + 1, K)"""
+    given, at, G = rows.given, np.arange(len(rows.given.row)), rows.given.n_labelers
+    if_wrong = rows.without_label(matrices)
+    if_right = if_wrong[at, given.label].copy()
+    if_wrong *= matrices[given.labeler, given.label]
     if_wrong[at, given.label] = 0.0
-    return if_right, if_wrong
+    found = np.empty((len(moved), G))
+    for s, one in enumerate(moved):
+        times = (1.0 - one) / (1.0 - right)
+        likelihood = if_right * one[given.labeler, given.label] + (if_wrong * times[given.labeler]).sum(axis=1)
+        found[s] = np.bincount(given.labeler, np.log(likelihood + _TINY), minlength=G + 1)[:G]
+    return found
 
 
 def _class_shares(counts: Array) -> Array:

@@ -5,79 +5,89 @@ unchanged.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
-from ..data.cells import as_text
-from ..data.errors import InputError
+from ..dataset import Rows
 from ..dataset.tree import Array
-from ..estimators.labeler_fit import MOST_LABELERS
-from ..robust.labeler_model import GivenLabels, LabelerModel, Matrices
+from ..robust.label_weights import ByNumber
+from ..robust.labeled_rows import GivenLabels, InMemory, LabeledRows, OverRows, ToLabeledRows, log_prior_of
+from ..robust.labeler_model import LabelerModel, LabelerTerms, Matrices, terms_of_several
 from .judged import Judged, Labelers
+from .labeled_storage import labeled_rows
 from .labeler_intervals import RateDraws, error_rates
 from .row_evidence import RowEvidence, judged_with
+from .several_labels import SeveralLabels
 from .table import Table
-from .view_options import check_in_memory
+from .view_options import check_in_memory, check_method
 
 if TYPE_CHECKING:
     from .table_fit import FitOptions
+
+
+# Labelers are the first column of the groups.
+_COLUMN = 0
 
 
 def check_labelers(table: Table, options: FitOptions) -> None:
     if table.several is not None:
         check_in_memory("several labels of a row", options)
     if table.roles.labeler is not None:
-        check_in_memory("--labeler", options)
-        _names_and_codes(table, table.roles.labeler)  # report a wrong column before the fit
+        check_method("--labeler", options)
 
 
-def join_labelers(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]]:
-    """The fit with the labelers taken into account, and messages about it."""
+def join_labelers(judged: Judged, table: Table, place: Path | None = None) -> tuple[Judged, tuple[str, ...]]:
+    """The fit with the labelers taken into account, and messages about it. place : a folder, for rows on disk"""
     if table.several is None and table.roles.labeler is None:
         return judged, ()
     if judged.training is None:
         return judged, ("there are too few rows to compare labelers, so the column was left out",)
-    return _join_several(judged, table) if table.several is not None else _join_one(judged, table)
+    return _join_several(judged, table) if table.several is not None else _join_one(judged, table, place)
 
 
-def labelers_of_rows(table: Table) -> Array:
-    """(n,) codes in the order of the names; the number of names where unknown."""
-    assert table.roles.labeler is not None
-    return _names_and_codes(table, table.roles.labeler)[1]
-
-
-def _join_one(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]]:
+def _join_one(judged: Judged, table: Table, place: Path | None) -> tuple[Judged, tuple[str, ...]]:
     """For rows with one label each."""
-    assert table.roles.labeler is not None
-    column = table.roles.labeler
-    names, code = _names_and_codes(table, column)
-    assert judged.observed is not None
-    labeled = np.flatnonzero(judged.observed < len(judged.classes))
-    model = _model_of(judged, GivenLabels(labeled, judged.observed[labeled], code[labeled], len(names)))
-    found = model.solved()
-    if not model.differ(found):
-        told = _described(column, names, model, model.as_started(), judged)
-        note = f"labelers: {column!r} ({len(names)}; their mistakes do not differ beyond chance)"
-        return replace(judged, labelers=told), (note,)
+    assert judged.groups is not None
+    names, column = judged.groups.labelers, table.roles.labeler
+    assert names is not None
+    assert column is not None
+    to_labeled = ToLabeledRows(judged.fitted, _COLUMN, len(names))
+    with labeled_rows(judged.data, to_labeled, place) as over_rows:
+        model = _model_of(judged, over_rows, len(names))
+        found = model.solved()
+        if not model.differ(found):
+            told = _described(column, names, model, model.as_started(), judged)
+            note = f"labelers: {column!r} ({len(names)}; their mistakes do not differ beyond chance)"
+            return replace(judged, labelers=told), (note,)
+        terms = LabelerTerms.of(model, found, _COLUMN)
+        told = _described(column, names, model, found, judged)
     words = tuple(f"labeled by {name}" for name in names)
-    who = np.full(judged.n_rows, len(names))
-    who[labeled] = code[labeled]
-    evidence = RowEvidence(model.added_evidence(found, judged.observed, found.mislabel), who, words)
-    told = _described(column, names, model, found, judged)
+    evidence = RowEvidence(terms, LabelerOfRow(_COLUMN, len(names), len(judged.classes)), words)
     note = f"labelers: {column!r} ({len(names)}, each with its own mislabeling matrix)"
     return replace(judged_with(judged, evidence, found.mislabel), labelers=told), (note,)
+
+
+@dataclass(frozen=True)
+class LabelerOfRow:
+    """(n,) the code of who labeled each row; the number of labelers where unknown or without a label."""
+
+    column: int
+    n_labelers: int
+    n_classes: int
+
+    def __call__(self, rows: Rows) -> Array:
+        return np.where(rows.observed < self.n_classes, rows.groups[:, self.column], self.n_labelers)
 
 
 def _join_several(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]]:
     """The fit used the majority label; here each label counts separately."""
     several = table.several
     assert several is not None
-    code = {str(name): k for k, name in enumerate(judged.classes.tolist())}
-    labels = np.array([code[label] for label in several.label.tolist()])
-    model = _model_of(judged, GivenLabels(several.row, labels, several.labeler, len(several.names)))
+    rows = _rows_of_several(judged, several)
+    model = _model_of(judged, InMemory([rows]), len(several.names))
     found = model.solved()
     differ = model.differ(found)
     if not differ:
@@ -85,48 +95,41 @@ def _join_several(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]
     n_labels = np.bincount(several.row, minlength=judged.n_rows)
     words = ("", "its one label", *(f"its {n} labels" for n in range(2, int(n_labels.max()) + 1)))
     of_vote = judged.fitted.calibration.mislabel[0]
-    assert judged.observed is not None
-    added = model.added_evidence(found, judged.observed, of_vote)
-    evidence = RowEvidence(added, np.where(n_labels, n_labels, len(words)), words)
+    added = terms_of_several(model, rows, found, of_vote)
+    evidence = RowEvidence(ByNumber(added), ByNumber(np.where(n_labels, n_labels, len(words))), words)
     told = _described(several.title, several.names, model, found, judged)
     alike = "" if differ else "; their mistakes do not differ beyond chance"
     note = f"labelers: {several.title} ({len(several.names)}, {len(several.row):,} labels{alike})"
     return replace(judged_with(judged, evidence, of_vote), labelers=told), (note,)
 
 
-def _model_of(judged: Judged, given: GivenLabels) -> LabelerModel:
+def _rows_of_several(judged: Judged, several: SeveralLabels) -> LabeledRows:
+    assert judged.data.folds is not None
+    code = {str(name): k for k, name in enumerate(judged.classes.tolist())}
+    labels = np.array([code[label] for label in several.label.tolist()])
+    return LabeledRows(
+        log_prior_of(judged.data, judged.fitted),
+        GivenLabels(several.row, labels, several.labeler, len(several.names)),
+        judged.data.folds.of(np.arange(judged.n_rows)), judged.verified, judged.observed,
+    )  # fmt: skip
+
+
+def _model_of(judged: Judged, over_rows: OverRows, n_labelers: int) -> LabelerModel:
     assert judged.training is not None
-    structure = judged.training.found.problem.structure
-    return LabelerModel.of(judged.data, judged.fitted, structure, given, judged.verified)
+    assert judged.data.folds is not None
+    return LabelerModel(
+        over_rows, n_labelers, judged.data.folds.n_folds, judged.fitted.calibration.mislabel[0],
+        judged.training.found.problem.structure,
+    )  # fmt: skip
 
 
 def _described(column: str, names: tuple[str, ...], model: LabelerModel, found: Matrices, judged: Judged) -> Labelers:
     assert judged.training is not None
-    assert judged.observed is not None
-    given = model.given
-    known = np.flatnonzero(given.labeler < len(names))
-    labeler, wrong = given.labeler[known], 1.0 - found.true[given.row[known], given.label[known]]
-    n_rows = np.bincount(labeler, minlength=len(names))
-    n_wrong = np.bincount(labeler, weights=wrong, minlength=len(names))
-    rates = error_rates(model, found, judged.observed, judged.training.found.problem.seed)
-    rate = rates.mean if isinstance(rates, RateDraws) else n_wrong / np.maximum(n_rows, 1)
+    counts = found.counts[:-1]
+    n_rows = np.rint(counts.sum(axis=(1, 2))).astype(int)  # the expected labels of a row sum to 1
+    n_right = np.trace(counts, axis1=1, axis2=2)
+    rates = error_rates(model, found, judged.training.found.problem.seed)
+    rate = rates.mean if isinstance(rates, RateDraws) else (n_rows - n_right) / np.maximum(n_rows, 1)
     return Labelers(
-        column, names, n_rows, rate, rates,
-        model.counts(found.true)[:-1], found.of_labelers[:-1], bool(np.isfinite(found.strength)),
-    )  # fmt: skip
-
-
-def _names_and_codes(table: Table, column: str) -> tuple[tuple[str, ...], Array]:
-    """Names of the labelers, and the code of every row; len(names) where missing."""
-    assert isinstance(table.source, pl.DataFrame)
-    given = as_text(table.source[column]).str.strip_chars().replace("", None)
-    names = given.drop_nulls().unique().sort()
-    if not len(names):
-        raise InputError(f"--labeler: the column {column!r} is empty in every row")
-    if len(names) > max(2, MOST_LABELERS * len(given)):
-        raise InputError(
-            f"--labeler: the column {column!r} has {len(names):,} distinct values in {len(given):,} rows, and looks "
-            "like an identifier; name the column that says who labeled each row"
-        )
-    code = given.cast(pl.Enum(names)).to_physical().cast(pl.Int64).fill_null(len(names)).to_numpy()
-    return tuple(names.to_list()), np.asarray(code)
+        column, names, n_rows, rate, rates, counts, found.of_labelers[:-1], bool(np.isfinite(found.strength))
+    )

@@ -119,12 +119,16 @@ class PartitionRows:
     has_verified: bool
     prepare: Callable[[Any], Any] | None = None
     folds: Folds | None = None
+    groups: Callable[[pl.DataFrame], Array] | None = None  # codes of labelers and sources
 
     def prepared(self, prepare: Callable[[Any], Any]) -> PartitionRows:
         return replace(self, prepare=prepare)
 
     def with_folds(self, folds: Folds) -> PartitionRows:
         return replace(self, folds=folds)
+
+    def with_groups(self, groups: Callable[[pl.DataFrame], Array]) -> PartitionRows:
+        return replace(self, groups=groups)
 
     def load(self) -> PartitionRows:
         """These rows, computed if they are not stored yet."""
@@ -135,6 +139,14 @@ class PartitionRows:
         return self
 
     def blocks(self) -> Iterator[Rows]:
+        blocks = self._blocks()
+        if self.groups is None:
+            return blocks
+        kept(self._groups, self._make_groups)
+        pairs = zip(blocks, read_all(self._groups), strict=True)
+        return (rows._replace(groups=codes[rows.number - rows.number.min()]) for rows, codes in pairs)
+
+    def _blocks(self) -> Iterator[Rows]:
         if self.folds is not None:
             return read_all(self.load()._in_folds)
         rows: Iterator[Rows] = read_all(self.load()._rows)
@@ -165,6 +177,19 @@ class PartitionRows:
     @property
     def _in_folds(self) -> Path:
         return self.source.folder / "in_folds"
+
+    @property
+    def _groups(self) -> Path:
+        return self.source.folder / "groups"
+
+    def _make_groups(self, folder: Path) -> int:
+        """In the order of the table; a block has the same rows as before they were sorted by fold."""
+        assert self.groups is not None
+        n_blocks = 0
+        for frame in self.frames():
+            _write(folder / str(n_blocks), self.groups(frame))
+            n_blocks += 1
+        return n_blocks
 
     def _make_rows(self, folder: Path) -> int:
         self.source.code()

@@ -3,7 +3,7 @@ is added to the scores as one more kind, with temperature 1."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from ..dataset import Rows
 from ..dataset.tree import Array
-from ..robust.label_weights import WithAdded
+from ..robust.label_weights import RowTerms, WithAdded
 from ..robust.recalibration import recalibration_of
 from ..robust.training_posterior import posterior_of_rows
 from .already_learned import AlreadyLearned
@@ -20,8 +20,8 @@ from .readings import read_in_two_ways
 
 
 class RowEvidence(NamedTuple):
-    added: Array  # (n, K) added to log P(true), with mean 0 over the classes
-    code: Array  # (n,) position of its description in `words`; len(words) if there is none
+    terms: RowTerms  # (n, K) added to log P(true), with mean 0 over the classes
+    code: Callable[[Rows], Array]  # (n,) position of its description in `words`; len(words) if there is none
     words: tuple[str, ...]
 
 
@@ -29,11 +29,11 @@ class WithEvidence(NamedTuple):
     """Scores, with the evidence as one more kind of score."""
 
     scorer: Any
-    added: Array  # (n, K)
+    terms: RowTerms
 
     def scores(self, rows: Rows) -> Array:
         inner = self.scorer.scores(rows)
-        added = self.added[rows.number][None, :, None].astype(inner.dtype)
+        added = self.terms(rows)[None, :, None].astype(inner.dtype)
         return np.concatenate([inner, np.broadcast_to(added, (1, *inner.shape[1:]))])
 
 
@@ -43,7 +43,7 @@ class LearnedWithEvidence(NamedTuple):
 
     @property
     def out_of_fold(self) -> WithEvidence:
-        return WithEvidence(self.learned.out_of_fold, self.evidence.added)
+        return WithEvidence(self.learned.out_of_fold, self.evidence.terms)
 
     @property
     def shares(self) -> Array:
@@ -56,10 +56,10 @@ class LearnedWithEvidence(NamedTuple):
         self, rows: Rows, component: Array, other: Array, temperature: Array, names: Sequence[str]
     ) -> list[list[tuple[str, float]]]:
         found = self.learned.by_view(rows, component, other, temperature[:-1], names)
-        of_rows, at, words = self.evidence.added[rows.number], np.arange(rows.n_rows), self.evidence.words
+        of_rows, at, words = self.evidence.terms(rows), np.arange(rows.n_rows), self.evidence.words
         added = temperature[-1] * (of_rows[at, component] - of_rows[at, other])
         said: list[list[tuple[str, float]]] = []
-        for one, code, weight in zip(found, self.evidence.code[rows.number].tolist(), added.tolist(), strict=True):
+        for one, code, weight in zip(found, self.evidence.code(rows).tolist(), added.tolist(), strict=True):
             said.append([*one, *([(words[code], weight)] if code < len(words) else [])])
         return said
 
@@ -72,7 +72,7 @@ def judged_with(judged: Judged, evidence: RowEvidence, mislabel: Array) -> Judge
     calibration = old._replace(
         temperature=np.concatenate([old.temperature, np.ones((1, 1))], axis=1), mislabel=mislabel[None]
     )
-    combined = WithAdded(judged.fitted.scorer, evidence.added)
+    combined = WithAdded(judged.fitted.scorer, evidence.terms)
     last = fit.last._replace(learned=learned, calibration=calibration, combined=combined)
     fit = fit._replace(problem=replace(fit.problem, source=AlreadyLearned(learned), em=None), last=last)
     fitted, readings = last.next_weights, judged.fitted.readings

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 #: Memory of a fit that does not grow with the rows (features, current blocks, libraries).
 _FIXED_BYTES = 1_000 << 20
-# Memory that grows with the rows: labels and the table of results.
-_BYTES_PER_ROW = 140
+# Memory that grows with the rows: labels and the table of results; for each labeler or source column, its codes.
+_BYTES_PER_ROW, _BYTES_PER_CODE = 140, 8
 _MADE_FROM, _INGESTED, _ROWS, _STATE = "made_from.json", "ingested.pickle", "rows", "state"
 
 
@@ -75,16 +75,16 @@ def _batches(table: Table) -> Batches:
 _LIBRARIES = 300_000_000
 
 
-def memory_needed(n_rows: int) -> int:
-    """Bytes."""
-    return _FIXED_BYTES + _BYTES_PER_ROW * n_rows
+def memory_needed(n_rows: int, n_codes: int = 0) -> int:
+    """Bytes. n_codes : columns of labelers and sources"""
+    return _FIXED_BYTES + (_BYTES_PER_ROW + _BYTES_PER_CODE * n_codes) * n_rows
 
 
-def check_memory(batches: Batches, limit: int) -> None:
+def check_memory(batches: Batches, limit: int, n_codes: int = 0) -> None:
     """Refuse files that would need more memory, before reading them."""
     # a small file cannot use the memory that a large one always needs
     fixed = min(_FIXED_BYTES, _LIBRARIES + 100 * batches.n_bytes)
-    needed = fixed + memory_needed(batches.estimated_rows) - _FIXED_BYTES
+    needed = fixed + memory_needed(batches.estimated_rows, n_codes) - _FIXED_BYTES
     if needed > limit:
         enough = math.ceil(needed / 1e8) / 10
         raise InputError(
@@ -99,7 +99,8 @@ def workplace(table: Table, options: FitOptions) -> Iterator[Path]:
     batches = _batches(table)
     needed = 0
     if options.memory is not None:  # otherwise the rows are on a cluster
-        check_memory(batches, options.memory)
+        n_codes = (table.roles.labeler is not None) + len(table.roles.source)
+        check_memory(batches, options.memory, n_codes)
         needed = disk_needed(batches, table.roles, options.words)
     if options.beside is None:
         if options.resume:

@@ -24,6 +24,7 @@ from ..data.errors import InputError
 from ..data.roles import label_texts
 from ..dataset.tree import Array
 from ..robust.calibration import matrix_of
+from ..robust.label_weights import ByNumber
 from ..robust.recalibration import pin_verified
 from .careful_fit import scores_of_all
 from .judged import Judged, Opinion
@@ -217,7 +218,8 @@ def _steadied(counts: Array) -> Array:
 
 def _joined(judged: Judged, codes: _Codes, problem: _Problem, found: _Matrices, told: Opinion) -> Judged:
     words = tuple(f"second opinion: {value}" for value in codes.values)
-    joined = judged_with(judged, RowEvidence(problem.log_evidence(found), codes.said, words), found.mislabel)
+    evidence = RowEvidence(ByNumber(problem.log_evidence(found)), ByNumber(codes.said), words)
+    joined = judged_with(judged, evidence, found.mislabel)
     return replace(joined, opinion=told, warnings=(*joined.warnings, *_warnings(told, problem.predicted())))
 
 

@@ -19,7 +19,8 @@ from ..data.label_variants import label_variants
 from ..data.roles import check_columns, label_texts
 from ..dataset.tree import Array
 from ..model.mislabel import Full, constant_rate
-from ..robust.labeler_model import GivenLabels, LabelerModel
+from ..robust.labeled_rows import GivenLabels, LabeledRows
+from ..robust.labeler_model import LabelerModel
 
 #: Name of the column with the vote of the labelers.
 VOTE = "vote"
@@ -132,12 +133,12 @@ def vote(several: SeveralLabels, n_rows: int) -> list[str | None]:
     """The most probable label of every row given only its labels; None if it has none."""
     classes, code = np.unique(several.label.astype(str), return_inverse=True)
     shares = np.bincount(code, minlength=len(classes)) / max(len(code), 1)
-    model = LabelerModel(
-        np.tile(np.log(shares), (n_rows, 1)), GivenLabels(several.row, code, several.labeler, len(several.names)),
-        np.zeros(n_rows, dtype=int), constant_rate(len(classes), _START_DIAGONAL), Full(),
-    )  # fmt: skip
+    given = GivenLabels(several.row, code, several.labeler, len(several.names))
+    rows = LabeledRows(np.tile(np.log(shares), (n_rows, 1)), given, np.zeros(n_rows, dtype=int))
+    model = LabelerModel.of_rows(rows, constant_rate(len(classes), _START_DIAGONAL), Full())
     n_labels = np.bincount(several.row, minlength=n_rows)
     # rows with one label say nothing about labelers
-    true = (model.solved() if (n_labels > 1).any() else model.as_started()).true
+    found = model.solved() if (n_labels > 1).any() else model.as_started()
+    true, _ = rows.expected(found.of_labelers)
     best = classes[true.argmax(axis=1)].tolist()
     return [label if n else None for label, n in zip(best, n_labels.tolist(), strict=True)]

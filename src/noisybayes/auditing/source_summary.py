@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from .._shares import percent
+from ..dataset.tree import Array
 from .columns import Columns
 from .judged import Source, SourceLevel
+from .remote_rows import RemoteRows
 from .result import Audit
 from .sources import LEVEL
 
@@ -23,11 +25,22 @@ def levels_of_rows(audit: Audit, rows: Sequence[int]) -> list[dict[str, str | No
     """The level of every source, for each of `rows` (positions)."""
     found = audit.findings.judged.sources
     names = [(*(level.name for level in one.levels), None) for one in found]
-    codes = [one.code[np.asarray(rows, dtype=np.intp)].tolist() for one in found]
+    codes = _codes_of_rows(audit, np.asarray(rows, dtype=np.intp))
     return [
-        {one.column: named[code] for one, named, code in zip(found, names, of_row, strict=True)}
-        for of_row in (zip(*codes, strict=True) if codes else [() for _ in rows])
+        {one.column: named[of_row[one.place]] for one, named in zip(found, names, strict=True)}
+        for of_row in codes.tolist()
     ]
+
+
+def _codes_of_rows(audit: Audit, rows: Array) -> Array:
+    """(m, C)"""
+    groups = audit.findings.judged.groups
+    assert groups is not None
+    if groups.codes is not None:
+        return np.asarray(groups.codes[rows])
+    remote = audit.findings.rows
+    assert isinstance(remote, RemoteRows)
+    return groups.coder(remote.gather(list(dict.fromkeys(one.column for one in groups.coder.columns)), rows))
 
 
 def source_columns(audit: Audit) -> Columns | None:

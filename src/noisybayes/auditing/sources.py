@@ -4,50 +4,49 @@ source must explain the labels significantly better than the audit without it; o
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
-from scipy.special import expit, log_softmax, logit, ndtri
+from scipy.special import expit, logit, ndtri
 
 from .._shares import percent
 from ..data.errors import InputError
-from ..data.source_levels import SourceLevels, source_levels
+from ..data.source_levels import SourceLevels
+from ..dataset import Rows
 from ..dataset.tree import Array
-from ..robust.source_model import (
-    Effects,
-    Levels,
-    SourceModel,
-    chosen_effects,
-    joined_evidence,
-    log_odds_of_wrong,
+from ..robust.calibration import matrix_of
+from ..robust.source_model import Effects, LevelSums, SourceModel, chosen_effects
+from ..robust.source_rows import (
+    LabelersOfRows,
+    SourceColumn,
+    SourceTerms,
+    ToSourceModel,
+    level_sums,
+    model_of_sample,
 )
-from .careful_fit import scores_of_all
 from .judged import Judged, Source, SourceLevel
-from .labelers import labelers_of_rows
 from .row_evidence import RowEvidence, judged_with
 from .table import Table
-from .view_options import check_in_memory
+from .view_options import check_method
 
 if TYPE_CHECKING:
     from .table_fit import FitOptions
 
 #: Coverage of the intervals of error rates.
 LEVEL = 0.9
+# With more rows, effects are fitted to a sample of about this size: choosing sources takes hundreds of passes.
+_MOST_ROWS = 100_000
 # Shares are kept this far from 0 and 1, where log-odds are infinite.
 _LEAST = 1e-6
 
 
 def check_sources(table: Table, options: FitOptions) -> None:
-    """Report columns that cannot be sources before the fit."""
     if not table.roles.source:
         return
-    check_in_memory("--source", options)
+    check_method("--source", options)
     if table.several is not None:
         raise InputError("--source goes with one label per row; leave it out, or give one label of each row")
-    for column in table.roles.source:
-        _levels_of(table, column)
 
 
 def join_sources(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]]:
@@ -56,89 +55,101 @@ def join_sources(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]]
         return judged, ()
     if judged.training is None:
         return judged, ("there are too few rows to compare sources, so they were left out",)
-    known = [_levels_of(table, column) for column in table.roles.source]
+    assert judged.groups is not None
     notes = [
         f"the source {one.column!r} was left out: it is {one.names[0]!r} in every row"
-        for one in known
+        for one in judged.groups.sources
         if len(one.names) < 2
     ]
-    known = [one for one in known if len(one.names) > 1]
-    if not known:
+    places = [s for s, one in enumerate(judged.groups.sources) if len(one.names) > 1]
+    if not places:
         return judged, tuple(notes)
-    assert judged.observed is not None
-    labeled = np.flatnonzero(judged.observed < len(judged.classes))
-    model = _model_of(judged, table, known, labeled)
+    to_model = _to_model(judged, places)
+    model = model_of_sample(judged.data, to_model, _MOST_ROWS, judged.training.found.problem.seed)
     found = chosen_effects(model)
+    sums = level_sums(judged.data, to_model, found)
+    known = [judged.groups.sources[s] for s in places]
     notes += [_note(one, s in found.chosen) for s, one in enumerate(known)]
-    told = tuple(_described(one, s, model, found) for s, one in enumerate(known))
-    if not found.chosen:
-        return replace(judged, sources=told), tuple(notes)
-    return replace(_joined(judged, model, found, known, labeled), sources=told), tuple(notes)
+    told = tuple(_described(one, s, model, found, sums, to_model.sources[s].column) for s, one in enumerate(known))
+    if found.chosen:
+        judged = _joined(judged, to_model, model, found, sums, known)
+    return replace(judged, sources=told), tuple(notes)
 
 
-def _levels_of(table: Table, column: str) -> SourceLevels:
-    assert isinstance(table.source, pl.DataFrame)
-    return source_levels(table.source, column)
-
-
-def _model_of(judged: Judged, table: Table, known: list[SourceLevels], labeled: Array) -> SourceModel:
-    assert judged.data.folds is not None
-    assert judged.observed is not None
-    scores = scores_of_all(judged)
-    mislabel = judged.fitted.calibration.mislabel[0]
-    log_odds = np.repeat(log_odds_of_wrong(mislabel)[None], len(labeled), axis=0)
+def _to_model(judged: Judged, places: list[int]) -> ToSourceModel:
+    """places : the sources that have several levels"""
+    assert judged.groups is not None
+    sources = []
+    for s in places:
+        one = judged.groups.sources[s]
+        sources.append(SourceColumn(judged.groups.source_column(s), len(one.names), one.is_ordered))
     labelers = judged.labelers
-    if labelers is not None and labelers.differ:
-        who = labelers_of_rows(table)[labeled]
-        named = np.flatnonzero(who < len(labelers.names))
-        log_odds[named] = log_odds_of_wrong(labelers.matrices)[who[named]]
-    sources = tuple(Levels.of(one.code[labeled], len(one.names), one.is_ordered) for one in known)
-    return SourceModel(
-        log_softmax(scores[labeled], axis=1), judged.observed[labeled], mislabel, log_odds, sources,
-        judged.data.folds.of(labeled), None if judged.verified is None else judged.verified[labeled],
-    )  # fmt: skip
+    by_labeler = None if labelers is None or not labelers.differ else LabelersOfRows(0, labelers.matrices)
+    return ToSourceModel(judged.fitted, judged.fitted.calibration.mislabel[0], tuple(sources), by_labeler)
 
 
-def _joined(judged: Judged, model: SourceModel, found: Effects, known: list[SourceLevels], labeled: Array) -> Judged:
+def _joined(
+    judged: Judged, to_model: ToSourceModel, model: SourceModel, found: Effects, sums: LevelSums,
+    known: list[SourceLevels],
+) -> Judged:  # fmt: skip
     assert judged.training is not None
-    added = np.zeros((judged.n_rows, len(judged.classes)))
-    mislabel, added[labeled] = joined_evidence(model, found, judged.training.found.problem.structure)
-    code, words = _words(model, found, [known[s] for s in found.chosen], labeled, judged.n_rows)
-    evidence = RowEvidence(added, code, words)
-    return judged_with(judged, evidence, mislabel)
+    assert judged.data.folds is not None
+    mislabel = matrix_of(sums.counts[None], judged.training.found.problem.structure)[0]
+    values = model.out_of_fold(found, judged.data.folds.n_folds)
+    terms = SourceTerms(to_model, found.chosen, values, mislabel)
+    code, words = _words(model, found, [known[s] for s in found.chosen], [to_model.sources[s] for s in found.chosen])
+    return judged_with(judged, RowEvidence(terms, code, words), mislabel)
+
+
+@dataclass(frozen=True)
+class CombinationOfRow:
+    """(n,) the position of the levels of each row among combinations; their number if it has no label or another."""
+
+    sources: tuple[SourceColumn, ...]
+    known: Array  # (C,) combinations as numbers, ascending
+    n_classes: int
+
+    def __call__(self, rows: Rows) -> Array:
+        number = combined([rows.groups[:, one.column] for one in self.sources], self.sources)
+        place = np.minimum(np.searchsorted(self.known, number), len(self.known) - 1)
+        is_known = (self.known[place] == number) & (rows.observed < self.n_classes)
+        return np.where(is_known, place, len(self.known))
+
+
+def combined(codes: list[Array], sources: tuple[SourceColumn, ...]) -> Array:
+    """(n,) a number for each combination of levels."""
+    number = np.zeros(len(codes[0]), dtype=np.int64)
+    for code, one in zip(codes, sources, strict=True):
+        number = number * (one.n_levels + 1) + code
+    return number
 
 
 def _words(
-    model: SourceModel, found: Effects, kept: list[SourceLevels], labeled: Array, n_rows: int
-) -> tuple[Array, tuple[str, ...]]:
-    """The combination of levels of every row, and its description."""
-    levels = np.stack([one.code[labeled] for one in kept], axis=1)
-    combinations, which = np.unique(levels, axis=0, return_inverse=True)
-    which = which.ravel()
-    wrong = model.p_wrong_by_levels(found)
-    rate = np.bincount(which, weights=wrong) / np.bincount(which)
+    model: SourceModel, found: Effects, kept: list[SourceLevels], columns: list[SourceColumn]
+) -> tuple[CombinationOfRow, tuple[str, ...]]:
+    """Which combination of levels a row has, and the description of each."""
+    codes = [model.sources[s].code for s in found.chosen]
+    numbers, first, which = np.unique(combined(codes, tuple(columns)), return_index=True, return_inverse=True)
+    rate = np.bincount(which, weights=model.p_wrong_by_levels(found)) / np.bincount(which)
     words = []
-    for combination, share in zip(combinations.tolist(), rate.tolist(), strict=True):
-        named = [
-            f"{one.column} {one.names[at]}" for one, at in zip(kept, combination, strict=True) if at < len(one.names)
-        ]
+    for row, share in zip(first.tolist(), rate.tolist(), strict=True):
+        levels = [int(code[row]) for code in codes]
+        named = [f"{one.column} {one.names[at]}" for one, at in zip(kept, levels, strict=True) if at < len(one.names)]
         words.append(f"{', '.join(named) or 'unknown source'}: {percent(share)} of such labels are wrong")
-    code = np.full(n_rows, len(words))
-    code[labeled] = which
-    return code, tuple(words)
+    return CombinationOfRow(tuple(columns), numbers, len(model.mislabel)), tuple(words)
 
 
-def _described(one: SourceLevels, s: int, model: SourceModel, found: Effects) -> Source:
-    n_rows = np.bincount(model.sources[s].code, minlength=len(one.names) + 1)
-    rate = np.clip(model.error_rate(found, s), _LEAST, 1.0 - _LEAST)
-    reach = float(ndtri(0.5 + LEVEL / 2)) * np.sqrt(model.variance(found, s))
+def _described(one: SourceLevels, s: int, model: SourceModel, found: Effects, sums: LevelSums, column: int) -> Source:
+    n_rows = sums.n_rows[s]
+    rate = np.clip(sums.wrong[s] / np.maximum(n_rows[:-1], 1.0), _LEAST, 1.0 - _LEAST)
+    reach = float(ndtri(0.5 + LEVEL / 2)) * np.sqrt(model.variance(found, sums, s))
     low, high = expit(logit(rate) - reach), expit(logit(rate) + reach)
     starts = one.starts or one.names
     levels = tuple(
         SourceLevel(name, start, int(n), float(p), float(lo), float(hi))
         for name, start, n, p, lo, hi in zip(one.names, starts, n_rows[:-1], rate, low, high, strict=True)
     )
-    return Source(one.column, one.kind, s in found.chosen, levels, one.code, int(n_rows[-1]))
+    return Source(one.column, one.kind, s in found.chosen, levels, column, int(n_rows[-1]))
 
 
 def _note(one: SourceLevels, kept: bool) -> str:

@@ -31,6 +31,7 @@ class Table(NamedTuple):
     checks: str | None = None  # the filled-in file of rows drawn at random
     no_class: Mapping[int, bool] = {}  # rows that belong to none of the classes; whether each was drawn at random
     several: SeveralLabels | None = None  # labels of several labelers; `roles.label` is then the vote
+    line_id: str | None = None  # of a file read in batches: a column whose values must differ if rows have one label
 
     @classmethod
     def open(
@@ -60,7 +61,12 @@ class Table(NamedTuple):
                 notes += source.notes
             else:
                 source = read_table(data, format=format, encoding=encoding, sheet=sheet, tell=notes.append)
-        if anonymous and isinstance(source, pl.DataFrame):
+        if anonymous:
+            if isinstance(source, Batches):
+                raise InputError(
+                    "--anonymous needs all rows in memory, on one machine; audit without --memory and --engine, or "
+                    "replace the names in the file"
+                )
             source, columns = without_names(source, columns)
         reshaped = _reshaped(source, columns, missing_label, keep_variants)
         several, hidden = None, []
@@ -72,7 +78,8 @@ class Table(NamedTuple):
         head = head.drop(hidden)
         column, checks = _column_or_file(columns.get("verified_random"), head)
         roles, found = find_roles(head, **{**columns, "verified_random": column})
-        return cls(source, roles, title, path, (*notes, *found), checks, several=several)
+        line_id = columns.get("id") if isinstance(source, Batches) and columns.get("labeler") is not None else None
+        return cls(source, roles, title, path, (*notes, *found), checks, several=several, line_id=line_id)
 
     def gather(self, columns: Sequence[str], rows: Any) -> pl.DataFrame:
         """Some columns of some rows, in the order of `rows`."""

@@ -24,6 +24,7 @@ from .joined_views import join_views
 from .judged import Judged, judge_encoded
 from .labelers import check_labelers, join_labelers
 from .random_checks import random_checks
+from .row_groups import RowGroups, groups_of
 from .second_opinion import check_opinion, join_opinion
 from .sentence_vectors import with_sentence_vectors
 from .sources import check_sources, join_sources
@@ -80,36 +81,49 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
             on_cluster.check_options(table, options)
         engine = stack.enter_context(opened_engine(options.engine, options.scheduler))
         tell("building features")
-        if remote:
+        place: Path | None = None
+        if remote or options.memory is not None:
             place = stack.enter_context(rows_on_disk.workplace(table, options))
-            there = stack.enter_context(on_cluster.features_of(table, options, engine, place))
-            tell("fitting")
-            yield _fit_there(there, options, engine)
+        if not remote:
+            yield _fit_here(table, options, engine, place, tell)
             return
-        checkpoint: Path | None = None
-        if options.memory is None:
-            assert isinstance(table.source, pl.DataFrame)
-            features = features_of(
-                table.source, table.roles, options.words, options.missing_label, options.keep_variants
-            )
-        else:
-            place = stack.enter_context(rows_on_disk.workplace(table, options))
-            features, checkpoint = rows_on_disk.features_of(table, options, place)
-        labels, checks, no_class, said = random_checks(table, features.labels, options.missing_label)
-        given = options.given.checked(table, labels.classes)
+        assert place is not None
+        there = stack.enter_context(on_cluster.features_of(table, options, engine, place))
+        groups = on_cluster.groups_of(table, there, engine)
         tell("fitting")
-        features = features._replace(labels=labels, notes=(*features.notes, *said))
-        fitted = fit_features(features, options, engine.map_sum, checkpoint)
-        fitted = fitted._replace(judged=replace(fitted.judged, checks=checks, no_class=no_class))
-        views = chosen_views(options, fitted.judged, features.recipe.blocks, features.X)
-        if views != (NAIVE_BAYES,):
-            tell("scoring with other views")
-            joined = join_views(fitted.judged, features, views, given)
-            fitted = fitted._replace(judged=joined.judged, notes=(*fitted.notes, *joined.notes))
-        judged, of_labelers = join_labelers(fitted.judged, table)
-        judged, of_sources = join_sources(judged, table)
-        judged, about = join_opinion(judged, table, options.missing_label)
-        yield fitted._replace(judged=judged, notes=(*fitted.notes, *of_labelers, *of_sources, *about))
+        yield _with_groups(_fit_there(there, options, engine), table, groups, None)
+
+
+def _fit_here(table: Table, options: FitOptions, engine: OpenedEngine, place: Path | None, tell: Progress) -> Fitted:
+    """place : a folder, for rows on disk"""
+    groups = groups_of(table)
+    checkpoint: Path | None = None
+    if place is None:
+        assert isinstance(table.source, pl.DataFrame)
+        features = features_of(table.source, table.roles, options.words, options.missing_label, options.keep_variants)
+    else:
+        features, checkpoint = rows_on_disk.features_of(table, options, place)
+    labels, checks, no_class, said = random_checks(table, features.labels, options.missing_label)
+    given = options.given.checked(table, labels.classes)
+    tell("fitting")
+    features = features._replace(labels=labels, notes=(*features.notes, *said))
+    fitted = fit_features(features, options, engine.map_sum, checkpoint)
+    fitted = fitted._replace(judged=replace(fitted.judged, checks=checks, no_class=no_class))
+    views = chosen_views(options, fitted.judged, features.recipe.blocks, features.X)
+    if views != (NAIVE_BAYES,):
+        tell("scoring with other views")
+        joined = join_views(fitted.judged, features, views, given)
+        fitted = fitted._replace(judged=joined.judged, notes=(*fitted.notes, *joined.notes))
+    fitted = _with_groups(fitted, table, groups, place)
+    judged, about = join_opinion(fitted.judged, table, options.missing_label)
+    return fitted._replace(judged=judged, notes=(*fitted.notes, *about))
+
+
+def _with_groups(fitted: Fitted, table: Table, groups: RowGroups | None, place: Path | None) -> Fitted:
+    """The fit with labelers and sources taken into account. place : a folder, for rows on disk"""
+    judged, of_labelers = join_labelers(fitted.judged.with_groups(groups), table, place)
+    judged, of_sources = join_sources(judged, table)
+    return fitted._replace(judged=judged, notes=(*fitted.notes, *of_labelers, *of_sources))
 
 
 def fit_features(features: Features, options: FitOptions, engine: Any, checkpoint: Path | None = None) -> Fitted:

@@ -53,6 +53,11 @@ def check_in_memory(what: str, options: FitOptions) -> None:
         raise InputError(
             f"{what} needs all rows in memory, on one machine; leave it out, or audit without --memory and --engine"
         )
+    check_method(what, options)
+
+
+def check_method(what: str, options: FitOptions) -> None:
+    """Refuse options that need the default fit, if the method differs."""
     if options.method != "crossfit":
         raise InputError(f"{what} needs method 'crossfit', not {options.method!r}")
 

@@ -1,4 +1,7 @@
-"""Times and numbers of a column in a few ordered bins."""
+"""Times and numbers of a column in a few ordered bins.
+
+A column may be given by its distinct values and how often each occurs (`counts`), by default once.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ class Bins(NamedTuple):
     code: Array  # (n,) len(names) where the cell is empty
 
 
-def times_of(column: pl.Series) -> pl.Series | None:
+def times_of(column: pl.Series, counts: Array | None = None) -> pl.Series | None:
     """Every cell as a time, null if it is not one; None if the column does not contain times."""
     if column.dtype == pl.Date:
         return column.cast(pl.Datetime("us"))
@@ -49,20 +52,20 @@ def times_of(column: pl.Series) -> pl.Series | None:
     text = as_text(column).str.strip_chars().replace("", None)
     parts = [_from_parts(text, pattern) for pattern in (_DAY, _DAY_LAST, _MONTH)]
     times = parts[0].fill_null(parts[1]).fill_null(parts[2]).fill_null(_weeks(text))
-    return times if _mostly(times, text) else None
+    return times if _mostly(times, text, counts) else None
 
 
-def numbers_of(column: pl.Series) -> pl.Series | None:
+def numbers_of(column: pl.Series, counts: Array | None = None) -> pl.Series | None:
     """Every cell as a number, null if it is not one; None if the column does not contain numbers."""
     if column.dtype == pl.Boolean:
         return None
     text = as_text(column).str.strip_chars().replace("", None)
     numbers = text.cast(pl.Float64, strict=False)
     numbers = numbers.set(~numbers.is_finite().fill_null(False), None)
-    return numbers if _mostly(numbers, text) else None
+    return numbers if _mostly(numbers, text, counts) else None
 
 
-def time_bins(times: pl.Series) -> Bins:
+def time_bins(times: pl.Series, counts: Array | None = None) -> Bins:
     """The shortest of days, weeks, months, quarters or years that gives few enough periods; else bins with equal
     numbers of rows."""
     for length, written in _PERIODS:
@@ -70,16 +73,16 @@ def time_bins(times: pl.Series) -> Bins:
         distinct = start.drop_nulls().unique().sort()
         if len(distinct) > _MOST_PERIODS:
             continue
-        if len(distinct) < _FEWEST_PERIODS and times.n_unique() > _MOST_PERIODS:
+        if len(distinct) < _FEWEST_PERIODS and times.drop_nulls().n_unique() > _MOST_PERIODS:
             break  # too coarse, while there were too many of the finer ones
         names = tuple(distinct.dt.strftime(written).to_list())
         return Bins(names, tuple(distinct.dt.strftime("%Y-%m-%d").to_list()), _codes(start, distinct))
     days = times.dt.truncate("1d")
-    unit, written = (days, "%Y-%m-%d") if days.n_unique() > _MOST_BINS else (times, "%Y-%m-%d %H:%M")
-    return _equal(unit, lambda value: value.strftime(written))
+    unit, written = (days, "%Y-%m-%d") if days.drop_nulls().n_unique() > _MOST_BINS else (times, "%Y-%m-%d %H:%M")
+    return _equal(unit, lambda value: value.strftime(written), counts)
 
 
-def number_bins(numbers: pl.Series) -> Bins:
+def number_bins(numbers: pl.Series, counts: Array | None = None) -> Bins:
     """Each number separately if there are few; else bins with equal numbers of rows."""
 
     def written(value: float) -> str:
@@ -87,15 +90,21 @@ def number_bins(numbers: pl.Series) -> Bins:
 
     distinct = numbers.drop_nulls().unique().sort()
     if len(distinct) > _MOST_PERIODS:
-        return _equal(numbers, written)
+        return _equal(numbers, written, counts)
     names = tuple(written(value) for value in distinct.to_list())
     return Bins(names, names, _codes(numbers, distinct))
 
 
-def _equal(values: pl.Series, written: Callable[[Any], str]) -> Bins:
+def _equal(values: pl.Series, written: Callable[[Any], str], counts: Array | None) -> Bins:
     """Bins with about equal numbers of rows; equal values are in one bin."""
-    known = values.drop_nulls().sort()
-    firsts = known[np.arange(_MOST_BINS) * len(known) // _MOST_BINS].unique().sort()
+    there = values.is_not_null().to_numpy()
+    order = values.filter(pl.Series(there)).arg_sort()
+    known, last_rows = (
+        values.filter(pl.Series(there))[order],
+        np.cumsum(_repeats(values, counts)[there][order.to_numpy()]),
+    )
+    wanted = np.arange(_MOST_BINS) * int(last_rows[-1]) // _MOST_BINS
+    firsts = known[np.searchsorted(last_rows, wanted, side="right")].unique().sort()
     code = firsts.search_sorted(values.fill_null(known[0]), side="right").to_numpy().astype(np.int64) - 1
     code[values.is_null().to_numpy()] = len(firsts)
     names = []
@@ -131,6 +140,11 @@ def _weeks(text: pl.Series) -> pl.Series:
     return monday.str.to_datetime("%G-W%V-%u", strict=False, time_unit="us")
 
 
-def _mostly(found: pl.Series, text: pl.Series) -> bool:
-    n_cells = len(text) - text.null_count()
-    return bool(n_cells and len(found) - found.null_count() >= _MOST_CELLS * n_cells)
+def _mostly(found: pl.Series, text: pl.Series, counts: Array | None) -> bool:
+    repeats = _repeats(text, counts)
+    n_cells, n_found = (repeats[column.is_not_null().to_numpy()].sum() for column in (text, found))
+    return bool(n_cells and n_found >= _MOST_CELLS * n_cells)
+
+
+def _repeats(values: pl.Series, counts: Array | None) -> Array:
+    return np.ones(len(values), dtype=np.int64) if counts is None else counts

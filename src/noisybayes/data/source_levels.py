@@ -28,37 +28,52 @@ class SourceLevels(NamedTuple):
         return self.kind != "category"
 
 
+class CellCounts(NamedTuple):
+    """The cells of a column as text, counted."""
+
+    column: str
+    values: pl.Series  # distinct, sorted
+    counts: Array  # (V,) of each value
+    n_rows: int  # including empty cells
+    is_numeric: bool  # whether the column has a numeric type
+
+
 def source_levels(frame: pl.DataFrame, column: str) -> SourceLevels:
-    cells = frame[column]
-    if as_text(cells).str.strip_chars().replace("", None).null_count() == len(cells):
+    """The levels of a column in memory."""
+    text = cell_texts(frame[column])
+    values = text.drop_nulls().unique().sort()
+    place = text.cast(pl.Enum(values)).to_physical().cast(pl.Int64).fill_null(len(values)).to_numpy()
+    counts = np.bincount(place, minlength=len(values) + 1)[:-1]
+    found = levels_of_values(CellCounts(column, values, counts, len(text), frame[column].dtype.is_numeric()))
+    return found._replace(code=np.append(found.code, len(found.names))[place])
+
+
+def cell_texts(cells: pl.Series) -> pl.Series:
+    """Cells of a source or of a labeler as text, null where empty; times to the minute."""
+    if isinstance(cells.dtype, pl.Datetime):
+        cells = cells.dt.truncate("1m")
+    return as_text(cells).str.strip_chars().replace("", None)
+
+
+def levels_of_values(cells: CellCounts) -> SourceLevels:
+    """The levels of a column; `code` has one entry for each of its distinct values."""
+    column, values = cells.column, cells.values
+    if not len(values):
         raise InputError(f"--source: the column {column!r} is empty in every row")
-    times = times_of(cells)
+    times = None if cells.is_numeric else times_of(values, cells.counts)
     if times is not None:
-        return SourceLevels(column, "time", *time_bins(times))
-    _check_few(cells, column)
-    numbers = numbers_of(cells)
-    if numbers is not None:
-        return SourceLevels(column, "number", *number_bins(numbers))
-    return _categories(cells, column)
-
-
-def _check_few(cells: pl.Series, column: str) -> None:
-    text = as_text(cells).str.strip_chars().replace("", None)
-    n_different = text.drop_nulls().n_unique()
-    if n_different > max(2, _MOST_DIFFERENT * len(text)):
+        return SourceLevels(column, "time", *time_bins(times, cells.counts))
+    if len(values) > max(2, _MOST_DIFFERENT * cells.n_rows):
         raise InputError(
-            f"--source: the column {column!r} has {n_different:,} distinct values in {len(text):,} rows, and looks "
+            f"--source: the column {column!r} has {len(values):,} distinct values in {cells.n_rows:,} rows, and looks "
             "like an identifier; choose a column of categories or times"
         )
-
-
-def _categories(cells: pl.Series, column: str) -> SourceLevels:
-    text = as_text(cells).str.strip_chars().replace("", None)
-    names = text.drop_nulls().unique().sort()
-    if len(names) > _MOST_LEVELS:
+    numbers = numbers_of(values, cells.counts)
+    if numbers is not None:
+        return SourceLevels(column, "number", *number_bins(numbers, cells.counts))
+    if len(values) > _MOST_LEVELS:
         raise InputError(
-            f"--source: the column {column!r} has {len(names):,} distinct values, but a source has at most "
+            f"--source: the column {column!r} has {len(values):,} distinct values, but a source has at most "
             f"{_MOST_LEVELS:,}; choose a coarser one"
         )
-    code = text.cast(pl.Enum(names)).to_physical().cast(pl.Int64).fill_null(len(names)).to_numpy()
-    return SourceLevels(column, "category", tuple(names.to_list()), (), np.asarray(code))
+    return SourceLevels(column, "category", tuple(values.to_list()), (), np.arange(len(values)))

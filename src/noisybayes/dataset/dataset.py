@@ -150,6 +150,14 @@ class Dataset:
             return replace(self, parts=parts, folds=folds)
         return replace(self, parts=split_in_folds(self.rows, folds, n_classes), folds=folds)
 
+    def with_groups(self, groups: Any) -> Dataset:
+        """The same rows, each with the codes of its labeler and sources.
+
+        groups : (n, C) codes of all rows; of rows on a cluster, how the workers find them
+        """
+        parts: Sequence[Part] = [part.with_groups(groups) for part in self.parts]  # type: ignore[attr-defined]
+        return replace(self, parts=parts, rows=None if self.rows is None else self.rows.with_groups(groups))
+
     def sample(self, size: int, seed: int) -> Rows:
         """`size` rows chosen at random (all, if there are no more), in random order: any first rows of a sample
         are a sample too. A row is in or out by its number and the seed alone."""

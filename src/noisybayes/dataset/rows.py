@@ -32,6 +32,7 @@ class Rows(NamedTuple):
     weight: Array | None  # (n,) or None when every row counts once
     number: Any = None  # (n,) which of all rows these are; None until needed
     fold: Any = None  # (n,) ascending; None before folds are assigned
+    groups: Any = None  # (n, C) codes of the labeler and the sources of each label; None if not needed
 
     @property
     def n_rows(self) -> int:
@@ -69,6 +70,10 @@ class Rows(NamedTuple):
         rows = self.numbered()
         fold = folds.of(rows.number)
         return rows._replace(fold=fold), np.argsort(fold, kind="stable")
+
+    def with_groups(self, groups: Array) -> Rows:
+        """groups : (n, C) of all rows, of which these are some"""
+        return self._replace(groups=groups[self.number])
 
     def runs(self) -> Iterator[tuple[int, Rows]]:
         """Each fold that occurs, and its rows."""

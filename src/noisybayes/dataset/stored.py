@@ -53,6 +53,7 @@ class StoredRows(NamedTuple):
     verified: Array | None
     weight: Array | None
     folds: Folds | None
+    groups: Array | None = None
 
     @property
     def n_rows(self) -> int:
@@ -64,11 +65,15 @@ class StoredRows(NamedTuple):
 
     def load(self) -> Rows:
         number = np.arange(self.first, self.first + self.n_rows)
-        rows = Rows(self.design.read(self.block), self.observed, self.verified, self.weight, number)
+        rows = Rows(self.design.read(self.block), self.observed, self.verified, self.weight, number, None, self.groups)
         return rows if self.folds is None else rows.in_folds(self.folds)
 
     def with_folds(self, folds: Folds) -> StoredRows:
         return self._replace(folds=folds)
+
+    def with_groups(self, groups: Array) -> StoredRows:
+        """groups : (n, C) of all rows"""
+        return self._replace(groups=groups[self.first : self.first + self.n_rows])
 
 
 def stored_parts(rows: Rows, folds: Folds | None) -> list[StoredRows]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..dataset import Dataset
+from ..dataset import Dataset, Rows
 from ..dataset.tree import Array
 from ..robust.fit import RobustFit
-from ..robust.label_weights import Reweighted, WithAdded
-from ..robust.labeler_model import GivenLabels, LabelerModel
+from ..robust.label_weights import ByNumber, Reweighted, RowTerms, WithAdded
+from ..robust.labeled_rows import ToLabeledRows, held_here
+from ..robust.labeler_model import LabelerModel, LabelerTerms
 from ..robust.recalibration import recalibration_of
 from ..robust.training_posterior import TrainingPosterior, posterior_of_rows
 from .labels import as_labels, is_missing
@@ -63,20 +65,23 @@ def check_can_tell(what: str, in_memory: bool, by_em: bool, weighted: bool) -> N
 
 def fit_labelers(data: Dataset, found: RobustFit, code: Array, n_labelers: int, keep: Any) -> LabelerFit:
     """data : in its folds; code : (n,) labelers; keep : the precision of the posteriors (n, K)"""
-    observed, verified, _ = data.labels()
-    assert observed is not None
-    labeled = np.flatnonzero(observed < found.problem.n_classes)
-    given = GivenLabels(labeled, observed[labeled], code[labeled], n_labelers)
     fitted = found.last.next_weights
-    model = LabelerModel.of(data, fitted, found.problem.structure, given, verified)
+    data = data.with_groups(code[:, None])
+    assert data.folds is not None
+    rows = held_here(data, ToLabeledRows(fitted, 0, n_labelers))
+    model = LabelerModel(rows, n_labelers, data.folds.n_folds, fitted.calibration.mislabel[0], found.problem.structure)
     matrices = model.solved()
     if not model.differ(matrices):
         return LabelerFit(model.as_started().of_labelers[:-1], False, fitted, None)
-    added = model.added_evidence(matrices, observed, matrices.mislabel)
+    (added,) = data.collect(partial(_as_columns, terms=LabelerTerms.of(model, matrices, 0)))
     calibration = fitted.calibration._replace(mislabel=matrices.mislabel[None])
-    judged = Reweighted(WithAdded(fitted.scorer, added), calibration)
+    judged = Reweighted(WithAdded(fitted.scorer, ByNumber(added)), calibration)
     posterior = posterior_of_rows(data, judged, None, recalibration_of(data, judged), keep)
     return LabelerFit(matrices.of_labelers[:-1], True, judged, posterior)
+
+
+def _as_columns(rows: Rows, terms: RowTerms) -> tuple[Array]:
+    return (terms(rows),)
 
 
 def told_by(labeler: Any, names: Array, matrices: Array, of_all: Array, observed: Array) -> Array:

@@ -14,11 +14,12 @@ from ..data.option_names import errors_in_python_words
 from ..data.source_levels import SourceLevels, source_levels
 from ..dataset import Dataset
 from ..dataset.tree import Array
+from ..robust.calibration import matrix_of
 from ..robust.fit import RobustFit
-from ..robust.label_weights import Reweighted, WithAdded
-from ..robust.labeler_model import log_prior_of
+from ..robust.label_weights import ByNumber, Reweighted, WithAdded
+from ..robust.labeled_rows import log_prior_of
 from ..robust.recalibration import recalibration_of
-from ..robust.source_model import Levels, SourceModel, chosen_effects, joined_evidence, log_odds_of_wrong
+from ..robust.source_model import Levels, SourceModel, added_evidence, chosen_effects, log_odds_of_wrong
 from ..robust.training_posterior import TrainingPosterior, posterior_of_rows
 
 
@@ -95,16 +96,18 @@ def fit_sources(
         data.folds.of(labeled), None if verified is None else verified[labeled],
     )  # fmt: skip
     effects = chosen_effects(model)
+    sums = model.level_sums(effects)
     told = tuple(
         FittedSource(
-            one.column, one.kind, s in effects.chosen, one.names,
-            np.bincount(one.code[labeled], minlength=len(one.names) + 1)[:-1], model.error_rate(effects, s),
+            one.column, one.kind, s in effects.chosen, one.names, sums.n_rows[s][:-1].astype(int),
+            sums.wrong[s] / np.maximum(sums.n_rows[s][:-1], 1.0),
         )
         for s, one in enumerate(known)
     )  # fmt: skip
     if not effects.chosen:
         return SourceFit(told, None)
     added = np.zeros((len(observed), len(mislabel)))
-    mislabel, added[labeled] = joined_evidence(model, effects, found.problem.structure)
-    joined = Reweighted(WithAdded(fitted.scorer, added), fitted.calibration._replace(mislabel=mislabel[None]))
+    mislabel = matrix_of(sums.counts[None], found.problem.structure)[0]
+    added[labeled] = added_evidence(model, model.care(effects), mislabel)
+    joined = Reweighted(WithAdded(fitted.scorer, ByNumber(added)), fitted.calibration._replace(mislabel=mislabel[None]))
     return SourceFit(told, posterior_of_rows(data, joined, None, recalibration_of(data, joined), keep))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -60,15 +62,29 @@ class Reweighted(NamedTuple):
         return true if told is None else told(true, found.prior[:, 0], observed)
 
 
+#: Maps rows to (n, K) terms of log P(true).
+RowTerms = Callable[[Rows], Array]
+
+
+@dataclass(frozen=True)
+class ByNumber:
+    """Values of single rows, held by this process."""
+
+    values: Array  # (n, ...) of all rows
+
+    def __call__(self, rows: Rows) -> Array:
+        return np.asarray(self.values[rows.number])
+
+
 class WithAdded(NamedTuple):
     """Scores of one kind, plus additional terms for single rows."""
 
     scorer: Any
-    added: Array  # (n, K) by the number of the row
+    terms: RowTerms
 
     def scores(self, rows: Rows) -> Array:
         inner = self.scorer.scores(rows)
-        return np.asarray(inner + self.added[rows.number][None, :, None].astype(inner.dtype))
+        return np.asarray(inner + self.terms(rows)[None, :, None].astype(inner.dtype))
 
 
 class ByEM(NamedTuple):

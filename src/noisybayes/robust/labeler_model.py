@@ -19,11 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
-from ..dataset import Dataset, Rows
+from ..dataset import Rows
 from ..dataset.tree import Array
 from .calibration import matrix_of
-from .label_weights import Reweighted
-from .recalibration import pin_verified
+from .labeled_rows import TINY, InMemory, LabeledRows, OverRows
 
 #: Weight of the common matrix in the matrix of each labeler, in rows; from almost no shrinkage to almost full.
 STRENGTHS = 2.0 ** np.arange(1, 13)
@@ -37,52 +36,38 @@ CAREFUL_SPREAD = 2.0
 _NEWTON_STEPS = 8
 # Weight of the common preferences among wrong labels, in wrong labels of a labeler.
 _FAVOUR_ROWS = 10.0
-# Avoids nan for a label that is impossible for every class.
-_TINY = 1e-300
-
-
-class GivenLabels(NamedTuple):
-    """Labels of rows by labelers, in any order."""
-
-    row: Array  # (m,) positions
-    label: Array  # (m,) codes
-    labeler: Array  # (m,) codes; n_labelers if unknown
-    n_labelers: int
-
-    def take(self, which: Array) -> GivenLabels:
-        return GivenLabels(self.row[which], self.label[which], self.labeler[which], self.n_labelers)
 
 
 class Matrices(NamedTuple):
     mislabel: Array  # (K, K) of all
     of_labelers: Array  # (G + 1, K, K); the last, common one is for labels whose labeler is unknown
-    true: Array  # (n, K) P(true | x, labels, labelers)
+    counts: Array  # (G + 1, K, K) expected labels by labeler, label and true label
     strength: float  # inf: one common matrix
+
+
+class _Expected(NamedTuple):
+    counts: Array  # (G + 1, K, K)
+    log_likelihood: Array  # sum over the rows
+    n_rows: Array
 
 
 @dataclass(frozen=True)
 class LabelerModel:
-    log_prior: Array  # (n, K) log P(true | x)
-    given: GivenLabels
-    fold: Array  # (n,)
+    over_rows: OverRows  # labels and P(true | x), out of fold
+    n_labelers: int
+    n_folds: int
     start: Array  # (K, K)
     structure: Any
-    verified: Array | None = None
 
     @classmethod
-    def of(
-        cls, data: Dataset, fitted: Reweighted, structure: Any, given: GivenLabels, verified: Array | None
-    ) -> LabelerModel:
-        """For rows in their folds, with out-of-fold P(true | x) from a robust fit."""
-        assert data.folds is not None
-        log_prior = log_prior_of(data, fitted)
-        fold = data.folds.of(np.arange(data.n_rows))
-        return cls(log_prior, given, fold, fitted.calibration.mislabel[0], structure, verified)
+    def of_rows(cls, rows: LabeledRows, start: Array, structure: Any) -> LabelerModel:
+        """For rows in memory."""
+        return cls(InMemory([rows]), rows.given.n_labelers, int(rows.fold.max()) + 1, start, structure)
 
     def as_started(self) -> Matrices:
         """One common matrix, as at the start."""
-        matrices = np.repeat(self.start[None], self.given.n_labelers + 1, axis=0)
-        return Matrices(self.start, matrices, self._expected(matrices)[0], np.inf)
+        matrices = np.repeat(self.start[None], self.n_labelers + 1, axis=0)
+        return Matrices(self.start, matrices, self._expected(matrices).counts, np.inf)
 
     def pooled(self) -> Matrices:
         """One common matrix, fitted."""
@@ -92,88 +77,86 @@ class LabelerModel:
         return self._solved(pooled=False)
 
     def _solved(self, pooled: bool) -> Matrices:
-        true, last, strength = self.as_started().true, -np.inf, np.inf
+        counts, last, strength = self.as_started().counts, -np.inf, np.inf
         for _ in range(_ROUNDS):
-            counts = self.counts(true)
             mislabel = matrix_of(counts.sum(axis=0)[None], self.structure)[0]
             habits = _habits(mislabel, counts)
             strength = np.inf if pooled else _best_strength(counts[:-1], habits[:-1])
             matrices = _drawn_to(mislabel, habits, counts, strength)
-            true, height = self._expected(matrices)
+            found = self._expected(matrices)
+            counts, height = found.counts, float(found.log_likelihood / found.n_rows)
             if height - last < _TOLERANCE:
                 break
             last = height
-        return Matrices(mislabel, matrices, true, strength)
+        return Matrices(mislabel, matrices, counts, strength)
 
     def differ(self, found: Matrices) -> bool:
         """Whether out-of-fold matrices explain the labels better than one common matrix."""
-        if self.given.n_labelers < 2:
+        if self.n_labelers < 2:
             return False
-        rows = np.unique(self.given.row)
-        of_all = found.mislabel[self.given.label]
-        gain = (self._log_likelihood(self._without_fold(found)) - self._log_likelihood(of_all))[rows]
-        return bool(gain.mean() > _STANDARD_ERRORS * gain.std() / np.sqrt(len(gain)))
+        n, total, squares = self.over_rows(
+            partial(_gain, matrices=self.out_of_fold(found), mislabel=found.mislabel)
+        ).tolist()
+        spread = np.sqrt(max(squares / n - (total / n) ** 2, 0.0))
+        return bool(total / n > _STANDARD_ERRORS * spread / np.sqrt(n))
 
-    def added_evidence(self, found: Matrices, observed: Array, mislabel: Array) -> Array:
-        """(n, K) contribution of labels and labelers to log P(true), beyond the fit's label under `mislabel`; mean 0.
+    def out_of_fold(self, found: Matrices) -> Array:
+        """(F, G + 1, K, K) matrices without the rows of each fold."""
+        by_fold = self.over_rows(partial(_counts_by_fold, matrices=found.of_labelers, n_folds=self.n_folds))
+        matrices = []
+        for own in by_fold:
+            counts = np.maximum(found.counts - own, 0.0)
+            matrices.append(_drawn_to(found.mislabel, _habits(found.mislabel, counts), counts, found.strength))
+        return np.stack(matrices)
 
-        observed : (n,) codes of the labels of the fit, K where there is none
-        """
-        added = self.log_evidence(found)
-        there = np.flatnonzero(observed < len(mislabel))
-        added[there] -= np.log(mislabel[observed[there]] + _TINY)
+    def _expected(self, matrices: Array) -> _Expected:
+        expected: _Expected = self.over_rows(partial(_expected_counts, matrices=matrices))
+        return expected
+
+
+@dataclass(frozen=True)
+class LabelerTerms:
+    """(n, K) contribution of the labeler to log P(true) of rows with one label each, beyond the label under the common
+    matrix; mean 0."""
+
+    matrices: Array  # (F, G + 1, K, K) log P(label | true, labeler) out of fold, less that of the common matrix
+    column: int  # of the labelers in `Rows.groups`
+
+    @classmethod
+    def of(cls, model: LabelerModel, found: Matrices, column: int) -> LabelerTerms:
+        return cls(np.log(model.out_of_fold(found) + TINY) - np.log(found.mislabel + TINY), column)
+
+    def __call__(self, rows: Rows) -> Array:
+        K = self.matrices.shape[-1]
+        added, there = np.zeros((rows.n_rows, K)), np.flatnonzero(rows.observed < K)
+        labeler = rows.groups[there, self.column]
+        added[there] = self.matrices[rows.fold[there], labeler, rows.observed[there]]
         return np.asarray(added - added.mean(axis=1, keepdims=True))
 
-    def log_evidence(self, found: Matrices) -> Array:
-        """(n, K) log P(labels | true, labelers) of every row, from out-of-fold matrices."""
-        return self._by_row(np.log(self._without_fold(found) + _TINY))
 
-    def without_label(self, found: Matrices) -> Array:
-        """(m, K) P(true | x, the other labels of the row) of the row of every label; verified rows have their label."""
-        told = np.log(found.of_labelers[self.given.labeler, self.given.label] + _TINY)
-        joint = (self.log_prior + self._by_row(told))[self.given.row] - told
-        true = np.exp(joint - joint.max(axis=1, keepdims=True))
-        verified = None if self.verified is None else self.verified[self.given.row]
-        return pin_verified(true / true.sum(axis=1, keepdims=True), verified)
+def terms_of_several(model: LabelerModel, rows: LabeledRows, found: Matrices, mislabel: Array) -> Array:
+    """The same for rows with several labels, beyond the label of the fit (`rows.observed`) under `mislabel`."""
+    assert rows.observed is not None
+    added = rows.by_row(np.log(rows.told_out_of_fold(model.out_of_fold(found)) + TINY))
+    there = np.flatnonzero(rows.observed < len(mislabel))
+    added[there] -= np.log(mislabel[rows.observed[there]] + TINY)
+    return np.asarray(added - added.mean(axis=1, keepdims=True))
 
-    def counts(self, true: Array, which: Array | slice = slice(None)) -> Array:
-        """(G + 1, K, K): P(true) added up by labeler and label. which : of the labels"""
-        given, K = self.given, len(self.start)
-        cell = (given.labeler * K + given.label)[which]
-        row, size = given.row[which], (given.n_labelers + 1) * K
-        sums = [np.bincount(cell, weights=true[row, k], minlength=size) for k in range(K)]
-        return np.stack(sums, axis=1).reshape(given.n_labelers + 1, K, K)
 
-    def _without_fold(self, found: Matrices) -> Array:
-        """(m, K) P(label | true, labeler) of every label, from the rows of other folds."""
-        given, fold = self.given, self.fold[self.given.row]
-        total, own = self.counts(found.true), np.empty((len(given.row), len(self.start)))
-        for each in np.unique(fold).tolist():
-            here = np.flatnonzero(fold == each)
-            counts = np.maximum(total - self.counts(found.true, here), 0.0)
-            matrices = _drawn_to(found.mislabel, _habits(found.mislabel, counts), counts, found.strength)
-            own[here] = matrices[given.labeler[here], given.label[here]]
-        return own
+def _expected_counts(rows: LabeledRows, matrices: Array) -> _Expected:
+    true, log_likelihood = rows.expected(matrices)
+    return _Expected(rows.counts(true), np.asarray(log_likelihood.sum()), np.asarray(float(len(true))))
 
-    def _expected(self, matrices: Array) -> tuple[Array, float]:
-        """P(true | x, labels, labelers), and the mean log-likelihood of the labels."""
-        told = matrices[self.given.labeler, self.given.label]
-        joint = self.log_prior + self._by_row(np.log(told + _TINY))
-        top = joint.max(axis=1, keepdims=True)
-        true = np.exp(joint - top)
-        total = true.sum(axis=1, keepdims=True)
-        return pin_verified(true / total, self.verified), float((np.log(total) + top).mean())
 
-    def _log_likelihood(self, told: Array) -> Array:
-        """(n,) of the labels of every row. told : (m, K) P(label | true)"""
-        joint = self.log_prior + self._by_row(np.log(told + _TINY))
-        top = joint.max(axis=1)
-        return np.asarray(np.log(np.exp(joint - top[:, None]).sum(axis=1)) + top)
+def _counts_by_fold(rows: LabeledRows, matrices: Array, n_folds: int) -> Array:
+    return rows.counts_by_fold(rows.expected(matrices)[0], n_folds)
 
-    def _by_row(self, values: Array) -> Array:
-        """(n, K) sums over the labels of each row. values : (m, K)"""
-        n, K = self.log_prior.shape
-        return np.stack([np.bincount(self.given.row, weights=values[:, k], minlength=n) for k in range(K)], axis=1)
+
+def _gain(rows: LabeledRows, matrices: Array, mislabel: Array) -> Array:
+    """Number of rows with labels, and the sum and the sum of squares of the nats gained by a matrix per labeler."""
+    gain = rows.log_likelihood(rows.told_out_of_fold(matrices)) - rows.log_likelihood(mislabel[rows.given.label])
+    gain = gain[np.unique(rows.given.row)]
+    return np.array([len(gain), gain.sum(), (gain**2).sum()])
 
 
 def _drawn_to(mislabel: Array, habits: Array, counts: Array, strength: float) -> Array:
@@ -194,13 +177,13 @@ def _habits(mislabel: Array, counts: Array) -> Array:
     K = len(mislabel)
     off = 1.0 - np.eye(K)
     right = np.clip(np.diag(mislabel), 1e-6, 1.0 - 1e-6)
-    of_all = (mislabel + _TINY) * off
+    of_all = (mislabel + TINY) * off
     share = of_all.sum(axis=1) / of_all.sum()  # of the labels among wrong ones
     wrong = (counts * off).sum(axis=2)
     n_wrong = wrong.sum(axis=1, keepdims=True)
-    favours = (wrong + _FAVOUR_ROWS * share) / ((n_wrong + _FAVOUR_ROWS) * np.maximum(share, _TINY))
+    favours = (wrong + _FAVOUR_ROWS * share) / ((n_wrong + _FAVOUR_ROWS) * np.maximum(share, TINY))
     others = of_all * favours[:, :, None]
-    more = np.maximum(others.sum(axis=1) / of_all.sum(axis=0), _TINY)  # (G + 1, K) times the odds of a wrong label
+    more = np.maximum(others.sum(axis=1) / of_all.sum(axis=0), TINY)  # (G + 1, K) times the odds of a wrong label
     own = _right(right, more, np.diagonal(counts, axis1=1, axis2=2), counts.sum(axis=1))
     others *= ((1.0 - own) / others.sum(axis=1))[:, None, :]
     return np.asarray(others + own[:, None, :] * np.eye(K))
@@ -230,16 +213,3 @@ def _log_probability(counts: Array, prior: Array) -> float:
     prior = prior + 1e-9
     totals = gammaln(prior.sum(axis=1)) - gammaln(prior.sum(axis=1) + counts.sum(axis=1))
     return float(totals.sum() + (gammaln(prior + counts) - gammaln(prior)).sum())
-
-
-def log_prior_of(data: Dataset, fitted: Reweighted) -> Array:
-    """(n, K) log P(true | x) of all rows, in their order."""
-    (found,) = data.collect(partial(_log_prior, fitted=fitted))
-    return found
-
-
-def _log_prior(rows: Rows, fitted: Reweighted) -> tuple[Array]:
-    """(n, K) log P(true | x)."""
-    joint = fitted.calibration.log_joint(fitted.scorer.scores(rows))[:, 0].astype(np.float64)
-    top = joint.max(axis=1, keepdims=True)
-    return (np.asarray(joint - top - np.log(np.exp(joint - top).sum(axis=1, keepdims=True))),)

@@ -13,14 +13,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, hstack
 from scipy.special import expit, log_softmax, logit, logsumexp
 
 from ..dataset.tree import Array
-from .calibration import matrix_of
 from .effect_priors import SPREADS, Independent, Prior, Walk, best_spread
 from .recalibration import pin_verified
 
@@ -74,8 +73,18 @@ class Effects(NamedTuple):
     chosen: tuple[int, ...]  # sources that have effects
     values: Array  # (P,) the shift, then the effects of the levels of each of these
     spread: tuple[float, ...]
-    shares: Array  # (n, K) log class shares of the row's levels against those of all
+    shares: tuple[Array, ...]  # of each source: (L, K) log class shares of its levels against those of all
     last: Statistics
+
+
+class LevelSums(NamedTuple):
+    """Sums over the rows at each level of each source."""
+
+    n_rows: tuple[Array, ...]  # (L + 1,); the last: unknown levels
+    wrong: tuple[Array, ...]  # (L,) P(label is wrong); without effects of the source, as its rows look
+    design: tuple[Array, ...]  # (L, P)
+    information: tuple[Array, ...]  # (L,) on the log-odds of a wrong label, if true labels were known
+    counts: Array  # (K, K) rows by label and true label
 
 
 @dataclass(frozen=True)
@@ -93,7 +102,8 @@ class SourceModel:
     def fitted(self, chosen: tuple[int, ...]) -> Effects:
         """chosen : sources that have effects; the others have class shares only"""
         design, spread = self._design(chosen), [1.0] * len(chosen)
-        values, shares = np.zeros(design.shape[1]), np.zeros_like(self.log_prior)
+        values, n_classes = np.zeros(design.shape[1]), self.log_prior.shape[1]
+        shares = tuple(np.zeros((source.n_levels, n_classes)) for source in self.sources)
         for rounds in range(_ROUNDS):
             last = self._statistics(design @ values, shares)
             before, shares = shares, self._shares(shares, last.true)
@@ -102,7 +112,8 @@ class SourceModel:
             goal = self._solved(design, values, last, self._precision(chosen, spread), told=1.0)
             step = min(1.0 / last.told, _LONGEST) * (goal - values)
             values = values + step
-            if max(np.abs(step).max(), np.abs(shares - before).max()) < _TOLERANCE:
+            moved = [np.abs(new - old).max(initial=0.0) for new, old in zip(shares, before, strict=True)]
+            if max(np.abs(step).max(), *moved) < _TOLERANCE:
                 break
         last = self._statistics(design @ values, shares)
         return Effects(chosen, values, tuple(spread), shares, last)
@@ -111,14 +122,26 @@ class SourceModel:
         """(n,) nats by which `found` explains every label better than `without`, from rows of other folds."""
         return np.asarray(self._log_likelihood(found) - self._log_likelihood(without))
 
-    def care(self, found: Effects) -> Array:
-        """(n,) out-of-fold log-odds added by sources: one step from the effects of all rows."""
+    def out_of_fold(self, found: Effects, n_folds: int) -> Array:
+        """(F, P) effects without the rows of each fold: one step from those of all rows."""
         design, precision = self._design(found.chosen), self._precision(found.chosen, found.spread)
+        each = [
+            self._solved(design, found.values, found.last, precision, found.last.told, self.fold != fold)
+            for fold in range(n_folds)
+        ]
+        return np.stack(each)
+
+    def care(self, found: Effects) -> Array:
+        """(n,) out-of-fold log-odds added by sources."""
+        return self.care_by(found.chosen, self.out_of_fold(found, int(self.fold.max()) + 1))
+
+    def care_by(self, chosen: tuple[int, ...], values: Array) -> Array:
+        """The same. values : (F, P) effects without the rows of each fold"""
+        design = self._design(chosen)
         care = np.empty(len(self.label))
-        for each in np.unique(self.fold).tolist():
-            values = self._solved(design, found.values, found.last, precision, found.last.told, self.fold != each)
-            here = np.flatnonzero(self.fold == each)
-            care[here] = design[here] @ values
+        for fold in np.unique(self.fold).tolist():
+            here = np.flatnonzero(self.fold == fold)
+            care[here] = design[here] @ values[fold]
         return care
 
     def log_evidence(self, care: Array) -> Array:
@@ -127,28 +150,39 @@ class SourceModel:
         added[np.arange(len(care)), self.label] = 0.0
         return np.asarray(added + log_right(self.log_odds + care[:, None]) - log_right(self.log_odds))
 
-    def error_rate(self, found: Effects, source: int) -> Array:
-        """(L,) mean probability of a wrong label at each level; of a source without effects, as its rows look."""
-        wrong = 1.0 - found.last.true[np.arange(len(self.label)), self.label]
-        if source in found.chosen:
-            wrong = self.p_wrong_by_levels(found)
-        levels = self._indicators[source]
-        return np.asarray(levels.T @ wrong / np.maximum(levels.sum(axis=0), 1.0))
+    def level_sums(self, found: Effects) -> LevelSums:
+        """found : effects that were fitted to these rows, or to others of the same table"""
+        design = self._design(found.chosen)
+        last = self._statistics(design @ found.values, found.shares)
+        by_label = 1.0 - last.true[np.arange(len(self.label)), self.label]
+        by_levels = self.p_wrong_by_levels(found, last.true)
+        counts = np.zeros_like(self.mislabel)
+        np.add.at(counts, self.label, last.true)
+        return LevelSums(
+            tuple(np.bincount(source.code, minlength=source.n_levels + 1).astype(float) for source in self.sources),
+            tuple(
+                np.asarray(levels.T @ (by_levels if s in found.chosen else by_label))
+                for s, levels in enumerate(self._indicators)
+            ),
+            tuple(np.asarray((levels.T @ design).toarray()) for levels in self._indicators),
+            tuple(np.asarray(levels.T @ last.complete) for levels in self._indicators),
+            counts,
+        )  # fmt: skip
 
-    def p_wrong_by_levels(self, found: Effects) -> Array:
+    def p_wrong_by_levels(self, found: Effects, true: Array | None = None) -> Array:
         """(n,) P(label is wrong | true class, levels) of every row, whatever its label is."""
         care = self._design(found.chosen) @ found.values
-        return np.asarray((found.last.true * expit(self.log_odds + care[:, None])).sum(axis=1))
+        true = found.last.true if true is None else true
+        return np.asarray((true * expit(self.log_odds + care[:, None])).sum(axis=1))
 
-    def variance(self, found: Effects, source: int) -> Array:
-        """(L,) of the mean log-odds of a wrong label at each level of a source."""
-        design, levels = self._design(found.chosen), self._indicators[source]
-        n_rows = np.maximum(levels.sum(axis=0), 1.0)
-        mean = (levels.T @ design).toarray() / n_rows[:, None]
+    def variance(self, found: Effects, sums: LevelSums, source: int) -> Array:
+        """(L,) of the mean log-odds of a wrong label at each level of a source. found : effects fitted to these rows"""
+        if source not in found.chosen:
+            return np.asarray(1.0 / np.maximum(found.last.told * sums.information[source], _LEAST))
+        design = self._design(found.chosen)
+        mean = sums.design[source] / np.maximum(sums.n_rows[source][:-1], 1.0)[:, None]
         total = self._precision(found.chosen, found.spread) + found.last.told * _squares(design, found.last.complete)
-        if source in found.chosen:
-            return np.asarray(((mean @ np.linalg.inv(total)) * mean).sum(axis=1))
-        return np.asarray(1.0 / np.maximum(found.last.told * (levels.T @ found.last.complete), _LEAST))
+        return np.asarray(((mean @ np.linalg.inv(total)) * mean).sum(axis=1))
 
     @cached_property
     def _indicators(self) -> tuple[csr_array, ...]:
@@ -167,7 +201,7 @@ class SourceModel:
             at += size
         return precision
 
-    def _statistics(self, care: Array, shares: Array) -> Statistics:
+    def _statistics(self, care: Array, shares: tuple[Array, ...]) -> Statistics:
         """The information that is left by Louis's formula (1982)."""
         true = pin_verified(np.exp(log_softmax(self._log_joint(care, shares), axis=1)), self.verified)
         wrong = expit(self.log_odds + care[:, None])
@@ -179,9 +213,16 @@ class SourceModel:
         told = 1.0 - missing / max(complete.sum(), 1e-300)
         return Statistics(true, slope, complete, float(np.clip(told, _LEAST_TOLD, 1.0)))
 
-    def _log_joint(self, care: Array, shares: Array) -> Array:
+    def _log_joint(self, care: Array, shares: tuple[Array, ...]) -> Array:
         of_label = np.log(self.mislabel + 1e-300)[self.label]
-        return np.asarray(self.log_prior + shares + of_label + self.log_evidence(care))
+        return np.asarray(self.log_prior + self._of_rows(shares) + of_label + self.log_evidence(care))
+
+    def _of_rows(self, shares: tuple[Array, ...]) -> Array:
+        """(n, K) sums over the sources."""
+        total = np.zeros_like(self.log_prior)
+        for levels, of_level in zip(self._indicators, shares, strict=True):
+            total += levels @ of_level
+        return total
 
     def _log_likelihood(self, found: Effects) -> Array:
         return np.asarray(logsumexp(self._log_joint(self.care(found), found.shares), axis=1))
@@ -206,14 +247,14 @@ class SourceModel:
             at = here.stop
         return spread
 
-    def _shares(self, shares: Array, true: Array) -> Array:
+    def _shares(self, shares: tuple[Array, ...], true: Array) -> tuple[Array, ...]:
         """One round of iterative proportional fitting of the levels' class shares to the expected counts."""
-        of_all = true.mean(axis=0) + 1e-12
-        for indicators in self._indicators:
-            expected = np.exp(log_softmax(np.log(of_all) + shares, axis=1))
+        of_all, found = true.mean(axis=0) + 1e-12, list(shares)
+        for s, indicators in enumerate(self._indicators):
+            expected = np.exp(log_softmax(np.log(of_all) + self._of_rows(tuple(found)), axis=1))
             counts, expected = (indicators.T @ each + _SHARE_ROWS * of_all for each in (true, expected))
-            shares = shares + indicators @ (np.log(counts) - np.log(expected))
-        return shares
+            found[s] = found[s] + np.log(counts) - np.log(expected)
+        return tuple(found)
 
 
 def chosen_effects(model: SourceModel) -> Effects:
@@ -229,14 +270,12 @@ def chosen_effects(model: SourceModel) -> Effects:
     return found
 
 
-def joined_evidence(model: SourceModel, found: Effects, structure: Any) -> tuple[Array, Array]:
-    """The matrix (K, K) as it is with sources, and what they add to log P(true) beyond a label under that matrix."""
-    counts = np.zeros_like(model.mislabel)
-    np.add.at(counts, model.label, found.last.true)
-    mislabel = matrix_of(counts[None], structure)[0]
+def added_evidence(model: SourceModel, care: Array, mislabel: Array) -> Array:
+    """(n, K) what sources add to log P(true) beyond a label under `mislabel`, the matrix (K, K) with sources; mean 0.
+    care : (n,) log-odds added by sources"""
     own, of_all = (matrix[model.label] + 1e-300 for matrix in (model.mislabel, mislabel))
-    added = model.log_evidence(model.care(found)) + np.log(own / of_all)
-    return mislabel, np.asarray(added - added.mean(axis=1, keepdims=True))
+    added = model.log_evidence(care) + np.log(own / of_all)
+    return np.asarray(added - added.mean(axis=1, keepdims=True))
 
 
 def explains_nothing(found: Effects, source: int, gain: Array) -> bool:
