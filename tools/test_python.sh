@@ -22,6 +22,7 @@ if [ $# = 0 ]; then
     --ignore-glob='*/test_cluster.py' --ignore-glob='*/test_layout.py' --ignore-glob='*/test_scoring_spark.py'
 fi
 cd "$root"
+export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 # as in make test
 unset PYTHONPATH # else the sources would hide the wheel
 "$environment/bin/python" -c 'import noisybayes, sys; print(sys.version.split()[0], noisybayes.__file__)'
 "$environment/bin/python" -m pytest -q "$@"
