@@ -8,7 +8,7 @@ from fastapi import APIRouter, Form, Request
 from starlette.responses import Response
 
 from ..api import TheDesk
-from .page import checked, go, render
+from .page import checked, render, see_other
 
 router = APIRouter(include_in_schema=False)
 
@@ -22,7 +22,7 @@ def new_chat(request: Request, desk: TheDesk) -> Response:
 def start_chat(desk: TheDesk, message: Annotated[str, Form()]) -> Response:
     dialog_id = desk.start_dialog()
     desk.say(desk.store.dialog(dialog_id), message)
-    return go(f"/chat/{dialog_id}")
+    return see_other(f"/chat/{dialog_id}")
 
 
 @router.get("/chat/{dialog_id}")
@@ -35,4 +35,4 @@ def chat(request: Request, desk: TheDesk, dialog_id: str) -> Response:
 @router.post("/chat/{dialog_id}", dependencies=checked)
 def say(desk: TheDesk, dialog_id: str, message: Annotated[str, Form()]) -> Response:
     desk.say(desk.store.dialog(dialog_id), message)
-    return go(f"/chat/{dialog_id}")
+    return see_other(f"/chat/{dialog_id}")

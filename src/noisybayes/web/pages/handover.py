@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from ..api import TheDesk, account_of
 from ..roles import may
-from .page import Reviewer, checked, go, render
+from .page import Reviewer, checked, render, see_other
 
 router = APIRouter(include_in_schema=False)
 _LEARN_BELOW = 0.8  # confidence
@@ -48,7 +48,7 @@ def answer(
     desk.answer_handover(
         handover_id, seen=seen, reviewer=reviewer, reply=reply, label=label or None, bot_goes_on=bot_goes_on
     )
-    return go("/handover")
+    return see_other("/handover")
 
 
 @router.get("/learn")
@@ -75,4 +75,4 @@ def label(
     bot = desk.store.conversation(dialog_id, desk.responder.first or "").bot
     desk.check_category(bot, label)
     desk.store.label_turn(dialog_id, ordinal, reviewer, label)
-    return go("/learn")
+    return see_other("/learn")

@@ -14,7 +14,7 @@ from ..api import TheDesk
 from ..column_roles import LABEL_COLUMNS
 from ..desk import Desk
 from ..store import Busy, TableInfo
-from .page import checked, go, render
+from .page import checked, render, see_other
 
 KINDS = {
     "label": "label", "text": "text", "categorical": "category", "numeric": "number", "binary": "yes or no",
@@ -46,7 +46,7 @@ def import_file(
         table_id = desk.import_file(file.filename or "table", file.file.read(), encoding)
     except InputError as error:
         return _import_page(request, desk, in_field_words(str(error)))
-    return go(f"/t/{table_id}/columns")
+    return see_other(f"/t/{table_id}/columns")
 
 
 @router.get("/t/{table_id}/columns")
@@ -74,7 +74,7 @@ def _choose(request: Request, desk: Desk, table_id: int, kinds: dict[str, str]) 
         desk.choose_columns(table_id, _chosen(kinds))
     except (InputError, Busy) as error:
         return _columns_page(request, desk, table_id, kinds, in_field_words(str(error)))
-    return go(f"/t/{table_id}")
+    return see_other(f"/t/{table_id}")
 
 
 def _chosen(kinds: dict[str, str]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from ..api import TheDesk, account_of
 from ..desk import Desk
 from ..exports import CSV
 from ..roles import may, may_see_contacts
-from .page import checked, go, render
+from .page import checked, render, see_other
 
 router = APIRouter(include_in_schema=False)
 _MOST = 100_000
@@ -39,7 +39,7 @@ def export(desk: TheDesk) -> Response:
 @router.post("/leads/{lead_id}/remove", dependencies=checked)
 def remove(desk: TheDesk, lead_id: int) -> Response:
     desk.store.remove_lead(lead_id)
-    return go("/leads")
+    return see_other("/leads")
 
 
 def leads_csv(desk: Desk) -> str:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from ...report.ordering import natural_order
 from ..api import TheDesk
 from ..reviewing import Filter, content_of
-from .page import Reviewer, checked, go, render
+from .page import Reviewer, checked, render, see_other
 
 MOST_LISTED = 200
 
@@ -22,7 +22,7 @@ def check(request: Request, desk: TheDesk, table_id: int) -> Response:
     """The next row of the random sample, without a suggestion."""
     found, progress = desk.overview(table_id), desk.random_check(table_id)
     if found.fit is None or found.fit.overview is None or progress is None:
-        return go(f"/t/{table_id}")
+        return see_other(f"/t/{table_id}")
     summary = found.fit.overview
     return render(
         request, "check.html", table=found.table, summary=summary, rate=summary["noise_rate"], check=progress,
@@ -68,4 +68,4 @@ def accept(
 ) -> Response:
     """Accept the suggestions for some rows; those reviewed in the meantime are skipped."""
     made = desk.accept(table_id, position or [], reviewer)
-    return go(f"/t/{table_id}/list", accepted=str(len(made)))
+    return see_other(f"/t/{table_id}/list", accepted=str(len(made)))

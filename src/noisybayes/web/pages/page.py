@@ -87,6 +87,6 @@ checked = [Depends(check_csrf)]
 Reviewer = Annotated[str, Depends(reviewer_of)]
 
 
-def go(path: str, **query: Any) -> RedirectResponse:
+def see_other(path: str, **query: Any) -> RedirectResponse:
     kept = {name: value for name, value in query.items() if value not in (None, "")}
     return RedirectResponse(f"{path}?{urlencode(kept)}" if kept else path, 303)

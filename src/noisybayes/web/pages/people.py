@@ -13,7 +13,7 @@ from ...report.html import asset
 from ..api import TheDesk, account_of
 from ..guard import REVIEWER, SESSION, Locked, account_of_token, client_of, proof_of
 from ..store import SESSION_LASTS
-from .page import checked, go, render, set_cookie
+from .page import checked, render, see_other, set_cookie
 
 router = APIRouter(include_in_schema=False)
 
@@ -29,7 +29,7 @@ def rename_reviewer(request: Request, name: Annotated[str, Form(min_length=1, ma
         raise InputError("your name is the name of your account and cannot be changed here")
     if not name.strip().isprintable() or not name.strip().isascii():
         raise InputError("the name is stored in a cookie, so it can only contain ASCII letters, digits and punctuation")
-    response = go("/")
+    response = see_other("/")
     set_cookie(request, response, REVIEWER, name.strip())
     return response
 
@@ -57,7 +57,7 @@ def login(request: Request, desk: TheDesk, token: Annotated[str, Form()]) -> Res
     if expected is None or account is None:
         return render(request, "login.html", 403, error="This token belongs neither to the server nor to an account.")
     desk.store.login_succeeded(client)
-    response = go("/")
+    response = see_other("/")
     key = desk.store.start_session(account.name, proof_of(expected))
     set_cookie(request, response, SESSION, key, int(SESSION_LASTS.total_seconds()))
     return response
@@ -68,6 +68,6 @@ def logout(request: Request, desk: TheDesk) -> Response:
     key = request.cookies.get(SESSION)
     if key is not None:
         desk.store.end_session(key)
-    response = go("/login")
+    response = see_other("/login")
     response.delete_cookie(SESSION)
     return response

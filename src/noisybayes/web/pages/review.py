@@ -13,7 +13,7 @@ from ..desk import Desk
 from ..reviewing import Answer, Filter
 from ..roles import may
 from ..store import Conflict, NoLabel, NotFound
-from .page import Reviewer, checked, go, render
+from .page import Reviewer, checked, render, see_other
 from .tables import heat_map
 
 UPCOMING = 8
@@ -42,7 +42,7 @@ def review(
     hides the first verdict"""
     found = desk.overview(table_id)
     if found.fit is None or found.fit.overview is None:
-        return go(f"/t/{table_id}")
+        return see_other(f"/t/{table_id}")
     which = Filter(given or None, suggested or None, not all)
     queue = desk.queue(table_id, which, reviewer, UPCOMING + 1, max(skip, 0))
     current = desk.store.finding(table_id, row) if row is not None else next(iter(queue), None)
@@ -90,8 +90,10 @@ def decide(
         mine = {"label": answer.label, "action": action, "note": note}
         return render(request, "conflict.html", 409, table=table, finding=finding, current=conflict.current, mine=mine)
     if back in ("check", "agreement"):
-        return go(f"/t/{table_id}/{back}")
-    return go(f"/t/{table_id}/review", given=given, suggested=suggested, all=all, skip=skip or None, done=position)
+        return see_other(f"/t/{table_id}/{back}")
+    return see_other(
+        f"/t/{table_id}/review", given=given, suggested=suggested, all=all, skip=skip or None, done=position
+    )
 
 
 @router.post("/t/{table_id}/undo", dependencies=checked)
@@ -99,14 +101,14 @@ def undo(desk: TheDesk, reviewer: Reviewer, table_id: int, back: Annotated[str, 
     desk.store.table(table_id)
     verdict = desk.store.undo(table_id, reviewer)
     if back == "check":
-        return go(f"/t/{table_id}/check")
+        return see_other(f"/t/{table_id}/check")
     if verdict is None:
-        return go(f"/t/{table_id}/review")
+        return see_other(f"/t/{table_id}/review")
     try:
         desk.store.finding(table_id, verdict.position)
     except NotFound:  # a refit has dropped the row from the queue
-        return go(f"/t/{table_id}/review", undone=str(verdict.id))
-    return go(f"/t/{table_id}/review", row=str(verdict.position), undone=str(verdict.id))
+        return see_other(f"/t/{table_id}/review", undone=str(verdict.id))
+    return see_other(f"/t/{table_id}/review", row=str(verdict.position), undone=str(verdict.id))
 
 
 def _pairs_to_review(summary: dict[str, Any]) -> list[dict[str, Any]]:

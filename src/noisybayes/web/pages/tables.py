@@ -12,7 +12,7 @@ from starlette.responses import Response
 from ...report import charts, view
 from ..api import TheDesk
 from ..exports import CSV, corrected_response, log_csv
-from .page import checked, go, render
+from .page import checked, render, see_other
 
 router = APIRouter(include_in_schema=False)
 
@@ -29,7 +29,7 @@ def home(request: Request, desk: TheDesk) -> Response:
 def overview(request: Request, desk: TheDesk, table_id: int) -> Response:
     found = desk.overview(table_id)
     if found.table.roles is None:
-        return go(f"/t/{table_id}/columns")
+        return see_other(f"/t/{table_id}/columns")
     if found.fit is None or found.fit.overview is None:
         last = desk.store.last_fit(table_id)
         return render(request, "fitting.html", table=found.table, failed="" if last is None else last.message)
@@ -54,13 +54,13 @@ def heat_map(summary: dict[str, Any], table_id: int) -> Markup:
 def refit(desk: TheDesk, table_id: int, back: Annotated[str, Form()] = "") -> Response:
     desk.store.table(table_id)
     desk.jobs.start(table_id)
-    return go(f"/t/{table_id}/review" if back == "review" else f"/t/{table_id}")
+    return see_other(f"/t/{table_id}/review" if back == "review" else f"/t/{table_id}")
 
 
 @router.post("/t/{table_id}/remove", dependencies=checked)
 def remove(desk: TheDesk, table_id: int) -> Response:
     desk.store.remove_table(table_id)
-    return go("/")
+    return see_other("/")
 
 
 @router.get("/t/{table_id}/export")
