@@ -106,7 +106,7 @@ def measure(reps: int = 2, seed: int = 0) -> Iterator[Row]:
 def _on_stage() -> Iterator[tuple[str, list[list[str]], Path | None]]:
     """The paper's dialogs and a bot trained on them if they are available, otherwise the example."""
     from ..bot import load_config, train
-    from ..bot.dialogs import read_dialogs
+    from ..bot.dialog_tables import read_dialogs
 
     try:
         file = live_streaming_file()

@@ -174,17 +174,17 @@ def retrain(folder: Path, dialogs: str | None, store: str, name: str, back: bool
     The previous bot is kept as FOLDER.previous.
     """
     with clear_errors():
-        from ..bot.retraining import switch_back
+        from ..bot.retraining import restore_previous
 
         if back:
-            click.echo(f"restored the previous bot; the replaced one is kept in {switch_back(folder)}")
+            click.echo(f"restored the previous bot; the replaced one is kept in {restore_previous(folder)}")
         else:
             _retrain(folder, dialogs, store, name, force)
 
 
 def _retrain(folder: Path, dialogs: str | None, store: str, name: str, force: bool) -> None:
     from ..bot import load_bot
-    from ..bot.retraining import compare, switch_on
+    from ..bot.retraining import compare, retrain_and_replace
     from ..data.errors import InputError
     from ..web.store import Store
 
@@ -202,7 +202,7 @@ def _retrain(folder: Path, dialogs: str | None, store: str, name: str, force: bo
     )
     if not found.is_better and not force:
         raise InputError("the new model is worse on held-out dialogs, so the old one stays in use; check the labels")
-    previous = switch_on(folder, both)
+    previous = retrain_and_replace(folder, both)
     click.echo(
         f"the new bot is in use; the previous one is kept in {previous}; restart the server, or use --back to undo"
     )

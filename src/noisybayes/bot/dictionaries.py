@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from .chinese import simplified
-from .marked import Entry
 from .patterns import Pattern, any_of, compile_pattern, read_pattern
+from .yaml_source import Entry
 
 # Scripts with spaces between words: Latin, Greek, Cyrillic. In others (Chinese), words may touch.
 _LETTER = "A-Za-z\u00c0-\u052f"
@@ -27,54 +27,49 @@ class Hit(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Words:
+class Dictionary:
     """`spellings`: how each word is written in messages, and what it stands for. Texts must be folded."""
 
     spellings: tuple[tuple[str, str], ...]
 
-    def found(self, text: str) -> bool:
-        return self.hit(text) is not None
+    def occurs_in(self, text: str) -> bool:
+        return self.first_hit(text) is not None
 
-    def first(self, text: str) -> str | None:
-        """What the first word in the text stands for."""
-        hit = self.hit(text)
-        return None if hit is None else hit.meaning
-
-    def hit(self, text: str, start: int = 0) -> Hit | None:
+    def first_hit(self, text: str, start: int = 0) -> Hit | None:
         """The first word from `start` on; of several at one position the longest, and words before patterns."""
         hits = []
         if any(stem in text for stem in self._stems):  # many times faster than searching directly
             match = self._search.search(text, start)
             hits += [] if match is None else [Hit(match.start(), match.end(), self._meaning(match[0]))]
-        for pattern, meaning in self._patterns if self._may_hold_patterns(text) else ():
-            found = pattern.search(text, start)
-            hits += [] if found is None else [Hit(*found, meaning or text[found.start : found.end])]
+        for pattern, meaning in self._patterns if self._may_match_patterns(text) else ():
+            span = pattern.search(text, start)
+            hits += [] if span is None else [Hit(*span, meaning or text[span.start : span.end])]
         return min(hits, key=lambda hit: hit.start, default=None)
 
     def hits(self, text: str) -> Iterator[Hit]:
-        hit = self.hit(text)
+        hit = self.first_hit(text)
         while hit is not None:
             yield hit
-            hit = self.hit(text, hit.end)
+            hit = self.first_hit(text, hit.end)
 
     def end_at(self, text: str, start: int) -> int | None:
         """The end of the word that begins at `start`."""
         match = self._search.match(text, start) if self._stems else None
         if match is not None:
             return match.end()
-        found = (pattern.match(text, start) for pattern, _ in self._patterns)
-        return next((place.end for place in found if place is not None), None)
+        spans = (pattern.match(text, start) for pattern, _ in self._patterns)
+        return next((span.end for span in spans if span is not None), None)
 
     @cached_property
     def meanings(self) -> tuple[str, ...]:
         """Without duplicates, in order."""
         return tuple(dict.fromkeys(meaning for _, meaning in self.spellings if meaning))
 
-    def _meaning(self, found: str) -> str:
-        if found in self._meanings:
-            return self._meanings[found]
-        stems = [word for word in self._literals if word.endswith("*") and found.startswith(_plain(word))]
-        return self._meanings[_plain(stems[0])] if stems else found
+    def _meaning(self, written: str) -> str:
+        if written in self._meanings:
+            return self._meanings[written]
+        stems = [word for word in self._literals if word.endswith("*") and written.startswith(_plain(word))]
+        return self._meanings[_plain(stems[0])] if stems else written
 
     @cached_property
     def _search(self) -> re.Pattern[str]:
@@ -89,12 +84,12 @@ class Words:
     def _patterns(self) -> list[tuple[Pattern, str]]:
         return [(compile_pattern(word[1:-1]), meaning) for word, meaning in self.spellings if is_pattern(word)]
 
-    def _may_hold_patterns(self, text: str) -> bool:
+    def _may_match_patterns(self, text: str) -> bool:
         """One search for all patterns instead of one for each."""
-        return self._together is None or self._together.search(text) is not None
+        return self._any_pattern is None or self._any_pattern.search(text) is not None
 
     @cached_property
-    def _together(self) -> Any | None:
+    def _any_pattern(self) -> Any | None:
         sources = [word[1:-1] for word, _ in self.spellings if is_pattern(word)]
         return any_of(sources) if len(sources) > 1 else None
 
@@ -107,18 +102,18 @@ class Words:
         return {_plain(word): meaning for word, meaning in reversed(self.spellings) if not is_pattern(word)}
 
 
-def read_words(entry: Entry) -> Words:
+def read_dictionary(entry: Entry) -> Dictionary:
     """`[discount, cheap*, /\\d+ ?% off/]`, or with meanings: `{Q5: [Q5, Q5L]}`."""
     if entry.kind == "a mapping":
-        spellings = [(_checked(e), key) for key, value in entry.items() for e in value.members()]
+        spellings = [(_checked_word(e), key) for key, value in entry.items() for e in value.members()]
     else:
-        spellings = [(_checked(e), "" if is_pattern(e.text()) else e.text()) for e in entry.members()]
+        spellings = [(_checked_word(e), "" if is_pattern(e.text()) else e.text()) for e in entry.members()]
     if not spellings:
         entry.fail("a dictionary needs at least one word")
-    return Words(tuple(spellings))
+    return Dictionary(tuple(spellings))
 
 
-def only_words(dictionaries: Iterable[Words]) -> Callable[[str], bool]:
+def consists_of(dictionaries: Iterable[Dictionary]) -> Callable[[str], bool]:
     """Whether a text consists only of these words, spaces and punctuation."""
     known = tuple(dictionaries)
 
@@ -168,7 +163,7 @@ def _plain(word: str) -> str:
     return fold(word.rstrip("*"))
 
 
-def _checked(entry: Entry) -> str:
+def _checked_word(entry: Entry) -> str:
     word = entry.text()
     if is_pattern(word):
         read_pattern(entry, word[1:-1], word)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from noisybayes.bot import Dialog, load_config
 from noisybayes.bot.config import read_config
-from noisybayes.bot.reading import read_message
+from noisybayes.bot.message_parser import parse_message
 from noisybayes.data.errors import InputError
 
 from .shop import SHOP
@@ -23,15 +23,15 @@ def fired(config, *messages):
     """The features of the last message."""
     dialog = Dialog()
     for message in messages:
-        reading = read_message(config, dialog, message)
-        dialog = reading.dialog
-    return {name for name, value in zip(config.features, reading.features, strict=True) if value}
+        parsed = parse_message(config, dialog, message)
+        dialog = parsed.dialog
+    return {name for name, value in zip(config.features, parsed.features, strict=True) if value}
 
 
 def known(config, *messages):
     dialog = Dialog()
     for message in messages:
-        dialog = read_message(config, dialog, message).dialog
+        dialog = parse_message(config, dialog, message).dialog
     return dialog.known
 
 
@@ -101,11 +101,11 @@ def test_reading_is_deterministic_and_the_state_survives_json(messages):
         dialog = Dialog()
         for n, message in enumerate(messages):
             again = Dialog.from_dict(json.loads(json.dumps(dialog.as_dict())))
-            reading = read_message(config, dialog, message)
-            assert read_message(config, again, message)[:4] == reading[:4]
-            assert reading.dialog.messages == n + 1
-            assert reading.dialog.left_contact >= dialog.left_contact
-            dialog = reading.dialog
+            parsed = parse_message(config, dialog, message)
+            assert parse_message(config, again, message)[:4] == parsed[:4]
+            assert parsed.dialog.messages == n + 1
+            assert parsed.dialog.left_contact >= dialog.left_contact
+            dialog = parsed.dialog
 
 
 @pytest.mark.parametrize("stored", [None, [], {}, {"messages": -1, "left_contact": False, "known": {}},
@@ -120,5 +120,5 @@ def test_a_state_that_is_none_is_refused(stored):
 def test_long_messages_do_not_take_long(message):
     started = time.thread_time()
     for config in (ENGLISH, CHINESE):
-        read_message(config, Dialog(), message)
+        parse_message(config, Dialog(), message)
     assert time.thread_time() - started < 2

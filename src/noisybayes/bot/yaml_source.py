@@ -24,7 +24,7 @@ def parse(text: str, file: str) -> Entry:
     if len(text) > _LARGEST_FILE:
         raise InputError(f"{file} has {len(text):,} characters; the limit is {_LARGEST_FILE:,}")
     try:
-        _refuse_aliases(yaml, text, file)
+        _reject_aliases(yaml, text, file)
         node = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -38,7 +38,7 @@ def parse(text: str, file: str) -> Entry:
     return Entry(node, file)
 
 
-def _refuse_aliases(yaml: Any, text: str, file: str) -> None:
+def _reject_aliases(yaml: Any, text: str, file: str) -> None:
     """Refuse aliases, which can make a small file huge, and deep nesting, which can exhaust the stack."""
     depth = 0
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
@@ -74,15 +74,15 @@ class Entry:
         """Keys and values of a mapping whose keys the user chooses."""
         if self.kind != "a mapping":
             self.fail(f"must be a mapping (key: value), got {self.kind}")
-        found: dict[str, Entry] = {}
+        entries: dict[str, Entry] = {}
         for key_node, value in self.node.value:
             if key_node.id != "scalar":
                 self.fail("a key must be text", key_node.start_mark.line + 1)
             key = str(key_node.value)
-            if key in found:
+            if key in entries:
                 self.fail(f"the key {key!r} occurs twice; remove one of them", key_node.start_mark.line + 1)
-            found[key] = Entry(value, self.file, (*self.path, key), key_node.start_mark.line + 1)
-        return list(found.items())
+            entries[key] = Entry(value, self.file, (*self.path, key), key_node.start_mark.line + 1)
+        return list(entries.items())
 
     def named(self) -> list[tuple[str, Entry]]:
         """Items whose keys must be valid names."""
@@ -95,14 +95,14 @@ class Entry:
     def fields(self, required: Sequence[str], optional: Sequence[str] = ()) -> dict[str, Entry]:
         """Items of a mapping whose keys are known."""
         known = (*required, *optional)
-        found = dict(self.items())
-        for key, entry in found.items():
+        entries = dict(self.items())
+        for key, entry in entries.items():
             if key not in known:
                 entry.fail(f"unknown key; {hint(key, known)}")
         for key in required:
-            if key not in found:
+            if key not in entries:
                 self.fail(f"the key {key!r} is missing here; add it")
-        return found
+        return entries
 
     def text(self, empty: bool = False) -> str:
         """A scalar as written: `no` stays "no" and 007 stays "007"."""

@@ -14,11 +14,11 @@ from ..data.errors import InputError
 from ..data.frames import to_frame
 from ..data.read import read_table
 from ..data.simulate import Array
+from .conditions import MessageContext
 from .config_values import Config
-from .dialog import Dialog
-from .marked import hint
-from .reading import read_message
-from .rules import Moment
+from .dialog_state import Dialog
+from .message_parser import parse_message
+from .yaml_source import hint
 
 
 class Dialogs(NamedTuple):
@@ -56,25 +56,25 @@ def read_dialogs(config: Config, data: Any) -> Dialogs:
 class Replayed(NamedTuple):
     features: Array  # (n, d)
     texts: list[str]  # folded, without contact details
-    moments: list[Moment]  # used to exclude categories
+    contexts: list[MessageContext]  # used to exclude categories
 
 
 def replay(config: Config, dialogs: Dialogs) -> Replayed:
     """Read each message in the state that the earlier ones of its dialog left."""
-    rows, texts, moments = [], [], []
+    rows, texts, contexts = [], [], []
     last, state = -1, Dialog()
     for number, message in zip(dialogs.dialog.tolist(), dialogs.messages, strict=True):
-        reading = read_message(config, state if number == last else Dialog(), message)
-        last, state = number, reading.dialog
-        rows.append(reading.features)
-        texts.append(reading.moment.text)
-        moments.append(reading.moment)
-    return Replayed(np.array(rows, dtype=np.float64), texts, moments)
+        parsed = parse_message(config, state if number == last else Dialog(), message)
+        last, state = number, parsed.dialog
+        rows.append(parsed.features)
+        texts.append(parsed.context.text)
+        contexts.append(parsed.context)
+    return Replayed(np.array(rows, dtype=np.float64), texts, contexts)
 
 
-def part_of(replayed: Replayed, rows: Array) -> Replayed:
-    features, texts, moments = replayed
-    return Replayed(features[rows], [texts[row] for row in rows], [moments[row] for row in rows])
+def select_rows(replayed: Replayed, rows: Array) -> Replayed:
+    features, texts, contexts = replayed
+    return Replayed(features[rows], [texts[row] for row in rows], [contexts[row] for row in rows])
 
 
 def _column(frame: pl.DataFrame, name: str, role: str) -> pl.Series:

@@ -22,57 +22,59 @@ _ORDINALS = {
     for word in words
 }  # fmt: skip
 _LAST = ("last", "最后")
-_PLACE = re.compile(
+_POSITION = re.compile(
     r"\W*(?:(?:the|number|no|option|nr|选|要|第)\W*){0,3}(\d{1,2}|last|最后|"
     + "|".join(_ORDINALS)
     + r")(?:\W*(?:one|一?个|款|号|种))?"
     r"(?:\W*(?:please|thanks|吧))?\W*"
 )
 _SHORTEST = 4  # minimum letters of a word that may be misspelt
-_ALIKE = 0.8
+_SIMILARITY = 0.8
 _SHORTEST_NAME = 6  # the same, for a slot that was not asked for
-_ALIKE_NAME = 0.85
+_SIMILARITY_NAME = 0.85
 _WORD = re.compile(r"[a-z]+")
 
 
-def answer_to(slot: Slot, text: str, options: list[str]) -> str | None:
-    """The value of the slot that was asked for, if the message has no word of its dictionaries."""
+def short_answer(slot: Slot, text: str, options: list[str]) -> str | None:
+    """The value of the slot that the bot asked for, if the message has no word of its dictionaries."""
     if slot.question is not None and "{options}" in slot.question:
-        match = _PLACE.fullmatch(text)
+        match = _POSITION.fullmatch(text)
         if match is not None:
             number = len(options) if match[1] in _LAST else _ORDINALS.get(match[1]) or int(match[1])
-            return _as_written(slot, options[number - 1]) if 1 <= number <= len(options) else None
-    if slot.either is not None and slot.either.found(text) and options:
-        return _as_written(slot, options[0])
+            return _dictionary_spelling(slot, options[number - 1]) if 1 <= number <= len(options) else None
+    if slot.either is not None and slot.either.occurs_in(text) and options:
+        return _dictionary_spelling(slot, options[0])
     names = _names(options, _SHORTEST)
-    near = (_near(word, names, _ALIKE) for word in _WORD.findall(text))
-    return next((_as_written(slot, name) for name in near if name is not None), None)
+    near = (_closest_name(word, names, _SIMILARITY) for word in _WORD.findall(text))
+    return next((_dictionary_spelling(slot, name) for name in near if name is not None), None)
 
 
-def spelled(slot: Slot, text: str, options: list[str] | None) -> str:
-    """The folded text with names of the slot as they are written: "velmorra" becomes "velmora".
+def correct_spelling(slot: Slot, text: str, options: list[str] | None) -> str:
+    """Correct misspelt names of the slot in a folded text: "velmorra" becomes "velmora".
 
-    Of a slot that was asked for, its `options` may be shorter and less alike.
+    If the bot asked for the slot, `options` are its names, which may be shorter and less similar.
     """
-    if slot.take is None or slot.take.found(text):
+    if slot.take is None or slot.take.occurs_in(text):
         return text
-    names, alike = _names(slot.possible if slot.misspelt else (), _SHORTEST_NAME), _ALIKE_NAME
+    names, similarity = _names(slot.possible if slot.misspelt else (), _SHORTEST_NAME), _SIMILARITY_NAME
     if options is not None:
-        names, alike = names | _names(options, _SHORTEST), _ALIKE
-    return _WORD.sub(lambda word: _near(word[0], names, alike) or word[0], text).casefold() if names else text
+        names, similarity = names | _names(options, _SHORTEST), _SIMILARITY
+    return (
+        _WORD.sub(lambda word: _closest_name(word[0], names, similarity) or word[0], text).casefold() if names else text
+    )
 
 
 def _names(options: Iterable[str], shortest: int) -> dict[str, str]:
     return {option.casefold(): option for option in options if len(option) >= shortest and option.isascii()}
 
 
-def _near(word: str, names: Mapping[str, str], alike: float) -> str | None:
-    """The name that a word is a slip of: one letter too many or too few, or another one. "Support" is not "Sport"."""
+def _closest_name(word: str, names: Mapping[str, str], similarity: float) -> str | None:
+    """The name that a word misspells by one letter: too many, too few or wrong. "Support" is not "Sport"."""
     likely = [name for name in names if name[0] == word[0] and abs(len(name) - len(word)) <= 1]
-    near = get_close_matches(word, likely, n=1, cutoff=alike) if len(word) >= _SHORTEST else []
+    near = get_close_matches(word, likely, n=1, cutoff=similarity) if len(word) >= _SHORTEST else []
     return names[near[0]] if near else None
 
 
-def _as_written(slot: Slot, option: str) -> str:
+def _dictionary_spelling(slot: Slot, option: str) -> str:
     """Convert the catalogue's spelling to that of the dictionary."""
     return next((value for value in slot.possible if value.casefold() == option.casefold()), option)

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from .marked import Entry, hint
-from .words import Words, only_words
+from .dictionaries import Dictionary, consists_of
+from .yaml_source import Entry, hint
 
 #: Facts that do not depend on the configuration.
 FACTS: dict[str, str] = {
@@ -32,7 +32,7 @@ ABOUT = ("means", "may_mean")  # what the examples say about the message
 _COMBINATIONS = ("any", "all", "none", "only")
 
 
-class Moment(NamedTuple):
+class MessageContext(NamedTuple):
     """A message in its dialog, while it is being read; the mappings are filled in the order of the steps."""
 
     text: str  # folded, without contact details
@@ -40,7 +40,7 @@ class Moment(NamedTuple):
     slots: Mapping[str, dict[str, str]]  # time -> name of the slot -> value
 
 
-Condition = Callable[[Moment], bool]
+Condition = Callable[[MessageContext], bool]
 
 
 class Rule(NamedTuple):
@@ -51,7 +51,7 @@ class Rule(NamedTuple):
 class Names(NamedTuple):
     """Names that conditions may use."""
 
-    words: Mapping[str, Words]
+    words: Mapping[str, Dictionary]
     rules: frozenset[str]  # and features
     slots: Mapping[str, frozenset[str] | None]  # the values of each slot, None for any text
     taken: frozenset[str] = frozenset()  # slots that a question can fill
@@ -80,8 +80,8 @@ def _combination(key: str, entry: Entry, names: Names) -> Rule:
     holds = [rule.holds for rule in rules]
     uses = frozenset().union(*(rule.uses for rule in rules))
     if key == "any":
-        return Rule(lambda moment: any(hold(moment) for hold in holds), uses)
-    return Rule(lambda moment: not any(hold(moment) for hold in holds), uses)
+        return Rule(lambda context: any(hold(context) for hold in holds), uses)
+    return Rule(lambda context: not any(hold(context) for hold in holds), uses)
 
 
 def _all(rules: list[Rule]) -> Rule:
@@ -89,13 +89,13 @@ def _all(rules: list[Rule]) -> Rule:
         return rules[0]
     holds = [rule.holds for rule in rules]
     uses = frozenset().union(*(rule.uses for rule in rules))
-    return Rule(lambda moment: all(hold(moment) for hold in holds), uses)
+    return Rule(lambda context: all(hold(context) for hold in holds), uses)
 
 
 def _only(entry: Entry, names: Names) -> Rule:
-    found = [member.choice(list(names.words), "dictionary") for member in entry.members()]
-    holds = only_words(names.words[name] for name in found)
-    return Rule(lambda moment: holds(moment.text), frozenset())
+    chosen = [member.choice(list(names.words), "dictionary") for member in entry.members()]
+    holds = consists_of(names.words[name] for name in chosen)
+    return Rule(lambda context: holds(context.text), frozenset())
 
 
 def _named(entry: Entry, names: Names) -> Rule:
@@ -106,22 +106,22 @@ def _named(entry: Entry, names: Names) -> Rule:
     if dot and time in ABOUT:
         if slot not in names.meanings:
             entry.fail(f"there is no meaning {slot!r}; {hint(slot, names.meanings)}")
-        return Rule(lambda moment: moment.truths[name], frozenset())
+        return Rule(lambda context: context.truths[name], frozenset())
     if name in names.words:
         words = names.words[name]
-        return Rule(lambda moment: _found(moment, name, words), frozenset())
+        return Rule(lambda context: _occurs(context, name, words), frozenset())
     if name not in names.rules and name not in FACTS:
         known = [*FACTS, *names.words, *names.rules, *(f"{time}.{slot}" for time in TIMES for slot in names.slots)]
         entry.fail(f"there is no dictionary, rule, feature or fact {name!r}; {hint(name, known)}")
     # these two are known once all slots are filled
     uses = frozenset(f"slot {slot}" for slot in names.taken) if name in _AFTER_SLOTS else frozenset({name})
-    return Rule(lambda moment: moment.truths[name], uses - FACTS.keys())
+    return Rule(lambda context: context.truths[name], uses - FACTS.keys())
 
 
-def _found(moment: Moment, name: str, words: Words) -> bool:
-    truth = moment.truths.get(name)
+def _occurs(context: MessageContext, name: str, words: Dictionary) -> bool:
+    truth = context.truths.get(name)
     if truth is None:
-        truth = moment.truths[name] = words.found(moment.text)
+        truth = context.truths[name] = words.occurs_in(context.text)
     return truth
 
 
@@ -135,5 +135,5 @@ def _slot(entry: Entry, time: str, rest: str, names: Names) -> Rule:
     # earlier values are known from the start
     uses = frozenset() if time == "earlier" else frozenset({f"slot {slot}"})
     if equals:
-        return Rule(lambda moment: moment.slots[time].get(slot) == value, uses)
-    return Rule(lambda moment: slot in moment.slots[time], uses)
+        return Rule(lambda context: context.slots[time].get(slot) == value, uses)
+    return Rule(lambda context: slot in context.slots[time], uses)

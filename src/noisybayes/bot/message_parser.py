@@ -1,4 +1,4 @@
-"""Reads a message in its dialog: masks contact details, fills slots and evaluates features."""
+"""Parses a message in its dialog: masks contact details, fills slots and evaluates features."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from .answers import answer_to, spelled
+from .conditions import MessageContext
 from .config_values import Config, Slot
-from .dialog import Dialog
-from .rules import Moment
-from .words import Words, fold
+from .dialog_state import Dialog
+from .dictionaries import Dictionary, fold
+from .short_answers import correct_spelling, short_answer
 
 # longer messages say nothing new about what the customer wants
 _MOST_CHARACTERS = 2_000
@@ -19,41 +19,41 @@ _NEAR = 6  # characters between a negation and the word it negates: "not the Tar
 Options = Callable[[str, Mapping[str, str]], list[str]]  # the possible values of a slot, given the known slots
 
 
-class Reading(NamedTuple):
+class ParsedMessage(NamedTuple):
     dialog: Dialog  # after the message
     message: str  # contact details masked
     contact: bool
     features: tuple[bool, ...]  # in the order of the configuration
-    moment: Moment
+    context: MessageContext
 
 
-def read_message(
+def parse_message(
     config: Config, dialog: Dialog, message: str, *, public: bool = False, options: Options | None = None
-) -> Reading:
+) -> ParsedMessage:
     """`options` come from a catalogue; None for a message of a table of dialogs, to which others have replied."""
     plain = unicodedata.normalize("NFKC", message)  # converts full-width digits and letters
     text, contact = config.contacts.mask(plain, " ")
-    folded = _spelled(config, dialog, fold(text)[:_MOST_CHARACTERS], options)
+    folded = _correct_spelling(config, dialog, fold(text)[:_MOST_CHARACTERS], options)
     about = {"meaning_unclear": True} if config.meanings is None else config.meanings.truths(folded)
     about["gives_contact"] = contact
-    moment = None
+    context = None
     if options is not None and config.policy.question is not None and (contact or dialog.left_contact):
         # read a question as if there were no contact details, so that they do not replace it
-        asking = _moment(config, dialog, folded, about, False, False, public, options)
-        moment = asking if config.policy.question.holds(asking) else None
-    if moment is None:
+        asking = _context(config, dialog, folded, about, False, False, public, options)
+        context = asking if config.policy.question.holds(asking) else None
+    if context is None:
         left = contact or dialog.left_contact
-        moment = _moment(config, dialog, folded, about, contact, left, public, options)
-    return Reading(
-        dialog.after(contact, moment.slots["known"]),
+        context = _context(config, dialog, folded, about, contact, left, public, options)
+    return ParsedMessage(
+        dialog.after(contact, context.slots["known"]),
         config.contacts.mask(plain)[0] if contact else message,
         contact,
-        tuple(moment.truths[name] for name in config.features),
-        moment,
+        tuple(context.truths[name] for name in config.features),
+        context,
     )
 
 
-def _moment(
+def _context(
     config: Config,
     dialog: Dialog,
     text: str,
@@ -62,9 +62,9 @@ def _moment(
     left: bool,
     public: bool,
     options: Options | None,
-) -> Moment:
+) -> MessageContext:
     earlier = dialog.known
-    moment = Moment(
+    context = MessageContext(
         text,
         {
             "first_message": dialog.messages == 0,
@@ -80,16 +80,16 @@ def _moment(
     for name, step in config.steps:
         if isinstance(step, Slot):
             asked = (options or _no_options) if dialog.asked == name else None
-            _fill(moment, name, step, asked)
+            _fill(context, name, step, asked)
         else:
-            moment.truths[name] = step.holds(moment)
-    return moment
+            context.truths[name] = step.holds(context)
+    return context
 
 
-def _spelled(config: Config, dialog: Dialog, text: str, options: Options | None) -> str:
+def _correct_spelling(config: Config, dialog: Dialog, text: str, options: Options | None) -> str:
     for name, slot in config.slots.items():
         asked = (options or _no_options)(name, dialog.known) or list(slot.possible) if dialog.asked == name else None
-        text = spelled(slot, text, asked)
+        text = correct_spelling(slot, text, asked)
     return text
 
 
@@ -97,30 +97,30 @@ def _no_options(slot: str, known: Mapping[str, str]) -> list[str]:
     return []
 
 
-def _fill(moment: Moment, name: str, slot: Slot, asked: Options | None) -> None:
-    said, known, earlier = (moment.slots[time] for time in ("said", "known", "earlier"))
+def _fill(context: MessageContext, name: str, slot: Slot, asked: Options | None) -> None:
+    said, known, earlier = (context.slots[time] for time in ("said", "known", "earlier"))
     if slot.forget_with in said and said[slot.forget_with] != earlier.get(slot.forget_with):
         known.pop(name, None)
     if slot.take is not None:
-        value = _first_meant(slot.take, slot.negations, moment.text)
+        value = _first_not_negated(slot.take, slot.negations, context.text)
     else:
-        value = next((value for value, part in slot.values.items() if part.when.holds(moment)), None)
+        value = next((value for value, part in slot.values.items() if part.when.holds(context)), None)
     if value is None and asked is not None:
-        value = answer_to(slot, moment.text, asked(name, known) or list(slot.possible))
+        value = short_answer(slot, context.text, asked(name, known) or list(slot.possible))
     if value is None:
         return
     if slot.question is not None:
-        moment.truths["changes_slot"] |= name in earlier and earlier[name] != value
+        context.truths["changes_slot"] |= name in earlier and earlier[name] != value
     said[name] = known[name] = value
-    moment.truths["answers_question"] |= asked is not None
+    context.truths["answers_question"] |= asked is not None
 
 
-def _first_meant(words: Words, negations: Words | None, text: str) -> str | None:
+def _first_not_negated(words: Dictionary, negations: Dictionary | None, text: str) -> str | None:
     """The first word without a negation before it, if any; a negation applies to one word."""
-    denials = [] if negations is None else [hit.end for hit in negations.hits(text)]
+    negation_ends = [] if negations is None else [hit.end for hit in negations.hits(text)]
     for hit in words.hits(text):
-        near = [end for end in denials if 0 <= hit.start - end <= _NEAR]
+        near = [end for end in negation_ends if 0 <= hit.start - end <= _NEAR]
         if not near:
             return hit.meaning
-        denials = [end for end in denials if end not in near]
+        negation_ends = [end for end in negation_ends if end not in near]
     return None
