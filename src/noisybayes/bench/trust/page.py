@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..store import Row, read_rows, table
-from . import corrections, coverage, human, labelers
+from ..result_files import Row, read_rows, table
+from . import corrections, coverage, human_mistakes, labelers
 
 HEAD = """# Can the numbers be trusted?
 
@@ -99,7 +99,7 @@ _REASONS = {
 
 def _misses(rows: Sequence[Row], cases: Sequence[str]) -> str:
     """Coverages outside the required range, and why."""
-    found = []
+    lines = []
     for measure, reason in _REASONS.items():
         names = [measure] if measure != "rate covered" else [f"{measure}, {m} checks" for m in coverage.CHECKS]
         means = {
@@ -110,10 +110,10 @@ def _misses(rows: Sequence[Row], cases: Sequence[str]) -> str:
         above = [case for case, values in means.items() if values and max(values) > HIGH]
         parts = [f"{text}: {'; '.join(part)}" for text, part in (("too low", below), ("too high", above)) if part]
         if parts:
-            found.append(f"- *{measure}*: {'. '.join(parts)}. Reason: {reason}.")
-    if not found:
+            lines.append(f"- *{measure}*: {'. '.join(parts)}. Reason: {reason}.")
+    if not lines:
         return ""
-    return f"Not between {LOW:.0%} and {HIGH:.0%}:\n\n" + "\n".join(found)
+    return f"Not between {LOW:.0%} and {HIGH:.0%}:\n\n" + "\n".join(lines)
 
 
 def _labelers(rows: Sequence[Row]) -> str:
@@ -158,8 +158,8 @@ def _human(rows: Sequence[Row]) -> str:
     ]  # fmt: skip
     return f"""## Human mistakes
 
-NoisyAG-News, 10,000 texts with the labels of one annotator. Rows are drawn at random and checked, {human.DRAWS} samples
-per seed: either as `--sample` draws them, with weights, or with equal probabilities.
+NoisyAG-News, 10,000 texts with the labels of one annotator. Rows are drawn at random and checked,
+{human_mistakes.DRAWS} samples per seed: either as `--sample` draws them, with weights, or with equal probabilities.
 
 {table(["rows checked", "samples", "mean absolute error of the rate", "covered", "width"], lines)}
 """
