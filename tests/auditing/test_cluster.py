@@ -18,8 +18,8 @@ from noisybayes.auditing.remote_rows import NotHereError
 from noisybayes.data import csv_rows
 from noisybayes.data.batches import Batches, of_size
 from noisybayes.data.errors import InputError
-from noisybayes.data.messages import write_messages
 from noisybayes.data.roles import find_roles
+from noisybayes.data.simulated_messages import write_messages
 from noisybayes.dataset.checkpoint import Checkpoint
 from noisybayes.engines import ENGINES
 from noisybayes.estimators import inb_model as base

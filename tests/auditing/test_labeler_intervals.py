@@ -9,7 +9,7 @@ from scipy.stats import beta
 from noisybayes.auditing import labeler_intervals
 from noisybayes.auditing.labeler_chain import LabelerChain
 from noisybayes.auditing.labeler_intervals import error_rates, rate_posteriors
-from noisybayes.data.labelers import make_labelers
+from noisybayes.data.simulated_labelers import make_labelers
 from noisybayes.model.mislabel import Full, constant_rate
 from noisybayes.robust.labeler_model import GivenLabels, LabelerModel
 

@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner
 
 from noisybayes.cli.app import app
-from noisybayes.data.messages import write_messages
 from noisybayes.data.read import write_table
+from noisybayes.data.simulated_messages import write_messages
 from noisybayes.dataset.checkpoint import Checkpoint
 from noisybayes.estimators import inb_model as base
 

@@ -27,7 +27,7 @@ from ..data.errors import InputError
 from ..dataset.shards import MANIFEST, Shards
 from ..engines.dask import ClusterLostError
 from ..text.features import Recipe
-from ..text.stream import disk_needed, ingest
+from ..text.file_ingest import disk_needed, ingest
 from .features import EncodedLabels, Features
 from .table import Table
 
