@@ -10,7 +10,7 @@ from sklearn.metrics import average_precision_score
 from sklearn.naive_bayes import BernoulliNB
 
 from noisybayes import BernoulliINB, simulate
-from noisybayes.auditing.careful_fit import label_problem
+from noisybayes.auditing.conservative_fit import label_problem
 from noisybayes.auditing.hedging import _sure_lead, hedged, matrix_share
 from noisybayes.auditing.judged import judge
 from noisybayes.data.noise import boundary_noise

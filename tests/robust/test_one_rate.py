@@ -26,7 +26,7 @@ def unbalanced(seed, n=2_000, small=0.25):
 
 def fitted(X, y, **settings):
     model = MultinomialINB(**settings).fit(X, y)
-    return model, model._training.found.choice
+    return model, model._training.robust_fit.choice
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -67,7 +67,7 @@ def test_another_structure_is_kept():
 
 def test_tables_keep_their_matrix():
     data = simulate(500, n_features=60, random_state=0)
-    assert not BernoulliINB().fit(data.X, data.y)._training.found.choice.has_one_rate
+    assert not BernoulliINB().fit(data.X, data.y)._training.robust_fit.choice.has_one_rate
 
 
 def test_the_lead_of_a_matrix_grows_with_the_number_of_rows():
