@@ -128,7 +128,7 @@ def can_relearn(judged: Judged) -> bool:
     return judged.training is not None and bool(judged.training.robust_fit.problem.source.additive)
 
 
-def draws_of(judged: Judged, rows: Rows, bootstrap: Bootstrapped, relearn: bool) -> Draws:
+def make_draws(judged: Judged, rows: Rows, bootstrap: Bootstrapped, relearn: bool) -> Draws:
     """rows : in memory, to draw from. relearn : whether each draw relearns the scores"""
     scorer = judged.fitted.scorer if judged.training is None else judged.training.robust_fit.last.learned.out_of_fold
     block = few = Block.of(rows, scorer, bootstrap)
@@ -147,7 +147,7 @@ def _relearn_scores(judged: Judged, rows: Rows, bootstrap: Bootstrapped) -> Arra
     """(B, n, R, K)"""
     assert judged.training is not None
     robust_fit = judged.training.robust_fit
-    data = judged.data if judged.sample.is_all else judged.sample.dataset(robust_fit.problem.n_classes)
+    data = judged.data if judged.sample.is_complete else judged.sample.dataset(robust_fit.problem.n_classes)
 
     def scores(draws: Bootstrapped) -> Array:
         learned = robust_fit.problem.source.learn(data, draws, robust_fit.choice.model, robust_fit.last.number > 0)

@@ -87,7 +87,7 @@ class Columns:
         return pl.DataFrame(columns if self.rows is None else {POSITION: self.rows, **columns})
 
 
-def pandas_of(frame: pl.DataFrame) -> pd.DataFrame:
+def polars_to_pandas(frame: pl.DataFrame) -> pd.DataFrame:
     """Convert to pandas without pyarrow, which polars would need."""
     import polars as pl
 

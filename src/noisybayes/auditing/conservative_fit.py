@@ -56,7 +56,7 @@ class ConservativeMeans(NamedTuple):
 
     unexplained: float  # share of labels that "all right" does not explain: mean of 1 - P(label | x)
     wrong: float  # share of wrong labels under the conservative model
-    surprise: float  # mean of `surprise_of`
+    surprise: float  # mean of `label_surprise`
 
 
 def label_problem(judged: Judged, max_rows: int = _MAX_ROWS) -> LabelProblem:
@@ -102,10 +102,10 @@ def _block_sums(rows: Rows, fitted: Reweighted, conservative: ConservativeFit) -
     labeled = np.flatnonzero(rows.observed < prior.shape[1])
     label, weight = rows.observed[labeled], Labels.of(rows).weight[labeled, 0]
     p_wrong = [weight @ (1.0 - posterior[labeled, label]) for posterior in (prior, true)]
-    return np.array([*p_wrong, surprise_of(fitted, rows).sum(), len(labeled), weight.sum()])
+    return np.array([*p_wrong, label_surprise(fitted, rows).sum(), len(labeled), weight.sum()])
 
 
-def surprise_of(fitted: Reweighted, rows: Rows) -> Array:
+def label_surprise(fitted: Reweighted, rows: Rows) -> Array:
     """How unexpected each label is under the fit: 1 minus its mean probability with and without the label itself. The
     former is best if mistakes depend on the class, the latter if they are made on ambiguous rows."""
     post = fitted.unverified(rows)

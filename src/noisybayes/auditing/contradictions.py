@@ -37,13 +37,13 @@ def contradictions(judged: Judged) -> Contradictions:
     if not judged.has_verified or len(judged.classes) == 1:
         empty = judged.classes[:0]
         return Contradictions(np.zeros(0, dtype=np.intp), empty, empty, np.zeros(0))
-    blocks = judged.data.map_sum(partial(_of_block, judge=judged.row_judge)).items
+    blocks = judged.data.map_sum(partial(_block_contradictions, judge=judged.row_judge)).items
     number, given, suggested, p_wrong = (np.concatenate(values) for values in zip(*blocks, strict=True))
     order = np.lexsort((number, -p_wrong))
     return Contradictions(number[order], judged.classes[given[order]], judged.classes[suggested[order]], p_wrong[order])
 
 
-def _of_block(rows: Rows, judge: RowJudge) -> Pieces:
+def _block_contradictions(rows: Rows, judge: RowJudge) -> Pieces:
     """Numbers, given and suggested classes and P(wrong) of such rows in a block."""
     assert rows.verified is not None
     kept = rows.take(np.flatnonzero(rows.verified == rows.observed))

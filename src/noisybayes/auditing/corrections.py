@@ -78,7 +78,7 @@ def _suspicion_and_labels(
     return mean_posterior.max(axis=1), label.astype(np.min_scalar_type(K))
 
 
-def warnings_of_corrections(
+def correction_warnings(
     judged: Judged, conservative: ConservativeFit, means: ConservativeMeans, estimate: float, n_changed: int
 ) -> list[str]:
     """estimate : share of wrong labels if mistakes do not depend on the row; n_changed : labels that are changed"""

@@ -46,8 +46,8 @@ class _EvidenceRequest(NamedTuple):
     def of_block(self, rows: Rows) -> Pieces:
         """The evidence on the requested rows of a block."""
         where = np.minimum(np.searchsorted(self.numbers, rows.number), len(self.numbers) - 1)
-        here = np.flatnonzero(self.numbers[where] == rows.number)
-        return Pieces(self.of_rows(rows.take(here), where[here]) if len(here) else [])
+        requested = np.flatnonzero(self.numbers[where] == rows.number)
+        return Pieces(self.of_rows(rows.take(requested), where[requested]) if len(requested) else [])
 
     def of_rows(self, rows: Rows, where: Array) -> list[Evidence]:
         """Rows in the order of their folds. where : the position of each in `numbers`"""

@@ -16,7 +16,7 @@ from .array_checks import with_checks
 from .columns import Columns
 from .conservative_fit import conservative_fit, conservative_means, label_problem
 from .contradictions import Contradictions, contradictions
-from .corrections import corrector, warnings_of_corrections
+from .corrections import correction_warnings, corrector
 from .evidence import Evidence, evidence
 from .hedging import hedged
 from .impact import Impact, impact
@@ -26,7 +26,7 @@ from .noise_rate import MIN_DETECTABLE_RATE, NoiseRate, noise_rate
 from .remote_rows import RemoteRows
 from .row_table import RowTable
 from .rules import ReviewCurve, Rule
-from .warnings import warnings_of
+from .warnings import audit_warnings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -189,7 +189,7 @@ def findings_of(
     contradicted = contradictions(judged)
     estimate = float(estimates.noise_rate.estimate)
     rate = noise_rate(judged, estimate, means, level)
-    of_corrections = warnings_of_corrections(judged, conservative, means, estimate, rows.n_changed)
+    of_corrections = correction_warnings(judged, conservative, means, estimate, rows.n_changed)
     return Findings(
         model.classes_,
         rows,
@@ -198,7 +198,7 @@ def findings_of(
         np.asarray(estimates.mislabel_matrix.estimate),
         estimates,
         cost,
-        [*warnings_of(model, judged, contradicted.rows.tolist()), *of_corrections],
+        [*audit_warnings(model, judged, contradicted.rows.tolist()), *of_corrections],
         judged.without_copies(),
         contradicted,
         rows.n_changed,

@@ -78,8 +78,8 @@ class DrawnLabels(NamedTuple):
     def posterior(self, rows: Rows) -> Array:
         """(n, K)"""
         labels = Labels.of(rows)._replace(verified=None)
-        alone = posterior(self.fitted.calibration, self.fitted.scorer.scores(rows), labels).true[:, 0]
-        return pin_verified(adjust(alone, rows.observed, self.recalibration), rows.verified)
+        unverified = posterior(self.fitted.calibration, self.fitted.scorer.scores(rows), labels).true[:, 0]
+        return pin_verified(adjust(unverified, rows.observed, self.recalibration), rows.verified)
 
     def draw(self, rows: Rows, true: Array) -> Array:
         edges = np.cumsum(true, axis=1)

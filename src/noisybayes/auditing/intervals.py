@@ -18,7 +18,7 @@ from ..model.mislabel import Full
 from ..robust.calibration import Calibration, Labels, label_counts, matrix_of, posterior
 from ..robust.calibration_solver import Target, accelerate
 from ..robust.recalibration import adjust, pin_verified, recalibrate
-from .bootstrap import MANY_ROWS, Bootstrapped, Draws, calibrations, can_relearn, draws_of
+from .bootstrap import MANY_ROWS, Bootstrapped, Draws, calibrations, can_relearn, make_draws
 from .judged import Judged
 
 # A standard deviation from 25 draws has an error of about 1/7, for which Student's t accounts.
@@ -144,8 +144,8 @@ def _sample(judged: Judged, draws: int) -> Rows:
     if judged.training is None:
         return judged.data.sample(min(judged.n_rows, _MAX_ROWS), 0)
     n_scores = judged.training.robust_fit.calibration.temperature.shape[1]
-    most = min(_MAX_ROWS, max(2_000, _MAX_SCORES // (draws * K * n_scores)))
-    return judged.sample.first(most).rows
+    max_rows = min(_MAX_ROWS, max(2_000, _MAX_SCORES // (draws * K * n_scores)))
+    return judged.sample.first(max_rows).rows
 
 
 def _uses_one_step(judged: Judged) -> bool:
@@ -154,7 +154,7 @@ def _uses_one_step(judged: Judged) -> bool:
 
 
 def _estimates_of_draws(judged: Judged, rows: Rows, bootstrap: Bootstrapped, relearn: bool) -> _Estimates:
-    counts = _counts_of_draws(judged, draws_of(judged, rows, bootstrap, relearn))
+    counts = _counts_of_draws(judged, make_draws(judged, rows, bootstrap, relearn))
     return _estimates(counts, matrix_of(counts, _structure(judged), _PSEUDO_ROWS))
 
 
@@ -224,10 +224,10 @@ def _log_odds(p: Array) -> Array:
     return np.asarray(logit(np.clip(p, _MIN_P, 1 - _MIN_P)))
 
 
-def _interval(estimate: Array, drawn: Array, centre: Array, factor: Array, level: float, floor: Array) -> Interval:
+def _interval(estimate: Array, draws: Array, centre: Array, factor: Array, level: float, floor: Array) -> Interval:
     """Extend the interval to include the reported estimate, which is more regularised than the draws."""
-    spread = np.sqrt(np.maximum(factor * _log_odds(drawn).var(axis=0, ddof=1), floor))
+    spread = np.sqrt(np.maximum(factor * _log_odds(draws).var(axis=0, ddof=1), floor))
     # the spread is itself an estimate from this many draws
-    half_width = stdtrit(len(drawn) - 1, 0.5 + level / 2) * spread
+    half_width = stdtrit(len(draws) - 1, 0.5 + level / 2) * spread
     low, high = expit(_log_odds(centre) - half_width), expit(_log_odds(centre) + half_width)
     return Interval(estimate, np.minimum(low, estimate), np.maximum(high, estimate))

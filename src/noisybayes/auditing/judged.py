@@ -170,8 +170,8 @@ class Judged:
         """Drop the rows in the order of their folds, a copy of X that is no longer needed."""
         if self.data.is_remote:
             return self
-        alone = None if self.naive_bayes is None else replace(self.naive_bayes, data=None)  # type: ignore[arg-type]
-        return replace(self, data=None, naive_bayes=alone)  # type: ignore[arg-type]
+        naive_bayes_alone = None if self.naive_bayes is None else replace(self.naive_bayes, data=None)  # type: ignore[arg-type]
+        return replace(self, data=None, naive_bayes=naive_bayes_alone)  # type: ignore[arg-type]
 
     @cached_property
     def sample(self) -> Sample:
@@ -226,7 +226,7 @@ def judge(model: LatentLabelClassifier, X: Any, y: Any, verified: Any = None, ne
             "these are not the labels that the model was fitted on; pass new_rows=True for rows that are new to it"
         )
     known_rows = rows._replace(verified=training.verified, weight=training.weight)
-    data = Dataset.of(known_rows, engine_of(model), n_classes_of(model))
+    data = Dataset.of(known_rows, model_engine(model), n_classes_of(model))
     return judge_training(model, data.with_folds(training.folds, n_classes_of(model)), design)
 
 
@@ -264,7 +264,7 @@ def judge_partitioned(model: INBModel, data: Dataset) -> Judged:
 
 
 def judge_new_rows(model: LatentLabelModel, rows: Rows) -> Judged:
-    data = Dataset.of(rows, engine_of(model), n_classes_of(model))
+    data = Dataset.of(rows, model_engine(model), n_classes_of(model))
     fitted = _from_final_model(model, model._block_scorer)
     posterior = posterior_of_rows(data, fitted, None, model._recalibration)
     n_labeled = int((rows.observed < n_classes_of(model)).sum())
@@ -278,7 +278,7 @@ def _from_final_model(model: LatentLabelModel, log_joint: Callable[[Any], Array]
     return Reweighted(ModelScores(log_joint), Calibration(np.ones((1, 1)), zeros, model._label_matrix[None], zeros))
 
 
-def engine_of(model: LatentLabelModel) -> MapSum:
+def model_engine(model: LatentLabelModel) -> MapSum:
     """The engine of the model's fit; classifiers that need all rows in memory have none."""
     return settings.engine(getattr(model, "engine", "local"), getattr(model, "n_jobs", -1))
 

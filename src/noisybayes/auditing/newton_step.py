@@ -64,15 +64,15 @@ def curvature(calibration: Calibration, scores: Array, labels: Labels, penalty: 
     corner += _RIDGE * weight.sum() * np.eye(B + K)
     blocks, cross = np.zeros((K, K, K)), np.zeros((K, B + K, K))
     for label in range(K):
-        here = np.flatnonzero(labels.observed == label)
-        q_here, w_here = q[here], weight[here]
-        qw = q_here * w_here[:, None]
-        blocks[label] = qw.T @ q_here + np.diag(pseudo[label] + _RIDGE)
-        variance = np.diag(qw.sum(axis=0)) - qw.T @ q_here
+        with_label = np.flatnonzero(labels.observed == label)
+        q_label, w_label = q[with_label], weight[with_label]
+        qw = q_label * w_label[:, None]
+        blocks[label] = qw.T @ q_label + np.diag(pseudo[label] + _RIDGE)
+        variance = np.diag(qw.sum(axis=0)) - qw.T @ q_label
         cross[label, B:] = -variance
         for b in range(B):
-            mean = (q_here * s[b][here]).sum(axis=1)
-            cross[label, b] = -(qw * (s[b][here] - mean[:, None])).sum(axis=0)
+            mean = (q_label * s[b][with_label]).sum(axis=1)
+            cross[label, b] = -(qw * (s[b][with_label] - mean[:, None])).sum(axis=0)
     return Curvature(corner, blocks, cross, calibration.mislabel[0])
 
 
@@ -93,8 +93,8 @@ def gradient_by_weights(calibration: Calibration, scores: Array, labels: Labels,
     K = true.shape[1]
     counts = np.empty((weight.shape[1], K, K))
     for label in range(K):
-        here = np.flatnonzero(labels.observed == label)
-        counts[:, label] = weight[here].T @ true[here]
+        with_label = np.flatnonzero(labels.observed == label)
+        counts[:, label] = weight[with_label].T @ true[with_label]
     return Gradient(weight.T @ np.column_stack([by_score, gap]), counts)
 
 

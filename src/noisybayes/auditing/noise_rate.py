@@ -27,7 +27,7 @@ from scipy.special import ndtri, stdtrit
 
 from ..dataset import Rows
 from ..dataset.tree import Array
-from .conservative_fit import ConservativeMeans, surprise_of
+from .conservative_fit import ConservativeMeans, label_surprise
 from .judged import Judged
 
 # Slope and intercept of the lower end in the share of the conservative model (audits of texts and tables with known
@@ -77,12 +77,12 @@ def _checked(judged: Judged) -> tuple[Array, Array, Array, float]:
         rows, order = judged.take(judged.checks.rows)
         wrong = judged.checks.label[order] != rows.observed
         weight = np.ones(len(order)) if judged.checks.weight is None else judged.checks.weight[order]
-        parts.append(np.stack([wrong, surprise_of(judged.fitted, rows), weight]))
+        parts.append(np.stack([wrong, label_surprise(judged.fitted, rows), weight]))
     if judged.no_class is not None:
         rows, order = judged.take(judged.no_class.rows)
         # with the given label: the result of the check must not change what was expected
         given = judged.no_class.given[order]
-        surprise = surprise_of(judged.fitted, rows._replace(observed=np.maximum(given, 0)))
+        surprise = label_surprise(judged.fitted, rows._replace(observed=np.maximum(given, 0)))
         surprise = np.where(given >= 0, surprise, 1.0)
         no_class_surprise = float(surprise.sum())
         drawn = judged.no_class.drawn[order]

@@ -25,7 +25,7 @@ from ..data.roles import label_texts
 from ..dataset.folds import hashed, uniform
 from ..dataset.tree import Array
 from .array_checks import NO_CLASS
-from .conservative_fit import surprise_of
+from .conservative_fit import label_surprise
 from .features import EncodedLabels
 from .judged import Judged, NoClass, RandomChecks
 from .table import Table
@@ -67,7 +67,7 @@ def _inclusion_probabilities(judged: Judged) -> Array:
     surprise = np.empty(len(labeled))
     for start in range(0, len(labeled), _BATCH_ROWS):
         rows, order = judged.take(labeled[start : start + _BATCH_ROWS])
-        surprise[start + order] = surprise_of(judged.fitted, rows)
+        surprise[start + order] = label_surprise(judged.fitted, rows)
     inclusion = np.ones(len(judged.observed))
     inclusion[labeled] = inclusion_probabilities(surprise)
     return inclusion
@@ -182,13 +182,13 @@ def _without_class(
 def _without_empty_classes(labels: EncodedLabels) -> tuple[EncodedLabels, Array]:
     """The labels, and (K + 1,) new codes by old code; -1 for a class without rows."""
     codes = [labels.observed] if labels.verified is None else [labels.observed, labels.verified[labels.verified >= 0]]
-    kept = np.isin(np.arange(len(labels.classes) + 1), np.concatenate(codes))
-    kept[-1] = True  # no label
-    code_of = np.where(kept, np.cumsum(kept) - 1, -1).astype(labels.observed.dtype)
+    is_used = np.isin(np.arange(len(labels.classes) + 1), np.concatenate(codes))
+    is_used[-1] = True  # no label
+    code_of = np.where(is_used, np.cumsum(is_used) - 1, -1).astype(labels.observed.dtype)
     verified = labels.verified
     if verified is not None:
         verified = np.where(verified >= 0, code_of[verified], -1).astype(verified.dtype)
-    return EncodedLabels(labels.classes[kept[:-1]], code_of[labels.observed], verified), code_of
+    return EncodedLabels(labels.classes[is_used[:-1]], code_of[labels.observed], verified), code_of
 
 
 def _of_column(table: Table, missing_label: str | None) -> Iterator[tuple[int, str, float]]:

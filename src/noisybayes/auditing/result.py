@@ -15,7 +15,7 @@ from .._shares import percent, range_of
 from ..data.option_names import errors_in_python_words
 from ..data.roles import Roles
 from ..text.features import Block, Recipe
-from .columns import Columns, pandas_of
+from .columns import Columns, polars_to_pandas
 from .evidence import Evidence
 from .findings import Findings
 from .impact import Impact
@@ -256,7 +256,7 @@ class Audit:
         """
         from .random_checks import sample_frame
 
-        return pandas_of(sample_frame(self, size, weighted))
+        return polars_to_pandas(sample_frame(self, size, weighted))
 
     def to_html(self) -> str:
         """One self-contained page."""

@@ -75,17 +75,17 @@ class Chosen(NamedTuple):
     p_wrong: float  # P(wrong) of the last suspect in the ranking
     last: int = -1  # number of the last suspect among rows with the same P(wrong)
 
-    def __call__(self, found: RowResults) -> Array:
-        same = (found.p_wrong == self.p_wrong) & (found.number <= self.last)
-        return np.asarray(found.eligible & (found.p_wrong > 0) & ((found.p_wrong > self.p_wrong) | same))
+    def __call__(self, results: RowResults) -> Array:
+        is_tied = (results.p_wrong == self.p_wrong) & (results.number <= self.last)
+        return np.asarray(results.eligible & (results.p_wrong > 0) & ((results.p_wrong > self.p_wrong) | is_tied))
 
 
 class MostSuspicious(Pieces):
     """The most suspicious rows. Adding two merges them and keeps as many as are listed."""
 
-    def __init__(self, found: RowResults) -> None:
-        order = np.lexsort((found.number, -found.p_wrong))[:MOST_LISTED]
-        super().__init__([RowResults(*(values[order] for values in found))])
+    def __init__(self, results: RowResults) -> None:
+        order = np.lexsort((results.number, -results.p_wrong))[:MOST_LISTED]
+        super().__init__([RowResults(*(values[order] for values in results))])
 
     def __add__(self, other: Pieces) -> MostSuspicious:
         pairs = zip(self.items[0], other.items[0], strict=True)

@@ -66,20 +66,20 @@ def true_accuracy(y_pred: Any, found: Audit, level: float = 0.9) -> TrueAccuracy
         raise ValueError("the rows of this audit are on a cluster; audit without engine= to score predictions")
     predicted = _codes(y_pred, judged)
     labeled = np.flatnonzero(judged.observed < len(judged.classes))
-    joint, alone, by_features = _joint(judged, predicted, labeled)
+    joint, p_right, by_features = _joint(judged, predicted, labeled)
     as_given = float(np.mean(predicted[labeled] == judged.observed[labeled]))
     checked = None
     if judged.checks is not None:
         rows, label, weight = judged.checks
-        expected = 1.0 - alone[np.searchsorted(labeled, rows)]
+        expected = 1.0 - p_right[np.searchsorted(labeled, rows)]
         checked = Checked((predicted[rows] != label).astype(float), expected, weight)
-    return assemble(joint, as_given, by_features, float(alone.mean()), checked, spread_of(found), level)
+    return assemble(joint, as_given, by_features, float(p_right.mean()), checked, noise_rate_std(found), level)
 
 
-def spread_of(found: Audit) -> float:
+def noise_rate_std(audit: Audit) -> float:
     """Standard deviation of the noise rate, if mistakes do not depend on the row."""
-    rate = found.intervals.noise_rate
-    return float(rate.high - rate.low) / (2 * float(ndtri(0.5 + found.intervals.level / 2)))
+    rate = audit.intervals.noise_rate
+    return float(rate.high - rate.low) / (2 * float(ndtri(0.5 + audit.intervals.level / 2)))
 
 
 class Checked(NamedTuple):

@@ -17,7 +17,7 @@ _MIN_ROWS_PER_CLASS = 10
 _MAX_NAMED = 10
 
 
-def warnings_of(model: LatentLabelModel, judged: Judged, contradicted: Sequence[int] = ()) -> list[str]:
+def audit_warnings(model: LatentLabelModel, judged: Judged, contradicted: Sequence[int] = ()) -> list[str]:
     """contradicted : positions of checked rows that everything else contradicts"""
     messages = list(judged.warnings)
     if len(contradicted):

@@ -15,7 +15,7 @@ class Offsets(NamedTuple):
 
     penalty: float  # nats per row and square of an offset
     from_shares: bool = True  # from the log class shares, or else from zero
-    held: bool = False  # all but fixed, so that the matrix has to explain the sizes of the classes
+    nearly_fixed: bool = False  # so that the matrix has to explain the sizes of the classes
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Config:
         (0.3, 0.1, 1.0), "pseudo-counts of words that are compared, the middle one first; 1 is scikit-learn's default"
     )
     word_offsets: tuple[Offsets, ...] = constant(
-        (Offsets(0.1, held=True), Offsets(0.1, from_shares=False, held=True), Offsets(0.001)),
+        (Offsets(0.1, nearly_fixed=True), Offsets(0.1, from_shares=False, nearly_fixed=True), Offsets(0.001)),
         "penalty of the offsets of words, and whether they are centred on the class shares: shares, equal classes, "
         "nearly free",
     )

@@ -69,7 +69,7 @@ def fit(
     plan: Plan = checkpoint.load("plan") or make_plan(selection_sample, problem)
     checkpoint.save("plan", plan)
     report("fitting")
-    fitter = _Fitter(data, sample, problem, plan.choice, plan.by_em if selection_sample.is_all else None)
+    fitter = _Fitter(data, sample, problem, plan.choice, plan.by_em if selection_sample.is_complete else None)
     as_given, stage = _stages(fitter, plan, checkpoint)
     count = _review_count(stage, sample, data.n_rows, problem)
     return RobustFit(problem, plan.choice, plan.rounds, plan.held_out, as_given, stage, count)
@@ -129,7 +129,7 @@ class _Fitter:
         if calibration is None:
             calibration = self._calibrated(learned, start, last)
             combined = learned.combined(calibration.temperature[0])
-            if not self.sample.is_all:
+            if not self.sample.is_complete:
                 calibration = self._with_matrix_of_all(calibration, combined)
         else:
             combined = learned.combined(calibration.temperature[0])

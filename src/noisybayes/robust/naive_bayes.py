@@ -120,11 +120,11 @@ class NaiveBayes:
         total = summed(by_fold)
         estimate = self.estimator(total, model, reweighted)
 
-        def without(own: Sums) -> tuple[Any, ...]:
-            rest = tree_map(np.subtract, total, own)
+        def leave_out(fold_total: Sums) -> tuple[Any, ...]:
+            rest = tree_map(np.subtract, total, fold_total)
             return estimate(rest._replace(weight=np.maximum(rest.weight, 0.0)))
 
-        params = tuple(in_threads(without, by_fold, self.n_threads))
+        params = tuple(in_threads(leave_out, by_fold, self.n_threads))
         return LearnedNaiveBayes(self, model, total, params, reweighted, dtype)
 
     def estimator(self, total: Sums, model: ScoreModel, reweighted: bool) -> Callable[[Sums], tuple[Any, ...]]:

@@ -23,11 +23,11 @@ from .problem import RobustProblem
 from .score_models import Choice
 
 
-def can_have_one_rate(choice: Choice, problem: RobustProblem) -> bool:
-    """Not if offsets are free to follow the classes, nor if the caller asked for another structure, or knows something
-    of its entries."""
+def allows_one_rate(choice: Choice, problem: RobustProblem) -> bool:
+    """Only if offsets are nearly fixed, and the caller neither chose another structure nor knows any entry of the
+    matrix."""
     is_plain = isinstance(problem.structure, Full) and problem.structure.exchangeable
-    return choice.offsets.held and is_plain and problem.n_classes > 1
+    return choice.offsets.nearly_fixed and is_plain and problem.n_classes > 1
 
 
 def with_one_rate(choice: Choice) -> Choice:

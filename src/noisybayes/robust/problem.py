@@ -38,7 +38,7 @@ class FixedSource:
 
 
 def naive_bayes_problem(problem: Problem, data: Dataset, seed: int, n_threads: int, config: Config) -> RobustProblem:
-    """`problem`: with a family whose constants are fixed."""
+    """problem : of EM, with the constants of its family fixed"""
     family, K, alpha = problem.family, problem.n_classes, problem.settings.alpha
     candidates = _candidates(family, alpha, K, data.n_counted, config)
     if problem.class_prior is not None:  # known shares are the base of the offsets

@@ -111,15 +111,15 @@ def adjust(true: Array, observed: Array, recalibration: Recalibration) -> Array:
     if recalibration == Recalibration() or n_classes == 1:
         return true
     labeled = np.flatnonzero(observed < n_classes)
-    own = (np.arange(len(labeled)), observed[labeled])
-    others = true[labeled]
-    p_wrong = recalibration(1.0 - others[own])
-    others[own] = 0.0
+    given_label = (np.arange(len(labeled)), observed[labeled])
+    proba = true[labeled]
+    p_wrong = recalibration(1.0 - proba[given_label])
+    proba[given_label] = 0.0
     # divided by their own sum, not by 1 - P(label), which is 0 if they are below rounding
-    total = others.sum(axis=1, keepdims=True)
-    others = np.divide(others, total, out=np.full_like(others, 1.0 / (n_classes - 1)), where=total > 0)
-    others *= p_wrong[:, None]
-    others[own] = 1.0 - p_wrong
+    total = proba.sum(axis=1, keepdims=True)
+    proba = np.divide(proba, total, out=np.full_like(proba, 1.0 / (n_classes - 1)), where=total > 0)
+    proba *= p_wrong[:, None]
+    proba[given_label] = 1.0 - p_wrong
     adjusted = true.copy()
-    adjusted[labeled] = others
+    adjusted[labeled] = proba
     return adjusted

@@ -22,7 +22,7 @@ class SampledRows(NamedTuple):
 
 class Sample:
     def __init__(self, data: Dataset, sampled: Rows) -> None:
-        self.is_all = sampled.n_rows == data.n_rows
+        self.is_complete = sampled.n_rows == data.n_rows
         self._sampled = sampled
         self._data = data
         self._by_size: dict[int, SampledRows] = {}
@@ -57,7 +57,7 @@ class Sample:
     def dataset(self, n_classes: int) -> Dataset:
         """The sample as a data set: the data themselves if the sample is complete. Selection takes so many passes that
         rows of a cluster are processed here."""
-        if self.is_all and not self._data.is_remote:
+        if self.is_complete and not self._data.is_remote:
             return self._data
         from ..engines import ENGINES  # rows in memory are processed by local threads
 

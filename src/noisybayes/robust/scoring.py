@@ -68,7 +68,7 @@ class OutOfFoldScores(NamedTuple):
 
 
 class CombinedScores(NamedTuple):
-    """The same of one replicate, with the kinds of scores combined by their temperatures."""
+    """Out-of-fold scores of one replicate, combined by their temperatures."""
 
     scorers: tuple[Callable[[Any], Array], ...]  # [fold]: X -> (n, K)
 

@@ -15,7 +15,7 @@ from .calibration import Calibration, Labels, label_counts, matrix_of, posterior
 from .calibration_solver import Target, fit_calibration
 from .config import Offsets
 from .label_weights import AsGiven, ByEM, LabelWeights, Reweighted
-from .one_rate import can_have_one_rate, needs_matrix, with_one_rate
+from .one_rate import allows_one_rate, needs_matrix, with_one_rate
 from .problem import RobustProblem
 from .sample import Sample, SampledRows
 from .score_models import Choice, ScoreModel, combine
@@ -87,7 +87,7 @@ class _Comparison:
         learned = self._learn(model)
         scores = learned.out_of_fold.scores(self.sampled.rows)
         choice, calibration = self._best_offsets(model, scores, learned.shares)
-        if can_have_one_rate(choice, self.problem):
+        if allows_one_rate(choice, self.problem):
             rate_choice = with_one_rate(choice)
             rate_calibration = self._calibrate(rate_choice, scores, learned.shares)
             if not needs_matrix(calibration, rate_calibration, scores, self.labels, self.n_rows):

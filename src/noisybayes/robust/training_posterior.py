@@ -65,7 +65,7 @@ def posterior_of_rows(
 ) -> TrainingPosterior:
     """as_given : scores of the labels as given, if they are others than those of `fitted`"""
     fn = partial(
-        _of_block,
+        _block_sums,
         fitted=fitted,
         as_given=as_given,
         recalibration=recalibration,
@@ -89,7 +89,7 @@ def posterior_of_rows(
     )
 
 
-def _of_block(
+def _block_sums(
     rows: Rows, fitted: Reweighted, as_given: Reweighted | None, recalibration: Recalibration, dtype: Any, of_rows: bool
 ) -> _Sums:
     labels, post = Labels.of(rows), fitted.unverified(rows)

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
-from ...auditing.conservative_fit import ConservativeMeans, conservative_fit, conservative_means, surprise_of
+from ...auditing.conservative_fit import ConservativeMeans, conservative_fit, conservative_means, label_surprise
 from ...auditing.judged import Judged, RandomChecks, judge
 from ...auditing.noise_rate import noise_rate
 from ...auditing.random_checks import draw, inclusion_probabilities
@@ -65,5 +65,5 @@ def _chances() -> Array:
     judged, *_ = _fitted()
     rows, order = judged.take(np.arange(judged.n_rows))
     surprise = np.empty(judged.n_rows)
-    surprise[order] = surprise_of(judged.fitted, rows)
+    surprise[order] = label_surprise(judged.fitted, rows)
     return inclusion_probabilities(surprise)
