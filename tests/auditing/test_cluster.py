@@ -131,7 +131,7 @@ def write_long_rows(path, n=2_000):
 
 
 def test_a_decision_on_a_sample(cluster, small_partitions, tmp_path, monkeypatch):
-    monkeypatch.setattr(base, "DEFAULT", replace(base.DEFAULT, rows_to_decide=500))
+    monkeypatch.setattr(base, "DEFAULT", replace(base.DEFAULT, sample_rows=500))
     path = tmp_path / "messages.csv"
     write_long_rows(path)
     here, there = (audit(path, label="label", text="text", engine=engine) for engine in ("local", "dask"))
@@ -141,7 +141,7 @@ def test_a_decision_on_a_sample(cluster, small_partitions, tmp_path, monkeypatch
 def test_a_worker_that_dies_changes_no_digit(cluster, small_partitions, tmp_path, monkeypatch):
     path = tmp_path / "messages.csv"
     write_long_rows(path)
-    monkeypatch.setattr(base, "DEFAULT", replace(base.DEFAULT, rows_to_decide=500))
+    monkeypatch.setattr(base, "DEFAULT", replace(base.DEFAULT, sample_rows=500))
     whole = told(audit(path, label="label", text="text", engine="dask"))
     save, killed = Checkpoint.save, []
 

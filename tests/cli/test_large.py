@@ -44,7 +44,7 @@ def messages(tmp_path_factory):
 
 @pytest.fixture
 def little_memory(monkeypatch):
-    monkeypatch.setattr(base, "DEFAULT", replace(base.DEFAULT, rows_to_decide=1_000))
+    monkeypatch.setattr(base, "DEFAULT", replace(base.DEFAULT, sample_rows=1_000))
 
 
 @pytest.mark.parametrize("format", ["csv", "parquet"])

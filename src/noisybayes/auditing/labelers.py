@@ -96,7 +96,7 @@ def _join_several(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]
 
 def _model_of(judged: Judged, given: GivenLabels) -> LabelerModel:
     assert judged.training is not None
-    structure = judged.training.found.problem.structure
+    structure = judged.training.robust_fit.problem.structure
     return LabelerModel.of(judged.data, judged.fitted, structure, given, judged.verified)
 
 
@@ -108,7 +108,7 @@ def _described(column: str, names: tuple[str, ...], model: LabelerModel, found: 
     labeler, wrong = given.labeler[known], 1.0 - found.true[given.row[known], given.label[known]]
     n_rows = np.bincount(labeler, minlength=len(names))
     n_wrong = np.bincount(labeler, weights=wrong, minlength=len(names))
-    rates = error_rates(model, found, judged.observed, judged.training.found.problem.seed)
+    rates = error_rates(model, found, judged.observed, judged.training.robust_fit.problem.seed)
     rate = rates.mean if isinstance(rates, RateDraws) else n_wrong / np.maximum(n_rows, 1)
     return Labelers(
         column, names, n_rows, rate, rates,

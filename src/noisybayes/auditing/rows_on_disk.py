@@ -94,7 +94,7 @@ def check_memory(batches: Batches, limit: int) -> None:
 
 
 @contextmanager
-def workplace(table: Table, options: FitOptions) -> Iterator[Path]:
+def workspace(table: Table, options: FitOptions) -> Iterator[Path]:
     """The folder for shards and state: hidden next to `options.beside`, or a temporary one, which cannot be resumed."""
     batches = _batches(table)
     needed = 0

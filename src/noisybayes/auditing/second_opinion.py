@@ -25,7 +25,7 @@ from ..data.roles import label_texts
 from ..dataset.tree import Array
 from ..robust.calibration import matrix_of
 from ..robust.recalibration import pin_verified
-from .careful_fit import scores_of_all
+from .conservative_fit import scores_of_all
 from .judged import Judged, Opinion
 from .row_evidence import RowEvidence, judged_with
 from .table import Table
@@ -139,7 +139,7 @@ class _Problem:
         return cls(
             scores, judged.observed, judged.verified, opinion.said, len(opinion.values),
             judged.data.folds.of(np.arange(judged.n_rows)), judged.fitted.calibration.mislabel[0],
-            judged.training.found.problem.structure,
+            judged.training.robust_fit.problem.structure,
         )  # fmt: skip
 
     def beyond_chance(self) -> bool:

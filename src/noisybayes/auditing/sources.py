@@ -23,7 +23,7 @@ from ..robust.source_model import (
     joined_evidence,
     log_odds_of_wrong,
 )
-from .careful_fit import scores_of_all
+from .conservative_fit import scores_of_all
 from .judged import Judged, Source, SourceLevel
 from .labelers import labelers_of_rows
 from .row_evidence import RowEvidence, judged_with
@@ -102,7 +102,7 @@ def _model_of(judged: Judged, table: Table, known: list[SourceLevels], labeled: 
 def _joined(judged: Judged, model: SourceModel, found: Effects, known: list[SourceLevels], labeled: Array) -> Judged:
     assert judged.training is not None
     added = np.zeros((judged.n_rows, len(judged.classes)))
-    mislabel, added[labeled] = joined_evidence(model, found, judged.training.found.problem.structure)
+    mislabel, added[labeled] = joined_evidence(model, found, judged.training.robust_fit.problem.structure)
     code, words = _words(model, found, [known[s] for s in found.chosen], labeled, judged.n_rows)
     evidence = RowEvidence(added, code, words)
     return judged_with(judged, evidence, mislabel)

@@ -71,8 +71,8 @@ class Table(NamedTuple):
         head = source if isinstance(source, pl.DataFrame) else source.head()
         head = head.drop(hidden)
         column, checks = _column_or_file(columns.get("verified_random"), head)
-        roles, found = find_roles(head, **{**columns, "verified_random": column})
-        return cls(source, roles, title, path, (*notes, *found), checks, several=several)
+        roles, role_notes = find_roles(head, **{**columns, "verified_random": column})
+        return cls(source, roles, title, path, (*notes, *role_notes), checks, several=several)
 
     def gather(self, columns: Sequence[str], rows: Any) -> pl.DataFrame:
         """Some columns of some rows, in the order of `rows`."""

@@ -94,7 +94,7 @@ def wrong_labels(summary: Summary) -> str:
 
 
 def _premise(summary: Summary) -> str:
-    """With several views there are two readings, of which only one assumes this."""
+    """With several views two posteriors are pooled, of which only one assumes this."""
     views = summary.get("run", {}).get("views", ())
     return " if mistakes do not depend on the row" if len(views) < 2 else ""
 

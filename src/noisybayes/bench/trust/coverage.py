@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 from sklearn.naive_bayes import BernoulliNB
 
-from ...auditing.careful_fit import careful_fit, sums_of
+from ...auditing.conservative_fit import conservative_fit, conservative_means
 from ...auditing.findings import Findings, findings_of
 from ...auditing.impact import Impact
 from ...auditing.judged import Judged, RandomChecks, judge
@@ -113,8 +113,8 @@ def _accuracy(name: str, predicted: Array, findings: Audit, true: Array) -> Iter
 def _checked(
     judged: Judged, model: BernoulliINB, findings: Findings, true: Array, other: Array, rng: np.random.Generator
 ) -> Iterator[tuple[str, float]]:
-    careful = careful_fit(judged)
-    sums = sums_of(judged, careful)
+    conservative = conservative_fit(judged)
+    sums = conservative_means(judged, conservative)
     wrong = float(np.mean(judged.observed != true))
     for m in CHECKS:
         for _ in range(_DRAWS):

@@ -10,10 +10,10 @@ from functools import cache
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
-from ...auditing.careful_fit import Sums, careful_fit, sums_of, surprise_of
+from ...auditing.conservative_fit import ConservativeMeans, conservative_fit, conservative_means, label_surprise
 from ...auditing.judged import Judged, RandomChecks, judge
 from ...auditing.noise_rate import noise_rate
-from ...auditing.random_checks import chances, draw
+from ...auditing.random_checks import draw, inclusion_probabilities
 from ...data.datasets import noisy_ag_news
 from ...data.simulate import Array
 from ...estimators import MultinomialINB
@@ -27,13 +27,18 @@ _LEVEL = 0.9
 
 
 @cache
-def _fitted() -> tuple[Judged, Sums, float, Array]:
+def _fitted() -> tuple[Judged, ConservativeMeans, float, Array]:
     data = noisy_ag_news()
     X = TfidfTransformer(sublinear_tf=True).fit_transform(CountVectorizer(min_df=2).fit_transform(data.texts))
     y, true = np.asarray(data.observed), np.asarray(data.true)
     model = MultinomialINB(random_state=0).fit(X, y)
     judged = judge(model, X, y)
-    return judged, sums_of(judged, careful_fit(judged)), model.noise_rate_, np.searchsorted(model.classes_, true)
+    return (
+        judged,
+        conservative_means(judged, conservative_fit(judged)),
+        model.noise_rate_,
+        np.searchsorted(model.classes_, true),
+    )
 
 
 def measure(seed: int) -> Iterator[tuple[str, str, float]]:
@@ -60,5 +65,5 @@ def _chances() -> Array:
     judged, *_ = _fitted()
     rows, order = judged.take(np.arange(judged.n_rows))
     surprise = np.empty(judged.n_rows)
-    surprise[order] = surprise_of(judged.fitted, rows)
-    return chances(surprise)
+    surprise[order] = label_surprise(judged.fitted, rows)
+    return inclusion_probabilities(surprise)

@@ -13,9 +13,9 @@ from ..dataset.tree import Array
 _NUMERIC = "biuf"
 
 
-class AnyRows:
-    """Some rows of a list, a one-dimensional array, a series or a data frame; as a design, they are cut and put
-    together by their numbers."""
+class OpaqueRows:
+    """Some rows of a list, a one-dimensional array, a series or a data frame, as a design: slicing and stacking only
+    change the row numbers."""
 
     dtype = np.dtype(np.float64)  # of the scores
 
@@ -32,25 +32,26 @@ class AnyRows:
     def size(self) -> int:
         return len(self.numbers) * self.n_columns
 
-    def __getitem__(self, index: Any) -> AnyRows:
-        return AnyRows(self.data, self.numbers[index])
+    def __getitem__(self, index: Any) -> OpaqueRows:
+        return OpaqueRows(self.data, self.numbers[index])
 
     @staticmethod
-    def stacked(parts: Sequence[AnyRows]) -> AnyRows:
-        return AnyRows(parts[0].data, np.concatenate([part.numbers for part in parts]))
+    def stacked(parts: Sequence[OpaqueRows]) -> OpaqueRows:
+        return OpaqueRows(parts[0].data, np.concatenate([part.numbers for part in parts]))
 
     def content_hash(self) -> Array:
         """(n,) uint64: the same for equal rows."""
-        given = self.as_given()
-        if np.ndim(given) == 2:
-            cells = given.itertuples(index=False, name=None) if hasattr(given, "itertuples") else given.iter_rows()
+        original = self.unwrap()
+        if np.ndim(original) == 2:
+            is_pandas = hasattr(original, "itertuples")
+            cells = original.itertuples(index=False, name=None) if is_pandas else original.iter_rows()
         else:
-            cells = map(str, given)
+            cells = map(str, original)
         digests = (blake2b(repr(row).encode("utf-8", "surrogatepass"), digest_size=8).digest() for row in cells)
         return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
 
-    def as_given(self) -> Any:
-        """These rows, in the type that the user gave."""
+    def unwrap(self) -> Any:
+        """These rows, in the type that the user passed."""
         if hasattr(self.data, "iloc"):
             return self.data.iloc[self.numbers]
         if isinstance(self.data, list | tuple):
@@ -58,7 +59,7 @@ class AnyRows:
         return self.data[self.numbers]
 
 
-def only_for_classifier(X: Any, estimator: Any) -> bool:
+def is_opaque(X: Any, estimator: Any) -> bool:
     """Whether X is texts, or a data frame that is not all numeric or goes into a pipeline, which may need its names."""
     if hasattr(X, "columns") and hasattr(X, "dtypes") and np.ndim(X) == 2:
         return hasattr(estimator, "steps") or not all(map(_is_numeric, X.dtypes))
@@ -72,5 +73,5 @@ def _is_numeric(dtype: Any) -> bool:
     return bool(dtype.is_numeric()) if hasattr(dtype, "is_numeric") else getattr(dtype, "kind", "O") in _NUMERIC
 
 
-def given_rows(X: Any) -> Any:
-    return X.as_given() if isinstance(X, AnyRows) else X
+def unwrap_rows(X: Any) -> Any:
+    return X.unwrap() if isinstance(X, OpaqueRows) else X

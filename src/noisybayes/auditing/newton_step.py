@@ -47,13 +47,13 @@ class Gradient(NamedTuple):
 def curvature(calibration: Calibration, scores: Array, labels: Labels, penalty: float, pseudo: Array) -> Curvature:
     """Curvature of one replicate with scores (B, n, 1, K). pseudo : (K, K) pseudo-rows by label and class"""
     B, _, _, K = scores.shape
-    found = posterior(calibration, scores, labels)
-    p, q, weight = found.prior[:, 0], found.true[:, 0], labels.weight[:, 0]
+    post = posterior(calibration, scores, labels)
+    p, q, weight = post.prior[:, 0], post.true[:, 0], labels.weight[:, 0]
     s = scores[:, :, 0]  # (B, n, K)
     corner = np.zeros((B + K, B + K))
     for sign, r in ((1.0, p), (-1.0, q)):
         rw = r * weight[:, None]
-        means = np.stack([(r * one).sum(axis=1) for one in s])  # (B, n)
+        means = np.stack([(r * block).sum(axis=1) for block in s])  # (B, n)
         corner[B:, B:] += sign * (np.diag(rw.sum(axis=0)) - rw.T @ r)
         for b in range(B):
             corner[b, B:] += sign * (rw * (s[b] - means[b][:, None])).sum(axis=0)
@@ -64,37 +64,37 @@ def curvature(calibration: Calibration, scores: Array, labels: Labels, penalty: 
     corner += _RIDGE * weight.sum() * np.eye(B + K)
     blocks, cross = np.zeros((K, K, K)), np.zeros((K, B + K, K))
     for label in range(K):
-        here = np.flatnonzero(labels.observed == label)
-        q_here, w_here = q[here], weight[here]
-        qw = q_here * w_here[:, None]
-        blocks[label] = qw.T @ q_here + np.diag(pseudo[label] + _RIDGE)
-        variance = np.diag(qw.sum(axis=0)) - qw.T @ q_here
+        with_label = np.flatnonzero(labels.observed == label)
+        q_label, w_label = q[with_label], weight[with_label]
+        qw = q_label * w_label[:, None]
+        blocks[label] = qw.T @ q_label + np.diag(pseudo[label] + _RIDGE)
+        variance = np.diag(qw.sum(axis=0)) - qw.T @ q_label
         cross[label, B:] = -variance
         for b in range(B):
-            mean = (q_here * s[b][here]).sum(axis=1)
-            cross[label, b] = -(qw * (s[b][here] - mean[:, None])).sum(axis=0)
+            mean = (q_label * s[b][with_label]).sum(axis=1)
+            cross[label, b] = -(qw * (s[b][with_label] - mean[:, None])).sum(axis=0)
     return Curvature(corner, blocks, cross, calibration.mislabel[0])
 
 
 def gradient(calibration: Calibration, scores: Array, labels: Labels) -> Gradient:
     """Gradients of R replicates with separate scores (B, n, R, K), weights (n, R) and calibrations; sums over rows."""
-    found = posterior(calibration, scores, labels)
-    weight = np.broadcast_to(labels.weight, found.log_likelihood.shape)
-    gap = (found.true - found.prior) * weight[:, :, None]
-    by_score = np.stack([(gap * one).sum(axis=(0, 2)) for one in scores], axis=1)
-    return Gradient(np.concatenate([by_score, gap.sum(axis=0)], axis=1), label_counts(found.true, labels))
+    post = posterior(calibration, scores, labels)
+    weight = np.broadcast_to(labels.weight, post.log_likelihood.shape)
+    gap = (post.true - post.prior) * weight[:, :, None]
+    by_score = np.stack([(gap * block).sum(axis=(0, 2)) for block in scores], axis=1)
+    return Gradient(np.concatenate([by_score, gap.sum(axis=0)], axis=1), label_counts(post.true, labels))
 
 
 def gradient_by_weights(calibration: Calibration, scores: Array, labels: Labels, weight: Array) -> Gradient:
     """The same for one set of scores (B, n, 1, K), one calibration and R weights per row (n, R)."""
-    found = posterior(calibration, scores, labels)
-    gap, true = (found.true - found.prior)[:, 0], found.true[:, 0]
-    by_score = np.column_stack([(gap * one[:, 0]).sum(axis=1) for one in scores])
+    post = posterior(calibration, scores, labels)
+    gap, true = (post.true - post.prior)[:, 0], post.true[:, 0]
+    by_score = np.column_stack([(gap * block[:, 0]).sum(axis=1) for block in scores])
     K = true.shape[1]
     counts = np.empty((weight.shape[1], K, K))
     for label in range(K):
-        here = np.flatnonzero(labels.observed == label)
-        counts[:, label] = weight[here].T @ true[here]
+        with_label = np.flatnonzero(labels.observed == label)
+        counts[:, label] = weight[with_label].T @ true[with_label]
     return Gradient(weight.T @ np.column_stack([by_score, gap]), counts)
 
 
@@ -112,14 +112,14 @@ def step(curve: Curvature, slope: Gradient) -> tuple[Array, Array]:
     system[:P, P:] = -np.einsum("lpk,lk->pk", cross_inverse, curve.matrix)
     system[P:, :P] = system[:P, P:].T
     system[P:, P:] = -np.einsum("lkj,lj->kj", scaled, curve.matrix)
-    right = np.concatenate(
+    rhs = np.concatenate(
         [
             slope.corner - np.einsum("lpk,rlk->rp", cross_inverse, by_label),
             -np.einsum("lkj,rlj->rk", scaled, by_label),
         ],
         axis=1,
     )
-    solved = np.linalg.lstsq(system, right.T, rcond=1e-12)[0].T
+    solved = np.linalg.lstsq(system, rhs.T, rcond=1e-12)[0].T
     corner, multipliers = solved[:, :P], solved[:, P:]
-    rest = by_label - np.einsum("lpk,rp->rlk", curve.cross, corner) - curve.matrix * multipliers[:, None, :]
-    return corner, np.einsum("lkj,rlj->rlk", inverse, rest)
+    residual = by_label - np.einsum("lpk,rp->rlk", curve.cross, corner) - curve.matrix * multipliers[:, None, :]
+    return corner, np.einsum("lkj,rlj->rlk", inverse, residual)
