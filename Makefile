@@ -23,6 +23,9 @@ help:
 demo: $(VENV)/.cli
 	$(BIN)/python examples/demo.py
 
+# The workers occupy all cores: threads of OpenMP and BLAS would only spin while they wait for each other.
+test: export OMP_NUM_THREADS = 1
+test: export OPENBLAS_NUM_THREADS = 1
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 

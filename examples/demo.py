@@ -13,7 +13,7 @@ from rich.console import Console
 
 from noisybayes import audit
 from noisybayes.cli.labeler_lines import labeler_lines
-from noisybayes.report.words import headline, percent
+from noisybayes.report.phrases import headline, percent
 
 DATA = Path(__file__).with_name("dealership.csv")
 SHOWN = 8

@@ -20,10 +20,11 @@ settings.load_profile("any machine")
 #: Files that take longest, each on one worker of `make test`: begun last, they would leave the others idle.
 FIRST = (
     "tests/test_docs.py", "tests/bench/test_audience.py", "tests/bench/test_speed.py", "tests/web/test_browser.py",
-    "tests/bench/quality/test_methods.py", "tests/bench/quality/test_side_by_side.py", "tests/auditing/test_cluster.py",
-    "tests/estimators/test_sklearn.py", "tests/estimators/test_bad_input.py", "tests/cli/test_cluster.py",
-    "tests/web/test_server.py", "tests/test_crashes.py", "tests/report/test_scoring_spark.py",
-    "tests/web/test_layout.py", "tests/baselines/test_contract.py", "tests/bot/test_evaluate.py",
+    "tests/bench/quality/test_methods.py", "tests/bench/quality/test_parallel_jobs.py",
+    "tests/auditing/test_cluster.py", "tests/estimators/test_sklearn.py", "tests/estimators/test_bad_input.py",
+    "tests/cli/test_cluster.py", "tests/web/test_server.py", "tests/test_crashes.py",
+    "tests/report/test_row_scorer_spark.py", "tests/web/test_layout.py", "tests/baselines/test_contract.py",
+    "tests/bot/test_evaluate.py",
 )  # fmt: skip
 
 

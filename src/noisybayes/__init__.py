@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .data.simulate import simulate
     from .dataset import Shards
     from .estimators import BernoulliINB, GaussianINB, MislabelClassifier, MixedINB, MultinomialINB, load
-    from .report.scoring import scorer
+    from .report.row_scorer import scorer
 
 __all__ = [
     "Audit",
@@ -36,7 +36,7 @@ __all__ = [
 
 _HOME = {
     "simulate": ".data.simulate", "audit": ".auditing.pipeline", "Audit": ".auditing.result", "Shards": ".dataset",
-    "scorer": ".report.scoring", "true_accuracy": ".auditing.true_accuracy",
+    "scorer": ".report.row_scorer", "true_accuracy": ".auditing.true_accuracy",
     "find_label_issues": ".auditing.label_issues", "label_quality_scores": ".auditing.label_issues",
 }  # fmt: skip
 

@@ -18,8 +18,8 @@ from noisybayes.auditing.remote_rows import NotHereError
 from noisybayes.data import csv_rows
 from noisybayes.data.batches import Batches, of_size
 from noisybayes.data.errors import InputError
-from noisybayes.data.messages import write_messages
 from noisybayes.data.roles import find_roles
+from noisybayes.data.simulated_messages import write_messages
 from noisybayes.dataset.checkpoint import Checkpoint
 from noisybayes.engines import ENGINES
 from noisybayes.estimators import inb_model as base
@@ -131,7 +131,7 @@ def write_long_rows(path, n=2_000):
 
 
 def test_a_decision_on_a_sample(cluster, small_partitions, tmp_path, monkeypatch):
-    monkeypatch.setattr(base, "DEFAULT", replace(base.DEFAULT, rows_to_decide=500))
+    monkeypatch.setattr(base, "DEFAULT", replace(base.DEFAULT, sample_rows=500))
     path = tmp_path / "messages.csv"
     write_long_rows(path)
     here, there = (audit(path, label="label", text="text", engine=engine) for engine in ("local", "dask"))
@@ -141,7 +141,7 @@ def test_a_decision_on_a_sample(cluster, small_partitions, tmp_path, monkeypatch
 def test_a_worker_that_dies_changes_no_digit(cluster, small_partitions, tmp_path, monkeypatch):
     path = tmp_path / "messages.csv"
     write_long_rows(path)
-    monkeypatch.setattr(base, "DEFAULT", replace(base.DEFAULT, rows_to_decide=500))
+    monkeypatch.setattr(base, "DEFAULT", replace(base.DEFAULT, sample_rows=500))
     whole = told(audit(path, label="label", text="text", engine="dask"))
     save, killed = Checkpoint.save, []
 

@@ -136,7 +136,7 @@ def test_a_classifier_of_another_kind_explains_by_its_scores_alone():
 @pytest.mark.parametrize("name", MODELS)
 def test_out_of_fold_scores_reproduce_the_fit(name):
     *_, found = audited(name, False)
-    fit = found.judged.training.found
+    fit = found.judged.training.robust_fit
     rows, _ = found.judged.take(np.arange(N))
     each, combined = fit.last.learned.out_of_fold.scores(rows), found.judged.fitted.scorer.scores(rows)
     by_temperature = np.tensordot(fit.calibration.temperature[0], each, axes=1)[:, 0]

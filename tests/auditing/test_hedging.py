@@ -10,8 +10,8 @@ from sklearn.metrics import average_precision_score
 from sklearn.naive_bayes import BernoulliNB
 
 from noisybayes import BernoulliINB, simulate
-from noisybayes.auditing.careful_fit import label_problem
-from noisybayes.auditing.hedging import _sure_lead, hedged, matrix_share
+from noisybayes.auditing.conservative_fit import label_problem
+from noisybayes.auditing.hedging import _gain_less_error, hedged, matrix_share
 from noisybayes.auditing.judged import judge
 from noisybayes.data.noise import boundary_noise
 from noisybayes.robust.hedge import Hedge
@@ -84,5 +84,5 @@ def test_a_lead_counts_less_its_standard_error_and_a_weight_as_so_many_rows():
     gain, weight = np.array([0.5, -0.2, 0.1, 0.4]), np.array([1, 3, 2, 1])
     repeated = np.repeat(gain, weight)
     expected = repeated.sum() - repeated.std() * np.sqrt(len(repeated))
-    assert _sure_lead(gain, weight) == pytest.approx(expected)
-    assert _sure_lead(repeated, np.ones(len(repeated))) == pytest.approx(expected)
+    assert _gain_less_error(gain, weight) == pytest.approx(expected)
+    assert _gain_less_error(repeated, np.ones(len(repeated))) == pytest.approx(expected)

@@ -78,7 +78,7 @@ def test_of_many_rows_a_sample_tells_the_spread_and_all_rows_the_place(monkeypat
     data = simulate(3_000, n_features=60, n_classes=3, diagonal=(0.7, 0.8), random_state=5)
     judged = judge(BernoulliINB(random_state=0).fit(data.X, data.y), data.X, data.y)
     whole = intervals(judged, 0.9, 30, 0).noise_rate
-    monkeypatch.setattr("noisybayes.auditing.intervals._MOST_ROWS", 1_000)
+    monkeypatch.setattr("noisybayes.auditing.intervals._MAX_ROWS", 1_000)
     sampled = intervals(judged, 0.9, 30, 0).noise_rate
     below, above = (abs(logit(end) - logit(sampled.estimate)) for end in (sampled.low, sampled.high))
     np.testing.assert_allclose(below, above)

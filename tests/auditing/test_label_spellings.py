@@ -12,8 +12,8 @@ from click.testing import CliRunner
 import noisybayes
 from noisybayes.auditing.features import encode_labels
 from noisybayes.cli.app import app
-from noisybayes.data.messages import write_messages
 from noisybayes.data.roles import Roles
+from noisybayes.data.simulated_messages import write_messages
 from noisybayes.web.column_roles import choose_roles
 
 ROLES = Roles("label", ("text",), (), (), (), None, None)

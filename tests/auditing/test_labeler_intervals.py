@@ -10,7 +10,7 @@ from noisybayes.auditing import labeler_intervals
 from noisybayes.auditing.labeler_chain import LabelerChain
 from noisybayes.auditing.labeler_intervals import error_rates, rate_posteriors
 from noisybayes.auditing.labeler_sample import sizes_of, some_labels, some_rows
-from noisybayes.data.labelers import make_labelers
+from noisybayes.data.simulated_labelers import make_labelers
 from noisybayes.model.mislabel import Full, constant_rate
 from noisybayes.robust.labeled_rows import GivenLabels, InMemory, LabeledRows
 from noisybayes.robust.labeler_model import LabelerModel

@@ -14,7 +14,7 @@ from scipy.special import ndtri
 
 from noisybayes import BernoulliINB, audit, simulate
 from noisybayes.auditing.noise_rate import from_checks
-from noisybayes.auditing.random_checks import chances, draw
+from noisybayes.auditing.random_checks import draw, inclusion_probabilities
 from noisybayes.cli.app import app
 from noisybayes.data.errors import InputError
 
@@ -272,7 +272,7 @@ def test_other_refusals(tmp_path):
 def test_unequal_chances_leave_the_rate_unbiased_and_the_interval_right(kind):
     rng = np.random.default_rng(3)
     wrong, surprise = population(kind, rng)
-    chance = chances(surprise)
+    chance = inclusion_probabilities(surprise)
     assert chance.mean() == pytest.approx(1.0)
     assert chance.min() >= 0.5
     none_missing = np.zeros(N, dtype=int)
@@ -306,6 +306,6 @@ def test_weights_that_are_the_same_change_nothing_and_counting_by_them_is_what_t
 
 def test_a_weighted_sample_grows_and_a_sample_of_equal_chances_is_the_one_of_old():
     observed = np.zeros(2_000, dtype=int)
-    chance = chances(np.random.default_rng(0).beta(0.3, 1.2, 2_000))
+    chance = inclusion_probabilities(np.random.default_rng(0).beta(0.3, 1.2, 2_000))
     assert draw(observed, 1, 100, 0, chance)[:50].tolist() == draw(observed, 1, 50, 0, chance).tolist()
     assert draw(observed, 1, 50, 0, np.ones(2_000)).tolist() == draw(observed, 1, 50, 0).tolist()

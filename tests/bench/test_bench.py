@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from noisybayes.bench import audience, coverage, load, pages, recovery, responder, stream, verified
+from noisybayes.bench import audience, coverage, load, pages, recovery, responder_accuracy, stream, verified
 from noisybayes.bench.experiments import EXPERIMENTS
-from noisybayes.bench.store import read_rows, table, write_rows
+from noisybayes.bench.result_files import read_rows, table, write_rows
 from noisybayes.bot.demo import DEMO_DIALOGS
 from noisybayes.cli.app import app
 from noisybayes.cli.bench import NAMES
@@ -56,8 +56,8 @@ def small(monkeypatch):
     monkeypatch.setattr(stream, "N_TRAIN", 200)
     monkeypatch.setattr(stream, "N_TEST", 50)
     monkeypatch.setattr(stream, "noisy_ag_news", small_news)
-    monkeypatch.setattr(responder, "CONFIG", "cars_en")
-    monkeypatch.setattr(responder, "live_streaming_file", lambda: DEMO_DIALOGS)
+    monkeypatch.setattr(responder_accuracy, "CONFIG", "cars_en")
+    monkeypatch.setattr(responder_accuracy, "live_streaming_file", lambda: DEMO_DIALOGS)
     for experiment, row in RUNS.items():
         monkeypatch.setattr(experiment, "one_run", lambda *_, row=row, **__: row)
     monkeypatch.setattr(audience, "live_streaming_file", no_file)

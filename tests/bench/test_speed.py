@@ -17,6 +17,7 @@ from distributed import LocalCluster
 from sklearn.feature_extraction.text import CountVectorizer
 
 from noisybayes._extras import MissingExtraError
+from noisybayes.bench.result_files import read_rows, write_rows
 from noisybayes.bench.speed import (
     WORKS,
     audit,
@@ -32,7 +33,6 @@ from noisybayes.bench.speed import (
 )
 from noisybayes.bench.speed.clock import command_cost
 from noisybayes.bench.speed.page import render_page, results_path
-from noisybayes.bench.store import read_rows, write_rows
 from noisybayes.cli.app import app
 from noisybayes.cli.bench.speed import WORKS as NAMES
 from noisybayes.data.datasets import DatasetUnavailableError

@@ -19,7 +19,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from noisybayes.bot import Dialog, load_bot, train
 from noisybayes.bot.config import read_config
 from noisybayes.bot.demo import DEMO_DIALOGS
-from noisybayes.bot.reading import read_message
+from noisybayes.bot.message_parser import parse_message
 from noisybayes.bot.words_view import restricted
 from noisybayes.data.errors import InputError
 
@@ -66,9 +66,9 @@ def test_turns_tell_what_the_model_says_of_the_categories_that_may_answer():
     dialog = Dialog()
     classes = [str(key) for key in demo().model.classes_]
     for message, turn in zip(TALK, talk(demo(), TALK), strict=True):
-        moment = read_message(demo().config, dialog, message, options=demo().catalogue.options).moment
-        posterior = demo().words.posterior([name in turn.fired for name in demo().config.features], moment.text)
-        posterior = restricted(posterior, demo().config.compatible(moment, classes))
+        context = parse_message(demo().config, dialog, message, options=demo().catalogue.options).context
+        posterior = demo().words.posterior([name in turn.fired for name in demo().config.features], context.text)
+        posterior = restricted(posterior, demo().config.compatible(context, classes))
         if turn.reply:  # chatter is passed over, whatever the model says
             assert turn.category == demo().model.classes_[posterior.argmax()]
         assert turn.confidence == pytest.approx(posterior.max())

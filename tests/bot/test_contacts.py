@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noisybayes.bot import Dialog, load_config
-from noisybayes.bot.reading import read_message
+from noisybayes.bot.message_parser import parse_message
 
 ENGLISH, CHINESE = load_config("cars_en"), load_config("cars_zh")
 DIGITS = st.text("0123456789０１２３４５６７８９٣ -()+.年", max_size=30)
 
 
 def masked(config, message):
-    reading = read_message(config, Dialog(), message)
-    assert reading.contact == reading.dialog.left_contact
-    return reading.message if reading.contact else None
+    parsed = parse_message(config, Dialog(), message)
+    assert parsed.contact == parsed.dialog.left_contact
+    return parsed.message if parsed.contact else None
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_chinese(message, expected):
 @given(st.lists(st.one_of(DIGITS, st.text(max_size=20)), max_size=4).map("".join))
 def test_no_long_number_survives(message):
     for config in (ENGLISH, CHINESE):
-        reading = read_message(config, Dialog(), message)
-        assert not re.search(r"\d{7,}", reading.message)
-        assert not re.search(r"\d{7,}", reading.moment.text)
-        assert not re.search(r"\d{7,}", str(reading.dialog.as_dict()))
+        parsed = parse_message(config, Dialog(), message)
+        assert not re.search(r"\d{7,}", parsed.message)
+        assert not re.search(r"\d{7,}", parsed.context.text)
+        assert not re.search(r"\d{7,}", str(parsed.dialog.as_dict()))

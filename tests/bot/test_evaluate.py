@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from noisybayes.bot import load_config
 from noisybayes.bot.demo import DEMO_DIALOGS
-from noisybayes.bot.dialogs import read_dialogs, replay
+from noisybayes.bot.dialog_tables import read_dialogs, replay
 from noisybayes.bot.evaluate import evaluate, splits
 from noisybayes.data.errors import InputError
 

@@ -7,11 +7,11 @@ import pytest
 from noisybayes.bot import load_bot, load_config
 from noisybayes.bot.chinese import _PAIRS, simplified
 from noisybayes.bot.config import read_config
-from noisybayes.bot.dialog import Dialog
+from noisybayes.bot.dialog_state import Dialog
+from noisybayes.bot.dictionaries import fold
 from noisybayes.bot.meanings import ANY, examples_text
 from noisybayes.bot.meanings_view import grams_of
-from noisybayes.bot.reading import read_message
-from noisybayes.bot.words import fold
+from noisybayes.bot.message_parser import parse_message
 from noisybayes.data.errors import InputError
 
 from .shop import SHOP, demo
@@ -211,8 +211,8 @@ def test_words_and_characters():
 
 
 def test_without_examples_every_meaning_is_unclear():
-    reading = read_message(read_config(SHOP, "shop.yaml"), Dialog(), "how much is rye")
-    assert reading.moment.truths["meaning_unclear"]
+    parsed = parse_message(read_config(SHOP, "shop.yaml"), Dialog(), "how much is rye")
+    assert parsed.context.truths["meaning_unclear"]
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

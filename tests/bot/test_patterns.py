@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from noisybayes.bot import Dialog
 from noisybayes.bot.config import read_config
+from noisybayes.bot.dictionaries import Dictionary
+from noisybayes.bot.message_parser import parse_message
 from noisybayes.bot.patterns import BadPattern, Pattern, compile_pattern
-from noisybayes.bot.reading import read_message
-from noisybayes.bot.words import Words
 
 from .shop import SHOP, broken
 
@@ -35,8 +35,8 @@ def test_a_pattern_finds_what_the_standard_library_finds(source, text):
 def test_no_pattern_can_freeze_the_server(source):
     config = read_config(SHOP.replace("sliced: [sliced]", f"sliced: ['/{source}/']"))
     started = time.thread_time()
-    read_message(config, Dialog(), "a" * 34)
-    read_message(config, Dialog(), "a" * 2_000)
+    parse_message(config, Dialog(), "a" * 34)
+    parse_message(config, Dialog(), "a" * 2_000)
     assert time.thread_time() - started < 1
 
 
@@ -44,7 +44,7 @@ def test_named_groups_and_flags_of_two_words_do_not_collide():
     words = "sliced: ['/(?P<n>in slices)/', '/(?P<n>cut up)/', '/(?s)thin.ones/']"
     config = read_config(SHOP.replace("sliced: [sliced]", words))
     for message in ("in slices", "cut up", "thin\tones"):
-        assert read_message(config, Dialog(), message).dialog.known["cut"] == "sliced"
+        assert parse_message(config, Dialog(), message).dialog.known["cut"] == "sliced"
 
 
 def test_what_is_not_linear_is_refused_with_line_and_key():
@@ -57,17 +57,17 @@ def test_what_is_not_linear_is_refused_with_line_and_key():
 
 
 def test_several_patterns_of_a_dictionary_are_looked_for_at_once(monkeypatch):
-    words = Words((("/a\\d+/", ""), ("/(?<!x)b\\d+(?!y)/", ""), ("/c+d/", "")))
+    words = Dictionary((("/a\\d+/", ""), ("/(?<!x)b\\d+(?!y)/", ""), ("/c+d/", "")))
     searched = []
     search = Pattern.search
     monkeypatch.setattr(Pattern, "search", lambda self, *rest: searched.append(self) or search(self, *rest))
-    assert not words.found("nothing of it")
+    assert not words.occurs_in("nothing of it")
     assert searched == []
-    assert words.first("see b12") == "b12"
-    assert not words.found("xb12")
+    assert words.first_hit("see b12").meaning == "b12"
+    assert not words.occurs_in("xb12")
     assert len(searched) == 6
 
 
 def test_patterns_with_groups_of_one_name_are_looked_for_one_by_one():
-    words = Words((("/(?P<n>a)1/", ""), ("/(?P<n>b)2/", "")))
-    assert words.first("b2 a1") == "b2"
+    words = Dictionary((("/(?P<n>a)1/", ""), ("/(?P<n>b)2/", "")))
+    assert words.first_hit("b2 a1").meaning == "b2"

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from noisybayes.bot import load_bot, train
 from noisybayes.bot.config import SHIPPED, read_config
-from noisybayes.bot.retraining import compare, switch_back, switch_on
+from noisybayes.bot.retraining import compare, restore_previous, retrain_and_replace
 from noisybayes.cli.bot import bot as command
 from noisybayes.data.errors import InputError
 from noisybayes.web.store import Store
@@ -44,13 +44,13 @@ def test_what_people_said_is_learned_and_compared_on_dialogs_of_neither_part(fol
     assert found.messages == 60
     assert found.is_better
     assert found.new > found.old  # the old model has never seen that greeting
-    switch_on(folder, both)
+    retrain_and_replace(folder, both)
     fresh, old = load_bot(folder), load_bot(folder.with_name("shop.previous"))
     assert fresh.answer(fresh.start(), "gruezi").category == "thanks"
     assert old.answer(old.start(), "gruezi").category != "thanks"
-    switch_back(folder)
+    restore_previous(folder)
     assert load_bot(folder).answer(old.start(), "gruezi").category != "thanks"
-    switch_back(folder)  # and forth
+    restore_previous(folder)  # and forth
     assert load_bot(folder).answer(old.start(), "gruezi").category == "thanks"
 
 
@@ -60,7 +60,7 @@ def test_nothing_to_learn_from_or_to_go_back_to(folder):
     with pytest.raises(InputError, match="the stored label 'hello' is not a category of the bot"):
         compare(load_bot(folder), table(), chats("hello"))
     with pytest.raises(InputError, match=r"there is no .*shop.previous to restore; the bot has not been retrained yet"):
-        switch_back(folder)
+        restore_previous(folder)
 
 
 def run(*arguments):

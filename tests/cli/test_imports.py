@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from noisybayes.data.messages import write_messages
+from noisybayes.data.simulated_messages import write_messages
 
 from ..bot.shop import demo
 

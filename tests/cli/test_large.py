@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner
 
 from noisybayes.cli.app import app
-from noisybayes.data.messages import write_messages
 from noisybayes.data.read import write_table
+from noisybayes.data.simulated_messages import write_messages
 from noisybayes.dataset.checkpoint import Checkpoint
 from noisybayes.estimators import inb_model as base
 
@@ -44,7 +44,7 @@ def messages(tmp_path_factory):
 
 @pytest.fixture
 def little_memory(monkeypatch):
-    monkeypatch.setattr(base, "DEFAULT", replace(base.DEFAULT, rows_to_decide=1_000))
+    monkeypatch.setattr(base, "DEFAULT", replace(base.DEFAULT, sample_rows=1_000))
 
 
 @pytest.mark.parametrize("format", ["csv", "parquet"])

@@ -8,9 +8,9 @@ from click.testing import CliRunner
 
 import noisybayes
 from noisybayes.cli.app import app
-from noisybayes.data.messages import write_messages
 from noisybayes.data.read import write_table
-from noisybayes.report.scoring import COLUMNS
+from noisybayes.data.simulated_messages import write_messages
+from noisybayes.report.row_scorer import COLUMNS
 
 N_ROWS = 230_000  # two batches and a part of a third
 
@@ -36,15 +36,15 @@ def folder(tmp_path_factory):
 @pytest.fixture
 def batches(monkeypatch):
     """The rows above each batch that is scored, and its height."""
-    from noisybayes.report import scoring
+    from noisybayes.report import row_scorer
 
-    scored, score_frame = [], scoring.score_frame
+    scored, score_frame = [], row_scorer.score_frame
 
     def counted(model, frame, n_before=0):
         scored.append((n_before, frame.height))
         return score_frame(model, frame, n_before)
 
-    monkeypatch.setattr(scoring, "score_frame", counted)
+    monkeypatch.setattr(row_scorer, "score_frame", counted)
     return scored
 
 

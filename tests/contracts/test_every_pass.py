@@ -104,7 +104,7 @@ def test_of_a_fit_that_decides_on_a_sample(engine, shards, monkeypatch):
     """The rows of the sample are in the memory of this process, which passes over them itself."""
     from dataclasses import replace
 
-    monkeypatch.setattr(base, "DEFAULT", replace(base.DEFAULT, rows_to_decide=300))
+    monkeypatch.setattr(base, "DEFAULT", replace(base.DEFAULT, sample_rows=300))
     MultinomialINB(engine=engine).fit(shards, DATA.y)
     assert engine.read_outside == [0]
     engine.assert_every_row_was_seen_in_every_pass(at_least=5)

@@ -21,7 +21,7 @@ _TINY = 1e-10
 class Poisson(Family):
     """x_j | k ~ Poisson(rate[k, j]), with a Gamma prior on each rate.
 
-    The parameters are log rates (C, d). The prior is a pair: `rows` further rows that brought `events` (d,).
+    The parameters are log rates (C, d). The prior is a pair: `rows` pseudo-rows with `events` (d,) in total.
     """
 
     def prepare(self, X: Any) -> Any:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
-from .made_files import label_studio_task
+from .example_files import label_studio_task
 
 FOLDER = Path(__file__).parents[1] / "files"
 TEXTS = {

@@ -17,7 +17,7 @@ from noisybayes.data.formats import FORMATS, find_format, known_suffixes, parque
 from noisybayes.data.parts import LocalFile
 from noisybayes.data.read import read_table
 
-from .made_files import MADE, rows_of
+from .example_files import EXAMPLES, rows_of
 
 
 @pytest.fixture(autouse=True)
@@ -31,13 +31,13 @@ def _small(monkeypatch):
 
 
 def test_every_format_is_tested():
-    assert set(MADE) == set(FORMATS)
+    assert set(EXAMPLES) == set(FORMATS)
 
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 def test_the_table_is_the_same_however_it_is_read(tmp_path, name, pack):
-    content = MADE[name]()
+    content = EXAMPLES[name]()
     path = tmp_path / f"table{FORMATS[name].suffixes[0] if FORMATS[name].suffixes else ''}"
     path.write_bytes(pack(content))
     table = read_table(path)
@@ -57,7 +57,7 @@ def test_the_table_is_the_same_however_it_is_read(tmp_path, name, pack):
 @pytest.mark.parametrize("size", [1, 60, 10**6])
 def test_partitions_hold_all_rows_once_and_in_order(tmp_path, name, size):
     path = tmp_path / f"table{FORMATS[name].suffixes[0] if FORMATS[name].suffixes else ''}"
-    path.write_bytes(MADE[name]())
+    path.write_bytes(EXAMPLES[name]())
     partitions = pickle.loads(pickle.dumps(Batches(path).partitions(size)))
     table = read_table(path)
     assert pl.concat([partition.read() for partition in partitions]).equals(table)
@@ -70,7 +70,7 @@ def test_partitions_hold_all_rows_once_and_in_order(tmp_path, name, size):
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_content_tells_the_format(tmp_path, name):
     path = tmp_path / "table"
-    path.write_bytes(MADE[name]())
+    path.write_bytes(EXAMPLES[name]())
     with opened(LocalFile(path)) as content:
         assert find_format(content, None) is FORMATS[name]
 

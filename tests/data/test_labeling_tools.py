@@ -10,7 +10,7 @@ import pytest
 from noisybayes.data.read import read_table
 from noisybayes.data.roles import find_roles
 
-from .made_files import MADE, label_studio_task
+from .example_files import EXAMPLES, label_studio_task
 
 
 def read(records, **options):
@@ -19,7 +19,7 @@ def read(records, **options):
 
 @pytest.mark.parametrize("name", ["label-studio", "argilla", "prodigy", "doccano"])
 def test_label_and_text_are_guessed(name):
-    roles, _ = find_roles(read_table(io.BytesIO(MADE[name]())))
+    roles, _ = find_roles(read_table(io.BytesIO(EXAMPLES[name]())))
     assert (roles.label, roles.text, roles.categorical, roles.numeric, roles.binary) == ("label", ("text",), (), (), ())
 
 

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from noisybayes.data.cells import as_numbers, as_text, as_truths
+from noisybayes.data.column_guess import guess
 from noisybayes.data.errors import InputError
-from noisybayes.data.guess import guess
 from noisybayes.data.read import read_table, write_table
 from noisybayes.data.roles import find_roles, label_texts
 

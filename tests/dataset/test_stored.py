@@ -26,8 +26,8 @@ def shards(tmp_path):
 
 
 @pytest.fixture(params=[600, 1_000_000], ids=["a sample decides", "all rows decide"])
-def rows_to_decide(request, monkeypatch):
-    monkeypatch.setattr(base, "DEFAULT", replace(DEFAULT, rows_to_decide=request.param))
+def sample_rows(request, monkeypatch):
+    monkeypatch.setattr(base, "DEFAULT", replace(DEFAULT, sample_rows=request.param))
 
 
 MODELS = {
@@ -40,7 +40,7 @@ MODELS = {
 @pytest.mark.filterwarnings("ignore::noisybayes.model.mislabel.IdentifiabilityWarning")
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("method", ["crossfit", "em"])
-def test_the_fit_from_disk_is_the_fit_in_memory(name, method, shards, rows_to_decide):
+def test_the_fit_from_disk_is_the_fit_in_memory(name, method, shards, sample_rows):
     verified = np.full(1_500, None, dtype=object)
     verified[:40] = DATA.true[:40]
     how = {"method": method, "random_state": 3}
@@ -53,7 +53,7 @@ def test_the_fit_from_disk_is_the_fit_in_memory(name, method, shards, rows_to_de
     np.testing.assert_array_equal(there.predict(shards), there.predict(X))
 
 
-def test_the_audit_from_disk_is_the_audit_in_memory(shards, rows_to_decide):
+def test_the_audit_from_disk_is_the_audit_in_memory(shards, sample_rows):
     here, there = (BernoulliINB(random_state=3).fit(rows, DATA.y) for rows in (X, shards))
     one, other = examine(here, X, DATA.y), examine(there, shards, DATA.y)
     np.testing.assert_array_equal(one.table["suspect"], other.table["suspect"])
@@ -67,7 +67,7 @@ def test_the_audit_from_disk_is_the_audit_in_memory(shards, rows_to_decide):
         np.testing.assert_allclose(a.log_odds, b.log_odds, atol=1e-9)
 
 
-def test_the_number_of_threads_changes_no_digit(shards, rows_to_decide):
+def test_the_number_of_threads_changes_no_digit(shards, sample_rows):
     one, two = (BernoulliINB(random_state=0, n_jobs=n).fit(shards, DATA.y) for n in (1, 2))
     np.testing.assert_array_equal(one.mislabel_matrix_, two.mislabel_matrix_)
     np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))

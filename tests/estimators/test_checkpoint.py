@@ -41,8 +41,8 @@ def cut_off_after(n_saves, monkeypatch):
 @pytest.mark.parametrize("method", ["crossfit", "em"])
 def test_a_fit_that_was_cut_off_goes_on_with_the_same_result(method, stored, n_saves, tmp_path, monkeypatch):
     rows = Shards.write(tmp_path / "rows", [X[:400], X[400:]], 60) if stored else X
-    monkeypatch.setattr(base, "DEFAULT", replace(DEFAULT, rows_to_decide=500))
-    monkeypatch.setattr(selection, "_fewest_rounds", lambda *_: 2)
+    monkeypatch.setattr(base, "DEFAULT", replace(DEFAULT, sample_rows=500))
+    monkeypatch.setattr(selection, "_select_rounds", lambda *_: 2)
     whole = MultinomialINB(method=method, random_state=0).fit(rows, DATA.y)
     model = MultinomialINB(method=method, random_state=0, checkpoint=tmp_path / "state")
     with monkeypatch.context() as cut:
@@ -59,8 +59,8 @@ def test_a_fit_that_was_cut_off_goes_on_with_the_same_result(method, stored, n_s
 def test_what_was_done_is_not_done_again(tmp_path, monkeypatch):
     model = MultinomialINB(random_state=0, checkpoint=tmp_path)
     first = model.fit(X, DATA.y).predict_proba(X)
-    monkeypatch.setattr(robust, "decide", None)
-    monkeypatch.setattr(robust, "calibrated", None)
+    monkeypatch.setattr(robust, "make_plan", None)
+    monkeypatch.setattr(robust, "calibrate_sample", None)
     np.testing.assert_array_equal(model.fit(X, DATA.y).predict_proba(X), first)
 
 

@@ -184,7 +184,7 @@ def test_the_alarm_sounds_when_more_is_doubted_than_naive_bayes_fails_to_predict
     with pytest.warns(
         DriftWarning, match="of the labels, which is 20 % of the rows more than a model trained on the given labels"
     ):
-        model._warn_of_classes()
+        model._warn_about_classes()
 
 
 def test_imbalanced_classes_are_not_given_away():

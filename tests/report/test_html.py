@@ -10,9 +10,9 @@ import pytest
 
 from noisybayes.report import render_html
 from noisybayes.report.html import breakable
-from noisybayes.report.rows import MOST_ROWS
-from noisybayes.report.view import MATRIX_LIMIT
-from noisybayes.report.words import headline
+from noisybayes.report.page_context import MATRIX_LIMIT
+from noisybayes.report.phrases import headline
+from noisybayes.report.suspect_rows import MOST_ROWS
 
 from .example import example_summary
 

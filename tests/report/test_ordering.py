@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from noisybayes.report.ordering import confused_block, natural_order
-from noisybayes.report.view import MATRIX_LIMIT, shown_matrix
+from noisybayes.report.page_context import MATRIX_LIMIT, shown_matrix
 
 from .example import example_summary
 

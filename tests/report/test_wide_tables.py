@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from noisybayes.report.rows import OPEN_CELLS, Table, short_number
+from noisybayes.report.suspect_rows import OPEN_CELLS, Table, short_number
 
 from .example import example_summary
 

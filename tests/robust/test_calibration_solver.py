@@ -16,8 +16,8 @@ from noisybayes.robust.calibration import Calibration, Labels, centred
 from noisybayes.robust.calibration_solver import Target, accelerate, maximise, objective
 from noisybayes.robust.config import DEFAULT
 from noisybayes.robust.problem import RobustProblem
-from noisybayes.robust.sample import Drawn
-from noisybayes.robust.selection import calibrated
+from noisybayes.robust.sample import SampledRows
+from noisybayes.robust.selection import calibrate_sample
 
 K = 4
 
@@ -135,8 +135,10 @@ def test_more_rows_leave_less_to_the_sample():
     def spread(newton_rows):
         config = replace(DEFAULT, newton_rows=newton_rows, calibration_tolerance=1e-7, calibration_rounds=300)
         problem = RobustProblem(source, Full(0.0), K, config=config)
-        drawn = [Drawn(rows, np.random.default_rng(seed).permutation(n)) for seed in range(6)]
-        found = [calibrated(problem, each, scores[:, :, None], np.zeros((1, K)), np.array([0.01])) for each in drawn]
+        drawn = [SampledRows(rows, np.random.default_rng(seed).permutation(n)) for seed in range(6)]
+        found = [
+            calibrate_sample(problem, each, scores[:, :, None], np.zeros((1, K)), np.array([0.01])) for each in drawn
+        ]
         return np.std([one.temperature[0, 0] for one in found])
 
     assert spread(3_200) < spread(1_001) / 2

@@ -26,7 +26,7 @@ def unbalanced(seed, n=2_000, small=0.25):
 
 def fitted(X, y, **settings):
     model = MultinomialINB(**settings).fit(X, y)
-    return model, model._training.found.choice
+    return model, model._training.robust_fit.choice
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -67,7 +67,7 @@ def test_another_structure_is_kept():
 
 def test_tables_keep_their_matrix():
     data = simulate(500, n_features=60, random_state=0)
-    assert not BernoulliINB().fit(data.X, data.y)._training.found.choice.has_one_rate
+    assert not BernoulliINB().fit(data.X, data.y)._training.robust_fit.choice.has_one_rate
 
 
 def test_the_lead_of_a_matrix_grows_with_the_number_of_rows():
@@ -78,10 +78,10 @@ def test_the_lead_of_a_matrix_grows_with_the_number_of_rows():
     prior = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
     label = [rng.choice(3, p=skewed @ each) for each in prior]
     labels = Labels(np.array(label), None, np.ones((600, 1)))
-    of_matrix, of_rate = (
+    matrix_fit, rate_fit = (
         Calibration(np.ones((1, 1)), np.zeros((1, 3)), each[None], np.zeros((1, 3)))
         for each in (skewed, constant_rate(3, 0.73))
     )
     scores = scores[None, :, None]
-    assert [needs_matrix(of_matrix, of_rate, scores, labels, n) for n in (100, 1e7)] == [False, True]
-    assert not needs_matrix(of_rate, of_matrix, scores, labels, 1e7)
+    assert [needs_matrix(matrix_fit, rate_fit, scores, labels, n) for n in (100, 1e7)] == [False, True]
+    assert not needs_matrix(rate_fit, matrix_fit, scores, labels, 1e7)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from noisybayes.web import limited
+from noisybayes.web import limited_process
 from noisybayes.web.store import Store
 
 from .desk_at_work import add_fitted_table, open_client, open_store, run_here
@@ -41,9 +41,9 @@ def jobs_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables are read and fitted in this process, where another would take seconds to start.
 
     For tests of what comes of it. That the server does it in processes of their own, with bounded memory and time, is
-    what `test_limited.py`, `test_server.py` and `test_the_desk_on_either_database` are about.
+    what `test_limited_process.py`, `test_server.py` and `test_the_desk_on_either_database` are about.
     """
-    monkeypatch.setattr(limited, "_run", run_here)
+    monkeypatch.setattr(limited_process, "_run", run_here)
 
 
 @pytest.fixture

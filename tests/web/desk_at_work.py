@@ -14,9 +14,9 @@ import numpy as np
 from starlette.testclient import TestClient
 
 from noisybayes.data.errors import InputError
-from noisybayes.web import work
+from noisybayes.web import table_jobs
 from noisybayes.web.app import create_app
-from noisybayes.web.settings import Settings
+from noisybayes.web.server_settings import Settings
 from noisybayes.web.store import Finding, Store
 
 WORDS = {
@@ -92,9 +92,9 @@ def _fitted(content: str, columns: str) -> Fitted:
     with tempfile.TemporaryDirectory() as folder:
         source, table, made = (Path(folder) / name for name in ("messages.csv", "table.parquet", "fit.json"))
         source.write_text(content, encoding="utf-8")
-        read = work.read_file(_ignore, str(source), str(table), "")
-        chosen = work.choose(_ignore, str(table), json.loads(columns))
-        work.fit(_ignore, str(table), str(made), chosen["roles"], source.name, {})
+        read = table_jobs.read_file(_ignore, str(source), str(table), "")
+        chosen = table_jobs.choose(_ignore, str(table), json.loads(columns))
+        table_jobs.fit(_ignore, str(table), str(made), chosen["roles"], source.name, {})
         fit = json.loads(made.read_bytes())
         return Fitted(table.read_bytes(), read, chosen, fit["overview"], [Finding(**one) for one in fit["findings"]])
 
@@ -104,7 +104,7 @@ def run_here(
 ) -> Any:
     """What `limited._run` does, without a process and without limits."""
     try:
-        result = work.JOBS[job](tell or _ignore, **json.loads(json.dumps(arguments)))
+        result = table_jobs.JOBS[job](tell or _ignore, **json.loads(json.dumps(arguments)))
     except (InputError, OSError) as error:
         raise InputError(str(error)) from None
     return json.loads(json.dumps(result))

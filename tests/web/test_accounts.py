@@ -6,9 +6,9 @@ import pytest
 from click.testing import CliRunner
 
 from noisybayes.cli.app import app
-from noisybayes.web.roles import least_role
+from noisybayes.web.permissions import least_role
+from noisybayes.web.store.column_types import now
 from noisybayes.web.store.database import Database
-from noisybayes.web.store.kinds import now
 
 from .desk_at_work import JSON, add_fitted_table, form, open_client, open_store
 

@@ -13,8 +13,8 @@ from noisybayes.web.app import create_app
 from noisybayes.web.bot_api import bot_api
 from noisybayes.web.contact_key import ContactKey, new_key
 from noisybayes.web.pages import ROUTERS
-from noisybayes.web.responder import Responder, Seat
-from noisybayes.web.settings import Settings
+from noisybayes.web.responder import HostedBot, Responder
+from noisybayes.web.server_settings import Settings
 from noisybayes.web.store import ROLES
 
 from ..bot.shop import demo
@@ -57,7 +57,7 @@ LEAST = {
 def asked(tmp_path):
     """A client, the tokens by role, and a dialog that left contact details and waits for a person."""
     store = open_store(tmp_path)
-    responder = Responder(store, {"shop": Seat(demo())}, ContactKey(new_key()))
+    responder = Responder(store, {"shop": HostedBot(demo())}, ContactKey(new_key()))
     tokens = {role: store.add_account(role, role) for role in ROLES}
     dialog = responder.receive("shop", "1", "ann", f"call {PHONE} or {ADDRESS}, this is a scam").dialog_id
     app = create_app(store, Settings(token=TOKEN, requests_per_second=10_000.0), responder=responder)

@@ -9,7 +9,7 @@ import pytest
 
 from noisybayes.data.errors import InputError
 from noisybayes.web.guard import Limiter
-from noisybayes.web.settings import Settings
+from noisybayes.web.server_settings import Settings
 from noisybayes.web.uploads import read_upload
 
 from .desk_at_work import form, open_client, open_store

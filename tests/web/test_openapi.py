@@ -9,7 +9,7 @@ from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
-from noisybayes.web import limited
+from noisybayes.web import limited_process
 
 from .desk_at_work import JSON, add_fitted_table, messages, open_client, open_store, run_here
 
@@ -21,7 +21,7 @@ EXAMPLES = 10  # of each operation and mode
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(limited, "_run", run_here)
+        patched.setattr(limited_process, "_run", run_here)
         yield from desk(tmp_path_factory)
 
 

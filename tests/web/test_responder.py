@@ -10,11 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from noisybayes.data.errors import InputError
-from noisybayes.web import public
+from noisybayes.web import public_stream
 from noisybayes.web.app import create_app
 from noisybayes.web.contact_key import ContactKey, key_from, masked, new_key
-from noisybayes.web.responder import Responder, Seat
-from noisybayes.web.settings import Settings
+from noisybayes.web.responder import HostedBot, Responder
+from noisybayes.web.server_settings import Settings
 
 from ..bot.shop import demo
 from .desk_at_work import JSON, form, open_store
@@ -29,7 +29,7 @@ def asked(tmp_path):
 
     store = open_store(tmp_path)
     responder = Responder(
-        store, {"shop": Seat(demo()), "garage": Seat(demo(), token="of the garage")}, ContactKey(new_key())
+        store, {"shop": HostedBot(demo()), "garage": HostedBot(demo(), token="of the garage")}, ContactKey(new_key())
     )
     app = create_app(store, Settings(requests_per_second=10_000.0), responder=responder)
     with TestClient(app, base_url="http://127.0.0.1:8000", follow_redirects=False) as client:
@@ -164,9 +164,9 @@ def test_public_comments(asked, monkeypatch):
     assert first["reply"]
     again = send(asked, "how much is a new Tarvo Sport?", person="c", public=True).json()
     assert (again["reply"], again["handover"]) == ("", False)  # everybody has just read it
-    monkeypatch.setattr(public, "COOLDOWN", 0.0)
+    monkeypatch.setattr(public_stream, "COOLDOWN", 0.0)
     assert send(asked, "how much is a new Tarvo Sport?", person="d", public=True).json()["reply"] == first["reply"]
-    for _ in range(public.MOST):
+    for _ in range(public_stream.MOST):
         assert send(asked, "lol", person="e", public=True).status_code == 201
     refused = send(asked, "lol", person="e", public=True)
     assert refused.status_code == 429

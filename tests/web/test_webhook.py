@@ -15,7 +15,7 @@ import pytest
 from noisybayes.data.errors import InputError
 from noisybayes.web import webhook, webhook_client
 from noisybayes.web.contact_key import ContactKey, new_key
-from noisybayes.web.responder import Responder, Seat
+from noisybayes.web.responder import HostedBot, Responder
 from noisybayes.web.webhook import Hook, Sender, check_webhook
 from noisybayes.web.webhook_client import EVENT_ID, SIGNATURE, TIMESTAMP, signature
 
@@ -70,11 +70,11 @@ def problem_of(store):
 @contextmanager
 def at_work(tmp_path, url, pause=0.01):
     store = open_store(tmp_path)
-    seats, key = {"shop": Seat(demo(), webhook=url, secret=SECRET)}, ContactKey(new_key())
+    hosted_bots, key = {"shop": HostedBot(demo(), webhook=url, secret=SECRET)}, ContactKey(new_key())
     sender = Sender(store, {"shop": Hook(url, SECRET)}, key, pause)
     sender.start()
     try:
-        yield Responder(store, seats, key), store
+        yield Responder(store, hosted_bots, key), store
     finally:
         sender.close()
         store.close()
@@ -139,9 +139,11 @@ def test_one_receiver_that_never_answers_does_not_hold_up_another(tmp_path):
     store, key = open_store(tmp_path), ContactKey(new_key())
     with socket.create_server(("127.0.0.1", 0)) as silent, receiver() as (url, taken, _):
         dead = f"http://127.0.0.1:{silent.getsockname()[1]}/"
-        seats = {name: Seat(demo(), webhook=to, secret=SECRET) for name, to in (("garage", dead), ("shop", url))}
+        hosted_bots = {
+            name: HostedBot(demo(), webhook=to, secret=SECRET) for name, to in (("garage", dead), ("shop", url))
+        }
         hooks = {"garage": Hook(dead, SECRET), "shop": Hook(url, SECRET)}
-        bot, sender = Responder(store, seats, key), Sender(store, hooks, key)
+        bot, sender = Responder(store, hosted_bots, key), Sender(store, hooks, key)
         for i in range(20):
             bot.receive("garage", str(i), f"viewer {i}", "How much is a new Tarvo?")
         bot.receive("shop", "1", "ann", "How much is a new Tarvo?")
@@ -243,7 +245,7 @@ def test_a_webhook_that_never_answers_loses_nothing(tmp_path, monkeypatch):
     with receiver() as (url, taken, _):  # a new server over the same store, when its time has come
         store = open_store(tmp_path)
         (left,) = [event for event in [_oldest(store)] if event]
-        store.settle_events([], [(left, "as before", 0.0)], [])
+        store.record_deliveries([], [(left, "as before", 0.0)], [])
         store.close()
         with at_work(tmp_path, url) as (_, again):
             wait_until(lambda: not again.backlog())

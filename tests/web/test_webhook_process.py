@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from noisybayes.web.contact_key import ContactKey, new_key
-from noisybayes.web.responder import Responder, Seat
+from noisybayes.web.responder import HostedBot, Responder
 from noisybayes.web.webhook_process import WebhookProcess
 
 from ..bot.shop import demo
@@ -19,7 +19,7 @@ from .test_webhook import SECRET, receiver, wait_until
 def test_it_sends_is_started_again_when_killed_and_ends_with_the_server(tmp_path):
     store = open_store(tmp_path)
     with receiver() as (url, taken, _):
-        bot = Responder(store, {"shop": Seat(demo(), webhook=url, secret=SECRET)}, ContactKey(new_key()))
+        bot = Responder(store, {"shop": HostedBot(demo(), webhook=url, secret=SECRET)}, ContactKey(new_key()))
         process = WebhookProcess(store, bot)
         process.start()
         try:
@@ -38,7 +38,7 @@ def test_it_sends_is_started_again_when_killed_and_ends_with_the_server(tmp_path
 
 def test_nothing_is_started_without_a_webhook(tmp_path):
     store = open_store(tmp_path)
-    for responder in (None, Responder(store, {"shop": Seat(demo())}, None)):
+    for responder in (None, Responder(store, {"shop": HostedBot(demo())}, None)):
         process = WebhookProcess(store, responder)
         process.start()
         process.close()

@@ -12,7 +12,7 @@ from ..dataset.tree import Array
 from ..estimators.labels import as_labels, is_missing
 from ..estimators.latent import LatentLabelModel
 from ..robust.training_posterior import training_posterior
-from .judged import Judged, NoClass, RandomChecks, engine_of, judge_new_rows
+from .judged import Judged, NoClass, RandomChecks, judge_new_rows, model_engine
 
 #: True label of a row that belongs to none of the classes, so that its label is wrong (unless a class has this name).
 NO_CLASS = "no_class"
@@ -57,8 +57,8 @@ def _without_class(model: LatentLabelModel, judged: Judged, rows: Array) -> Judg
     if not len(rows):
         return judged
     assert judged.observed is not None
-    n_classes, every = len(judged.classes), np.ones(len(rows))
-    found = NoClass(rows, judged.observed[rows], every.astype(bool), every)
+    n_classes, ones = len(judged.classes), np.ones(len(rows))
+    no_class = NoClass(rows, judged.observed[rows], ones.astype(bool), ones)
     observed, verified = judged.observed.copy(), judged.verified
     observed[rows] = n_classes
     if verified is not None:
@@ -67,9 +67,9 @@ def _without_class(model: LatentLabelModel, judged: Judged, rows: Array) -> Judg
     training = judged.training
     known = Rows(judged.X, observed, verified, None if training is None else training.weight)
     if training is None:
-        return replace(judge_new_rows(model, known), no_class=found)
-    data = Dataset.of(known, engine_of(model), n_classes).with_folds(training.folds, n_classes)
+        return replace(judge_new_rows(model, known), no_class=no_class)
+    data = Dataset.of(known, model_engine(model), n_classes).with_folds(training.folds, n_classes)
     return replace(
-        judged, data=data, posterior=training_posterior(data, training.found), observed=observed, verified=verified,
-        n_labeled=judged.n_labeled - len(rows), no_class=found,
+        judged, data=data, posterior=training_posterior(data, training.robust_fit), observed=observed,
+        verified=verified, n_labeled=judged.n_labeled - len(rows), no_class=no_class,
     )  # fmt: skip

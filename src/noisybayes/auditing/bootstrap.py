@@ -2,7 +2,7 @@
 
 Every row gets a random weight (exponential, mean 1) from the hash of its number. A draw changes the sums that the fit
 maximises in two ways: rows have other weights, and scores learned with these weights differ. Calibration and matrix
-then take one Newton step (`one_step`) towards the maximum of the new sums.
+then take one Newton step (`newton_step`) towards the maximum of the new sums.
 
 Draws that keep the scores of the fit are cheap. Draws that relearn them are not: they need a pass over the rows and
 parameters for every fold.
@@ -19,24 +19,24 @@ import numpy as np
 from .._threads import in_threads
 from ..dataset import Rows
 from ..dataset.folds import uniform
-from ..dataset.short_rows import pieces_of
+from ..dataset.short_rows import row_slices
 from ..dataset.tree import Array, add_into
 from ..model.mislabel import constant_rate
 from ..robust.calibration import Calibration, Labels
 from ..robust.calibration_solver import Target, accelerate
-from ..robust.label_weights import LabelWeights, Weighted
+from ..robust.label_weights import LabelWeights, WeightedLabels
 from .judged import Judged
-from .one_step import Gradient, curvature, gradient, gradient_by_weights, step
+from .newton_step import Gradient, curvature, gradient, gradient_by_weights, step
 
 #: From this many rows on, a sample is used.
 MANY_ROWS = 20_000
 # Rows of that sample.
 _FEW_ROWS = 10_000
 # Classes times draws that are learned at once, since the parameters of every fold take memory.
-_COMPONENTS_AT_ONCE = 32
+_MAX_COMPONENTS = 32
 # Maximum step in logarithms: far from the fit, its curvature is no guide.
-_FARTHEST = 1.5
-# Nats per row. The step must start at a maximum; the rest of the way would look like spread.
+_MAX_STEP = 1.5
+# Nats per row. The step must start at a maximum: any distance to it would add to the spread.
 _TOLERANCE = 1e-6
 
 
@@ -47,9 +47,9 @@ class Bootstrapped(NamedTuple):
     seed: int
     n_draws: int
 
-    def __call__(self, rows: Rows) -> Weighted:
+    def __call__(self, rows: Rows) -> WeightedLabels:
         label, weight = self.weights(rows)
-        return Weighted(label, weight * self.factors(rows))
+        return WeightedLabels(label, weight * self.factors(rows))
 
     def in_groups(self, size: int) -> Iterator[Bootstrapped]:
         """The same draws in groups."""
@@ -96,18 +96,18 @@ class Draws(NamedTuple):
     def sums_at(self, start: Calibration) -> Gradient:
         """The sums at one calibration for all draws."""
         if not self.relearned:
-            return _by_weights(start, self.block)
+            return _gradient_by_weights(start, self.block)
         return self.sums(start.take(np.zeros(self.block.weight.shape[1], dtype=int)), start)
 
     def sums(self, calibration: Calibration, at: Calibration) -> Gradient:
         """The sums at a separate calibration for each draw. at : where the step started"""
-        moved = self._of_few(calibration)
+        few_sums = self._of_few(calibration)
         if self.few is self.block:
-            return moved
-        before, before_few = _by_weights(at, self.block), _by_weights(at, self.few)
+            return few_sums
+        start_sums, start_few = _gradient_by_weights(at, self.block), _gradient_by_weights(at, self.few)
         scale = len(self.block.weight) / len(self.few.weight)
-        parts = zip(before, moved, before_few, strict=True)
-        return Gradient(*(total + scale * (now - then) for total, now, then in parts))
+        parts = zip(start_sums, few_sums, start_few, strict=True)
+        return Gradient(*(total + scale * (after - before) for total, after, before in parts))
 
     def _of_few(self, calibration: Calibration) -> Gradient:
         def of_piece(piece: slice) -> Gradient:
@@ -115,68 +115,69 @@ class Draws(NamedTuple):
             return gradient(calibration, self.scores[:, piece], labels)
 
         _, n, R, K = self.scores.shape
-        total: Gradient = reduce(add_into, in_threads(of_piece, pieces_of(n, R * K), self.n_threads))
+        total: Gradient = reduce(add_into, in_threads(of_piece, row_slices(n, R * K), self.n_threads))
         return total
 
 
-def _by_weights(calibration: Calibration, block: Block) -> Gradient:
+def _gradient_by_weights(calibration: Calibration, block: Block) -> Gradient:
     return gradient_by_weights(calibration, block.scores, block.labels, block.weight)
 
 
 def can_relearn(judged: Judged) -> bool:
     """Whether draws can relearn the scores: other classifiers would take too long."""
-    return judged.training is not None and bool(judged.training.found.problem.source.additive)
+    return judged.training is not None and bool(judged.training.robust_fit.problem.source.additive)
 
 
-def draws_of(judged: Judged, rows: Rows, bootstrap: Bootstrapped, relearn: bool) -> Draws:
+def make_draws(judged: Judged, rows: Rows, bootstrap: Bootstrapped, relearn: bool) -> Draws:
     """rows : in memory, to draw from. relearn : whether each draw relearns the scores"""
-    scorer = judged.fitted.scorer if judged.training is None else judged.training.found.last.learned.out_of_fold
+    scorer = judged.fitted.scorer if judged.training is None else judged.training.robust_fit.last.learned.out_of_fold
     block = few = Block.of(rows, scorer, bootstrap)
     if rows.n_rows >= MANY_ROWS:
         few = block.take(np.linspace(0, rows.n_rows - 1, _FEW_ROWS).astype(int))
     if relearn:
-        scores = np.concatenate([_relearned(judged, few.rows, bootstrap), few.scores], axis=2)
+        scores = np.concatenate([_relearn_scores(judged, few.rows, bootstrap), few.scores], axis=2)
     else:
         B, n, _, K = few.scores.shape
         scores = np.broadcast_to(few.scores, (B, n, bootstrap.n_draws + 1, K))
-    n_threads = 1 if judged.training is None else judged.training.found.problem.source.n_threads
+    n_threads = 1 if judged.training is None else judged.training.robust_fit.problem.source.n_threads
     return Draws(block, few, scores, relearn, n_threads)
 
 
-def _relearned(judged: Judged, rows: Rows, bootstrap: Bootstrapped) -> Array:
+def _relearn_scores(judged: Judged, rows: Rows, bootstrap: Bootstrapped) -> Array:
     """(B, n, R, K)"""
     assert judged.training is not None
-    found = judged.training.found
-    data = judged.data if judged.sample.is_all else judged.sample.dataset(found.problem.n_classes)
+    robust_fit = judged.training.robust_fit
+    data = judged.data if judged.sample.is_complete else judged.sample.dataset(robust_fit.problem.n_classes)
 
-    def scores(some: Bootstrapped) -> Array:
-        learned = found.problem.source.learn(data, some, found.choice.model, found.last.number > 0)
+    def scores(draws: Bootstrapped) -> Array:
+        learned = robust_fit.problem.source.learn(data, draws, robust_fit.choice.model, robust_fit.last.number > 0)
         return np.asarray(learned.out_of_fold.scores(rows))
 
-    at_once = max(1, _COMPONENTS_AT_ONCE // found.problem.n_classes)
-    return np.concatenate([scores(some) for some in bootstrap.in_groups(at_once)], axis=2)
+    group_size = max(1, _MAX_COMPONENTS // robust_fit.problem.n_classes)
+    return np.concatenate([scores(draws) for draws in bootstrap.in_groups(group_size)], axis=2)
 
 
 def calibrations(judged: Judged, draws: Draws, pseudo_rows: float) -> tuple[Calibration, Calibration]:
     """The start of the step (one replicate), and its end for every draw."""
     assert judged.training is not None
-    found = judged.training.found
-    penalty, K, block = found.choice.offsets.penalty, len(judged.classes), draws.block
-    start = found.calibration
+    robust_fit = judged.training.robust_fit
+    penalty, K, block = robust_fit.choice.offsets.penalty, len(judged.classes), draws.block
+    start = robust_fit.calibration
     if len(block.weight) < MANY_ROWS:  # the maximum with fewer pseudo-rows; with many rows they make no difference
-        target = Target(block.scores, block.labels, found.problem.structure, np.array([penalty]), found.problem.config)
+        problem = robust_fit.problem
+        target = Target(block.scores, block.labels, problem.structure, np.array([penalty]), problem.config)
         start = accelerate(target, start, _TOLERANCE, pseudo_rows)
     pseudo = pseudo_rows * constant_rate(K, np.trace(start.mislabel[0]) / K)
-    slope = draws.sums_at(start).with_priors(start, penalty, block.weight.sum(axis=0), pseudo)
-    curve = curvature(start, block.scores, block.labels, penalty, pseudo)
-    return start, _stepped(start, *step(curve, slope))
+    start_gradient = draws.sums_at(start).with_priors(start, penalty, block.weight.sum(axis=0), pseudo)
+    start_curvature = curvature(start, block.scores, block.labels, penalty, pseudo)
+    return start, _apply_step(start, *step(start_curvature, start_gradient))
 
 
-def _stepped(start: Calibration, corner: Array, matrix: Array) -> Calibration:
-    corner, matrix = (np.clip(part, -_FARTHEST, _FARTHEST) for part in (corner, matrix))
+def _apply_step(start: Calibration, corner: Array, matrix: Array) -> Calibration:
+    corner, matrix = (np.clip(part, -_MAX_STEP, _MAX_STEP) for part in (corner, matrix))
     B = start.temperature.shape[1]
     # temperatures step on a log scale, so that they stay positive
-    relative = np.clip(corner[:, :B] / start.temperature, -_FARTHEST, _FARTHEST)
+    relative = np.clip(corner[:, :B] / start.temperature, -_MAX_STEP, _MAX_STEP)
     mislabel = start.mislabel * np.exp(matrix)
     return Calibration(
         temperature=start.temperature * np.exp(relative),

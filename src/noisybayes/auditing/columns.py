@@ -87,7 +87,7 @@ class Columns:
         return pl.DataFrame(columns if self.rows is None else {POSITION: self.rows, **columns})
 
 
-def pandas_of(frame: pl.DataFrame) -> pd.DataFrame:
+def polars_to_pandas(frame: pl.DataFrame) -> pd.DataFrame:
     """Convert to pandas without pyarrow, which polars would need."""
     import polars as pl
 
@@ -96,8 +96,8 @@ def pandas_of(frame: pl.DataFrame) -> pd.DataFrame:
         for column in frame
     }
     columns = {column.name: column.to_numpy() if by_numpy[column.name] else column.to_list() for column in frame}
-    made: pd.DataFrame = _pandas("save(folder, sample=...)").DataFrame(columns)
-    return made
+    converted: pd.DataFrame = _pandas("save(folder, sample=...)").DataFrame(columns)
+    return converted
 
 
 def _for_pandas(column: Any) -> Any:

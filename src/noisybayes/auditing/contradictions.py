@@ -35,23 +35,23 @@ class Contradictions(NamedTuple):
 
 def contradictions(judged: Judged) -> Contradictions:
     if not judged.has_verified or len(judged.classes) == 1:
-        nobody = judged.classes[:0]
-        return Contradictions(np.zeros(0, dtype=np.intp), nobody, nobody, np.zeros(0))
-    found = judged.data.map_sum(partial(_of_block, judge=judged.row_judge)).items
-    number, given, suggested, p_wrong = (np.concatenate(values) for values in zip(*found, strict=True))
+        empty = judged.classes[:0]
+        return Contradictions(np.zeros(0, dtype=np.intp), empty, empty, np.zeros(0))
+    blocks = judged.data.map_sum(partial(_block_contradictions, judge=judged.row_judge)).items
+    number, given, suggested, p_wrong = (np.concatenate(values) for values in zip(*blocks, strict=True))
     order = np.lexsort((number, -p_wrong))
     return Contradictions(number[order], judged.classes[given[order]], judged.classes[suggested[order]], p_wrong[order])
 
 
-def _of_block(rows: Rows, judge: RowJudge) -> Pieces:
+def _block_contradictions(rows: Rows, judge: RowJudge) -> Pieces:
     """Numbers, given and suggested classes and P(wrong) of such rows in a block."""
     assert rows.verified is not None
     kept = rows.take(np.flatnonzero(rows.verified == rows.observed))
     if not kept.n_rows:
         return Pieces([(kept.number, kept.observed, kept.observed, np.zeros(0))])
     true = judge.unverified(kept)
-    every, label = np.arange(kept.n_rows), kept.observed
-    p_wrong = 1.0 - true[every, label]
-    true[every, label] = -1.0
-    careless = np.flatnonzero(DEFAULT.careless * p_wrong > 1.0 - p_wrong)
-    return Pieces([(kept.number[careless], label[careless], true.argmax(axis=1)[careless], p_wrong[careless])])
+    all_rows, label = np.arange(kept.n_rows), kept.observed
+    p_wrong = 1.0 - true[all_rows, label]
+    true[all_rows, label] = -1.0
+    listed = np.flatnonzero(DEFAULT.reviewer_miss_rate * p_wrong > 1.0 - p_wrong)
+    return Pieces([(kept.number[listed], label[listed], true.argmax(axis=1)[listed], p_wrong[listed])])

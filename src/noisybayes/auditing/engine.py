@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 #: Seconds for workers to remove their files.
-_SECONDS_TO_TIDY = 10
+_CLEANUP_TIMEOUT = 10
 
 
 class OpenedEngine(NamedTuple):
@@ -27,13 +27,13 @@ class OpenedEngine(NamedTuple):
         from distributed import fire_and_forget
 
         workers = self.client.scheduler_info(n_workers=-1)["workers"]
-        done = [self.client.submit(fn, workers=[worker], pure=False) for worker in workers]
+        futures = [self.client.submit(fn, workers=[worker], pure=False) for worker in workers]
         if self.client.asynchronous:  # the garbage collector may call this in the thread that handles the response
-            fire_and_forget(done)
+            fire_and_forget(futures)
             return
-        for future in done:
+        for future in futures:
             with suppress(Exception):  # a worker has died or is busy; nothing more can be done
-                future.result(timeout=_SECONDS_TO_TIDY)
+                future.result(timeout=_CLEANUP_TIMEOUT)
 
 
 @contextmanager
@@ -47,17 +47,17 @@ def opened_engine(engine: Any, scheduler: str | None) -> Iterator[OpenedEngine]:
     from ..engines.dask import ClusterLostError, on_cluster
 
     require("distributed", extra="dask", purpose="--engine dask")
-    client, is_ours = _connected(scheduler)
+    client, owns_client = _connect(scheduler)
     try:
         yield OpenedEngine(on_cluster(client), client)
     except ClusterLostError as error:
         raise InputError(str(error)) from error
     finally:
-        if is_ours:
+        if owns_client:
             client.close()
 
 
-def _connected(scheduler: str | None) -> tuple[Client, bool]:
+def _connect(scheduler: str | None) -> tuple[Client, bool]:
     """A client, and whether to close it at the end."""
     from distributed import default_client
 

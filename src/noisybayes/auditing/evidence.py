@@ -19,7 +19,7 @@ from .judged import Judged
 from .row_results import RowJudge
 
 # A probability of zero has no logarithm.
-_LEAST = 1e-12
+_MIN_P = 1e-12
 
 
 class Evidence(NamedTuple):
@@ -32,7 +32,7 @@ class Evidence(NamedTuple):
     views: tuple[tuple[str, float], ...] = ()  # views that are not sums over the columns: description and weight
 
 
-class _Asked(NamedTuple):
+class _EvidenceRequest(NamedTuple):
     """Computes why rows should have one class rather than another."""
 
     judge: RowJudge
@@ -46,27 +46,27 @@ class _Asked(NamedTuple):
     def of_block(self, rows: Rows) -> Pieces:
         """The evidence on the requested rows of a block."""
         where = np.minimum(np.searchsorted(self.numbers, rows.number), len(self.numbers) - 1)
-        here = np.flatnonzero(self.numbers[where] == rows.number)
-        return Pieces(self.of_rows(rows.take(here), where[here]) if len(here) else [])
+        requested = np.flatnonzero(self.numbers[where] == rows.number)
+        return Pieces(self.of_rows(rows.take(requested), where[requested]) if len(requested) else [])
 
     def of_rows(self, rows: Rows, where: Array) -> list[Evidence]:
         """Rows in the order of their folds. where : the position of each in `numbers`"""
         suggested, given = self.suggested[where], self.given[where]
-        every, scores = np.arange(len(where)), self.judge.fitted.scorer.scores(rows)[0, :, 0]
-        true = np.maximum(self.judge.true(rows), _LEAST)
-        log_odds = np.log(true[every, suggested]) - np.log(true[every, given])
-        by_features = (scores[every, suggested] - scores[every, given]).astype(np.float64)
+        all_rows, scores = np.arange(len(where)), self.judge.fitted.scorer.scores(rows)[0, :, 0]
+        true = np.maximum(self.judge.true(rows), _MIN_P)
+        log_odds = np.log(true[all_rows, suggested]) - np.log(true[all_rows, given])
+        by_features = (scores[all_rows, suggested] - scores[all_rows, given]).astype(np.float64)
         terms = None if self.training is None else self.training.terms(rows, suggested, given)
         views: Any = [[] for _ in where]
         if self.training is not None:
             views = self.training.by_view(rows, suggested, given, self.names)
-        found = []
+        evidences = []
         for i, number in enumerate(self.numbers[where].tolist()):
             columns, weights = _largest(terms, i, self.most)
             rest = float(by_features[i] - weights.sum()) - sum(added for _, added in views[i])
             label = float(log_odds[i] - by_features[i])
-            found.append(Evidence(number, columns, weights, rest, label, float(log_odds[i]), tuple(views[i])))
-        return found
+            evidences.append(Evidence(number, columns, weights, rest, label, float(log_odds[i]), tuple(views[i])))
+        return evidences
 
 
 def evidence(judged: Judged, numbers: Array, suggested: Array, given: Array, most: int) -> list[Evidence]:
@@ -76,12 +76,14 @@ def evidence(judged: Judged, numbers: Array, suggested: Array, given: Array, mos
         return []
     order = np.argsort(numbers, kind="stable")
     names = tuple(str(name) for name in judged.classes.tolist())
-    asked = _Asked(judged.row_judge, judged.training, numbers[order], suggested[order], given[order], most, names)
+    request = _EvidenceRequest(
+        judged.row_judge, judged.training, numbers[order], suggested[order], given[order], most, names
+    )
     if judged.data is not None and judged.data.is_remote:
-        found = judged.data.map_sum(asked.of_block).items
+        evidences = judged.data.map_sum(request.of_block).items
     else:
-        found = asked.of_rows(*judged.take(asked.numbers))
-    by_number = {one.row: one for one in found}
+        evidences = request.of_rows(*judged.take(request.numbers))
+    by_number = {each.row: each for each in evidences}
     return [by_number[number] for number in numbers.tolist()]
 
 

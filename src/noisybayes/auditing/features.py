@@ -45,8 +45,8 @@ def features_of(
     keep_variants: bool = False,
 ) -> Features:
     labels, notes = encode_labels(frame, roles, missing_label, keep_variants)
-    recipe, made = Recipe.fit(frame, roles, settings)
-    return Features(made.X, recipe, labels, (*notes, *recipe.notes))
+    recipe, features = Recipe.fit(frame, roles, settings)
+    return Features(features.X, recipe, labels, (*notes, *recipe.notes))
 
 
 def encode_labels(
@@ -57,11 +57,11 @@ def encode_labels(
     verified = None if roles.verified is None else label_texts(frame[roles.verified], missing_label)
     counts = Counter(dict(texts.drop_nulls().alias("label").value_counts().iter_rows()))
     first_rows = {} if verified is None else _first_rows(verified)
-    found, notes = check_label_counts(counts, roles, first_rows, keep_variants)
-    names = pl.Series(found.classes, dtype=pl.String)
-    observed = _codes(found.variants.applied(texts), names, len(names))
-    known = None if verified is None else _codes(found.variants.applied(verified), names, -1)
-    return EncodedLabels(np.array(found.classes), observed, known), notes
+    checked, notes = check_label_counts(counts, roles, first_rows, keep_variants)
+    names = pl.Series(checked.classes, dtype=pl.String)
+    observed = _codes(checked.variants.applied(texts), names, len(names))
+    known = None if verified is None else _codes(checked.variants.applied(verified), names, -1)
+    return EncodedLabels(np.array(checked.classes), observed, known), notes
 
 
 def _first_rows(texts: pl.Series) -> dict[str, int]:

@@ -13,20 +13,20 @@ from ..dataset.tree import Array
 from ..estimators.latent import LatentLabelModel
 from ..estimators.threads import one_blas_thread
 from .array_checks import with_checks
-from .careful_fit import careful_fit, label_problem, sums_of
 from .columns import Columns
+from .conservative_fit import conservative_fit, conservative_means, label_problem
 from .contradictions import Contradictions, contradictions
-from .corrections import corrector, warnings_of_corrections
+from .corrections import correction_warnings, corrector
 from .evidence import Evidence, evidence
 from .hedging import hedged
 from .impact import Impact, impact
-from .intervals import Intervals, intervals, without_least
+from .intervals import Intervals, intervals, without_lower_ends
 from .judged import Judged, judge
-from .noise_rate import LEAST_TOLD, NoiseRate, noise_rate
+from .noise_rate import MIN_DETECTABLE_RATE, NoiseRate, noise_rate
 from .remote_rows import RemoteRows
 from .row_table import RowTable
 from .rules import ReviewCurve, Rule
-from .warnings import warnings_of
+from .warnings import audit_warnings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 # Coverage of the intervals.
 LEVEL = 0.9
 # Minimum expected rows of a reported pair of labels.
-_LEAST_ROWS = 0.5
+_MIN_ROWS = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,23 +110,23 @@ class Findings:
         counts = self.judged.counts.copy()
         np.fill_diagonal(counts, 0.0)
         given, true = np.unravel_index(np.argsort(-counts, axis=None, kind="stable"), counts.shape)
-        listed = self.rows.suspects_by
-        told = (counts[given, true] >= _LEAST_ROWS) | (listed[given, true] > 0)
-        given, true = given[told], true[told]
+        n_suspects = self.rows.suspects_by
+        is_shown = (counts[given, true] >= _MIN_ROWS) | (n_suspects[given, true] > 0)
+        given, true = given[is_shown], true[is_shown]
         return Columns(
             {
                 "given": self.classes[given],
                 "true": self.classes[true],
                 "rows": counts[given, true],
-                "suspects": listed[given, true],
+                "suspects": n_suspects[given, true],
             }
         )
 
     def evidence(self, rows: Any, most: int = 10) -> list[Evidence]:
         """The evidence for the suggested label against the given one, for each of `rows` (positions)."""
         rows = np.asarray(rows, dtype=np.intp)
-        said = self.rows.said(rows)
-        return evidence(self.judged, rows, said.suggested, said.given, most)
+        suggestions = self.rows.suggestions(rows)
+        return evidence(self.judged, rows, suggestions.suggested, suggestions.given, most)
 
 
 def examine(
@@ -151,14 +151,14 @@ def examine(
     drawn at random ("no_class" if none applies), None or nan elsewhere. precision and budget
     choose the suspects (see Rule); intervals cover with probability `level`, from `draws` of a bootstrap.
     """
-    tell = progress or (lambda stage: None)
+    report = progress or (lambda stage: None)
     rule = Rule(precision, budget)
     rule.check()
-    tell("scoring the rows")
+    report("scoring the rows")
     judged = judge(model, X, y, verified, new_rows)
     if verified_random is not None:
         judged = with_checks(model, judged, verified_random)
-    return findings_of(model, judged, rule, level, draws, random_state, tell)
+    return findings_of(model, judged, rule, level, draws, random_state, report)
 
 
 @one_blas_thread
@@ -169,37 +169,38 @@ def findings_of(
     level: float,
     draws: int | None,
     seed: int,
-    tell: Callable[[str], None],
+    report: Callable[[str], None],
 ) -> Findings:
     rng = np.random.default_rng(seed)
-    tell("computing intervals")
-    found = intervals(judged, level, draws, int(rng.integers(2**31)))
-    tell("estimating the cost")
+    report("computing intervals")
+    estimates = intervals(judged, level, draws, int(rng.integers(2**31)))
+    report("estimating the cost")
     # the cost is always that of naive Bayes, whatever other views are used
-    cost, reason = impact(judged.naive_bayes or judged, found.mislabel_matrix, level, int(rng.integers(2**31)))
+    cost, reason = impact(judged.naive_bayes or judged, estimates.mislabel_matrix, level, int(rng.integers(2**31)))
     problem = label_problem(judged)
-    careful = careful_fit(judged, problem)
-    sums = sums_of(judged, careful)
-    if sums.wrong < LEAST_TOLD:
-        found = without_least(found)
-    told = hedged(judged, problem)
-    correct = corrector(told, careful, sums)
+    conservative = conservative_fit(judged, problem)
+    means = conservative_means(judged, conservative)
+    if means.wrong < MIN_DETECTABLE_RATE:
+        estimates = without_lower_ends(estimates)
+    hedged_rows = hedged(judged, problem)
+    correct = corrector(hedged_rows, conservative, means)
     kind = RemoteRows if judged.data.is_remote else RowTable
-    rows: RowTable | RemoteRows = kind.of(told, rule, correct)
-    doubtful = contradictions(judged)
-    rate = noise_rate(judged, float(found.noise_rate.estimate), sums, level)
-    of_corrections = warnings_of_corrections(judged, careful, sums, float(found.noise_rate.estimate), rows.n_changed)
+    rows: RowTable | RemoteRows = kind.of(hedged_rows, rule, correct)
+    contradicted = contradictions(judged)
+    estimate = float(estimates.noise_rate.estimate)
+    rate = noise_rate(judged, estimate, means, level)
+    of_corrections = correction_warnings(judged, conservative, means, estimate, rows.n_changed)
     return Findings(
         model.classes_,
         rows,
         rule,
         rate,
-        np.asarray(found.mislabel_matrix.estimate),
-        found,
+        np.asarray(estimates.mislabel_matrix.estimate),
+        estimates,
         cost,
-        [*warnings_of(model, judged, doubtful.rows.tolist()), *of_corrections],
+        [*audit_warnings(model, judged, contradicted.rows.tolist()), *of_corrections],
         judged.without_copies(),
-        doubtful,
+        contradicted,
         rows.n_changed,
         reason,
     )

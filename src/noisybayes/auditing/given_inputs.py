@@ -21,7 +21,7 @@ from .table import Table, is_path
 # Rounded probabilities do not sum to 1 exactly.
 _TOLERANCE = 0.01
 # Maximum number of classes in a message.
-_MOST_NAMED = 8
+_MAX_NAMED = 8
 
 
 class GivenInputs(NamedTuple):
@@ -155,5 +155,5 @@ def _rows_of(frame: pl.DataFrame, roles: Roles) -> Any:
 
 
 def _listed(names: list[str]) -> str:
-    more = ", ..." if len(names) > _MOST_NAMED else ""
-    return ", ".join(map(repr, names[:_MOST_NAMED])) + more
+    more = ", ..." if len(names) > _MAX_NAMED else ""
+    return ", ".join(map(repr, names[:_MAX_NAMED])) + more

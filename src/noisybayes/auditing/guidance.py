@@ -9,13 +9,13 @@ from .._shares import about, percent
 from .source_guidance import source_advice
 
 # Maximum number of recommendations; more would not be followed.
-_MOST = 3
+_MAX_ADVICE = 3
 # Minimum expected wrong labels behind a recommendation, and their minimum share of all wrong labels.
-_LEAST_ROWS, _LEAST_SHARE = 10.0, 0.1
+_MIN_ROWS, _MIN_SHARE = 10.0, 0.1
 # A labeler or source stands out if its share of wrong labels is this many times that of the others.
 _STANDS_OUT = 1.5
 # Maximum characters of a label or a name; some tables have whole texts there.
-_LONGEST = 60
+_MAX_LENGTH = 60
 
 
 class Advice(NamedTuple):
@@ -29,20 +29,20 @@ class Advice(NamedTuple):
 
 def guidance(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Recommendations, most useful first; none if hardly any label is wrong."""
-    total = sum(one["given"] * one["wrong"]["estimate"] for one in summary["by_class"])
+    total = sum(each["given"] * each["wrong"]["estimate"] for each in summary["by_class"])
     pairs = list(_pairs(summary))
-    found = [
-        one
-        for one in (*_labelers(summary), *_sources(summary), *pairs, *_classes(summary, pairs))
-        if one.rows >= _LEAST_SHARE * total
+    advice = [
+        each
+        for each in (*_labelers(summary), *_sources(summary), *pairs, *_classes(summary, pairs))
+        if each.rows >= _MIN_SHARE * total
     ]
-    found = [one for one in found if one.rows >= _LEAST_ROWS]
+    advice = [each for each in advice if each.rows >= _MIN_ROWS]
     return [
         {
-            "text": one.text, "rows": round(one.rows, 1), "given": one.given, "true": one.true, "source": one.source,
-            "levels": list(one.levels),
+            "text": each.text, "rows": round(each.rows, 1), "given": each.given, "true": each.true,
+            "source": each.source, "levels": list(each.levels),
         }
-        for one in sorted(found, key=lambda one: -one.rows)[:_MOST]
+        for each in sorted(advice, key=lambda each: -each.rows)[:_MAX_ADVICE]
     ]  # fmt: skip
 
 
@@ -64,41 +64,42 @@ def _labelers(summary: Mapping[str, Any]) -> Iterator[Advice]:
         name, mostly = _short(one["labeler"]), ""
         if pair:
             mostly = f", most often {_name(pair['given'])} instead of {_name(pair['true'])}"
-        told = (
+        rates = (
             f"{about(one['error_rate'])} of {one['rows']:,} labels are wrong{{}}, compared with "
             f"{percent(others)} for the other labelers."
         )
-        begin = (
-            f"Have the rows of {name} labeled again: {told.format('')} These labels are {one['remark']}."
+        text = (
+            f"Have the rows of {name} labeled again: {rates.format('')} These labels are {one['remark']}."
             if one["remark"] == "hardly better than chance"
-            else f"Go through the labels of {name} together: {told.format(mostly)}"
+            else f"Go through the labels of {name} together: {rates.format(mostly)}"
         )
-        yield Advice(one["rows"] * (one["error_rate"] - others), begin)
+        yield Advice(one["rows"] * (one["error_rate"] - others), text)
 
 
 def _pairs(summary: Mapping[str, Any]) -> Iterator[Advice]:
     """Two classes that are confused with each other, in either direction."""
     rows = {(one["given"], one["true"]): one["rows"] for one in summary["confused_pairs"]}
-    for (given, true), there in rows.items():
-        back = rows.get((true, given), 0.0)
-        if (there, given) < (back, true):
+    for (given, true), forward in rows.items():
+        backward = rows.get((true, given), 0.0)
+        if (forward, given) < (backward, true):
             continue
-        which = f"about {there + back:,.0f} rows have one of these labels and should have the other"
-        if back < 0.1 * there:
-            which = f"about {there:,.0f} rows have the first label and should have the second"
-        yield Advice(there + back, f"Clarify when to use {_name(given)} and when {_name(true)}: {which}.", given, true)
+        which = f"about {forward + backward:,.0f} rows have one of these labels and should have the other"
+        if backward < 0.1 * forward:
+            which = f"about {forward:,.0f} rows have the first label and should have the second"
+        text = f"Clarify when to use {_name(given)} and when {_name(true)}: {which}."
+        yield Advice(forward + backward, text, given, true)
 
 
 def _classes(summary: Mapping[str, Any], pairs: list[Advice]) -> Iterator[Advice]:
     """Labels given instead of many others, without pairs that are already listed."""
     for one in summary["by_class"]:
         wrong = one["given"] * one["wrong"]["estimate"]
-        left = wrong - sum(
-            pair.rows for pair in pairs if one["label"] in (pair.given, pair.true) and pair.rows >= _LEAST_ROWS
+        unlisted = wrong - sum(
+            pair.rows for pair in pairs if one["label"] in (pair.given, pair.true) and pair.rows >= _MIN_ROWS
         )
         share = about(one["wrong"]["estimate"])
         yield Advice(
-            left,
+            unlisted,
             f"Review the rows labeled {_name(one['label'])}: {share} of {one['given']:,.0f} should have another "
             "label, and no single class accounts for most of them.",
             one["label"],
@@ -110,4 +111,4 @@ def _name(label: str) -> str:
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
+    return name if len(name) <= _MAX_LENGTH else name[: _MAX_LENGTH - 1] + "…"

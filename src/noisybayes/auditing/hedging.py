@@ -23,15 +23,15 @@ from ..model.mislabel import Fixed
 from ..robust.hedge import Hedge
 from ..robust.recalibration import recalibration_of
 from ..robust.training_posterior import posterior_of_rows
-from .careful_fit import label_problem
+from .conservative_fit import label_problem
 from .judged import Judged
 from .pair_scores import TINY, LabelProblem, PairScores
 
 # Rows whose likelihoods are compared. Smaller samples are unreliable: on samples of 5,000 out of 10,000 rows, the lead
 # varied from -2 to 62 nats.
-_ROWS_TO_TELL = 50_000
+_COMPARISON_ROWS = 50_000
 # A matrix with more weight than this (three nats beyond the standard error) gets full weight.
-_CERTAIN = 0.95
+_FULL_WEIGHT_ABOVE = 0.95
 
 
 def hedged(judged: Judged, problem: LabelProblem | None = None) -> Judged:
@@ -39,68 +39,68 @@ def hedged(judged: Judged, problem: LabelProblem | None = None) -> Judged:
 
     problem : `label_problem` of the rows, if already computed
     """
-    if not _can_tell(judged):
+    if not _is_comparable(judged):
         return judged
     problem = problem or label_problem(judged)
     share = matrix_share(judged, problem)
-    if share > _CERTAIN:
+    if share > _FULL_WEIGHT_ABOVE:
         return judged
     plain, _ = problem.plain
     fitted = judged.fitted._replace(hedge=Hedge(share, plain.factor, plain.offset))
     recalibration = recalibration_of(judged.data, fitted)
-    told = posterior_of_rows(judged.data, fitted, None, recalibration)
+    hedged_posterior = posterior_of_rows(judged.data, fitted, None, recalibration)
     # results by class (matrix, rates) remain those of the matrix
-    posterior = judged.posterior._replace(rows=told.rows, recalibration=recalibration)
+    posterior = judged.posterior._replace(rows=hedged_posterior.rows, recalibration=recalibration)
     return replace(judged, fitted=fitted, posterior=posterior)
 
 
-def _can_tell(judged: Judged) -> bool:
-    """Scores must be out of fold and the matrix estimated; with other views, there are two readings anyway."""
+def _is_comparable(judged: Judged) -> bool:
+    """Scores must be out of fold and the matrix estimated; with other views, posteriors are pooled anyway."""
     if judged.training is None or judged.naive_bayes is not None or len(judged.classes) < 2 or not judged.n_labeled:
         return False
-    return not isinstance(judged.training.found.problem.structure, Fixed)
+    return not isinstance(judged.training.robust_fit.problem.structure, Fixed)
 
 
 def matrix_share(judged: Judged, problem: LabelProblem) -> float:
     """Weight of the matrix against "all labels are right", from 0 to 1."""
     K, plain = len(judged.classes), problem.plain[0]
     if judged.n_labeled > len(problem.observed):
-        problem = label_problem(judged, _ROWS_TO_TELL)
+        problem = label_problem(judged, _COMPARISON_ROWS)
         plain, _ = problem.fit(plain, with_pairs=False, with_matrix=False)
     as_fitted = PairScores(1.0, np.zeros((K, K)), np.zeros(K), judged.fitted.calibration.mislabel[0])
     prior = as_fitted.prior(problem.by_class.T)
-    all_right = np.log(_of_labels(problem, plain.prior(problem.by_class.T)))
+    all_right = np.log(_label_probabilities(problem, plain.prior(problem.by_class.T)))
     by_matrix = np.log((prior * as_fitted.matrix[problem.observed]).sum(axis=1) + TINY)
-    of_one_rate = _one_rate(problem.weight, _of_labels(problem, prior), K)
+    by_one_rate = _one_rate_likelihood(problem.weight, _label_probabilities(problem, prior), K)
     scale = judged.n_labeled / max(len(problem.observed), 1)
     evidence = max(
-        scale * _sure_lead(by_matrix - all_right, problem.weight) - _n_numbers(judged),
-        scale * _sure_lead(of_one_rate - all_right, problem.weight) - 1.0,
+        scale * _gain_less_error(by_matrix - all_right, problem.weight) - _n_parameters(judged),
+        scale * _gain_less_error(by_one_rate - all_right, problem.weight) - 1.0,
     )
     return float(1.0 / (1.0 + np.exp(np.clip(-evidence, -500.0, 500.0))))
 
 
-def _sure_lead(gain: Array, weight: Array) -> float:
+def _gain_less_error(gain: Array, weight: Array) -> float:
     """The sum of gains (n,) with weights (n,), less its standard error."""
     mean = weight @ gain / weight.sum()
     return float(weight @ gain - np.sqrt(weight @ (gain - mean) ** 2))
 
 
-def _n_numbers(judged: Judged) -> int:
+def _n_parameters(judged: Judged) -> int:
     """Number of off-diagonal entries of the matrix with at least one expected row."""
     others = judged.counts * (1.0 - np.eye(len(judged.classes)))
     return int((others >= 1.0).sum())
 
 
-def _of_labels(problem: LabelProblem, prior: Array) -> Array:
+def _label_probabilities(problem: LabelProblem, prior: Array) -> Array:
     return np.asarray(prior[np.arange(len(prior)), problem.observed] + TINY)
 
 
-def _one_rate(weight: Array, own: Array, n_classes: int) -> Array:
-    """(n,) log-likelihoods under the best single error rate for all labels. own : (n,) P(label | x)"""
+def _one_rate_likelihood(weight: Array, p_label: Array, n_classes: int) -> Array:
+    """(n,) log-likelihoods under the best single error rate for all labels. p_label : (n,) P(label | x)"""
 
     def likelihood(rate: float) -> Array:
-        return np.asarray(np.log((1.0 - rate) * own + rate / (n_classes - 1) * (1.0 - own) + TINY))
+        return np.asarray(np.log((1.0 - rate) * p_label + rate / (n_classes - 1) * (1.0 - p_label) + TINY))
 
     best = minimize_scalar(
         lambda rate: -float(weight @ likelihood(rate)), bounds=(0.0, 1.0 - 1.0 / n_classes), method="bounded"

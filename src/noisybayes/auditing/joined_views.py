@@ -2,8 +2,8 @@
 
 Every view gives out-of-fold scores (n, K). A view that adds little is dropped (`_kept`); the others are calibrated
 jointly, with one temperature each, like blocks of columns. Their likelihood alone should not decide P(true), since a
-view may be best because it predicts the mistakes themselves. So P(true) is between two readings (`TwoReadings`), of
-which only one relies fully on the matrix. That reduces the risk but does not remove it. If only naive Bayes is left,
+view may be best because it predicts the mistakes themselves. So P(true) is pooled from two posteriors (`LogPool`),
+of which only one relies fully on the matrix. That reduces the risk but does not remove it. If only naive Bayes is left,
 its rows are scored as if there had been no other view.
 """
 
@@ -24,20 +24,18 @@ from ..estimators.training import TrainingFit
 from ..model.mislabel import Fixed
 from ..robust.calibration import Labels, centred
 from ..robust.config import Offsets
-from ..robust.fit import RobustFit, all_rows_decide, fit_once
+from ..robust.fit import RobustFit, fit_once, without_sampling
 from ..robust.label_weights import AsGiven, Reweighted
-from ..robust.problem import RobustProblem
+from ..robust.problem import FixedSource, RobustProblem
 from ..robust.recalibration import Recalibration, recalibration_of
 from ..robust.score_models import Choice, Score, ScoreModel
 from ..robust.training_posterior import posterior_of_rows
 from ..text.features import Block
 from ..views import NAIVE_BAYES, VIEWS, Given, ViewRows, ViewScores
-from .already_learned import AlreadyLearned
-from .careful_fit import label_problem, scores_of_all
+from .conservative_fit import label_problem, scores_of_all
 from .features import Features
 from .hedging import matrix_share
 from .judged import Judged
-from .readings import read_in_two_ways
 
 # A view that explains less than this share of what the best one explains is dropped.
 _LEAST_SHARE = 0.4
@@ -151,18 +149,18 @@ def _of_naive_bayes(judged: Judged) -> ViewScores:
 
 def _problem_of(judged: Judged) -> RobustProblem:
     assert judged.training is not None
-    return judged.training.found.problem
+    return judged.training.robust_fit.problem
 
 
 def _fit(judged: Judged, views: dict[str, ViewScores]) -> RobustFit:
     assert judged.training is not None
     values = centred(np.stack([view.values for view in views.values()])[:, :, None])
     naive_bayes = judged.training if NAIVE_BAYES in views else None
-    source = AlreadyLearned(LearnedViews(tuple(views), tuple(views.values()), values, naive_bayes))
+    source = FixedSource(LearnedViews(tuple(views), tuple(views.values()), values, naive_bayes))
     # penalised like those of naive Bayes: free offsets would mistake labels that attract mistakes for large classes
-    offsets = Offsets(judged.training.found.choice.matrix_offsets.penalty, from_shares=False)
+    offsets = Offsets(judged.training.robust_fit.choice.matrix_offsets.penalty, from_shares=False)
     model = ScoreModel(" + ".join(views), tuple(Score(None, None, None) for _ in views), None, (offsets,))
-    problem = all_rows_decide(replace(_problem_of(judged), source=source, em=None))
+    problem = without_sampling(replace(_problem_of(judged), source=source, em=None))
     return fit_once(judged.data, problem, Choice(model, offsets))
 
 
@@ -208,9 +206,9 @@ def _judged_by(judged: Judged, views: dict[str, ViewScores]) -> Judged:
     found = _fit(judged, views)
     fitted = found.last.next_weights
     by_matrix = replace(judged, fitted=fitted, posterior=posterior_of_rows(judged.data, fitted, None, Recalibration()))
-    fitted = read_in_two_ways(judged.data, fitted, _share_of_matrix(by_matrix))
+    fitted = fitted.pooled(judged.data, _share_of_matrix(by_matrix))
     told = posterior_of_rows(judged.data, fitted, None, recalibration_of(judged.data, fitted))
-    training = judged.training._replace(found=found, posterior=told)
+    training = judged.training._replace(robust_fit=found, posterior=told)
     return replace(
         judged, fitted=fitted, posterior=told, training=training, naive_bayes=judged, views=tuple(views),
         warnings=_warnings(views, training.observed),

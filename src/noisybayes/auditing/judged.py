@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..estimators.classifier import LatentLabelClassifier
 
 # Log odds beyond this are certain, and larger odds would overflow.
-_IMPOSSIBLE = 1e4
+_MAX_LOG_ODDS = 1e4
 
 
 class RandomChecks(NamedTuple):
@@ -103,7 +103,7 @@ class ModelScores(NamedTuple):
     def scores(self, rows: Rows) -> Array:
         joint = self.log_joint(rows.X).astype(np.float64)
         # a class that lost all its rows has the score -inf, whose differences are undefined
-        return np.asarray(np.maximum(joint, joint.max(axis=1, keepdims=True) - _IMPOSSIBLE)[None, :, None])
+        return np.asarray(np.maximum(joint, joint.max(axis=1, keepdims=True) - _MAX_LOG_ODDS)[None, :, None])
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +153,7 @@ class Judged:
         return (self.posterior.own_joint if self.checks is None else self.posterior.joint)[:-1]
 
     @property
-    def unnamed(self) -> Array:
+    def unidentified_classes(self) -> Array:
         """True classes that get another label at least as often as their own, so that their names are uncertain."""
         mislabel = self.fitted.calibration.mislabel[0]
         return unidentified(mislabel) if len(self.classes) > 1 else np.empty(0, dtype=np.intp)
@@ -176,14 +176,14 @@ class Judged:
         """Drop the rows in the order of their folds, a copy of X that is no longer needed."""
         if self.data.is_remote:
             return self
-        alone = None if self.naive_bayes is None else replace(self.naive_bayes, data=None)  # type: ignore[arg-type]
-        return replace(self, data=None, naive_bayes=alone)  # type: ignore[arg-type]
+        naive_bayes_alone = None if self.naive_bayes is None else replace(self.naive_bayes, data=None)  # type: ignore[arg-type]
+        return replace(self, data=None, naive_bayes=naive_bayes_alone)  # type: ignore[arg-type]
 
     @cached_property
     def sample(self) -> Sample:
         """A sample of the rows of a robust fit, in memory."""
         assert self.training is not None
-        problem = self.training.found.problem
+        problem = self.training.robust_fit.problem
         return Sample.of(self.data, problem.config, problem.seed)
 
     def take(self, numbers: Array) -> tuple[Rows, Array]:
@@ -218,9 +218,9 @@ def judge(model: LatentLabelClassifier, X: Any, y: Any, verified: Any = None, ne
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(model)
-    checked = model._check_X(X)
-    design = model._prepare(checked)
-    rows = model._rows(checked, design, as_labels(y, "y", checked.shape[0]), verified, None)
+    checked_X = model._check_X(X)
+    design = model._prepare(checked_X)
+    rows = model._rows(checked_X, design, as_labels(y, "y", checked_X.shape[0]), verified, None)
     training = None if new_rows else getattr(model, "_training", None)
     if training is None:
         return judge_new_rows(model, rows)
@@ -233,9 +233,9 @@ def judge(model: LatentLabelClassifier, X: Any, y: Any, verified: Any = None, ne
         raise ValueError(
             "these are not the labels that the model was fitted on; pass new_rows=True for rows that are new to it"
         )
-    known = rows._replace(verified=training.verified, weight=training.weight)
-    data = Dataset.of(known, engine_of(model), K(model))
-    return judge_training(model, data.with_folds(training.folds, K(model)), design)
+    known_rows = rows._replace(verified=training.verified, weight=training.weight)
+    data = Dataset.of(known_rows, model_engine(model), n_classes_of(model))
+    return judge_training(model, data.with_folds(training.folds, n_classes_of(model)), design)
 
 
 def judge_training(model: LatentLabelModel, data: Dataset, X: Any) -> Judged:
@@ -244,7 +244,7 @@ def judge_training(model: LatentLabelModel, data: Dataset, X: Any) -> Judged:
     assert training.observed is not None
     n_labeled = int((training.observed < len(model.classes_)).sum())
     return Judged(
-        model.classes_, data, training.found.last.next_weights, training.posterior, training, training.observed,
+        model.classes_, data, training.robust_fit.last.next_weights, training.posterior, training, training.observed,
         training.verified, X, data.n_rows, n_labeled,
     )  # fmt: skip
 
@@ -263,33 +263,33 @@ def judge_partitioned(model: INBModel, data: Dataset) -> Judged:
     """Rows that were just fitted and stay on the cluster."""
     training = getattr(model, "_training", None)
     if training is not None:
-        fitted, found = training.found.last.next_weights, training.posterior
+        fitted, posterior = training.robust_fit.last.next_weights, training.posterior
     else:
-        fitted = _as_it_is(model, model._scoring.log_joint)
-        found = posterior_of_rows(data, fitted, None, model._recalibration)
-    n_labeled = round(float(found.joint[:-1].sum()))  # the posteriors of a row sum to 1
-    return Judged(model.classes_, data, fitted, found, training, None, None, None, data.n_rows, n_labeled)
+        fitted = _from_final_model(model, model._scoring.log_joint)
+        posterior = posterior_of_rows(data, fitted, None, model._recalibration)
+    n_labeled = round(float(posterior.joint[:-1].sum()))  # the posteriors of a row sum to 1
+    return Judged(model.classes_, data, fitted, posterior, training, None, None, None, data.n_rows, n_labeled)
 
 
 def judge_new_rows(model: LatentLabelModel, rows: Rows) -> Judged:
-    data = Dataset.of(rows, engine_of(model), K(model))
-    fitted = _as_it_is(model, model._block_scorer)
-    found = posterior_of_rows(data, fitted, None, model._recalibration)
-    n_labeled = int((rows.observed < K(model)).sum())
+    data = Dataset.of(rows, model_engine(model), n_classes_of(model))
+    fitted = _from_final_model(model, model._block_scorer)
+    posterior = posterior_of_rows(data, fitted, None, model._recalibration)
+    n_labeled = int((rows.observed < n_classes_of(model)).sum())
     return Judged(
-        model.classes_, data, fitted, found, None, rows.observed, rows.verified, rows.X, rows.n_rows, n_labeled
+        model.classes_, data, fitted, posterior, None, rows.observed, rows.verified, rows.X, rows.n_rows, n_labeled
     )
 
 
-def _as_it_is(model: LatentLabelModel, log_joint: Callable[[Any], Array]) -> Reweighted:
-    zeros = np.zeros((1, K(model)))
+def _from_final_model(model: LatentLabelModel, log_joint: Callable[[Any], Array]) -> Reweighted:
+    zeros = np.zeros((1, n_classes_of(model)))
     return Reweighted(ModelScores(log_joint), Calibration(np.ones((1, 1)), zeros, model._label_matrix[None], zeros))
 
 
-def engine_of(model: LatentLabelModel) -> MapSum:
+def model_engine(model: LatentLabelModel) -> MapSum:
     """The engine of the model's fit; classifiers that need all rows in memory have none."""
     return settings.engine(getattr(model, "engine", "local"), getattr(model, "n_jobs", -1))
 
 
-def K(model: LatentLabelModel) -> int:
+def n_classes_of(model: LatentLabelModel) -> int:
     return len(model.classes_)

@@ -1,7 +1,7 @@
 """Finds wrong labels from labels and probabilities alone, for users who already have a model.
 
 The shapes are those of cleanlab, the posterior is that of this package: probabilities are calibrated on the labels
-jointly with a mislabeling matrix, and P(wrong) is between the two readings of an audit with several views.
+jointly with a mislabeling matrix, and P(wrong) comes from the log pool of an audit with several views.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from ..model.mislabel import Full
 from ..robust.calibration import Labels, centred, posterior
 from ..robust.calibration_solver import Target, fit_calibration
 from ..robust.config import DEFAULT
-from ..robust.two_readings import TwoReadings
+from ..robust.log_pool import LogPool
 from ..views.base import LEAST_PROBABILITY
 from .given_inputs import check_probabilities
 from .row_results import SUSPECT
 
 # Rows for the calibration: enough for its K x K parameters.
-_MOST_ROWS = 20_000
+_MAX_ROWS = 20_000
 
 
 def find_label_issues(labels: ArrayLike, pred_probs: ArrayLike, *, ranked: bool = False) -> Array:
@@ -43,12 +43,12 @@ def find_label_issues(labels: ArrayLike, pred_probs: ArrayLike, *, ranked: bool 
     array of shape (n_samples,), bool, or array of int
         True where another label has a probability above 40 %.
     """
-    found = _judge(labels, pred_probs)
-    suspect = found.p_other > SUSPECT
+    scores = _score_labels(labels, pred_probs)
+    suspect = scores.p_other > SUSPECT
     if not ranked:
         return np.asarray(suspect)
     chosen = np.flatnonzero(suspect)
-    return np.asarray(chosen[np.argsort(-found.p_wrong[chosen], kind="stable")])
+    return np.asarray(chosen[np.argsort(-scores.p_wrong[chosen], kind="stable")])
 
 
 def label_quality_scores(labels: ArrayLike, pred_probs: ArrayLike) -> Array:
@@ -64,31 +64,31 @@ def label_quality_scores(labels: ArrayLike, pred_probs: ArrayLike) -> Array:
     array of shape (n_samples,)
         1 - P(wrong): low where the label is probably wrong.
     """
-    return np.asarray(1.0 - _judge(labels, pred_probs).p_wrong)
+    return np.asarray(1.0 - _score_labels(labels, pred_probs).p_wrong)
 
 
-class _Judged(NamedTuple):
+class _LabelScores(NamedTuple):
     p_wrong: Array  # (n,)
     p_other: Array  # (n,) probability of the most probable other label
 
 
-def _judge(labels: ArrayLike, pred_probs: ArrayLike) -> _Judged:
+def _score_labels(labels: ArrayLike, pred_probs: ArrayLike) -> _LabelScores:
     codes, proba = _checked(labels, pred_probs)
     n, K = proba.shape
     if K == 1 or not n:
-        return _Judged(np.zeros(n), np.zeros(n))
+        return _LabelScores(np.zeros(n), np.zeros(n))
     scores = centred(np.log(np.maximum(proba, LEAST_PROBABILITY))[None, :, None])
     given = Labels(codes, None, np.ones((n, 1)))
-    some = np.argsort(hashed(0, np.arange(n)), kind="stable")[:_MOST_ROWS]
-    target = Target(scores[:, some], given.take(some), Full(0.0), np.array([0.5 / n]), DEFAULT)
+    sample = np.argsort(hashed(0, np.arange(n)), kind="stable")[:_MAX_ROWS]
+    target = Target(scores[:, sample], given.take(sample), Full(0.0), np.array([0.5 / n]), DEFAULT)
     calibration = fit_calibration(target, np.zeros((1, K)))
-    found = posterior(calibration, scores, given)
-    true, prior = found.true[:, 0], found.prior[:, 0]
-    true = TwoReadings.balanced(true, prior, codes, np.ones(n))(true, prior, codes)
-    at = np.arange(n)
-    p_wrong = np.clip(1.0 - true[at, codes], 0.0, 1.0)
-    true[at, codes] = -1.0
-    return _Judged(p_wrong, true.max(axis=1))
+    post = posterior(calibration, scores, given)
+    true, prior = post.true[:, 0], post.prior[:, 0]
+    true = LogPool.fit(true, prior, codes, np.ones(n))(true, prior, codes)
+    every = np.arange(n)
+    p_wrong = np.clip(1.0 - true[every, codes], 0.0, 1.0)
+    true[every, codes] = -1.0
+    return _LabelScores(p_wrong, true.max(axis=1))
 
 
 def _checked(labels: ArrayLike, pred_probs: ArrayLike) -> tuple[Array, Array]:

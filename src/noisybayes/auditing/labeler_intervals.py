@@ -1,7 +1,7 @@
 """Intervals of labelers' error rates, from draws of everything they depend on.
 
 P(true | x) is calibrated on labels, so its temperature and offsets are drawn by a bootstrap of that fit, like the
-overall matrix (`one_step`). Given each draw, matrices and true labels are drawn by Gibbs sampling (`labeler_chain`).
+overall matrix (`newton_step`). Given each draw, matrices and true labels are drawn by Gibbs sampling (`labeler_chain`).
 The labelers' matrices do not update the calibration in turn: with a matrix each, they can explain the labels under a
 wrong calibration too (rates were up to 6 points too low on simulated tables with 8 classes).
 
@@ -25,7 +25,7 @@ from ..robust.labeled_rows import LabeledRows
 from ..robust.labeler_model import CAREFUL_SPREAD, LabelerModel, Matrices
 from .labeler_chain import LabelerChain
 from .labeler_sample import Sizes, sizes_of, some_labels, some_rows
-from .one_step import Gradient, curvature, gradient_by_weights, step
+from .newton_step import Gradient, curvature, gradient_by_weights, step
 
 # Burn-in sweeps, draws of the calibration, sweeps per draw, and how many of these are kept.
 _WARM_UP, _CALIBRATIONS, _SWEEPS, _KEPT = 60, 25, 20, 10

@@ -119,7 +119,7 @@ def _model_of(judged: Judged, over_rows: OverRows, n_labelers: int) -> LabelerMo
     assert judged.data.folds is not None
     return LabelerModel(
         over_rows, n_labelers, judged.data.folds.n_folds, judged.fitted.calibration.mislabel[0],
-        judged.training.found.problem.structure,
+        judged.training.robust_fit.problem.structure,
     )  # fmt: skip
 
 
@@ -128,7 +128,7 @@ def _described(column: str, names: tuple[str, ...], model: LabelerModel, found: 
     counts = found.counts[:-1]
     n_rows = np.rint(counts.sum(axis=(1, 2))).astype(int)  # the expected labels of a row sum to 1
     n_right = np.trace(counts, axis1=1, axis2=2)
-    rates = error_rates(model, found, judged.training.found.problem.seed)
+    rates = error_rates(model, found, judged.training.robust_fit.problem.seed)
     rate = rates.mean if isinstance(rates, RateDraws) else (n_rows - n_right) / np.maximum(n_rows, 1)
     return Labelers(
         column, names, n_rows, rate, rates, counts, found.of_labelers[:-1], bool(np.isfinite(found.strength))

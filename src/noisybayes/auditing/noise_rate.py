@@ -1,7 +1,7 @@
 """How many labels are wrong: an estimate if rows drawn at random were checked, else a range.
 
 Labels and features alone cannot distinguish a mistake from an ambiguous row. So without checks there is no interval
-with a coverage probability, only a plausible range: from most of what the careful reading takes for wrong to what
+with a coverage probability, only a plausible range: from most of what the conservative model takes for wrong to what
 would be unexplained if all labels were right.
 
 With m rows checked at random, their share of wrong labels is unbiased however good the model is; the model only makes
@@ -27,21 +27,22 @@ from scipy.special import ndtri, stdtrit
 
 from ..dataset import Rows
 from ..dataset.tree import Array
-from .careful_fit import Sums, surprise_of
+from .conservative_fit import ConservativeMeans, label_surprise
 from .judged import Judged
 
-# The careful reading is accurate within this factor and difference (audits of texts and tables with known mistakes).
-_AT_LEAST = (0.6, -0.02)
-# The same for the share of labels that the features do not explain.
-_AT_MOST = (1.2, 0.02)
+# Slope and intercept of the lower end in the share of the conservative model (audits of texts and tables with known
+# mistakes).
+_LOWER_END = (0.6, -0.02)
+# The same for the upper end, in the share of labels that the features do not explain.
+_UPPER_END = (1.2, 0.02)
 #: An expected share of wrong labels below this cannot be distinguished from zero: clean labels look the same.
-LEAST_TOLD = 0.05
+MIN_DETECTABLE_RATE = 0.05
 # Pseudo-rows that stabilise the estimated gain of the control variate.
-_STEADYING_ROWS = 10
+_PRIOR_ROWS = 10
 # Minimum share of the variance left by the control variate: a few checks may agree with it by chance.
-_LEAST_LEFT = 0.1
+_MIN_VARIANCE_RATIO = 0.1
 # With fewer wrong (or right) labels among the checks, the spread of the residuals is too uncertain.
-_FEWEST_OF_A_KIND = 5
+_MIN_PER_OUTCOME = 5
 
 
 class NoiseRate(NamedTuple):
@@ -53,16 +54,16 @@ class NoiseRate(NamedTuple):
     method: str
 
 
-def noise_rate(judged: Judged, estimate: float, sums: Sums, level: float) -> NoiseRate:
+def noise_rate(judged: Judged, estimate: float, means: ConservativeMeans, level: float) -> NoiseRate:
     """estimate : by the model, if mistakes do not depend on the row"""
     n_none = 0 if judged.no_class is None else len(judged.no_class.rows)
     n_labels = judged.n_labeled + n_none
-    wrong, surprise, weight, of_none = _checked(judged)
+    wrong, surprise, weight, no_class_surprise = _checked(judged)
     if not len(wrong):
-        found = _range(judged, estimate, sums)
-        of_all = [(share * judged.n_labeled + n_none) / max(n_labels, 1) for share in found[:3]]
-        return found._replace(estimate=of_all[0], low=of_all[1], high=of_all[2])
-    mean = (sums.surprise * judged.n_labeled + of_none) / n_labels
+        plausible = _range(judged, estimate, means)
+        shares = [(share * judged.n_labeled + n_none) / max(n_labels, 1) for share in plausible[:3]]
+        return plausible._replace(estimate=shares[0], low=shares[1], high=shares[2])
+    mean = (means.surprise * judged.n_labeled + no_class_surprise) / n_labels
     share, low, high = from_checks(wrong, surprise, mean, n_labels, level, weight)
     return NoiseRate(share, low, high, level, len(wrong), f"{len(wrong)} rows checked at random")
 
@@ -71,28 +72,28 @@ def _checked(judged: Judged) -> tuple[Array, Array, Array, float]:
     """For the rows checked at random: whether the label is wrong, its surprise and the weight; and the sum of surprise
     over all rows that belong to none of the classes."""
     parts = [np.empty((3, 0))]
-    of_none = 0.0
+    no_class_surprise = 0.0
     if judged.checks is not None:
         rows, order = judged.take(judged.checks.rows)
         wrong = judged.checks.label[order] != rows.observed
         weight = np.ones(len(order)) if judged.checks.weight is None else judged.checks.weight[order]
-        parts.append(np.stack([wrong, surprise_of(judged.fitted, rows), weight]))
+        parts.append(np.stack([wrong, label_surprise(judged.fitted, rows), weight]))
     if judged.no_class is not None:
         rows, order = judged.take(judged.no_class.rows)
         # with the given label: the result of the check must not change what was expected
         given = judged.no_class.given[order]
-        surprise = surprise_of(judged.fitted, rows._replace(observed=np.maximum(given, 0)))
+        surprise = label_surprise(judged.fitted, rows._replace(observed=np.maximum(given, 0)))
         surprise = np.where(given >= 0, surprise, 1.0)
-        of_none = float(surprise.sum())
+        no_class_surprise = float(surprise.sum())
         drawn = judged.no_class.drawn[order]
         parts.append(np.stack([np.ones(len(order)), surprise, judged.no_class.weight[order]])[:, drawn])
     wrong, surprise, weight = np.concatenate(parts, axis=1)
-    return wrong, surprise, weight, of_none
+    return wrong, surprise, weight, no_class_surprise
 
 
-def _range(judged: Judged, estimate: float, sums: Sums) -> NoiseRate:
-    low = 0.0 if sums.wrong < LEAST_TOLD else _AT_LEAST[0] * sums.wrong + _AT_LEAST[1]
-    high = _AT_MOST[0] * sums.unexplained + _AT_MOST[1]
+def _range(judged: Judged, estimate: float, means: ConservativeMeans) -> NoiseRate:
+    low = 0.0 if means.wrong < MIN_DETECTABLE_RATE else _LOWER_END[0] * means.wrong + _LOWER_END[1]
+    high = _UPPER_END[0] * means.unexplained + _UPPER_END[1]
     # rows checked for other reasons are known too
     known_wrong, known_right = _known(judged)
     low = max(min(low, estimate), known_wrong)
@@ -126,45 +127,45 @@ def from_checks(
     """
     m = len(wrong)
     weight = np.ones(m) if weight is None else weight
-    part, share = weight / weight.sum(), float(np.average(wrong, weights=weight))
+    weights, share = weight / weight.sum(), float(np.average(wrong, weights=weight))
     # design effect of unequal weights (Kish): 1 if all are equal
-    spread = m * float(part @ part)
-    plain = _wilson(share, m, n_rows, spread, level)
-    left, slope = _variance_left(wrong, surprise, part, level)
-    if left >= spread or min(wrong.sum(), m - wrong.sum()) < _FEWEST_OF_A_KIND:
+    design_effect = m * float(weights @ weights)
+    plain = _wilson(share, m, n_rows, design_effect, level)
+    variance_ratio, slope = _variance_ratio(wrong, surprise, weights, level)
+    if variance_ratio >= design_effect or min(wrong.sum(), m - wrong.sum()) < _MIN_PER_OUTCOME:
         return (share, *plain)
-    adjusted = float(np.clip(share + slope * (mean_surprise - part @ surprise), 0.0, 1.0))
-    low, high = _wilson(adjusted, m, n_rows, left, level)
+    adjusted = float(np.clip(share + slope * (mean_surprise - weights @ surprise), 0.0, 1.0))
+    low, high = _wilson(adjusted, m, n_rows, variance_ratio, level)
     # never wider than plain counting
     return (adjusted, low, high) if high - low <= plain[1] - plain[0] else (share, *plain)
 
 
-def _variance_left(wrong: Array, surprise: Array, part: Array, level: float) -> tuple[float, float]:
+def _variance_ratio(wrong: Array, surprise: Array, weights: Array, level: float) -> tuple[float, float]:
     """Residual variance of the regression on `surprise`, relative to counting rows with equal weights, and the slope.
     part : (m,) weights with sum 1"""
-    m, most = len(wrong), len(wrong) * float(part @ part)
-    if m < 2 * _FEWEST_OF_A_KIND or surprise.std() < 1e-9 or wrong.std() == 0:
-        return most, 0.0
-    share, centred = float(part @ wrong), surprise - part @ surprise
-    squares = float(part @ centred**2)
-    slope = float(part * centred @ wrong) / squares
+    m, design_effect = len(wrong), len(wrong) * float(weights @ weights)
+    if m < 2 * _MIN_PER_OUTCOME or surprise.std() < 1e-9 or wrong.std() == 0:
+        return design_effect, 0.0
+    share, centred = float(weights @ wrong), surprise - weights @ surprise
+    squares = float(weights @ centred**2)
+    slope = float(weights * centred @ wrong) / squares
     residual = wrong - share - slope * centred
-    leverage = part * (1.0 + centred**2 / squares)
+    leverage = weights * (1.0 + centred**2 / squares)
     residual = residual / np.maximum(1.0 - leverage, 1e-3)
-    wider = (stdtrit(m - 2, 0.5 + level / 2) / ndtri(0.5 + level / 2)) ** 2
-    left = m * float(part**2 @ residual**2) / (share * (1.0 - share)) * wider
-    left = (m * left + _STEADYING_ROWS * most) / (m + _STEADYING_ROWS)
-    return float(np.clip(left, _LEAST_LEFT, most)), slope
+    t_factor = (stdtrit(m - 2, 0.5 + level / 2) / ndtri(0.5 + level / 2)) ** 2
+    ratio = m * float(weights**2 @ residual**2) / (share * (1.0 - share)) * t_factor
+    ratio = (m * ratio + _PRIOR_ROWS * design_effect) / (m + _PRIOR_ROWS)
+    return float(np.clip(ratio, _MIN_VARIANCE_RATIO, design_effect)), slope
 
 
-def _wilson(share: float, m: int, n_rows: int, left: float, level: float) -> tuple[float, float]:
+def _wilson(share: float, m: int, n_rows: int, variance_ratio: float, level: float) -> tuple[float, float]:
     """Wilson's interval for m of N rows, whose variance is `left` times that of counting."""
     if m >= n_rows:
         return share, share
-    size = m * (n_rows - 1) / ((n_rows - m) * left)
+    size = m * (n_rows - 1) / ((n_rows - m) * variance_ratio)
     z2 = float(ndtri(0.5 + level / 2)) ** 2
     centre = (share + z2 / (2 * size)) / (1 + z2 / size)
-    reach = np.sqrt(z2 * (share * (1 - share) / size + z2 / (4 * size**2))) / (1 + z2 / size)
+    half_width = np.sqrt(z2 * (share * (1 - share) / size + z2 / (4 * size**2))) / (1 + z2 / size)
     # no wrong label was found, so there may be none
-    low = 0.0 if share == 0.0 else max(float(centre - reach), 0.0)
-    return low, 1.0 if share == 1.0 else min(float(centre + reach), 1.0)
+    low = 0.0 if share == 0.0 else max(float(centre - half_width), 0.0)
+    return low, 1.0 if share == 1.0 else min(float(centre + half_width), 1.0)

@@ -15,9 +15,9 @@ from ..model.mislabel import constant_rate
 # Prior standard deviation of the scale of a pair's scores, relative to the others.
 _SPREAD = 0.3
 # Nats per row and squared offset: small, since offsets must correct the scores.
-_MOST_PENALTY = 0.001
+_OFFSET_PENALTY = 0.001
 # Maximum number of solver steps.
-_STEPS = 60
+_MAX_ITERATIONS = 60
 #: Avoids nan if a label is impossible for every class.
 TINY = 1e-300
 
@@ -74,49 +74,52 @@ class LabelProblem:
         first += list(start.pairs[self.upper]) if with_pairs else []
         first += list(np.log(np.maximum(start.matrix, 1e-4)).ravel()) if with_matrix else []
 
-        def unpacked(numbers: Array) -> PairScores:
+        def unpack(vector: Array) -> PairScores:
             pairs = np.zeros((K, K))
-            rest = numbers[K + 1 :]
+            rest = vector[K + 1 :]
             if with_pairs:
                 pairs[self.upper] = rest[: len(self.precision)]
                 pairs = pairs + pairs.T - np.diag(np.diag(pairs))
                 rest = rest[len(self.precision) :]
             matrix = _softmax(rest.reshape(K, K).T).T if with_matrix else start.matrix
-            return PairScores(float(np.exp(np.clip(numbers[0], -8, 4))), pairs, numbers[1 : K + 1], matrix)
+            return PairScores(float(np.exp(np.clip(vector[0], -8, 4))), pairs, vector[1 : K + 1], matrix)
 
-        def loss(numbers: Array) -> tuple[float, Array]:
-            return self._loss(unpacked(numbers), pseudo, with_pairs, with_matrix)
+        def loss(vector: Array) -> tuple[float, Array]:
+            return self._loss(unpack(vector), pseudo, with_pairs, with_matrix)
 
-        end = minimize(loss, np.array(first), jac=True, method="L-BFGS-B", options={"maxiter": _STEPS, "maxcor": 20})
-        found = unpacked(end.x)
-        return found, -float(end.fun) * self.total
+        options = {"maxiter": _MAX_ITERATIONS, "maxcor": 20}
+        optimum = minimize(loss, np.array(first), jac=True, method="L-BFGS-B", options=options)
+        return unpack(optimum.x), -float(optimum.fun) * self.total
 
-    def _loss(self, now: PairScores, pseudo: Array, with_pairs: bool, with_matrix: bool) -> tuple[float, Array]:
+    def _loss(self, current: PairScores, pseudo: Array, with_pairs: bool, with_matrix: bool) -> tuple[float, Array]:
         """Minus the objective per row, and its gradient. Arrays are (K, n), which makes sums over classes fast."""
-        scaled = now.factor * self.by_class
-        logits = scaled + now.pairs @ scaled if with_pairs else scaled
-        prior = np.exp(logits + now.offset[:, None] - (logits + now.offset[:, None]).max(axis=0))
+        scaled = current.factor * self.by_class
+        logits = scaled + current.pairs @ scaled if with_pairs else scaled
+        prior = np.exp(logits + current.offset[:, None] - (logits + current.offset[:, None]).max(axis=0))
         prior /= prior.sum(axis=0)
-        joint = prior * now.matrix.T[:, self.observed]
-        told = joint.sum(axis=0) + TINY
-        posterior = joint / told * self.weight
+        joint = prior * current.matrix.T[:, self.observed]
+        likelihood = joint.sum(axis=0) + TINY
+        posterior = joint / likelihood * self.weight
         gap = posterior - prior * self.weight
-        value = self.weight @ np.log(told) - _MOST_PENALTY * self.total * (now.offset**2).sum()
-        slope = [np.array([(gap * logits).sum()]), gap.sum(axis=1) - 2 * _MOST_PENALTY * self.total * now.offset]
+        value = self.weight @ np.log(likelihood) - _OFFSET_PENALTY * self.total * (current.offset**2).sum()
+        gradient = [
+            np.array([(gap * logits).sum()]),
+            gap.sum(axis=1) - 2 * _OFFSET_PENALTY * self.total * current.offset,
+        ]
         if with_pairs:
-            pairs = now.pairs[self.upper]
-            both = scaled @ gap.T
-            both = both + both.T - np.diag(np.diag(both))
+            pairs = current.pairs[self.upper]
+            products = scaled @ gap.T
+            products = products + products.T - np.diag(np.diag(products))
             value -= 0.5 * (self.precision * pairs**2).sum()
-            slope.append(both[self.upper] - self.precision * pairs)
+            gradient.append(products[self.upper] - self.precision * pairs)
         if with_matrix:
             counts = self.is_label @ posterior.T + pseudo
-            value += (pseudo * np.log(now.matrix + TINY)).sum()
-            slope.append((counts - now.matrix * counts.sum(axis=0)).ravel())
-        return -float(value) / self.total, -np.concatenate(slope) / self.total
+            value += (pseudo * np.log(current.matrix + TINY)).sum()
+            gradient.append((counts - current.matrix * counts.sum(axis=0)).ravel())
+        return -float(value) / self.total, -np.concatenate(gradient) / self.total
 
 
 def _softmax(logits: Array) -> Array:
     """Softmax over the last axis."""
-    raised = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    return np.asarray(raised / raised.sum(axis=-1, keepdims=True))
+    exps = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return np.asarray(exps / exps.sum(axis=-1, keepdims=True))

@@ -23,8 +23,8 @@ from ..dataset import MapSum
 from ..dataset.partitioned import Partitioned
 from ..dataset.rows import n_entries
 from ..dataset.tree import Array, Pieces, summed
-from ..text.coded import Coder, Codes, SumOver, Texts
-from ..text.coding import Coding, learned_recipe
+from ..text.coded_columns import Coder, Codes, SumOver, Texts
+from ..text.column_coding import Coding, learned_recipe
 from ..text.features import Recipe, check_features, precision
 from ..text.scripts import sampling_step
 from ..text.tally import Tally

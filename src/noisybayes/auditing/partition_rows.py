@@ -23,8 +23,8 @@ from ..data.partitions import Partition
 from ..data.roles import LabelClasses
 from ..dataset import Folds, Rows
 from ..dataset.tree import Array
-from ..text.coded import Codes, positions
-from ..text.coding import Coding, batch_matrix
+from ..text.coded_columns import Codes, positions
+from ..text.column_coding import Coding, batch_matrix
 from ..text.features import Recipe
 
 _LABELS = "labels"

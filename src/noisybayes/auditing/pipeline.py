@@ -23,7 +23,7 @@ from .result import Audit, Run
 from .rules import Rule
 from .size import file_size_limit, parse_size
 from .table import Table
-from .table_fit import FitOptions, Fitted, Progress, fitted_table, silent
+from .table_fit import FitOptions, Fitted, Progress, fitted_table, no_progress
 from .view_options import AUTO, Views
 
 Names = str | Sequence[str]
@@ -149,7 +149,7 @@ def audit(
     -------
     Audit
     """
-    asked = AuditOptions(precision, budget, level)
+    audit_options = AuditOptions(precision, budget, level)
     if isinstance(data, LatentLabelModel):
         from ..estimators.classifier import LatentLabelClassifier
 
@@ -169,15 +169,15 @@ def audit(
                 "views, labelers, sources and second opinions are for tables; a fitted classifier is audited with its "
                 "own scores"
             )
-        found = examine(
+        findings = examine(
             data, X, y, new_rows=new_rows, verified_random=verified_random, precision=precision,
             budget=budget, level=level, random_state=random_state,
             progress=progress,
         )  # fmt: skip
-        return Audit(found, data, Run(created=now(), seed=random_state), index=index_of(X))
+        return Audit(findings, data, Run(created=now(), seed=random_state), index=index_of(X))
     if X is not None or y is not None:
         raise ValueError("X and y are for a fitted classifier; for a table, name the columns: audit(frame, label=...)")
-    (progress or silent)("reading")
+    (progress or no_progress)("reading")
     limit = file_size_limit(data, None if memory is None else parse_size(memory), on_cluster=engine == "dask")
     columns = {
         "label": _one_or_several(label), "text": _names(text), "categorical": _names(categorical),
@@ -207,16 +207,16 @@ def audit(
             data, columns, in_batches=in_batches, encoding=encoding, missing_label=missing_label,
             keep_variants=keep_variants, anonymous=anonymous,
         )  # fmt: skip
-        made = resources.enter_context(audited(table, options, asked, progress=progress, started=started))
-        run = replace(made.run, notes=tuple(map(in_python_words, made.run.notes)))
-        return replace(made, run=run, index=index_of(data))._keeping(resources.pop_all())
+        result = resources.enter_context(audited(table, options, audit_options, progress=progress, started=started))
+        run = replace(result.run, notes=tuple(map(in_python_words, result.run.notes)))
+        return replace(result, run=run, index=index_of(data))._closing(resources.pop_all())
 
 
 @contextmanager
 def audited(
     table: Table,
     options: FitOptions,
-    asked: AuditOptions,
+    audit_options: AuditOptions,
     *,
     command: str | None = None,
     progress: Progress | None = None,
@@ -224,30 +224,39 @@ def audited(
 ) -> Iterator[Audit]:
     """The audit of a table; its rows on disk exist only during this context."""
     started = time.perf_counter() if started is None else started
-    Rule(asked.precision, asked.budget).check()
+    Rule(audit_options.precision, audit_options.budget).check()
     with fitted_table(table, options, progress) as fitted:
         run = Run(table.title, table.path, command, seed=options.seed, notes=table.notes)
-        yield audit_fitted(table, fitted, run, asked, started, progress)
+        yield audit_fitted(table, fitted, run, audit_options, started, progress)
 
 
-def audit_table(table: Table, options: FitOptions, asked: AuditOptions, progress: Progress | None = None) -> Audit:
+def audit_table(
+    table: Table, options: FitOptions, audit_options: AuditOptions, progress: Progress | None = None
+) -> Audit:
     """The audit of a table in memory."""
-    with audited(table, options, asked, progress=progress) as found:
-        return found
+    with audited(table, options, audit_options, progress=progress) as result:
+        return result
 
 
 def audit_fitted(
-    table: Table, fitted: Fitted, run: Run, asked: AuditOptions, started: float, progress: Progress | None = None
+    table: Table,
+    fitted: Fitted,
+    run: Run,
+    audit_options: AuditOptions,
+    started: float,
+    progress: Progress | None = None,
 ) -> Audit:
     """started : the time when the run started"""
-    tell = progress or silent
-    tell("scoring the rows")
-    rule = Rule(asked.precision, asked.budget)
-    found = findings_of(fitted.model, fitted.judged, rule, asked.level, asked.draws, run.seed, tell)
+    report = progress or no_progress
+    report("scoring the rows")
+    rule = Rule(audit_options.precision, audit_options.budget)
+    findings = findings_of(
+        fitted.model, fitted.judged, rule, audit_options.level, audit_options.draws, run.seed, report
+    )
     table.check_unchanged()
     seconds = time.perf_counter() - started
     run = replace(run, created=now(), seconds=seconds, notes=(*run.notes, *fitted.notes))
-    return Audit(found, fitted.model, run, table, fitted.recipe)
+    return Audit(findings, fitted.model, run, table, fitted.recipe)
 
 
 def _one_or_several(label: str | Sequence[str] | None) -> str | list[str] | None:

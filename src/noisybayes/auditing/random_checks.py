@@ -25,7 +25,7 @@ from ..data.roles import label_texts
 from ..dataset.folds import hashed, uniform
 from ..dataset.tree import Array
 from .array_checks import NO_CLASS
-from .careful_fit import surprise_of
+from .conservative_fit import label_surprise
 from .features import EncodedLabels
 from .judged import Judged, NoClass, RandomChecks
 from .table import Table
@@ -35,42 +35,42 @@ if TYPE_CHECKING:
 
 #: Columns of a sample: the row of the table, the label to fill in, and the inverse probability of the row.
 ROW, TRUE_LABEL, WEIGHT = "row", "true_label", "weight"
-_TAKEN = (ROW, "id", "given", TRUE_LABEL, WEIGHT)
+_RESERVED = (ROW, "id", "given", TRUE_LABEL, WEIGHT)
 # Rows at a time.
-_AT_ONCE = 20_000
+_BATCH_ROWS = 20_000
 # Seed of the hash that draws rows, different from those of folds and samples.
-_SAMPLE = 0x5EED
+_SAMPLE_SEED = 0x5EED
 
 
-def draw(observed: Array, n_classes: int, size: int, seed: int, chance: Array | None = None) -> Array:
+def draw(observed: Array, n_classes: int, size: int, seed: int, inclusion: Array | None = None) -> Array:
     """Positions of `size` rows with a label, in random order (or all, if there are fewer).
 
-    chance : (n,) probability of each row, up to a factor; None: all equal
+    inclusion : (n,) inclusion probability of each row, up to a factor; None: all equal
     """
     labeled = np.flatnonzero(observed < n_classes)
-    order: Array = hashed(seed ^ _SAMPLE, labeled)
-    if chance is not None:
-        order = uniform(seed ^ _SAMPLE, labeled) / chance[labeled]
+    order: Array = hashed(seed ^ _SAMPLE_SEED, labeled)
+    if inclusion is not None:
+        order = uniform(seed ^ _SAMPLE_SEED, labeled) / inclusion[labeled]
     return np.asarray(labeled[np.argsort(order, kind="stable")[:size]])
 
 
-def chances(surprise: Array) -> Array:
+def inclusion_probabilities(surprise: Array) -> Array:
     """(n,) relative probabilities of rows, with mean 1 and at least 1/2. surprise : (n,) how unexpected labels are"""
     p = np.clip(surprise, 0.0, 1.0)
     spread = np.sqrt(p * (1.0 - p))
     return np.asarray(np.full(len(p), 1.0) if spread.mean() < 1e-9 else 0.5 + 0.5 * spread / spread.mean())
 
 
-def _chances_of(judged: Judged) -> Array:
+def _inclusion_probabilities(judged: Judged) -> Array:
     assert judged.observed is not None
     labeled = np.flatnonzero(judged.observed < len(judged.classes))
     surprise = np.empty(len(labeled))
-    for start in range(0, len(labeled), _AT_ONCE):
-        rows, order = judged.take(labeled[start : start + _AT_ONCE])
-        surprise[start + order] = surprise_of(judged.fitted, rows)
-    found = np.ones(len(judged.observed))
-    found[labeled] = chances(surprise)
-    return found
+    for start in range(0, len(labeled), _BATCH_ROWS):
+        rows, order = judged.take(labeled[start : start + _BATCH_ROWS])
+        surprise[start + order] = label_surprise(judged.fitted, rows)
+    inclusion = np.ones(len(judged.observed))
+    inclusion[labeled] = inclusion_probabilities(surprise)
+    return inclusion
 
 
 def sample_frame(audit: Audit, size: int, weighted: bool = True) -> pl.DataFrame:
@@ -83,20 +83,20 @@ def sample_frame(audit: Audit, size: int, weighted: bool = True) -> pl.DataFrame
     judged = audit.findings.judged
     if judged.observed is None:
         raise InputError("the rows of this audit are on a cluster, so no sample can be drawn; audit without --engine")
-    chance = _chances_of(judged) if weighted else None
-    rows = draw(judged.observed, len(judged.classes), size, audit.run.seed, chance)
+    inclusion = _inclusion_probabilities(judged) if weighted else None
+    rows = draw(judged.observed, len(judged.classes), size, audit.run.seed, inclusion)
     cells, ids = cells_of(audit, rows)
-    known = np.full(len(rows), -1) if judged.verified is None else judged.verified[rows]
+    verified = np.full(len(rows), -1) if judged.verified is None else judged.verified[rows]
     names = [str(label) for label in judged.classes.tolist()]
     columns: dict[str, Any] = {
         ROW: rows + 1,
         **({} if all(name is None for name in ids) else {"id": ids}),
         "given": [names[code] for code in judged.observed[rows]],
-        TRUE_LABEL: pl.Series([names[code] if code >= 0 else None for code in known], dtype=pl.String),
-        **({} if chance is None else {WEIGHT: np.round(1.0 / chance[rows], 6)}),
+        TRUE_LABEL: pl.Series([names[code] if code >= 0 else None for code in verified], dtype=pl.String),
+        **({} if inclusion is None else {WEIGHT: np.round(1.0 / inclusion[rows], 6)}),
     }
-    shown = [name for name in (cells[0] if cells else {}) if name not in _TAKEN]
-    return pl.DataFrame({**columns, **{name: [each[name] for each in cells] for name in shown}})
+    extra_columns = [name for name in (cells[0] if cells else {}) if name not in _RESERVED]
+    return pl.DataFrame({**columns, **{name: [each[name] for each in cells] for name in extra_columns}})
 
 
 def random_checks(
@@ -105,19 +105,19 @@ def random_checks(
     """The labels with the random checks among the verified ones, the checks, the rows that belong to none of the
     classes (their labels count as missing), and messages about them."""
     where = repr(table.roles.verified_random) if table.checks is None else table.checks
-    asked = table.roles.verified_random is not None or table.checks is not None
-    checked, weights, none = _checked(table, labels, missing_label, where) if asked else ({}, {}, {})
+    is_requested = table.roles.verified_random is not None or table.checks is not None
+    checked, weights, none = _checked(table, labels, missing_label, where) if is_requested else ({}, {}, {})
     none = {**dict.fromkeys(table.no_class, 1.0), **none}
     drawn = [row for row in none if table.no_class.get(row, True)]
-    said = [f"no true label is filled in in {where}, so there are no rows checked at random"]
-    said = said if asked and not checked and not drawn else []
+    messages = [f"no true label is filled in in {where}, so there are no rows checked at random"]
+    messages = messages if is_requested and not checked and not drawn else []
     labels = _verified(labels, checked, table.roles.verified, where)
     labels, no_class = _without_class(labels, none, drawn)
-    at = np.array([row for row in checked if labels.observed[row] < len(labels.classes)], dtype=int)
+    rows = np.array([row for row in checked if labels.observed[row] < len(labels.classes)], dtype=int)
     checks = None
-    if labels.verified is not None and len(at):
-        checks = RandomChecks(at, labels.verified[at], np.array([weights[row] for row in at.tolist()]))
-    return labels, checks, no_class, said
+    if labels.verified is not None and len(rows):
+        checks = RandomChecks(rows, labels.verified[rows], np.array([weights[row] for row in rows.tolist()]))
+    return labels, checks, no_class, messages
 
 
 def _checked(
@@ -169,26 +169,26 @@ def _without_class(
     if not len(rows):
         return labels, None
     at_random = np.array([row in set(drawn) for row in rows.tolist()])
-    found = NoClass(rows, labels.observed[rows], at_random, np.array([none[row] for row in rows.tolist()]))
+    no_class = NoClass(rows, labels.observed[rows], at_random, np.array([none[row] for row in rows.tolist()]))
     observed, verified = labels.observed.copy(), labels.verified
     observed[rows] = n_classes
     if verified is not None:
         verified = verified.copy()
         verified[rows] = -1
     labels, code_of = _without_empty_classes(labels._replace(observed=observed, verified=verified))
-    return labels, found._replace(given=code_of[found.given])
+    return labels, no_class._replace(given=code_of[no_class.given])
 
 
 def _without_empty_classes(labels: EncodedLabels) -> tuple[EncodedLabels, Array]:
     """The labels, and (K + 1,) new codes by old code; -1 for a class without rows."""
     codes = [labels.observed] if labels.verified is None else [labels.observed, labels.verified[labels.verified >= 0]]
-    kept = np.isin(np.arange(len(labels.classes) + 1), np.concatenate(codes))
-    kept[-1] = True  # no label
-    code_of = np.where(kept, np.cumsum(kept) - 1, -1).astype(labels.observed.dtype)
+    is_used = np.isin(np.arange(len(labels.classes) + 1), np.concatenate(codes))
+    is_used[-1] = True  # no label
+    code_of = np.where(is_used, np.cumsum(is_used) - 1, -1).astype(labels.observed.dtype)
     verified = labels.verified
     if verified is not None:
         verified = np.where(verified >= 0, code_of[verified], -1).astype(verified.dtype)
-    return EncodedLabels(labels.classes[kept[:-1]], code_of[labels.observed], verified), code_of
+    return EncodedLabels(labels.classes[is_used[:-1]], code_of[labels.observed], verified), code_of
 
 
 def _of_column(table: Table, missing_label: str | None) -> Iterator[tuple[int, str, float]]:
@@ -212,15 +212,15 @@ def _of_file(table: Table, labels: EncodedLabels, missing_label: str | None) -> 
     numbers = frame[ROW].cast(pl.Int64, strict=False).to_list()
     texts = label_texts(frame[TRUE_LABEL], missing_label).to_list()
     weights = _weights(frame)
-    for number, then, label, weight in zip(numbers, given, texts, weights, strict=True):
+    for number, label_then, label, weight in zip(numbers, given, texts, weights, strict=True):
         if number is None or not 1 <= number <= n_rows:
             raise InputError(f"{table.checks}: there is no row {number} in a table of {n_rows} rows")
         code = labels.observed[number - 1]
-        now = str(labels.classes[code]) if code < len(labels.classes) else None
-        if then is not None and then != now:
+        label_now = str(labels.classes[code]) if code < len(labels.classes) else None
+        if label_then is not None and label_then != label_now:
             raise InputError(
-                f"{table.checks}: row {number} had the label {then!r} when it was drawn and has {now!r} now; is this "
-                "the sample of another table?"
+                f"{table.checks}: row {number} had the label {label_then!r} when it was drawn and has {label_now!r} "
+                "now; is this the sample of another table?"
             )
         if label is not None:
             if weight is None or not 0 < weight < np.inf:

@@ -20,8 +20,8 @@ from ..dataset.tree import Array, Pieces, summed
 from .columns import Coded, Columns
 from .judged import Judged
 from .partition_rows import PartitionRows
-from .row_results import SUSPECT, Chosen, Correct, Foremost, RowJudge, RowResults
-from .row_table import Said
+from .row_results import SUSPECT, Chosen, Correct, MostSuspicious, RowJudge, RowResults
+from .row_table import Suggestions
 from .rules import ReviewCurve, Rule, review_points
 
 _RESULTS = "judged"
@@ -114,18 +114,18 @@ class RemoteRows:
         }
         return Columns(columns, rows=found.number)
 
-    def foremost(self, most: int) -> Array:
+    def most_suspicious(self, most: int) -> Array:
         """Positions of the most suspicious rows, in order."""
         return self.listed.number[:most]
 
-    def said(self, rows: Array) -> Said:
+    def suggestions(self, rows: Array) -> Suggestions:
         where = {number: i for i, number in enumerate(self.listed.number.tolist())}
         missing = [row for row in rows.tolist() if row not in where]
         if missing:
             raise NotHereError(f"row {missing[0]} is not among the listed suspects; other rows are on a cluster")
         at = [where[row] for row in rows.tolist()]
         found = self.listed
-        return Said(found.observed[at], found.other[at], found.p_wrong[at], found.p_other[at])
+        return Suggestions(found.observed[at], found.other[at], found.p_wrong[at], found.p_other[at])
 
     def gather(self, columns: Sequence[str], rows: Any) -> pl.DataFrame:
         """Some columns of some rows of the table, in the order of `rows`."""
@@ -193,12 +193,12 @@ def _numbers(found: RowResults, p_wrong: float, level: int, ranges: Array) -> Ar
     return range_sums(~number.astype(np.uint64), number.astype(np.float64), level, ranges)
 
 
-def _listed(found: RowResults, chosen: Chosen, n_classes: int) -> tuple[Array, Foremost]:
+def _listed(found: RowResults, chosen: Chosen, n_classes: int) -> tuple[Array, MostSuspicious]:
     rows = np.flatnonzero(chosen(found))
     some = RowResults(*(values[rows] for values in found))
     counts = np.zeros((n_classes, n_classes))
     np.add.at(counts, (some.observed, some.other), 1)
-    return counts, Foremost(some)
+    return counts, MostSuspicious(some)
 
 
 def _cells(part: PartitionRows, columns: list[str], wanted: Array) -> Pieces:

@@ -15,7 +15,7 @@ from .._shares import percent, range_of
 from ..data.option_names import errors_in_python_words
 from ..data.roles import Roles
 from ..text.features import Block, Recipe
-from .columns import Columns, pandas_of
+from .columns import Columns, polars_to_pandas
 from .evidence import Evidence
 from .findings import Findings
 from .impact import Impact
@@ -91,21 +91,21 @@ class Audit:
     source: Table | None = None  # the audited table; None for rows given with a classifier
     recipe: Recipe | None = None
     index: Any = None  # index of the audited data frame; None: positions
-    _made: dict[str, Any] = field(default_factory=dict, repr=False)
+    _cache: dict[str, Any] = field(default_factory=dict, repr=False)
 
-    def _keeping(self, resources: ExitStack) -> Audit:
+    def _closing(self, resources: ExitStack) -> Audit:
         """This audit, which closes `resources` when it is garbage-collected."""
         weakref.finalize(self, resources.close)
         return self
 
     @property
     def model(self) -> Any:
-        if "model" not in self._made:
+        if "model" not in self._cache:
             from ..estimators.inb import as_estimator
 
             wrapped = hasattr(self._fitted, "predict")
-            self._made["model"] = self._fitted if wrapped else as_estimator(self._fitted)
-        return self._made["model"]
+            self._cache["model"] = self._fitted if wrapped else as_estimator(self._fitted)
+        return self._cache["model"]
 
     @property
     def roles(self) -> Roles | None:
@@ -239,9 +239,9 @@ class Audit:
         return summary
 
     def _once(self, name: str, make: Callable[[Audit], Any]) -> Any:
-        if name not in self._made:
-            self._made[name] = make(self)
-        return self._made[name]
+        if name not in self._cache:
+            self._cache[name] = make(self)
+        return self._cache[name]
 
     def random_sample(self, size: int = 50, weighted: bool = False) -> pd.DataFrame:
         """Rows drawn at random for checking: row (from 1), id, given, true_label (for you to fill in), and the columns.
@@ -256,7 +256,7 @@ class Audit:
         """
         from .random_checks import sample_frame
 
-        return pandas_of(sample_frame(self, size, weighted))
+        return polars_to_pandas(sample_frame(self, size, weighted))
 
     def to_html(self) -> str:
         """One self-contained page."""

@@ -12,11 +12,10 @@ import numpy as np
 from ..dataset import Rows
 from ..dataset.tree import Array
 from ..robust.label_weights import RowTerms, WithAdded
+from ..robust.problem import FixedSource
 from ..robust.recalibration import recalibration_of
 from ..robust.training_posterior import posterior_of_rows
-from .already_learned import AlreadyLearned
 from .judged import Judged
-from .readings import read_in_two_ways
 
 
 class RowEvidence(NamedTuple):
@@ -67,19 +66,20 @@ class LearnedWithEvidence(NamedTuple):
 def judged_with(judged: Judged, evidence: RowEvidence, mislabel: Array) -> Judged:
     """The fit with the evidence added. mislabel : (K, K) matrix with the evidence"""
     assert judged.training is not None
-    fit = judged.training.found
-    learned, old = LearnedWithEvidence(fit.last.learned, evidence), fit.last.calibration
-    calibration = old._replace(
-        temperature=np.concatenate([old.temperature, np.ones((1, 1))], axis=1), mislabel=mislabel[None]
+    fit = judged.training.robust_fit
+    learned, old_calibration = LearnedWithEvidence(fit.last.learned, evidence), fit.last.calibration
+    calibration = old_calibration._replace(
+        temperature=np.concatenate([old_calibration.temperature, np.ones((1, 1))], axis=1), mislabel=mislabel[None]
     )
     combined = WithAdded(judged.fitted.scorer, evidence.terms)
     last = fit.last._replace(learned=learned, calibration=calibration, combined=combined)
-    fit = fit._replace(problem=replace(fit.problem, source=AlreadyLearned(learned), em=None), last=last)
-    fitted, readings = last.next_weights, judged.fitted.readings
-    if readings is not None:
-        fitted = read_in_two_ways(judged.data, fitted, 2.0 * readings.label_weight)
+    fit = fit._replace(problem=replace(fit.problem, source=FixedSource(learned), em=None), last=last)
+    fitted, pool = last.next_weights, judged.fitted.pool
+    if pool is not None:
+        fitted = fitted.pooled(judged.data, 2.0 * pool.label_weight)
     posterior = posterior_of_rows(judged.data, fitted, None, recalibration_of(judged.data, fitted))
     return replace(
-        judged, fitted=fitted, posterior=posterior, training=judged.training._replace(found=fit, posterior=posterior),
+        judged, fitted=fitted, posterior=posterior,
+        training=judged.training._replace(robust_fit=fit, posterior=posterior),
         naive_bayes=judged.naive_bayes or judged,
     )  # fmt: skip

@@ -14,18 +14,18 @@ from .columns import Columns
 from .result import Audit
 from .source_summary import source_columns
 
-_OF_LABELERS = ("labeler", "rows", "error_rate", "low", "high", "given", "should_be", "remark")
+_LABELER_COLUMNS = ("labeler", "rows", "error_rate", "low", "high", "given", "should_be", "remark")
 
 
 def suspect_columns(audit: Audit) -> Columns:
     """The results for each suspect, with its label and text columns from the table."""
-    found = audit.findings.rows.suspects
+    suspects = audit.findings.rows.suspects
     if audit.source is None:
-        return found
+        return suspects
     roles = audit.source.roles
-    names = list(dict.fromkeys(name for name in (roles.label, *roles.text) if name not in found.values))
-    cells = audit.gather(names, found.rows)
-    return replace(found, values={**found.values, **{name: cells[name].to_list() for name in names}})
+    names = list(dict.fromkeys(name for name in (roles.label, *roles.text) if name not in suspects.values))
+    cells = audit.gather(names, suspects.rows)
+    return replace(suspects, values={**suspects.values, **{name: cells[name].to_list() for name in names}})
 
 
 def health_columns(audit: Audit) -> Columns:
@@ -51,8 +51,8 @@ def health_columns(audit: Audit) -> Columns:
 def labeler_columns(audit: Audit) -> Columns | None:
     """By labeler: labeled rows, the estimated share of wrong labels with its interval, the most confused pair,
     and a remark. Highest error rate first; None if the labelers are unknown."""
-    found = audit.summary()["labelers"]
-    if found is None:
+    labelers = audit.summary()["labelers"]
+    if labelers is None:
         return None
     records = [
         {
@@ -61,9 +61,9 @@ def labeler_columns(audit: Audit) -> Columns | None:
             "should_be": (one["confuses"] or {}).get("true"),
             "remark": one["remark"] or "",
         }
-        for one in found
+        for one in labelers
     ]
-    return Columns.of_records(records, _OF_LABELERS, index="labeler")
+    return Columns.of_records(records, _LABELER_COLUMNS, index="labeler")
 
 
 def consensus_columns(audit: Audit) -> Columns | None:
@@ -72,11 +72,11 @@ def consensus_columns(audit: Audit) -> Columns | None:
     several = None if audit.source is None else audit.source.several
     if several is None:
         return None
-    found = audit.findings.rows.table.values
-    label = found["suggested"].objects()
+    columns = audit.findings.rows.table.values
+    label = columns["suggested"].objects()
     n_labels, agreement = share_agreeing(several, label)
     return Columns(
-        {"consensus": label, "probability": found["p_suggested"], "n_labels": n_labels, "agreement": agreement}
+        {"consensus": label, "probability": columns["p_suggested"], "n_labels": n_labels, "agreement": agreement}
     )
 
 
@@ -101,7 +101,7 @@ def positions_of(rows: Any, index: Any) -> Array:
         return np.asarray(rows, dtype=np.intp)
     if not index.is_unique:
         raise ValueError("the index of the audited data frame has duplicates; call reset_index() first")
-    found = index.get_indexer(rows)
-    if (found < 0).any():
-        raise KeyError(f"{rows[int(np.argmin(found))]!r} is not in the index of the audited data frame")
-    return np.asarray(found, dtype=np.intp)
+    positions = index.get_indexer(rows)
+    if (positions < 0).any():
+        raise KeyError(f"{rows[int(np.argmin(positions))]!r} is not in the index of the audited data frame")
+    return np.asarray(positions, dtype=np.intp)

@@ -20,7 +20,7 @@ from ..data.errors import InputError
 from ..data.source_levels import CellCounts, SourceLevels, cell_texts, levels_of_values
 from ..dataset.tree import Array, Pieces
 from ..estimators.labeler_fit import MOST_LABELERS
-from ..text.coded import Codes, positions
+from ..text.coded_columns import Codes, positions
 from ..text.tally import Tally
 from .table import Table
 

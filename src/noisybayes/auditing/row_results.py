@@ -52,18 +52,18 @@ class RowJudge:
 
     def unverified(self, rows: Rows) -> Array:
         """The same, as if none of them were verified."""
-        alone = self.fitted.said(self.fitted.unverified(rows), rows.observed)
-        return adjust(alone, rows.observed, self.recalibration)
+        reported = self.fitted.reported(self.fitted.unverified(rows), rows.observed)
+        return adjust(reported, rows.observed, self.recalibration)
 
     def __call__(self, rows: Rows) -> RowResults:
         assert self.correct is not None
         true = self.true(rows)
-        found = row_posteriors(true, rows.observed)
+        posteriors = row_posteriors(true, rows.observed)
         verified = np.zeros(rows.n_rows, dtype=bool) if rows.verified is None else rows.verified >= 0
         results = RowResults(
             rows.number, rows.observed, (rows.observed < true.shape[1]) & ~verified, verified,
-            np.clip(1.0 - found.p_given, 0.0, 1.0).astype(np.float64), found.best, found.p_best, found.other,
-            found.p_other, *self.correct(rows),
+            np.clip(1.0 - posteriors.p_given, 0.0, 1.0).astype(np.float64), posteriors.best, posteriors.p_best,
+            posteriors.other, posteriors.p_other, *self.correct(rows),
         )  # fmt: skip
         order = np.argsort(rows.number, kind="stable")
         return RowResults(*(values[order] for values in results))
@@ -75,18 +75,18 @@ class Chosen(NamedTuple):
     p_wrong: float  # P(wrong) of the last suspect in the ranking
     last: int = -1  # number of the last suspect among rows with the same P(wrong)
 
-    def __call__(self, found: RowResults) -> Array:
-        same = (found.p_wrong == self.p_wrong) & (found.number <= self.last)
-        return np.asarray(found.eligible & (found.p_wrong > 0) & ((found.p_wrong > self.p_wrong) | same))
+    def __call__(self, results: RowResults) -> Array:
+        is_tied = (results.p_wrong == self.p_wrong) & (results.number <= self.last)
+        return np.asarray(results.eligible & (results.p_wrong > 0) & ((results.p_wrong > self.p_wrong) | is_tied))
 
 
-class Foremost(Pieces):
+class MostSuspicious(Pieces):
     """The most suspicious rows. Adding two merges them and keeps as many as are listed."""
 
-    def __init__(self, found: RowResults) -> None:
-        order = np.lexsort((found.number, -found.p_wrong))[:MOST_LISTED]
-        super().__init__([RowResults(*(values[order] for values in found))])
+    def __init__(self, results: RowResults) -> None:
+        order = np.lexsort((results.number, -results.p_wrong))[:MOST_LISTED]
+        super().__init__([RowResults(*(values[order] for values in results))])
 
-    def __add__(self, other: Pieces) -> Foremost:
+    def __add__(self, other: Pieces) -> MostSuspicious:
         pairs = zip(self.items[0], other.items[0], strict=True)
-        return Foremost(RowResults(*(np.concatenate(pair) for pair in pairs)))
+        return MostSuspicious(RowResults(*(np.concatenate(pair) for pair in pairs)))

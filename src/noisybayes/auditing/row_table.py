@@ -14,7 +14,7 @@ from .row_results import SUSPECT, Correct
 from .rules import ReviewCurve, Rule, review_curve, suspects
 
 
-class Said(NamedTuple):
+class Suggestions(NamedTuple):
     """Results for some rows with a label."""
 
     given: Array  # codes
@@ -99,9 +99,9 @@ class RowTable:
 
     @property
     def suspects(self) -> Columns:
-        return self.table.take(self.foremost(self.n_rows))
+        return self.table.take(self.most_suspicious(self.n_rows))
 
-    def foremost(self, most: int) -> Array:
+    def most_suspicious(self, most: int) -> Array:
         """Positions of the most suspicious rows, in order."""
         rows = np.flatnonzero(self.suspect)
         return np.asarray(rows[np.argsort(-self.p_wrong[rows], kind="stable")][:most])
@@ -114,9 +114,9 @@ class RowTable:
         np.add.at(counts, (self.observed[rows], self.suggested[rows]), 1)
         return counts
 
-    def said(self, rows: Array) -> Said:
+    def suggestions(self, rows: Array) -> Suggestions:
         given = self.observed[rows]
         if (given == len(self.classes)).any():
             row = rows[np.argmax(given == len(self.classes))]
             raise ValueError(f"row {row} has no label, so there is nothing to explain; leave it out")
-        return Said(given, self.suggested[rows], self.p_wrong[rows], self.p_suggested[rows])
+        return Suggestions(given, self.suggested[rows], self.p_wrong[rows], self.p_suggested[rows])

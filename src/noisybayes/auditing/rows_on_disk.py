@@ -27,7 +27,7 @@ from ..data.errors import InputError
 from ..dataset.shards import MANIFEST, Shards
 from ..engines.dask import ClusterLostError
 from ..text.features import Recipe
-from ..text.stream import disk_needed, ingest
+from ..text.file_ingest import disk_needed, ingest
 from .features import EncodedLabels, Features
 from .table import Table
 
@@ -94,7 +94,7 @@ def check_memory(batches: Batches, limit: int, n_codes: int = 0) -> None:
 
 
 @contextmanager
-def workplace(table: Table, options: FitOptions) -> Iterator[Path]:
+def workspace(table: Table, options: FitOptions) -> Iterator[Path]:
     """The folder for shards and state: hidden next to `options.beside`, or a temporary one, which cannot be resumed."""
     batches = _batches(table)
     needed = 0

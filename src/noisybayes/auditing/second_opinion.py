@@ -26,7 +26,7 @@ from ..dataset.tree import Array
 from ..robust.calibration import matrix_of
 from ..robust.label_weights import ByNumber
 from ..robust.recalibration import pin_verified
-from .careful_fit import scores_of_all
+from .conservative_fit import scores_of_all
 from .judged import Judged, Opinion
 from .row_evidence import RowEvidence, judged_with
 from .table import Table
@@ -140,7 +140,7 @@ class _Problem:
         return cls(
             scores, judged.observed, judged.verified, opinion.said, len(opinion.values),
             judged.data.folds.of(np.arange(judged.n_rows)), judged.fitted.calibration.mislabel[0],
-            judged.training.found.problem.structure,
+            judged.training.robust_fit.problem.structure,
         )  # fmt: skip
 
     def beyond_chance(self) -> bool:

@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from .table_fit import FitOptions
 
 # Texts embedded between two progress reports, and texts per batch.
-_AT_ONCE, _BATCH = 256, 32
+_REPORT_EVERY, _BATCH = 256, 32
 # The organisation of models with short names in the local cache.
-_SHORT_NAMES = "sentence-transformers/"
+_ORGANISATION = "sentence-transformers/"
 # Bytes of a file that are hashed at once.
-_PIECE = 1 << 22
+_HASH_BYTES = 1 << 22
 STAGE = "embedding texts"
 
 Report = Callable[[str], None]
 
 
-def with_sentence_vectors(table: Table, options: FitOptions, tell: Report) -> FitOptions:
+def with_sentence_vectors(table: Table, options: FitOptions, report: Report) -> FitOptions:
     """The options with vectors of the texts added, if there is a model for them."""
     if options.embed is None:
         return options
@@ -54,8 +54,8 @@ def with_sentence_vectors(table: Table, options: FitOptions, tell: Report) -> Fi
         raise InputError("--embed needs a column of text; name it with --text")
     columns = [as_text(table.source[name]).fill_null("") for name in table.roles.text]
     texts = ["\n".join(parts) for parts in zip(*columns, strict=True)]
-    tell(STAGE)
-    vectors = embed_texts(texts, options.embed, cache_beside(options.beside), tell)
+    report(STAGE)
+    vectors = embed_texts(texts, options.embed, cache_beside(options.beside), report)
     return replace(options, given=options.given._replace(embeddings=vectors))
 
 
@@ -65,7 +65,7 @@ def cache_beside(folder: Path | None) -> Path | None:
 
 
 def embed_texts(
-    texts: Sequence[str], model: str | Path, cache: Path | None = None, tell: Report | None = None
+    texts: Sequence[str], model: str | Path, cache: Path | None = None, report: Report | None = None
 ) -> Array:
     """(n, p) float32. cache : folder to keep vectors in"""
     folder = model_folder(model)
@@ -78,13 +78,13 @@ def embed_texts(
     missing = missing[np.argsort([-len(texts[i]) for i in missing.tolist()], kind="stable")]
     if len(missing):
         encode, done = _encoder(folder), 0
-        for start in range(0, len(missing), _AT_ONCE):
-            part = missing[start : start + _AT_ONCE]
-            found = encode([texts[i] for i in part.tolist()])
-            known.update(zip(keys[part].tolist(), found, strict=True))
+        for start in range(0, len(missing), _REPORT_EVERY):
+            part = missing[start : start + _REPORT_EVERY]
+            vectors = encode([texts[i] for i in part.tolist()])
+            known.update(zip(keys[part].tolist(), vectors, strict=True))
             done += len(part)
-            (tell or (lambda news: None))(f"{STAGE}, {100 * done // len(missing)} %")
-            if file is not None and (done == len(missing) or start // _AT_ONCE % 10 == 9):
+            (report or (lambda message: None))(f"{STAGE}, {100 * done // len(missing)} %")
+            if file is not None and (done == len(missing) or start // _REPORT_EVERY % 10 == 9):
                 _write(file, known)
     return np.array([known[key] for key in keys.tolist()], dtype=np.float32)
 
@@ -96,13 +96,13 @@ def model_folder(model: str | Path) -> Path:
         return folder
     if not folder.is_dir():
         hub = require("huggingface_hub", extra="embed", purpose="--embed")
-        for name in (str(model), f"{_SHORT_NAMES}{model}"):
+        for name in (str(model), f"{_ORGANISATION}{model}"):
             try:
-                found = Path(hub.snapshot_download(name, local_files_only=True))
+                snapshot = Path(hub.snapshot_download(name, local_files_only=True))
             except (OSError, ValueError):  # not in the cache, or not the name of a model
                 continue
-            if (found / "modules.json").is_file():
-                return found
+            if (snapshot / "modules.json").is_file():
+                return snapshot
     raise InputError(
         f"--embed: there is no sentence-transformers model {str(model)!r} on this machine; name a folder that has "
         "modules.json, or a model in the local cache of Hugging Face: nothing is downloaded"
@@ -110,13 +110,13 @@ def model_folder(model: str | Path) -> Path:
 
 
 def _hash_of_files(folder: Path) -> str:
-    found = hashlib.blake2b(digest_size=12)
+    digest = hashlib.blake2b(digest_size=12)
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        found.update(path.relative_to(folder).as_posix().encode())
+        digest.update(path.relative_to(folder).as_posix().encode())
         with path.open("rb") as stream:
-            while piece := stream.read(_PIECE):
-                found.update(piece)
-    return found.hexdigest()
+            while block := stream.read(_HASH_BYTES):
+                digest.update(block)
+    return digest.hexdigest()
 
 
 def _encoder(folder: Path) -> Callable[[list[str]], Array]:
@@ -163,5 +163,5 @@ def _read(file: Path | None) -> dict[str, Array]:
 
 def _write(file: Path, known: dict[str, Array]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(file) as made, made.open("wb") as stream:
+    with whole_file(file) as temporary, temporary.open("wb") as stream:
         np.savez(stream, keys=np.array(list(known)), vectors=np.array(list(known.values())))

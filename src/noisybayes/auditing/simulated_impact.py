@@ -29,16 +29,16 @@ _CENTRE_DRAWS = 10
 # Simulations with matrices drawn from their intervals, whose spread is that of the estimate.
 _SPREAD_DRAWS = 30
 # Error of the simulation itself, besides chance and the matrix.
-_OWN_ERROR = 0.01
+_SIMULATION_ERROR = 0.01
 # Student's t, and a factor for what the draws leave out, from simulations with known cost.
-_WIDER = 1.7 / 1.645
+_SPREAD_FACTOR = 1.7 / 1.645
 # Rows whose labels are almost certainly right, which keep the inverse from exploding.
-_SURE = 0.02
+_MIN_CERTAIN_SHARE = 0.02
 # Rows times columns of a simulated test set, enough for a precision of 0.1 points.
 _CELLS = 500_000
-_FEWEST_TESTS, _MOST_TESTS = 200, 4_000
+_MIN_TESTS, _MAX_TESTS = 200, 4_000
 # Simulated rates are kept this far from 0 and 1.
-_LEAST = 1e-3
+_MIN_P = 1e-3
 
 
 class LabelSums(NamedTuple):
@@ -54,26 +54,26 @@ class Simulated(NamedTuple):
 
 def simulated_impact(judged: Judged, matrix: Interval, level: float, seed: int) -> Simulated:
     """matrix : (K, K) with its interval, which shows how uncertain it is"""
-    sums = LabelSums(*judged.data.map_sum(partial(_sums, n_classes=len(judged.classes))))
+    sums = LabelSums(*judged.data.map_sum(partial(_block_sums, n_classes=len(judged.classes))))
     rng = np.random.default_rng(seed)
     centre = [_cost(sums, matrix.estimate, rng) for _ in range(_CENTRE_DRAWS)]
     z = float(ndtri(0.5 + level / 2))
-    draws = [_cost(sums, _drawn(matrix, z, rng), rng) for _ in range(_SPREAD_DRAWS)]
-    reach = _WIDER * z * float(np.hypot(np.std(draws, ddof=1), _OWN_ERROR))
+    draws = [_cost(sums, _draw_matrix(matrix, z, rng), rng) for _ in range(_SPREAD_DRAWS)]
+    half_width = _SPREAD_FACTOR * z * float(np.hypot(np.std(draws, ddof=1), _SIMULATION_ERROR))
     delta = float(np.mean(centre))
-    return Simulated(delta, delta - reach, delta + reach)
+    return Simulated(delta, delta - half_width, delta + half_width)
 
 
-def _sums(rows: Rows, n_classes: int) -> tuple[Array, Array]:
+def _block_sums(rows: Rows, n_classes: int) -> tuple[Array, Array]:
     """Counts of ones in every column and of rows, by given label."""
     weight = np.ones(rows.n_rows) if rows.weight is None else rows.weight
     given = np.zeros((rows.n_rows, n_classes))
-    there = np.flatnonzero(rows.observed < n_classes)
-    given[there, rows.observed[there]] = weight[there]
+    labeled = np.flatnonzero(rows.observed < n_classes)
+    given[labeled, rows.observed[labeled]] = weight[labeled]
     return np.asarray((rows.X.T @ given).T, dtype=np.float64), given.sum(axis=0)
 
 
-def _drawn(matrix: Interval, z: float, rng: np.random.Generator) -> Array:
+def _draw_matrix(matrix: Interval, z: float, rng: np.random.Generator) -> Array:
     """A matrix drawn from its intervals."""
 
     def log_odds(p: Array) -> Array:
@@ -91,13 +91,13 @@ def _cost(sums: LabelSums, matrix: Array, rng: np.random.Generator) -> float:
     prior /= prior.sum()
     true_given = matrix * prior
     true_given /= np.maximum(true_given.sum(axis=1, keepdims=True), 1e-300)  # R: P(true | given), rows given
-    rates = _rates(sums, (1 - _SURE) * true_given + _SURE * np.eye(len(prior)), rng)
+    rates = _rates(sums, (1 - _MIN_CERTAIN_SHARE) * true_given + _MIN_CERTAIN_SHARE * np.eye(len(prior)), rng)
     by_label = true_given @ rates
     n = sums.weight.sum()
     wrong = _learned(by_label, np.maximum(sums.weight, 1.0), rng)
     right = _learned(rates, np.maximum(n * prior, 1.0), rng)
     d = rates.shape[1]
-    true = rng.choice(len(prior), size=int(np.clip(_CELLS // d, _FEWEST_TESTS, _MOST_TESTS)), p=prior)
+    true = rng.choice(len(prior), size=int(np.clip(_CELLS // d, _MIN_TESTS, _MAX_TESTS)), p=prior)
     X = (rng.random((len(true), d)) < rates[true]).astype(np.float64)
     hits = [np.mean((X @ weights + constant).argmax(axis=1) == true) for weights, constant in (wrong, right)]
     return float(hits[0] - hits[1])
@@ -113,7 +113,7 @@ def _rates(sums: LabelSums, true_given: Array, rng: np.random.Generator) -> Arra
     noise = inverse @ np.diag(np.mean(pooled * (1 - pooled)) / weight[:, 0]) @ inverse.T
     values, vectors = np.linalg.eigh(apart @ apart.T / d - noise)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
-    return np.asarray(np.clip(pooled + root @ rng.normal(size=(K, d)), _LEAST, 1 - _LEAST))
+    return np.asarray(np.clip(pooled + root @ rng.normal(size=(K, d)), _MIN_P, 1 - _MIN_P))
 
 
 def _learned(rates: Array, weight: Array, rng: np.random.Generator) -> tuple[Array, Array]:

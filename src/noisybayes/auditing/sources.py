@@ -65,7 +65,7 @@ def join_sources(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]]
     if not places:
         return judged, tuple(notes)
     to_model = _to_model(judged, places)
-    model = model_of_sample(judged.data, to_model, _MOST_ROWS, judged.training.found.problem.seed)
+    model = model_of_sample(judged.data, to_model, _MOST_ROWS, judged.training.robust_fit.problem.seed)
     found = chosen_effects(model)
     sums = level_sums(judged.data, to_model, found)
     known = [judged.groups.sources[s] for s in places]
@@ -94,7 +94,7 @@ def _joined(
 ) -> Judged:  # fmt: skip
     assert judged.training is not None
     assert judged.data.folds is not None
-    mislabel = matrix_of(sums.counts[None], judged.training.found.problem.structure)[0]
+    mislabel = matrix_of(sums.counts[None], judged.training.robust_fit.problem.structure)[0]
     values = model.out_of_fold(found, judged.data.folds.n_folds)
     terms = SourceTerms(to_model, found.chosen, values, mislabel)
     code, words = _words(model, found, [known[s] for s in found.chosen], [to_model.sources[s] for s in found.chosen])

@@ -26,11 +26,11 @@ FORMAT = 1
 #: Suggested number of rows to check at random.
 SAMPLE = 50
 # Maximum number of confused pairs listed.
-_MOST_PAIRS = 50
+_MAX_PAIRS = 50
 # Points of accuracy; less would be shown as 0.
-_LEAST_POINTS = 0.05
+_MIN_POINTS = 0.05
 # Maximum number of columns listed as evidence.
-_EVIDENCE = 12
+_MAX_EVIDENCE = 12
 
 
 class Summary(dict[str, Any]):
@@ -64,7 +64,7 @@ def summarise(audit: Audit) -> Summary:
         },
         "n_corrected": findings.n_corrected,
         "correction_rule": RULE,
-        "noise_rate": {**findings.rate._asdict(), "text": _about_the_rate(findings.rate)},
+        "noise_rate": {**findings.rate._asdict(), "text": _rate_text(findings.rate)},
         "noise_rate_by_model": {
             **_interval(intervals.noise_rate),
             "level": intervals.level,
@@ -72,7 +72,7 @@ def summarise(audit: Audit) -> Summary:
         },
         "mislabel_matrix": _interval(intervals.mislabel_matrix),
         "by_class": [_class(row) for row in _records(findings.class_columns.values)],
-        "confused_pairs": [_pair(row) for row in _records(findings.pair_columns.values)[:_MOST_PAIRS]],
+        "confused_pairs": [_pair(row) for row in _records(findings.pair_columns.values)[:_MAX_PAIRS]],
         "impact": None if findings.impact is None else _impact(findings.impact),
         "impact_reason": findings.impact_reason or None,
         "review": {name: np.asarray(values).tolist() for name, values in findings.review._asdict().items()},
@@ -87,7 +87,7 @@ def summarise(audit: Audit) -> Summary:
         "labelers": labelers_summary(audit),
         "agreement": agreement_summary(audit),
         "sources": sources_summary(audit),
-        "suspects": describe(audit, rows.foremost(MOST_LISTED)),
+        "suspects": describe(audit, rows.most_suspicious(MOST_LISTED)),
     }
     return Summary({**entries, "guidance": guidance(entries)})
 
@@ -124,7 +124,7 @@ def _opinion(audit: Audit) -> dict[str, Any] | None:
     }
 
 
-def _about_the_rate(rate: NoiseRate) -> str:
+def _rate_text(rate: NoiseRate) -> str:
     """What the number is based on, and what would make it more certain."""
     if rate.n_checked:
         return f"From {rate.n_checked:,} rows checked at random; four times as many would halve the interval."
@@ -188,14 +188,14 @@ def _impact(impact: Impact) -> dict[str, Any]:
         "accuracy_with_right_labels": {"estimate": impact.if_right},
         "delta": {"estimate": impact.delta, "low": impact.low, "high": impact.high},
         "is_wide": impact.is_wide,
-        "text": _cost_in_words(impact),
+        "text": _impact_text(impact),
     }
 
 
-def _cost_in_words(impact: Impact) -> str:
+def _impact_text(impact: Impact) -> str:
     lost, least, most = (-100 * value for value in (impact.delta, impact.high, impact.low))
     if impact.is_wide:
-        costs = f"between {least:.0f} and {most:.0f}" if least >= _LEAST_POINTS else f"up to {most:.0f}"
+        costs = f"between {least:.0f} and {most:.0f}" if least >= _MIN_POINTS else f"up to {most:.0f}"
         return (
             f"The wrong labels may cost naive Bayes {costs} points of accuracy; the columns are too weak for a "
             "closer estimate."
@@ -203,7 +203,7 @@ def _cost_in_words(impact: Impact) -> str:
     text = (
         f"Trained on these labels, naive Bayes would reach {about(impact.as_given)} accuracy on new rows, and "
         f"{percent(impact.if_right)} with correct labels: the wrong labels cost {lost:.1f} points."
-        if lost >= _LEAST_POINTS
+        if lost >= _MIN_POINTS
         else "The wrong labels cost too little accuracy to be measured."
     )
     return f"{text} The model fitted here should reach {about(impact.accuracy)}."
@@ -230,18 +230,18 @@ def _convergence(model: Any) -> dict[str, Any]:
 def describe(audit: Audit, rows: Array) -> list[dict[str, Any]]:
     """The content of some rows (positions) of the audited table, their suggestions, and the evidence."""
     findings = audit.findings
-    found = findings.evidence(rows, _EVIDENCE)
+    evidence = findings.evidence(rows, _MAX_EVIDENCE)
     cells, ids = cells_of(audit, rows)
-    said = findings.rows.said(rows)
-    names = {"given": findings.classes[said.given], "suggested": findings.classes[said.suggested]}
-    records = _records(said._asdict() | names)
+    suggestions = findings.rows.suggestions(rows)
+    names = {"given": findings.classes[suggestions.given], "suggested": findings.classes[suggestions.suggested]}
+    records = _records(suggestions._asdict() | names)
     name_of = cache(audit.feature_name)  # most words of many suspects occur repeatedly
     described = [
         _suspect(name_of, record, why, row_cells, row_id)
-        for record, why, row_cells, row_id in zip(records, found, cells, ids, strict=True)
+        for record, why, row_cells, row_id in zip(records, evidence, cells, ids, strict=True)
     ]
     if findings.judged.sources:
-        levels = levels_of_rows(audit, [why.row for why in found])
+        levels = levels_of_rows(audit, [why.row for why in evidence])
         described = [{**one, "sources": each} for one, each in zip(described, levels, strict=True)]
     return described
 
@@ -257,8 +257,8 @@ def _suspect(
     for column, weight in zip(why.columns.tolist(), why.weights.tolist(), strict=True):
         feature, name, kind = name_of(column)
         evidence.append({"feature": feature, "column": name, "kind": kind, "weight": round(weight, 4)})
-    for said, weight in why.views:
-        evidence.append({"feature": said, "column": "", "kind": "view", "weight": round(weight, 4)})
+    for description, weight in why.views:
+        evidence.append({"feature": description, "column": "", "kind": "view", "weight": round(weight, 4)})
     return {
         "row": why.row + 1,
         "id": row_id,
@@ -282,11 +282,11 @@ def cells_of(audit: Audit, rows: Any) -> tuple[list[dict[str, Any]], list[str | 
 
     roles = audit.source.roles
     names = [*roles.text, *roles.categorical, *roles.binary, *roles.numeric]
-    wanted = list(dict.fromkeys([*names, *([] if roles.id is None else [roles.id])]))
-    frame = audit.gather(wanted, rows)
+    columns = list(dict.fromkeys([*names, *([] if roles.id is None else [roles.id])]))
+    frame = audit.gather(columns, rows)
     ids = [None] * len(rows) if roles.id is None else as_text(frame[roles.id]).to_list()
-    shown = [as_text(frame[name]).to_list() for name in names]
-    return [dict(zip(names, values, strict=True)) for values in zip(*shown, strict=True)], ids
+    texts = [as_text(frame[name]).to_list() for name in names]
+    return [dict(zip(names, values, strict=True)) for values in zip(*texts, strict=True)], ids
 
 
 def _rounded(p: float) -> float:

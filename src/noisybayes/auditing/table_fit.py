@@ -68,60 +68,60 @@ class Fitted(NamedTuple):
 @contextmanager
 def fitted_table(table: Table, options: FitOptions, progress: Progress | None = None) -> Iterator[Fitted]:
     """Fit a model and score its rows; rows on disk exist only during this context."""
-    tell = progress or silent
+    report = progress or no_progress
     check_model(options.families, options.mislabel)
     check_views(options)
     check_opinion(table, options)
     check_labelers(table, options)
     check_sources(table, options)
-    options = with_sentence_vectors(table, options, tell)
+    options = with_sentence_vectors(table, options, report)
     with ExitStack() as stack:
         remote = on_cluster.runs_there(table, options)
         if remote:
             on_cluster.check_options(table, options)
         engine = stack.enter_context(opened_engine(options.engine, options.scheduler))
-        tell("building features")
-        place: Path | None = None
+        report("building features")
+        folder: Path | None = None
         if remote or options.memory is not None:
-            place = stack.enter_context(rows_on_disk.workplace(table, options))
+            folder = stack.enter_context(rows_on_disk.workspace(table, options))
         if not remote:
-            yield _fit_here(table, options, engine, place, tell)
+            yield _fit_here(table, options, engine, folder, report)
             return
-        assert place is not None
-        there = stack.enter_context(on_cluster.features_of(table, options, engine, place))
-        groups = on_cluster.groups_of(table, there, engine)
-        tell("fitting")
-        yield _with_groups(_fit_there(there, options, engine), table, groups, None)
+        assert folder is not None
+        remote_features = stack.enter_context(on_cluster.features_of(table, options, engine, folder))
+        groups = on_cluster.groups_of(table, remote_features, engine)
+        report("fitting")
+        yield _with_groups(_fit_remote(remote_features, options, engine), table, groups, None)
 
 
-def _fit_here(table: Table, options: FitOptions, engine: OpenedEngine, place: Path | None, tell: Progress) -> Fitted:
-    """place : a folder, for rows on disk"""
+def _fit_here(table: Table, options: FitOptions, engine: OpenedEngine, folder: Path | None, report: Progress) -> Fitted:
+    """folder : for rows on disk; None in memory"""
     groups = groups_of(table)
     checkpoint: Path | None = None
-    if place is None:
+    if folder is None:
         assert isinstance(table.source, pl.DataFrame)
         features = features_of(table.source, table.roles, options.words, options.missing_label, options.keep_variants)
     else:
-        features, checkpoint = rows_on_disk.features_of(table, options, place)
-    labels, checks, no_class, said = random_checks(table, features.labels, options.missing_label)
+        features, checkpoint = rows_on_disk.features_of(table, options, folder)
+    labels, checks, no_class, messages = random_checks(table, features.labels, options.missing_label)
     given = options.given.checked(table, labels.classes)
-    tell("fitting")
-    features = features._replace(labels=labels, notes=(*features.notes, *said))
+    report("fitting")
+    features = features._replace(labels=labels, notes=(*features.notes, *messages))
     fitted = fit_features(features, options, engine.map_sum, checkpoint)
     fitted = fitted._replace(judged=replace(fitted.judged, checks=checks, no_class=no_class))
     views = chosen_views(options, fitted.judged, features.recipe.blocks, features.X)
     if views != (NAIVE_BAYES,):
-        tell("scoring with other views")
+        report("scoring with other views")
         joined = join_views(fitted.judged, features, views, given)
         fitted = fitted._replace(judged=joined.judged, notes=(*fitted.notes, *joined.notes))
-    fitted = _with_groups(fitted, table, groups, place)
+    fitted = _with_groups(fitted, table, groups, folder)
     judged, about = join_opinion(fitted.judged, table, options.missing_label)
     return fitted._replace(judged=judged, notes=(*fitted.notes, *about))
 
 
-def _with_groups(fitted: Fitted, table: Table, groups: RowGroups | None, place: Path | None) -> Fitted:
-    """The fit with labelers and sources taken into account. place : a folder, for rows on disk"""
-    judged, of_labelers = join_labelers(fitted.judged.with_groups(groups), table, place)
+def _with_groups(fitted: Fitted, table: Table, groups: RowGroups | None, folder: Path | None) -> Fitted:
+    """The fit with labelers and sources taken into account. folder : as in `_fit_here`"""
+    judged, of_labelers = join_labelers(fitted.judged.with_groups(groups), table, folder)
     judged, of_sources = join_sources(judged, table)
     return fitted._replace(judged=judged, notes=(*fitted.notes, *of_labelers, *of_sources))
 
@@ -131,14 +131,14 @@ def fit_features(features: Features, options: FitOptions, engine: Any, checkpoin
         features.recipe.blocks, options.seed, options.families, mislabel=options.mislabel, method=options.method,
         engine=engine, checkpoint=checkpoint,
     )  # fmt: skip
-    with _said_by_the_audit(), _refused_by_model(options):
+    with _suppress_reported_warnings(), _model_errors_for_users(options):
         data = model._fit_encoded(features.X, *features.labels)
     judged = judge_encoded(model, data, features.X, features.labels.observed, features.labels.verified)
     return Fitted(model, features.recipe, judged, features.notes)
 
 
 @contextmanager
-def _refused_by_model(options: FitOptions) -> Iterator[None]:
+def _model_errors_for_users(options: FitOptions) -> Iterator[None]:
     """Turn errors of a chosen family or structure about invalid values or labels into messages for users."""
     try:
         yield
@@ -148,19 +148,19 @@ def _refused_by_model(options: FitOptions) -> Iterator[None]:
         raise InputError(str(error)) from error
 
 
-def _fit_there(features: on_cluster.RemoteFeatures, options: FitOptions, engine: OpenedEngine) -> Fitted:
+def _fit_remote(features: on_cluster.RemoteFeatures, options: FitOptions, engine: OpenedEngine) -> Fitted:
     recipe = features.ingested.recipe
     model = make_model(
         recipe.blocks, options.seed, options.families, mislabel=options.mislabel, method=options.method,
         engine=engine.map_sum, checkpoint=features.checkpoint,
     )  # fmt: skip
-    with _said_by_the_audit(), _refused_by_model(options):
+    with _suppress_reported_warnings(), _model_errors_for_users(options):
         judged = on_cluster.fit_remote(model, features)
     return Fitted(model, recipe, judged, features.ingested.notes)
 
 
 @contextmanager
-def _said_by_the_audit() -> Iterator[None]:
+def _suppress_reported_warnings() -> Iterator[None]:
     """Suppress warnings that the audit reports itself."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DriftWarning)
@@ -168,4 +168,4 @@ def _said_by_the_audit() -> Iterator[None]:
         yield
 
 
-def silent(stage: str) -> None: ...
+def no_progress(stage: str) -> None: ...

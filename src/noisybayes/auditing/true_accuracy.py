@@ -25,9 +25,9 @@ from .noise_rate import from_checks
 from .result import Audit
 
 # Rows at a time, so that posteriors of many rows and classes stay small.
-_AT_ONCE = 20_000
+_BATCH_ROWS = 20_000
 # Typical error of the model's probabilities if nothing was checked.
-_OWN_ERROR = 0.01
+_MODEL_ERROR = 0.01
 
 ASSUMPTION = (
     "Without rows checked at random this is a range: the estimate assumes that mistakes do not depend on the row, "
@@ -66,20 +66,20 @@ def true_accuracy(y_pred: Any, found: Audit, level: float = 0.9) -> TrueAccuracy
         raise ValueError("the rows of this audit are on a cluster; audit without engine= to score predictions")
     predicted = _codes(y_pred, judged)
     labeled = np.flatnonzero(judged.observed < len(judged.classes))
-    joint, alone, by_features = _joint(judged, predicted, labeled)
+    joint, p_right, by_features = _joint(judged, predicted, labeled)
     as_given = float(np.mean(predicted[labeled] == judged.observed[labeled]))
     checked = None
     if judged.checks is not None:
         rows, label, weight = judged.checks
-        expected = 1.0 - alone[np.searchsorted(labeled, rows)]
+        expected = 1.0 - p_right[np.searchsorted(labeled, rows)]
         checked = Checked((predicted[rows] != label).astype(float), expected, weight)
-    return assemble(joint, as_given, by_features, float(alone.mean()), checked, spread_of(found), level)
+    return assemble(joint, as_given, by_features, float(p_right.mean()), checked, noise_rate_std(found), level)
 
 
-def spread_of(found: Audit) -> float:
+def noise_rate_std(audit: Audit) -> float:
     """Standard deviation of the noise rate, if mistakes do not depend on the row."""
-    rate = found.intervals.noise_rate
-    return float(rate.high - rate.low) / (2 * float(ndtri(0.5 + found.intervals.level / 2)))
+    rate = audit.intervals.noise_rate
+    return float(rate.high - rate.low) / (2 * float(ndtri(0.5 + audit.intervals.level / 2)))
 
 
 class Checked(NamedTuple):
@@ -103,33 +103,33 @@ def assemble(
     agree with the model's from the features alone; expected : mean P(the prediction is right), without the checks;
     spread : standard deviation of the noise rate, if nothing was checked"""
     n = round(float(joint.sum()))
-    true, said, right = joint.sum(axis=1), joint.sum(axis=0), np.diag(joint)
+    true, predicted, right = joint.sum(axis=1), joint.sum(axis=0), np.diag(joint)
     present = true > 1e-9
-    f1 = 2 * right / np.maximum(true + said, 1e-300)
+    f1 = 2 * right / np.maximum(true + predicted, 1e-300)
     if checked is None:
         accuracy = float(right.sum() / max(n, 1))
-        error = np.sqrt(accuracy * (1 - accuracy) / max(n, 1) + spread**2 + _OWN_ERROR**2)
-        reach = float(ndtri(0.5 + level / 2) * error)
-        low, high = max(accuracy - reach, 0.0), min(max(accuracy, by_features) + reach, 1.0)
+        error = np.sqrt(accuracy * (1 - accuracy) / max(n, 1) + spread**2 + _MODEL_ERROR**2)
+        half_width = float(ndtri(0.5 + level / 2) * error)
+        low, high = max(accuracy - half_width, 0.0), min(max(accuracy, by_features) + half_width, 1.0)
     else:
-        errors, least, most = from_checks(checked.error, checked.expected, 1.0 - expected, n, level, checked.weight)
-        accuracy, low, high = 1.0 - errors, 1.0 - most, 1.0 - least
+        error_rate = from_checks(checked.error, checked.expected, 1.0 - expected, n, level, checked.weight)
+        accuracy, high, low = (1.0 - value for value in error_rate)
     m = 0 if checked is None else len(checked.error)
     recall = np.where(present, right / np.maximum(true, 1e-300), np.nan)
-    told, assumes = (level, "") if m else (None, ASSUMPTION)
-    return TrueAccuracy(accuracy, low, high, told, as_given, recall, float(f1[present].mean()), n, m, assumes)
+    reported_level, assumes = (level, "") if m else (None, ASSUMPTION)
+    return TrueAccuracy(accuracy, low, high, reported_level, as_given, recall, float(f1[present].mean()), n, m, assumes)
 
 
 def _codes(y_pred: Any, judged: Judged) -> Array:
-    said = np.asarray(y_pred)
-    if said.shape != (judged.n_rows,):
-        raise ValueError(f"y_pred has the shape {said.shape}, but the audit has {judged.n_rows} rows")
+    predictions = np.asarray(y_pred)
+    if predictions.shape != (judged.n_rows,):
+        raise ValueError(f"y_pred has the shape {predictions.shape}, but the audit has {judged.n_rows} rows")
     code_of = {str(label): code for code, label in enumerate(judged.classes.tolist())}
-    codes = np.array([code_of.get(str(label), -1) for label in said.tolist()])
+    codes = np.array([code_of.get(str(label), -1) for label in predictions.tolist()])
     if (codes < 0).any():
         row = int(np.argmax(codes < 0))
         raise ValueError(
-            f"row {row + 1}: the prediction {said.tolist()[row]!r} is not one of the labels "
+            f"row {row + 1}: the prediction {predictions.tolist()[row]!r} is not one of the labels "
             f"({', '.join(map(repr, list(code_of)[:12]))})"
         )
     return codes
@@ -139,12 +139,12 @@ def _joint(judged: Judged, predicted: Array, numbers: Array) -> tuple[Array, Arr
     """(K, K) expected rows by true class and prediction; P(the prediction is right) of every row without the checks;
     and the share of predictions that are the most probable classes given the features alone."""
     K = len(judged.classes)
-    joint, alone, agree = np.zeros((K, K)), np.empty(len(numbers)), 0
-    for start in range(0, len(numbers), _AT_ONCE):
-        part = numbers[start : start + _AT_ONCE]
-        rows, order = judged.take(part)
-        unverified, said = judged.unverified(rows), predicted[part[order]]
-        np.add.at(joint.T, said, pin_verified(unverified, rows.verified))
-        alone[start + order] = unverified[np.arange(len(part)), said]
-        agree += int((judged.fitted.unverified(rows).prior[:, 0].argmax(axis=1) == said).sum())
-    return joint, alone, agree / max(len(numbers), 1)
+    joint, p_right, n_agreeing = np.zeros((K, K)), np.empty(len(numbers)), 0
+    for start in range(0, len(numbers), _BATCH_ROWS):
+        batch = numbers[start : start + _BATCH_ROWS]
+        rows, order = judged.take(batch)
+        unverified, codes = judged.unverified(rows), predicted[batch[order]]
+        np.add.at(joint.T, codes, pin_verified(unverified, rows.verified))
+        p_right[start + order] = unverified[np.arange(len(batch)), codes]
+        n_agreeing += int((judged.fitted.unverified(rows).prior[:, 0].argmax(axis=1) == codes).sum())
+    return joint, p_right, n_agreeing / max(len(numbers), 1)

@@ -22,10 +22,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.datasets import DatasetUnavailableError, live_streaming_file
-from .audience_accounts import accounts
+from .audience_store_check import accounts
 from .load import _dialogs as example_dialogs
+from .result_files import Row, machine, table
 from .stolen_time import StolenTime
-from .store import Row, machine, table
 
 VIEWERS = 2_000
 RATE = 100  # messages per second
@@ -50,8 +50,10 @@ class Message(NamedTuple):
 
 def messages(dialogs: list[list[str]], viewers: int, n: int) -> list[Message]:
     """Viewers take turns, each with one dialog after another."""
-    said = [[text for k in range(len(dialogs)) for text in dialogs[(v + k) % len(dialogs)]] for v in range(viewers)]
-    return [Message(i, f"viewer {i % viewers}", said[i % viewers][i // viewers % len(said[i % viewers])])
+    by_viewer = [
+        [text for k in range(len(dialogs)) for text in dialogs[(v + k) % len(dialogs)]] for v in range(viewers)
+    ]
+    return [Message(i, f"viewer {i % viewers}", by_viewer[i % viewers][i // viewers % len(by_viewer[i % viewers])])
             for i in range(n)]  # fmt: skip
 
 
@@ -70,9 +72,9 @@ def one_run(
             _wait_for_webhook(store)
         finally:
             server.kill()
-        found = accounts(store, len(plan), taken)
+        counts = accounts(store, len(plan), taken)
     return {
-        "rep": rep, "viewers": viewers, "rate": rate, "seconds": seconds, "messages": len(plan), **found,
+        "rep": rep, "viewers": viewers, "rate": rate, "seconds": seconds, "messages": len(plan), **counts,
         **_waits(sent, pause, stolen, start), "machine": machine(),
     }  # fmt: skip
 
@@ -98,15 +100,15 @@ def _percentile(waited: Any, q: int) -> float:
 def measure(reps: int = 2, seed: int = 0) -> Iterator[Row]:
     with _on_stage() as (name, dialogs, bot):
         for rep in range(seed, seed + reps):
-            found = one_run(dialogs, bot, viewers=VIEWERS, rate=RATE, seconds=SECONDS, rep=rep)
-            yield {"dialogs": name, **found}
+            result = one_run(dialogs, bot, viewers=VIEWERS, rate=RATE, seconds=SECONDS, rep=rep)
+            yield {"dialogs": name, **result}
 
 
 @contextmanager
 def _on_stage() -> Iterator[tuple[str, list[list[str]], Path | None]]:
     """The paper's dialogs and a bot trained on them if they are available, otherwise the example."""
     from ..bot import load_config, train
-    from ..bot.dialogs import read_dialogs
+    from ..bot.dialog_tables import read_dialogs
 
     try:
         file = live_streaming_file()
@@ -115,13 +117,13 @@ def _on_stage() -> Iterator[tuple[str, list[list[str]], Path | None]]:
         return
     config = load_config("cars_zh")
     read = read_dialogs(config, file)
-    said: dict[int, list[str]] = {}
+    by_dialog: dict[int, list[str]] = {}
     for number, message in zip(read.dialog.tolist(), read.messages, strict=True):
         if message.strip():
-            said.setdefault(number, []).append(message)
+            by_dialog.setdefault(number, []).append(message)
     with tempfile.TemporaryDirectory(prefix="noisybayes-audience-bot-") as folder:
         train(config, read).save(Path(folder) / "bot")
-        yield "live streaming", list(said.values()), Path(folder) / "bot"
+        yield "live streaming", list(by_dialog.values()), Path(folder) / "bot"
 
 
 class _Server:

@@ -11,7 +11,7 @@ import numpy as np
 from ..auditing import examine
 from ..data.simulate import simulate
 from ..estimators import BernoulliINB
-from .store import Row, table
+from .result_files import Row, table
 
 LEVEL = 0.9
 #: Bins of P(wrong) for which the share of wrong labels is computed.
@@ -47,13 +47,13 @@ def measure(reps: int = 200, seed: int = 0) -> Iterator[Row]:
 def _one(setting: Setting, seed: int) -> Row:
     n, d, K, diagonal = setting
     data = simulate(n, n_features=d, n_classes=K, diagonal=diagonal, random_state=seed)
-    found = examine(BernoulliINB().fit(data.X, data.y), data.X, data.y, level=LEVEL, random_state=seed)
-    matrix, rate = found.intervals.mislabel_matrix, found.intervals.noise_rate
+    result = examine(BernoulliINB().fit(data.X, data.y), data.X, data.y, level=LEVEL, random_state=seed)
+    matrix, rate = result.intervals.mislabel_matrix, result.intervals.noise_rate
     covered = (matrix.low <= data.mislabel_matrix) & (data.mislabel_matrix <= matrix.high)
     wrong = data.y != data.true
     # new labels drawn from the same matrix would be wrong at this rate
     expected = float(1 - data.class_prior @ np.diag(data.mislabel_matrix))
-    p_wrong = found.table["p_wrong"].to_numpy()
+    p_wrong = result.table["p_wrong"].to_numpy()
     bins = np.clip(np.searchsorted(EDGES, p_wrong, side="right") - 1, 0, len(EDGES) - 2)
     row: Row = {
         "covered": float(covered.mean()),

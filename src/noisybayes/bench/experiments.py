@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import audience, coverage, load, recovery, responder, stream, verified
+from . import audience, coverage, load, recovery, responder_accuracy, stream, verified
 
 #: name -> module with `measure(...)` (yields rows) and `page(rows)` (Markdown); a new one is one file and one line.
 EXPERIMENTS: dict[str, ModuleType] = {
@@ -12,7 +12,7 @@ EXPERIMENTS: dict[str, ModuleType] = {
     "coverage": coverage,
     "verified": verified,
     "stream": stream,
-    "bot": responder,
+    "bot": responder_accuracy,
     "load": load,
     "audience": audience,
 }

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .store import Row, machine, parse_rows, table
+from .result_files import Row, machine, parse_rows, table
 
 RATE = 200  # requests per second
 SECONDS = 60
@@ -80,8 +80,8 @@ def measure(reps: int = 3, seed: int = 0) -> Iterator[Row]:
         bot = Path(folder) / "bot"
         demo_bot().save(bot)
         for rep in range(seed, seed + reps):
-            found = one_run(dialogs, bot, RATE, SECONDS)
-            yield {"rep": rep, "rate": RATE, "seconds": SECONDS, **found, "machine": machine()}
+            result = one_run(dialogs, bot, RATE, SECONDS)
+            yield {"rep": rep, "rate": RATE, "seconds": SECONDS, **result, "machine": machine()}
 
 
 def one_run(dialogs: list[list[str]], bot: Path, rate: int, seconds: float) -> Row:
@@ -170,11 +170,11 @@ def _dialogs() -> list[list[str]]:
     """What the customers of the example dialogs say."""
     from ..bot.demo import DEMO_DIALOGS  # imported here: other experiments do not need the extra
 
-    said: dict[Any, list[str]] = {}
+    by_dialog: dict[Any, list[str]] = {}
     with DEMO_DIALOGS.open(encoding="utf-8", newline="") as file:
         for row in parse_rows(file):
-            said.setdefault(row["dialog"], []).append(str(row["message"]))
-    return list(said.values())
+            by_dialog.setdefault(row["dialog"], []).append(str(row["message"]))
+    return list(by_dialog.values())
 
 
 def page(rows: list[Row]) -> str:

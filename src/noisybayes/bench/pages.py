@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .experiments import EXPERIMENTS
-from .store import read_rows
+from .result_files import read_rows
 
 HEAD = """# Benchmarks
 

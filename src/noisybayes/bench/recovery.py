@@ -11,7 +11,7 @@ from sklearn.naive_bayes import BernoulliNB
 
 from ..data.simulate import Simulation, simulate
 from ..estimators import BernoulliINB
-from .store import Row, table
+from .result_files import Row, table
 
 #: Sizes as in the paper: 80 % of n is for training.
 SIZES = (500, 1_000, 5_000)

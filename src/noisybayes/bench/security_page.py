@@ -9,7 +9,7 @@ from .crash import runner as crash
 from .desk_load import connections, servers
 from .fuzz import guided
 from .fuzz import page as fuzz
-from .store import Row, read_rows
+from .result_files import Row, read_rows
 
 #: name of the rows in results/ and of the markers in the page -> function that renders the table
 TABLES: dict[str, Callable[[list[Row]], str]] = {

@@ -14,7 +14,7 @@ from ..data.datasets import noisy_ag_news
 from ..data.simulate import simulate
 from ..estimators import BernoulliINB, MultinomialINB
 from ..model.mislabel import IdentifiabilityWarning
-from .store import Row, table
+from .result_files import Row, table
 
 BATCH = 1_000
 PASSES = 3
@@ -52,15 +52,15 @@ def _compare(estimator: Any, task: Task, seed: int) -> Row:
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", IdentifiabilityWarning)
         batch = estimator(method="em").fit(task.X, task.y)
-        found: Row = {"batch": _accuracy(batch, task)}
+        accuracies: Row = {"batch": _accuracy(batch, task)}
         streamed, rng = estimator(), np.random.default_rng(seed)
         for number in range(1, PASSES + 1):
             order = rng.permutation(len(task.y))
             for start in range(0, len(order), BATCH):
                 some = order[start : start + BATCH]
                 streamed.partial_fit(task.X[some], task.y[some], classes=np.unique(task.y))
-            found[f"pass_{number}"] = _accuracy(streamed, task)
-    return found
+            accuracies[f"pass_{number}"] = _accuracy(streamed, task)
+    return accuracies
 
 
 def _accuracy(model: Any, task: Task) -> float:

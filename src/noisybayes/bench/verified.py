@@ -10,7 +10,7 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
 from ..data.datasets import noisy_ag_news
 from ..estimators import MultinomialINB
-from .store import Row, table
+from .result_files import Row, table
 
 COUNTS = (50, 100, 200)
 

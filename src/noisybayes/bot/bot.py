@@ -16,12 +16,12 @@ from .catalogue import Catalogue
 from .catalogue_sources import LiveCatalogue
 from .config import OPTIONS, load_config
 from .config_values import Category, Config, Slot
-from .dialog import Dialog
-from .marked import hint
+from .dialog_state import Dialog
 from .meanings import examples_text
 from .meanings_view import MeaningsView
-from .reading import Reading, read_message
+from .message_parser import ParsedMessage, parse_message
 from .words_view import WordsView, restricted
+from .yaml_source import hint
 
 CONFIG_FILE, MODEL_FILE, WORDS_FILE, MEANINGS_FILE = "bot.yaml", "classifier.inb", "words.npz", "meanings.npz"
 
@@ -56,28 +56,28 @@ class Bot:
     def answer(self, dialog: Dialog, message: str, *, public: bool = False) -> Turn:
         """Reply to a message. `public`: a comment that everybody can read, where chatter is never answered."""
         catalogue = self.catalogue
-        reading = read_message(self.config, dialog, message, public=public, options=catalogue.options)
-        posterior = self.words.posterior(reading.features, reading.moment.text)
-        posterior = restricted(posterior, self.config.compatible(reading.moment, self._classes))
+        parsed = parse_message(self.config, dialog, message, public=public, options=catalogue.options)
+        posterior = self.words.posterior(parsed.features, parsed.context.text)
+        posterior = restricted(posterior, self.config.compatible(parsed.context, self._classes))
         best = int(posterior.argmax())
         key, confidence = self._classes[best], float(posterior[best])
-        silent = self._silent(reading, dialog, public)
+        silent = self._silent(parsed, dialog, public)
         if silent is not None:
             key = silent
         category = self.config.categories[key]
-        reply = reply_to(self.config, category, reading, catalogue)
-        reason = "" if silent is not None else self._reason(reading, posterior, category, reply)
+        reply = reply_to(self.config, category, parsed, catalogue)
+        reason = "" if silent is not None else self._reason(parsed, posterior, category, reply)
         handover = reason != ""
         return Turn(
-            reading.dialog.asking(dialog.asked if handover or silent is not None else reply.asks),
-            reading.message,
+            parsed.dialog.asking(dialog.asked if handover or silent is not None else reply.asks),
+            parsed.message,
             key,
             category.title,
             confidence,
             handover,
             self.config.handover if handover else reply.text,
-            tuple(name for name, fired in zip(self.config.features, reading.features, strict=True) if fired),
-            reading.contact,
+            tuple(name for name, fired in zip(self.config.features, parsed.features, strict=True) if fired),
+            parsed.contact,
             reason,
             None if handover else reply.asks,
             reply.text if handover and reply.complete else "",
@@ -96,42 +96,42 @@ class Bot:
         names = _FILES | set(texts)
         if folder.exists() and not (folder.is_dir() and {path.name for path in folder.iterdir()} <= names):
             raise InputError(f"{folder} contains other files than those of a bot; choose a new folder")
-        with whole_folder(folder) as made:
-            (made / CONFIG_FILE).write_text(self.config.source, encoding="utf-8")
+        with whole_folder(folder) as staging:
+            (staging / CONFIG_FILE).write_text(self.config.source, encoding="utf-8")
             for name, text in texts.items():
-                (made / name).write_text(text, encoding="utf-8")
-            self.model.save(made / MODEL_FILE)
-            self.words.save(made / WORDS_FILE)
+                (staging / name).write_text(text, encoding="utf-8")
+            self.model.save(staging / MODEL_FILE)
+            self.words.save(staging / WORDS_FILE)
             if self.config.meanings is not None:
-                self.config.meanings.view.save(made / MEANINGS_FILE)
+                self.config.meanings.view.save(staging / MEANINGS_FILE)
 
-    def _silent(self, reading: Reading, dialog: Dialog, public: bool) -> str | None:
+    def _silent(self, parsed: ParsedMessage, dialog: Dialog, public: bool) -> str | None:
         """The category without a reply, for chatter. The first message of a private chat always gets a reply."""
         policy = self.config.policy
-        if policy.chatter is None or not policy.chatter.holds(reading.moment):
+        if policy.chatter is None or not policy.chatter.holds(parsed.context):
             return None
-        if policy.says("hand_over", reading.moment, False) or (dialog.messages == 0 and not public):
+        if policy.holds("hand_over", parsed.context, False) or (dialog.messages == 0 and not public):
             return None
         return next((key for key, category in self.config.categories.items() if not category.reply), None)
 
-    def _reason(self, reading: Reading, posterior: Array, category: Category, reply: Reply) -> str:
-        policy, moment = self.config.policy, reading.moment
-        if policy.says("hand_over", moment, False):
+    def _reason(self, parsed: ParsedMessage, posterior: Array, category: Category, reply: Reply) -> str:
+        policy, context = self.config.policy, parsed.context
+        if policy.holds("hand_over", context, False):
             return "policy"
-        chatter = policy.says("chatter", moment, policy.chatter is None)
-        if not chatter and not policy.says("understood", moment, True):
+        chatter = policy.holds("chatter", context, policy.chatter is None)
+        if not chatter and not policy.holds("understood", context, True):
             return "not understood"
-        if policy.understood is not None and not chatter and self.words.novelty(moment.text) > self.words.limit:
+        if policy.understood is not None and not chatter and self.words.novelty(context.text) > self.words.limit:
             return "unfamiliar words"
-        if posterior.max() < self.config.threshold and self._support(reading, posterior, reply) < self.config.threshold:
+        if posterior.max() < self.config.threshold and self._support(parsed, posterior, reply) < self.config.threshold:
             return "low confidence"
         if not reply.complete:
             return "not in the catalogue"
         return "" if reply.text or chatter else "not understood"
 
-    def _support(self, reading: Reading, posterior: Array, reply: Reply) -> float:
+    def _support(self, parsed: ParsedMessage, posterior: Array, reply: Reply) -> float:
         """P(reply): of all categories that would say the same, such as those that ask for what is missing."""
-        replies = [reply_to(self.config, self.config.categories[key], reading, self.catalogue) for key in self._classes]
+        replies = [reply_to(self.config, self.config.categories[key], parsed, self.catalogue) for key in self._classes]
         return float(sum(part for part, other in zip(posterior, replies, strict=True) if other == reply))
 
     @cached_property
@@ -209,20 +209,20 @@ class Reply(NamedTuple):
     complete: bool = True  # the catalogue has everything that the text needs
 
 
-def reply_to(config: Config, category: Category, reading: Reading, catalogue: Catalogue) -> Reply:
+def reply_to(config: Config, category: Category, parsed: ParsedMessage, catalogue: Catalogue) -> Reply:
     """The flow chart: ask for what is missing, in the order of `needs`, then reply."""
-    known = reading.moment.slots["known"]
+    known = parsed.context.slots["known"]
     for name in (*([category.asks] if category.asks else []), *category.needs):
         slot = config.slots[name]
-        if _is_needed(slot, reading) and name not in known and slot.question is not None:
+        if _is_needed(slot, parsed) and name not in known and slot.question is not None:
             return Reply(_filled(config, slot.question, known, catalogue, name).text, name)
     # slots that are not needed are not mentioned: a used car may lack the version that was asked for before
-    told = {name: value for name, value in known.items() if _is_needed(config.slots[name], reading)}
-    return _filled(config, category.reply, told, catalogue)
+    mentioned = {name: value for name, value in known.items() if _is_needed(config.slots[name], parsed)}
+    return _filled(config, category.reply, mentioned, catalogue)
 
 
-def _is_needed(slot: Slot, reading: Reading) -> bool:
-    return slot.not_needed is None or not slot.not_needed.holds(reading.moment)
+def _is_needed(slot: Slot, parsed: ParsedMessage) -> bool:
+    return slot.not_needed is None or not slot.not_needed.holds(parsed.context)
 
 
 def _filled(
@@ -238,10 +238,10 @@ def _filled(
             return ", ".join(_options(config, asked, known, catalogue))
         if name not in config.fields:
             return match[0]
-        found = catalogue.value(name, known)
-        if not found:
+        text_of_field = catalogue.value(name, known)
+        if not text_of_field:
             missing.append(name)
-        return found
+        return text_of_field
 
     filled = re.sub(r" {2,}", " ", re.sub(r"\{(\w+)\}", value, text)).strip()
     return Reply(re.sub(r" ([.,;:!?])", r"\1", filled), complete=not missing)  # an unknown slot leaves a space behind
@@ -249,6 +249,6 @@ def _filled(
 
 def _options(config: Config, name: str, known: Mapping[str, str], catalogue: Catalogue) -> list[str]:
     slot = config.slots[name]
-    spelt = {value.casefold(): slot.title_of(value) for value in slot.possible}
-    found = catalogue.options(name, known)
-    return [spelt.get(value, value) for value in found] if found else list(spelt.values())
+    spellings = {value.casefold(): slot.title_of(value) for value in slot.possible}
+    values = catalogue.options(name, known)
+    return [spellings.get(value, value) for value in values] if values else list(spellings.values())

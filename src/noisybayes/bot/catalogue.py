@@ -28,7 +28,7 @@ class Row(NamedTuple):
     keys: dict[str, str]  # slot -> folded value, without empty cells
     fields: dict[str, str]
 
-    def speaks_for(self, known: Mapping[str, str]) -> bool:
+    def matches(self, known: Mapping[str, str]) -> bool:
         return all(known.get(slot, "").casefold() == value for slot, value in self.keys.items())
 
 
@@ -40,8 +40,8 @@ class Table:
     rows: tuple[Row, ...]
 
     def find(self, known: Mapping[str, str]) -> Row | None:
-        found = [row for row in self._near(known) if row.speaks_for(known)]
-        return max(found, key=lambda row: len(row.keys), default=None)
+        matching = [row for row in self._candidates(known) if row.matches(known)]
+        return max(matching, key=lambda row: len(row.keys), default=None)
 
     def options(self, slot: str, known: Mapping[str, str]) -> list[str]:
         """The possible values of `slot` given the known slots, in the order of the file."""
@@ -53,7 +53,7 @@ class Table:
         ]  # fmt: skip
         return list(dict.fromkeys(row.keys[slot] for row in rows))
 
-    def _near(self, known: Mapping[str, str]) -> Iterable[Row]:
+    def _candidates(self, known: Mapping[str, str]) -> Iterable[Row]:
         """Rows by their first key, so that a large catalogue need not be searched from top to bottom."""
         if not self.keys:
             return self.rows
@@ -62,10 +62,10 @@ class Table:
 
     @cached_property
     def _by_first(self) -> dict[str, list[Row]]:
-        found: dict[str, list[Row]] = {}
+        by_first: dict[str, list[Row]] = {}
         for row in self.rows:
-            found.setdefault(row.keys.get(self.keys[0], ""), []).append(row)
-        return found
+            by_first.setdefault(row.keys.get(self.keys[0], ""), []).append(row)
+        return by_first
 
 
 @dataclass(frozen=True)

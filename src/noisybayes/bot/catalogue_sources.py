@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from .._extras import require
 from ..data.errors import InputError
 from .catalogue import Catalogue, RawTable, read_catalogue
-from .marked import Entry
+from .yaml_source import Entry
 
 _FILES_EVERY = 1.0  # seconds, so that the time of a file is not checked with every message
 _DATABASE_EVERY = 10.0  # seconds; in a separate thread, so that no customer waits for a database
@@ -69,8 +69,8 @@ class DatabaseTable:
         except sqlalchemy.exc.NoSuchTableError:
             self._fail(f"there is no table {self.table!r} in the database")
         except (sqlalchemy.exc.SQLAlchemyError, ImportError) as error:
-            told = " ".join(str(getattr(error, "orig", None) or error).split())
-            self._fail(f"the table {self.table!r} cannot be read: {told}")
+            detail = " ".join(str(getattr(error, "orig", None) or error).split())
+            self._fail(f"the table {self.table!r} cannot be read: {detail}")
 
     def _read(self, sqlalchemy: Any, connection: Any) -> RawTable:
         schema, _, name = self.table.rpartition(".")
@@ -142,19 +142,19 @@ class LiveCatalogue:
         self._has_database = len(self._files) < len(self.sources)
         self._stamp = self._stamps()
         self._current = self._read()
-        self._looked = self._asked = time.monotonic()
+        self._files_checked = self._database_checked = time.monotonic()
         self._reading = threading.Lock()
 
     def current(self) -> Catalogue:
         now = time.monotonic()
-        if now - self._looked > _FILES_EVERY:
-            self._looked = now
+        if now - self._files_checked > _FILES_EVERY:
+            self._files_checked = now
             stamp = self._stamps()
             if stamp != self._stamp:
                 self._stamp = stamp
                 self.reload()
-        if self._has_database and now - self._asked > _DATABASE_EVERY:
-            self._asked = now
+        if self._has_database and now - self._database_checked > _DATABASE_EVERY:
+            self._database_checked = now
             threading.Thread(target=self.reload, name="catalogue", daemon=True).start()
         return self._current
 
@@ -167,9 +167,9 @@ class LiveCatalogue:
             return
         try:
             fresh = self._read()
-            lost = sorted(self._current.fields - fresh.fields)
-            if lost:
-                raise InputError(f"the column {lost[0]!r} is missing, but replies use it; put it back")
+            missing = sorted(self._current.fields - fresh.fields)
+            if missing:
+                raise InputError(f"the column {missing[0]!r} is missing, but replies use it; put it back")
         except InputError as error:
             self.problem = str(error)
         else:

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from ..data.errors import InputError
 from .catalogue_sources import read_sources
+from .conditions import FACTS, Names, read_rule
 from .config_steps import ordered_steps, slot_steps
 from .config_values import Category, Columns, Config, Feature, Slot, Value
 from .contacts import Contacts, read_contacts
-from .marked import Entry, parse
+from .dictionaries import Dictionary, read_dictionary
 from .meanings import Meanings, read_meanings, with_examples
 from .policy import Policy, read_policy
-from .rules import FACTS, Names, read_rule
-from .words import Words, read_words
+from .yaml_source import Entry, parse
 
 SHIPPED = Path(__file__).with_name("configs")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
@@ -58,13 +58,13 @@ def read_config(text: str, file: str = "configuration") -> Config:
         ("title", "language", "threshold", "handover", "words", "slots", "features", "categories"),
         ("columns", "contacts", "rules", "policy", "catalogue", "meanings"),
     )
-    words = {name: read_words(entry) for name, entry in parts["words"].named()}
+    words = {name: read_dictionary(entry) for name, entry in parts["words"].named()}
     rule_entries = parts["rules"].named() if "rules" in parts else []
     feature_entries, slot_entries = parts["features"].named(), parts["slots"].named()
     for name, entry in [*rule_entries, *feature_entries]:
-        _refuse_taken_name(name, entry, [*words, *FACTS])
+        _reject_taken_name(name, entry, [*words, *FACTS])
     for name, entry in feature_entries:
-        _refuse_taken_name(name, entry, [name for name, _ in rule_entries])
+        _reject_taken_name(name, entry, [name for name, _ in rule_entries])
     values = {name: _values_of(entry) for name, entry in slot_entries}
     meanings = _meanings(parts["meanings"], words, slot_entries) if "meanings" in parts else None
     names = Names(
@@ -103,12 +103,12 @@ def read_config(text: str, file: str = "configuration") -> Config:
     )
 
 
-def _refuse_taken_name(name: str, entry: Entry, taken: list[str]) -> None:
+def _reject_taken_name(name: str, entry: Entry, taken: list[str]) -> None:
     if name in taken:
         entry.fail(f"the name {name!r} is already used by a dictionary, a rule or a fact; choose another one")
 
 
-def _meanings(entry: Entry, words: Mapping[str, Words], slots: list[tuple[str, Entry]]) -> Meanings:
+def _meanings(entry: Entry, words: Mapping[str, Dictionary], slots: list[tuple[str, Entry]]) -> Meanings:
     names = Names(words, frozenset(), {})
     taken = {name: dict(slot.items()) for name, slot in slots}
     return read_meanings(
@@ -158,11 +158,11 @@ def _slot(entry: Entry, names: Names) -> Slot:
     )
 
 
-def _take(entry: Entry, names: Names) -> Words:
-    found = [part.choice(list(names.words), "dictionary") for part in entry.members()]
-    if not found:
+def _take(entry: Entry, names: Names) -> Dictionary:
+    names_taken = [part.choice(list(names.words), "dictionary") for part in entry.members()]
+    if not names_taken:
         entry.fail("must name at least one dictionary")
-    return Words(tuple(pair for name in found for pair in names.words[name].spellings))
+    return Dictionary(tuple(pair for name in names_taken for pair in names.words[name].spellings))
 
 
 def _feature(name: str, entry: Entry, names: Names) -> Feature:

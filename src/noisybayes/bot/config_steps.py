@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from .conditions import Rule
 from .config_values import Feature, Slot
-from .marked import Entry
-from .rules import Rule
+from .yaml_source import Entry
 
 
 def slot_steps(entries: list[tuple[str, Entry]]) -> list[tuple[str, Entry]]:

@@ -10,12 +10,12 @@ import numpy as np
 
 from ..data.simulate import Array
 from .catalogue_sources import Source
+from .conditions import MessageContext, Rule
 from .contacts import Contacts
-from .marked import Entry
+from .dictionaries import Dictionary
 from .meanings import Meanings
 from .policy import Policy
-from .rules import Moment, Rule
-from .words import Words
+from .yaml_source import Entry
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,12 @@ class Slot:
 
     title: str
     question: str | None  # asked when it is missing
-    take: Words | None
+    take: Dictionary | None
     values: Mapping[str, Value]
     forget_with: str | None  # forgotten when this slot gets another value
     not_needed: Rule | None
-    either: Words | None = None  # "any of them", as an answer to the question
-    negations: Words | None = None  # negations: a word right after one of them is ignored
+    either: Dictionary | None = None  # "any of them", as an answer to the question
+    negations: Dictionary | None = None  # negations: a word right after one of them is ignored
     misspelt: bool = False  # misspelt long names count too
 
     def title_of(self, value: str) -> str:
@@ -97,15 +97,15 @@ class Config:
     catalogue: tuple[Source, ...]  # files and tables of a database
     fields: Mapping[str, Entry]  # placeholders filled from columns of the catalogue
     meanings: Meanings | None
-    words: Mapping[str, Words]
+    words: Mapping[str, Dictionary]
     steps: tuple[tuple[str, Rule | Slot], ...]  # rules, features and slots in the order of evaluation
     source: str  # the text of the file
     folder: Path | None = None  # the folder of the file
 
-    def compatible(self, moment: Moment, classes: Sequence[str]) -> Array:
+    def compatible(self, context: MessageContext, classes: Sequence[str]) -> Array:
         """(K,) 1 for each category whose condition `answers` holds, 0 for the others; all 1 if it holds for none."""
         rules = [self.categories[key].answers for key in classes]
-        held = np.array([rule is not None and rule.holds(moment) for rule in rules], dtype=float)
+        held = np.array([rule is not None and rule.holds(context) for rule in rules], dtype=float)
         return held if held.any() else np.ones(len(classes))
 
     def category_of(self, label: str) -> str | None:

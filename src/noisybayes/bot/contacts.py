@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from .marked import Entry
 from .patterns import Pattern, compile_pattern, read_pattern
+from .yaml_source import Entry
 
 MASK = "[contact]"
 # Phone numbers: at least seven digits, possibly in groups. "2015-2018" is a range of years.
@@ -29,24 +29,24 @@ class Contacts:
 
     def find(self, message: str) -> list[str]:
         """The contact details in a message, in the order in which they are masked."""
-        found: list[str] = []
-        self._masked(message, MASK, found)
-        return found
+        details: list[str] = []
+        self._masked(message, MASK, details)
+        return details
 
     def mask(self, message: str, mask: str = MASK) -> tuple[str, bool]:
         """The message without contact details, and whether it had any."""
-        found: list[str] = []
-        return self._masked(message, mask, found), bool(found)
+        details: list[str] = []
+        return self._masked(message, mask, details), bool(details)
 
-    def _masked(self, message: str, mask: str, found: list[str]) -> str:
+    def _masked(self, message: str, mask: str, details: list[str]) -> str:
         for pattern in self._own:
-            found += [message[place.start : place.end] for place in pattern.places(message)]
+            details += [message[place.start : place.end] for place in pattern.places(message)]
             message = pattern.replace(message, mask)
 
         def hide(match: re.Match[str]) -> str:
             if match["years"]:
                 return match["years"]
-            found.append(match[0])
+            details.append(match[0])
             return mask
 
         return _EVERYWHERE.sub(hide, message)

@@ -10,10 +10,10 @@ from sklearn.naive_bayes import BernoulliNB
 
 from ..data.errors import InputError
 from ..data.simulate import Array
+from .conditions import MessageContext
 from .config_values import Config
-from .dialogs import Dialogs, Replayed, part_of, read_dialogs, replay
-from .rules import Moment
-from .training import fit, fit_words_beside, labels_to_learn
+from .dialog_tables import Dialogs, Replayed, read_dialogs, replay, select_rows
+from .training import fit, fit_words_view, labels_to_learn
 from .words_view import restricted
 
 TEST_SHARE = 0.2
@@ -95,7 +95,7 @@ def evaluate(
     truth = dialogs.labels if dialogs.true_labels is None else dialogs.true_labels
     outcomes = []
     for rep, (train, test) in enumerate(splits(dialogs.dialog, reps, seed), 1):
-        outcomes.append(judge(config, dialogs, ours, truth, train, test, seed))
+        outcomes.append(evaluate_split(config, dialogs, ours, truth, train, test, seed))
         if progress is not None:
             progress(rep)
     pooled = Outcome({}, *(np.concatenate([outcome[i] for outcome in outcomes]) for i in (1, 2, 3)))
@@ -130,16 +130,16 @@ def splits(dialog: Array, reps: int, seed: int) -> Iterator[tuple[Array, Array]]
 
 def agreements(config: Config, dialogs: Dialogs, ours: Array) -> tuple[Agreement, ...]:
     """How often each feature equals its column in the table, worst first."""
-    found = []
+    rows = []
     for j, (key, feature) in enumerate(config.features.items()):
         if key in dialogs.given:
             given = dialogs.given[key]
             same = float((given == ours[:, j]).mean())
-            found.append(Agreement(key, feature.column, int(given.sum()), int(ours[:, j].sum()), same))
-    return tuple(sorted(found, key=lambda row: row.agreement))
+            rows.append(Agreement(key, feature.column, int(given.sum()), int(ours[:, j].sum()), same))
+    return tuple(sorted(rows, key=lambda row: row.agreement))
 
 
-def judge(
+def evaluate_split(
     config: Config, dialogs: Dialogs, ours: Replayed, truth: Any, train: Array, test: Array, seed: int = 0
 ) -> Outcome:
     """Train on the rows `train` with several methods, and compare with the true labels of the rows `test`."""
@@ -166,12 +166,12 @@ def judge(
         learn(f"naive Bayes, {name}", _naive_bayes, X, labels)
         if dialogs.true_labels is not None:
             learn(f"naive Bayes on true labels, {name}", _naive_bayes, X, truth)
-    posterior = _by_words(config, model, ours, labels, train, test)
+    posterior = _words_posteriors(config, model, ours, labels, train, test)
     predicted = model.classes_[posterior.argmax(axis=1)]
     accuracy["the bot: INB and words, from the text"] = float((predicted == right).mean())
     if any(category.answers is not None for category in config.categories.values()):
         answered = [
-            as_answered(config, model.classes_, ours.moments[row], each)
+            compatible_posterior(config, model.classes_, ours.contexts[row], each)
             for row, each in zip(test, posterior, strict=True)
         ]
         chosen = model.classes_[np.array(answered).argmax(axis=1)]
@@ -181,16 +181,16 @@ def judge(
     return Outcome(accuracy, right, predicted, posterior.max(axis=1))
 
 
-def _by_words(config: Config, model: Any, ours: Replayed, labels: Array, train: Array, test: Array) -> Array:
+def _words_posteriors(config: Config, model: Any, ours: Replayed, labels: Array, train: Array, test: Array) -> Array:
     """(n_test, K) posterior of the words view next to `model`, which was fitted on the labeled rows of `train`."""
     rows = train[[labels[row] is not None for row in train]]
-    view = fit_words_beside(config, model, part_of(ours, rows), labels[rows])
+    view = fit_words_view(config, model, select_rows(ours, rows), labels[rows])
     return np.array([view.posterior(ours.features[row] > 0, ours.texts[row]) for row in test])
 
 
-def as_answered(config: Config, classes: Array, moment: Moment, posterior: Array) -> Array:
+def compatible_posterior(config: Config, classes: Array, context: MessageContext, posterior: Array) -> Array:
     """(K,) posterior that the bot uses, restricted by the conditions of the categories."""
-    return restricted(posterior, config.compatible(moment, [str(key) for key in classes]))
+    return restricted(posterior, config.compatible(context, [str(key) for key in classes]))
 
 
 def _naive_bayes(X: Array, y: Array) -> Any:
@@ -200,26 +200,26 @@ def _naive_bayes(X: Array, y: Array) -> Any:
 def _methods(outcomes: list[Outcome]) -> tuple[Method, ...]:
     names = outcomes[0].accuracy
     values = {name: np.array([outcome.accuracy[name] for outcome in outcomes]) for name in names}
-    return tuple(Method(name, float(found.mean()), float(found.std())) for name, found in values.items())
+    return tuple(Method(name, float(per_split.mean()), float(per_split.std())) for name, per_split in values.items())
 
 
 def _answered(pooled: Outcome, own: float) -> tuple[Answered, ...]:
-    found = []
+    rows = []
     for threshold in sorted({own, *THRESHOLDS}):
         answered = pooled.confidence >= threshold
         right = (pooled.predicted == pooled.right)[answered]
         accuracy = float(right.mean()) if right.size else None
-        found.append(Answered(threshold, float(answered.mean()), accuracy))
-    return tuple(found)
+        rows.append(Answered(threshold, float(answered.mean()), accuracy))
+    return tuple(rows)
 
 
 def _per_category(pooled: Outcome, keys: tuple[str, ...]) -> tuple[PerCategory, ...]:
-    found = []
+    counts = []
     for key in keys:
         rows = pooled.right == key
         if rows.any():
-            found.append(PerCategory(key, int(rows.sum()), float((pooled.predicted[rows] == key).mean())))
-    return tuple(found)
+            counts.append(PerCategory(key, int(rows.sum()), float((pooled.predicted[rows] == key).mean())))
+    return tuple(counts)
 
 
 def _confusion(pooled: Outcome, keys: tuple[str, ...]) -> Array:

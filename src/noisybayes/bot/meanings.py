@@ -13,9 +13,9 @@ from pathlib import Path
 
 from ..data.errors import InputError
 from ..data.simulate import Array
-from .marked import Entry, hint
+from .dictionaries import Dictionary, fold
 from .meanings_view import MeaningsView, fit_meanings
-from .words import Words, fold
+from .yaml_source import Entry, hint
 
 _COLUMNS = ["meaning", "message"]
 ANY = "any"  # in the file: a phrase that can go with any message; {car} alone: so can any car
@@ -39,8 +39,8 @@ class Meanings:
     possible: float
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # groups of meanings, by name
     aside: frozenset[str] = frozenset()  # ignored if another clause is clear: "hello, how much ..."
-    left_out: Words | None = None  # words that fill slots and say nothing about the subject
-    stand_ins: Mapping[str, Words] | None = None  # slot -> its words, which are replaced by {slot}
+    ignored_words: Dictionary | None = None  # words that fill slots and say nothing about the subject
+    slot_words: Mapping[str, Dictionary] | None = None  # slot -> its words, which are replaced by {slot}
     examples: tuple[tuple[str, str], ...] = ()  # meaning, message
     fitted: MeaningsView | None = None
 
@@ -60,30 +60,30 @@ class Meanings:
 
     def _without_slots(self, example: str) -> str:
         """Placeholders such as {car} stand for any car; if the words of a slot are left out, so is its placeholder."""
-        return _SLOT.sub(lambda match: match[0] if match[1] in (self.stand_ins or {}) else " ", example)
+        return _SLOT.sub(lambda match: match[0] if match[1] in (self.slot_words or {}) else " ", example)
 
     def truths(self, text: str) -> dict[str, bool]:
         """The truth of every condition on the meaning of a folded text."""
         masked = self.masked(text)
         whole = self.view.posterior(masked)
-        found = dict.fromkeys(self._conditions, False) | {"meaning_unclear": True}
+        truths = dict.fromkeys(self._conditions, False) | {"meaning_unclear": True}
         if whole is None:
-            return found
+            return truths
         clauses = self._clauses(masked)
         for name, places in self._places.items():
             likely = float(whole[places].sum()) >= self.possible
-            found[f"may_mean.{name}"] = likely or any(float(part[places].sum()) >= self.clear for part in clauses)
+            truths[f"may_mean.{name}"] = likely or any(float(part[places].sum()) >= self.clear for part in clauses)
         clear = self._clear(whole, clauses)
         if clear is not None:
             groups = [name for name, members in self.groups.items() if clear in members]
-            found |= {f"means.{name}": True for name in (clear, *groups)} | {"meaning_unclear": False}
-        return found
+            truths |= {f"means.{name}": True for name in (clear, *groups)} | {"meaning_unclear": False}
+        return truths
 
     @cached_property
     def _places(self) -> dict[str, list[int]]:
         """Name of a meaning or of a group -> columns of the posterior."""
         members = {name: (name,) for name in self.names} | dict(self.groups)
-        return {name: [self.names.index(each) for each in found] for name, found in members.items()}
+        return {name: [self.names.index(each) for each in each_name] for name, each_name in members.items()}
 
     @cached_property
     def _conditions(self) -> list[str]:
@@ -100,7 +100,7 @@ class Meanings:
         best = self._best(whole)
         if best is None or best in self.aside:
             ranked = sorted(clauses, key=lambda posterior: -float(posterior.max()))
-            others = [found for posterior in ranked if (found := self._best(posterior)) not in {None, *self.aside}]
+            others = [meaning for posterior in ranked if (meaning := self._best(posterior)) not in {None, *self.aside}]
             return others[0] if others else best
         return best
 
@@ -109,9 +109,9 @@ class Meanings:
 
     def masked(self, text: str) -> str:
         """A folded text without the words that fill slots."""
-        if self.left_out is not None:
-            text = _replaced(text, self.left_out, " ")
-        for slot, words in (self.stand_ins or {}).items():
+        if self.ignored_words is not None:
+            text = _replaced(text, self.ignored_words, " ")
+        for slot, words in (self.slot_words or {}).items():
             text = _replaced(text, words, f" {{{slot}}} ")
         return " ".join(text.split())
 
@@ -128,7 +128,7 @@ def _carried(rows: list[tuple[str, str]], carriers: list[str]) -> Iterator[tuple
         yield meaning, f"{text}{join}{after}"
 
 
-def _replaced(text: str, words: Words, by: str) -> str:
+def _replaced(text: str, words: Dictionary, by: str) -> str:
     parts, last = [], 0
     for hit in words.hits(text):
         parts += [text[last : hit.start], by]
@@ -136,16 +136,16 @@ def _replaced(text: str, words: Words, by: str) -> str:
     return "".join([*parts, text[last:]]) if parts else text
 
 
-def read_meanings(entry: Entry, words: Mapping[str, Words], slots: Mapping[str, Words]) -> Meanings:
+def read_meanings(entry: Entry, words: Mapping[str, Dictionary], slots: Mapping[str, Dictionary]) -> Meanings:
     """`slots`: the words of the slots that take words."""
     parts = entry.fields(("names", "examples", "clear", "possible"), ("leave_out", "groups", "aside"))
     names = tuple(parts["names"].texts())
     if len(set(names)) < 2:
         parts["names"].fail("at least 2 meanings are needed")
     chosen = _chosen(parts, "leave_out", list(words), "dictionary")
-    left_out = Words(tuple(pair for name in chosen for pair in words[name].spellings)) if chosen else None
-    covered = set() if left_out is None else set(left_out.spellings)
-    stand_ins = {slot: taken for slot, taken in slots.items() if not set(taken.spellings) <= covered}
+    ignored_words = Dictionary(tuple(pair for name in chosen for pair in words[name].spellings)) if chosen else None
+    covered = set() if ignored_words is None else set(ignored_words.spellings)
+    slot_words = {slot: taken for slot, taken in slots.items() if not set(taken.spellings) <= covered}
     file = parts["examples"].text()
     groups = {
         group: tuple(member.choice(names, "meaning") for member in part.members())
@@ -153,7 +153,7 @@ def read_meanings(entry: Entry, words: Mapping[str, Words], slots: Mapping[str, 
     }
     aside = _chosen(parts, "aside", names, "meaning")
     clear, possible = (parts[key].number(0, 1) for key in ("clear", "possible"))
-    return Meanings(names, file, clear, possible, groups, frozenset(aside), left_out, stand_ins)
+    return Meanings(names, file, clear, possible, groups, frozenset(aside), ignored_words, slot_words)
 
 
 def _chosen(parts: Mapping[str, Entry], key: str, options: Sequence[str], what: str) -> list[str]:
@@ -174,9 +174,9 @@ def with_examples(meanings: Meanings, folder: Path) -> Meanings:
 
 def examples_text(meanings: Meanings) -> str:
     """Write the example file."""
-    made = io.StringIO()
-    csv.writer(made, lineterminator="\n").writerows([_COLUMNS, *meanings.examples])
-    return made.getvalue()
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerows([_COLUMNS, *meanings.examples])
+    return buffer.getvalue()
 
 
 def _rows(meanings: Meanings, text: str) -> tuple[tuple[str, str], ...]:

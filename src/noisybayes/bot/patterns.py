@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from .._extras import require
-from .marked import Entry
+from .yaml_source import Entry
 
 _BEHIND = {"(?<=": True, "(?<!": False}
 _AHEAD = {"(?=": True, "(?!": False}
@@ -25,7 +25,7 @@ class Edge(NamedTuple):
     wanted: bool
 
 
-class Found(NamedTuple):
+class Span(NamedTuple):
     start: int
     end: int
 
@@ -35,41 +35,41 @@ class Pattern(NamedTuple):
     before: Edge | None
     after: Edge | None
 
-    def search(self, text: str, start: int = 0) -> Found | None:
+    def search(self, text: str, start: int = 0) -> Span | None:
         """The first match from `start` on."""
         while start <= len(text):
             match = self.core.search(text, start)
             if match is None:
                 return None
-            found = Found(match.start(), match.end())
-            if self._edges_hold(text, found):
-                return found
-            start = found.start + 1
+            span = Span(match.start(), match.end())
+            if self._edges_hold(text, span):
+                return span
+            start = span.start + 1
         return None
 
-    def match(self, text: str, start: int) -> Found | None:
+    def match(self, text: str, start: int) -> Span | None:
         """A match at this position only."""
         match = self.core.match(text, start)
-        found = None if match is None else Found(match.start(), match.end())
-        return found if found is not None and self._edges_hold(text, found) else None
+        span = None if match is None else Span(match.start(), match.end())
+        return span if span is not None and self._edges_hold(text, span) else None
 
-    def places(self, text: str) -> Iterator[Found]:
-        found = self.search(text)
-        while found is not None:
-            yield found
-            found = self.search(text, max(found.end, found.start + 1))
+    def places(self, text: str) -> Iterator[Span]:
+        span = self.search(text)
+        while span is not None:
+            yield span
+            span = self.search(text, max(span.end, span.start + 1))
 
     def replace(self, text: str, by: str) -> str:
         parts, last = [], 0
-        for found in self.places(text):
-            parts += [text[last : found.start], by]
-            last = found.end
+        for span in self.places(text):
+            parts += [text[last : span.start], by]
+            last = span.end
         return "".join([*parts, text[last:]])
 
-    def _edges_hold(self, text: str, found: Found) -> bool:
-        if self.before is not None and bool(self.before.expression.search(text[: found.start])) != self.before.wanted:
+    def _edges_hold(self, text: str, span: Span) -> bool:
+        if self.before is not None and bool(self.before.expression.search(text[: span.start])) != self.before.wanted:
             return False
-        return self.after is None or bool(self.after.expression.match(text[found.end :])) == self.after.wanted
+        return self.after is None or bool(self.after.expression.match(text[span.end :])) == self.after.wanted
 
 
 def compile_pattern(source: str) -> Pattern:
@@ -111,8 +111,8 @@ def _compiled(source: str) -> Any:
     try:
         return re2.compile(source, options)
     except re2.error as error:
-        told = error.args[0] if error.args else error
-        text = told.decode(errors="replace") if isinstance(told, bytes) else str(told)
+        reason = error.args[0] if error.args else error
+        text = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
         if any(sign in source for sign in ("(?=", "(?!", "(?<=", "(?<!")):
             text += "; a lookbehind is only allowed at the start, a lookahead only at the end"
         raise BadPattern(text) from None
@@ -138,7 +138,7 @@ def _groups(source: str) -> Iterator[tuple[int, int]]:
     """Start and end of the outermost groups; nothing for a pattern with | outside of all groups."""
     open_at: list[int] = []
     in_class = False
-    found: list[tuple[int, int]] = []
+    groups: list[tuple[int, int]] = []
     i = 0
     while i < len(source):
         char = source[i]
@@ -154,8 +154,8 @@ def _groups(source: str) -> Iterator[tuple[int, int]]:
         elif char == ")" and open_at:
             start = open_at.pop()
             if not open_at:
-                found.append((start, i))
+                groups.append((start, i))
         elif char == "|" and not open_at:
             return
         i += 1
-    yield from found
+    yield from groups

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .marked import Entry
-from .rules import Moment, Names, Rule, read_rule
+from .conditions import MessageContext, Names, Rule, read_rule
+from .yaml_source import Entry
 
 _KEYS = ("hand_over", "chatter", "understood", "question")
 
@@ -16,9 +16,9 @@ class Policy(NamedTuple):
     understood: Rule | None = None  # if it does not hold, a person answers
     question: Rule | None = None  # answered even if the message has contact details
 
-    def says(self, name: str, moment: Moment, default: bool) -> bool:
+    def holds(self, name: str, context: MessageContext, default: bool) -> bool:
         rule: Rule | None = getattr(self, name)
-        return default if rule is None else rule.holds(moment)
+        return default if rule is None else rule.holds(context)
 
 
 def read_policy(entry: Entry, names: Names) -> Policy:

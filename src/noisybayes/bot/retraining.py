@@ -12,9 +12,9 @@ import numpy as np
 from ..data.errors import InputError
 from ..data.simulate import Array
 from .bot import Bot, load_bot
-from .dialogs import Dialogs, Replayed, part_of, read_dialogs, replay
+from .dialog_tables import Dialogs, Replayed, read_dialogs, replay, select_rows
 from .evaluate import splits
-from .training import fit, fit_words_beside, train
+from .training import fit, fit_words_view, train
 
 Row = tuple[str, int, str, str | None]  # dialog, position, message, label
 _SPLITS = 5
@@ -35,12 +35,12 @@ def compare(bot: Bot, dialogs: Any, rows: Sequence[Row], *, seed: int = 0) -> tu
     """Compare a model trained on the old dialogs with one that is also trained on `rows`, on held-out dialogs.
 
     No dialog is in both parts. Labels by people who answered count as correct; those of the table may be wrong, which
-    affects both models alike.
+    affects both models similarity.
     """
     old = read_dialogs(bot.config, dialogs)
     if not any(label is not None for *_, label in rows):
         raise InputError("no message has a label yet; label some on the Learn page, or when answering a handover")
-    both = joined(bot, old, rows)
+    both = with_rows(bot, old, rows)
     n_old = len(old.messages)
     replayed = replay(bot.config, both)
     assert both.labels is not None
@@ -56,7 +56,7 @@ def compare(bot: Bot, dialogs: Any, rows: Sequence[Row], *, seed: int = 0) -> tu
     return Comparison(len(rows), tested, share["old"], share["new"]), both
 
 
-def joined(bot: Bot, old: Dialogs, rows: Sequence[Row]) -> Dialogs:
+def with_rows(bot: Bot, old: Dialogs, rows: Sequence[Row]) -> Dialogs:
     numbers: dict[str, int] = {}
     first = int(old.dialog.max()) + 1 if len(old.dialog) else 0
     dialog = [first + numbers.setdefault(name, len(numbers)) for name, *_ in rows]
@@ -76,23 +76,23 @@ def joined(bot: Bot, old: Dialogs, rows: Sequence[Row]) -> Dialogs:
 
 def _predicted(bot: Bot, replayed: Replayed, labels: Array, part: Array, test: Array) -> Array:
     part = part[[labels[row] is not None for row in part]]
-    learned = part_of(replayed, part)
+    learned = select_rows(replayed, part)
     model = fit(learned.features, labels[part])
-    view = fit_words_beside(bot.config, model, learned, labels[part])
+    view = fit_words_view(bot.config, model, learned, labels[part])
     places = [int(view.posterior(replayed.features[row] > 0, replayed.texts[row]).argmax()) for row in test]
     return np.asarray(model.classes_)[places]
 
 
-def switch_on(folder: Path, both: Dialogs, *, seed: int = 0) -> Path:
-    """Train on everything; the previous bot is kept as FOLDER.previous."""
+def retrain_and_replace(folder: Path, both: Dialogs, *, seed: int = 0) -> Path:
+    """Train on all dialogs and use the new bot; the previous one is kept as FOLDER.previous."""
     bot = load_bot(folder)
-    made = train(replace(bot.config, folder=folder), both, random_state=seed)
+    retrained = train(replace(bot.config, folder=folder), both, random_state=seed)
     fresh = folder.with_name(f"{folder.name}.new")
-    made.save(fresh)
+    retrained.save(fresh)
     return _exchange(folder, fresh)
 
 
-def switch_back(folder: Path) -> Path:
+def restore_previous(folder: Path) -> Path:
     """Restore the bot before the last retraining; the replaced one is kept as FOLDER.previous."""
     previous = _previous(folder)
     if not previous.exists():

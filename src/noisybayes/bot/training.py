@@ -11,8 +11,8 @@ from ..data.errors import InputError
 from ..data.simulate import Array
 from .bot import Bot, catalogue_of
 from .config_values import Config
-from .dialogs import Dialogs, Replayed, read_dialogs, replay
-from .words import is_pattern
+from .dialog_tables import Dialogs, Replayed, read_dialogs, replay
+from .dictionaries import is_pattern
 from .words_view import WordsView, fit_words
 
 
@@ -25,10 +25,10 @@ def train(config: Config, dialogs: Any, *, random_state: int = 0) -> Bot:
     rows = replay(config, dialogs)
     model = fit(rows.features, labels, random_state)
     model.feature_names_in_ = np.array(list(config.features), dtype=object)  # so that a saved bot can check its model
-    return Bot(config, model, fit_words_beside(config, model, rows, labels), live)
+    return Bot(config, model, fit_words_view(config, model, rows, labels), live)
 
 
-def fit_words_beside(config: Config, model: Any, rows: Replayed, labels: Array) -> WordsView:
+def fit_words_view(config: Config, model: Any, rows: Replayed, labels: Array) -> WordsView:
     """Fit the words view, next to the model that was fitted on the same rows."""
     known = [word.rstrip("*") for words in config.words.values() for word, _ in words.spellings if not is_pattern(word)]
     if config.meanings is not None:

@@ -118,7 +118,7 @@ def _regression(X: Any, target: Array) -> tuple[Array, Array]:
     rows, keys = np.nonzero(target > 0.02)
     present = np.unique(keys)
     weights, base = np.zeros((X.shape[1], K)), np.full(K, -30.0)
-    model = LogisticRegression(C=1.0, max_iter=1000).fit(X[rows], keys, sample_weight=target[rows, keys])
+    model = LogisticRegression(C=1.0, solver="newton-cg").fit(X[rows], keys, sample_weight=target[rows, keys])
     if len(present) == 2:  # scikit-learn keeps one column for two classes
         weights[:, present[1]], base[present] = model.coef_[0], (0.0, model.intercept_[0])
     else:

@@ -42,7 +42,7 @@ def _run() -> int:
         error.show()
         return error.exit_code
     except MemoryError:
-        said = "out of memory; use fewer columns, or keep rows on disk (--memory)"
-        click.echo(f"Error: {said}", err=True)
+        message = "out of memory; use fewer columns, or keep rows on disk (--memory)"
+        click.echo(f"Error: {message}", err=True)
         return 1
     return code if isinstance(code, int) else 0

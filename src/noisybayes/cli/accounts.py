@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from .serve import open_store
-from .tables import clear_errors
+from .table_options import clear_errors
 
 _store_option = click.option(
     "--store", help="The store of the desk: a file, or postgresql://...  [default: noisybayes.db]"

@@ -20,7 +20,7 @@ from .serve import serve
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="noisybayes")
 def app() -> None:
-    """Find wrong labels in your data, and learn in spite of them.
+    """Find wrong labels in your data, and learn despite them.
 
     New here? Start with a table that has a column of labels and a column of texts:
 

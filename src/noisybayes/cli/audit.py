@@ -8,10 +8,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .._shares import percent
-from . import tables
-from .large import large_options, open_table
+from . import table_options
+from .large_file_options import large_options, open_table
 from .option_groups import GroupedOptions
-from .tables import clear_errors, column_options, quiet_option, reading_options, seed_option, stages, word_options
+from .table_options import (
+    clear_errors,
+    column_options,
+    quiet_option,
+    reading_options,
+    seed_option,
+    stages,
+    word_options,
+)
 
 if TYPE_CHECKING:
     from ..auditing.result import Audit
@@ -148,15 +156,15 @@ def audit(file: tuple[str, ...], **options: Any) -> None:
     then open audit/report.html.
     """  # fmt: skip
     with clear_errors():
-        found = _run(file[0] if len(file) == 1 else list(file), options)
+        result = _run(file[0] if len(file) == 1 else list(file), options)
     if options["as_json"]:
-        click.echo(found.to_json())
+        click.echo(result.to_json())
     elif not options["quiet"]:
-        _show(found, options["out"], options["sample"])
+        _show(result, options["out"], options["sample"])
     limit = options["fail_above"]
-    if limit is not None and found.noise_rate > limit:
+    if limit is not None and result.noise_rate > limit:
         click.echo(
-            f"noisybayes: {percent(found.noise_rate)} of the labels look wrong, more than {percent(limit)}", err=True
+            f"noisybayes: {percent(result.noise_rate)} of the labels look wrong, more than {percent(limit)}", err=True
         )
         raise click.exceptions.Exit(1)
 
@@ -179,34 +187,34 @@ def _run(file: str | list[str], options: dict[str, Any]) -> Audit:
         raise InputError("--export cleanlab lists every row, but on a cluster rows stay on the workers; leave it out")
     if options["engine"] == "dask" and options["sample"]:
         raise InputError("rows to check cannot be drawn on a cluster; leave out --sample, or audit without --engine")
-    asked = AuditOptions(options["precision"], options["budget"], options["level"])
-    with stages(_STAGES, options["quiet"] or options["as_json"]) as tell:
-        tell("reading")
+    audit_options = AuditOptions(options["precision"], options["budget"], options["level"])
+    with stages(_STAGES, options["quiet"] or options["as_json"]) as report_stage:
+        report_stage("reading")
         table, how = open_table(file, options)
-        command = None if options["anonymous"] else tables.command_line()  # which may name labelers
-        with audited(table, how, asked, command=command, progress=tell) as found:
+        command = None if options["anonymous"] else table_options.command_line()  # which may name labelers
+        with audited(table, how, audit_options, command=command, progress=report_stage) as result:
             if options["out"] is not None:
-                tell("writing")
-                _write(found, options)
-            found.summary()  # kept, since rows on disk are deleted after this
-    return found
+                report_stage("writing")
+                _write(result, options)
+            result.summary()  # kept, since rows on disk are deleted after this
+    return result
 
 
-def _write(found: Audit, options: dict[str, Any]) -> None:
+def _write(result: Audit, options: dict[str, Any]) -> None:
     from ..report.outputs import write_audit
 
     format = "xlsx" if options["excel"] else options["table_format"]
     exports, sample = tuple(options["exports"]), options["sample"]
-    write_audit(found, options["out"], format, exports, sample, raw_cells=options["raw_cells"])
+    write_audit(result, options["out"], format, exports, sample, raw_cells=options["raw_cells"])
 
 
-def _show(found: Audit, out: Path | None, sample: int | None) -> None:
+def _show(result: Audit, out: Path | None, sample: int | None) -> None:
     from rich.console import Console
 
     console = Console(highlight=False)
-    for note in found.run.notes:
+    for note in result.run.notes:
         console.print(note, style="dim", markup=False)
-    summary = found.summary()
+    summary = result.summary()
     _headline(console, summary)
     _labelers(console, summary)
     _suspects(console, summary)
@@ -214,7 +222,7 @@ def _show(found: Audit, out: Path | None, sample: int | None) -> None:
     if out is not None:
         number = "1 label" if changed == 1 else f"{changed:,} labels"
         console.print(f"\nThe column corrected_label corrects {number} without review and keeps the others.")
-    for warning in found.warnings:
+    for warning in result.warnings:
         console.print(f"\nWarning: {warning}", style="yellow", markup=False)
     if out is None:
         console.print("\nAdd [bold]--out FOLDER[/bold] for the report, the list of suspects and the corrected table.")
@@ -229,7 +237,7 @@ def _show(found: Audit, out: Path | None, sample: int | None) -> None:
 
 
 def _headline(console: Any, summary: dict[str, Any]) -> None:
-    from ..report.words import caveat, cost_sentence, wrong_labels
+    from ..report.phrases import caveat, cost_sentence, wrong_labels
 
     console.print(f"\n{wrong_labels(summary)}; {summary['n_suspects']:,} suspects.", style="bold", markup=False)
     pairs = [pair for pair in summary["confused_pairs"][:_SHOWN] if pair["rows"] >= 1]
@@ -248,12 +256,12 @@ def _headline(console: Any, summary: dict[str, Any]) -> None:
 def _labelers(console: Any, summary: dict[str, Any]) -> None:
     from .labeler_lines import labeler_lines
 
-    found = summary["labelers"] or []
-    if not found:
+    labelers = summary["labelers"] or []
+    if not labelers:
         return
-    shown = f" ({_SHOWN} of {len(found):,})" if len(found) > _SHOWN else ""
+    shown = f" ({_SHOWN} of {len(labelers):,})" if len(labelers) > _SHOWN else ""
     console.print(f"\nThe labelers with most wrong labels{shown}")
-    header, *lines = labeler_lines(found[:_SHOWN], console.width)
+    header, *lines = labeler_lines(labelers[:_SHOWN], console.width)
     for line in (header, *lines):
         console.print(line, style="dim" if line is header else "", markup=False, soft_wrap=True)
 

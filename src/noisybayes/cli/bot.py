@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .._shares import percent
-from . import tables
+from . import table_options
 from .bot_evaluation import show_evaluation
-from .tables import clear_errors, quiet_option, reading_options
+from .table_options import clear_errors, quiet_option, reading_options
 
 if TYPE_CHECKING:
     from ..bot import Bot, Config, Turn
@@ -69,8 +69,8 @@ def init(file: Path, language: str, dialogs: Path | None) -> None:
             if path.exists():
                 raise InputError(f"{path} already exists; choose another name or remove it first")
         for path, shipped in copies.items():
-            with whole_file(path) as made:
-                made.write_bytes(shipped.read_bytes())
+            with whole_file(path) as target:
+                target.write_bytes(shipped.read_bytes())
             click.echo(f"wrote {path}")
     click.echo(f"next: noisybayes bot train {dialogs or 'DIALOGS'} --config {file} --out FOLDER")
 
@@ -89,13 +89,13 @@ def train(dialogs: str, source: str, out: Path, seed: int, **options: Any) -> No
         from ..bot import train as learn
 
         config = _config(source, options)
-        made = learn(config, tables.read(dialogs, options), random_state=seed)
-        made.save(out)
+        trained = learn(config, table_options.read(dialogs, options), random_state=seed)
+        trained.save(out)
     if not options["quiet"]:
-        unseen = [category.title for key, category in config.categories.items() if key not in made.model.classes_]
+        unseen = [category.title for key, category in config.categories.items() if key not in trained.model.classes_]
         if unseen:
             click.echo(f"no message has these categories, so they are never predicted: {', '.join(unseen)}")
-        click.echo(f"estimated share of wrong labels: {percent(made.model.noise_rate_)}")
+        click.echo(f"estimated share of wrong labels: {percent(trained.model.noise_rate_)}")
         click.echo(f"wrote {out}; next: noisybayes bot chat {out}")
 
 
@@ -110,18 +110,18 @@ def chat(folder: Path | None, verbose: bool) -> None:
     with clear_errors():
         from ..bot import demo_bot, load_bot
 
-        found = demo_bot() if folder is None else load_bot(folder)
+        talking = demo_bot() if folder is None else load_bot(folder)
     prompt = sys.stdin.isatty()
     if prompt:
-        click.echo(f"{found.config.title}. /quit or Ctrl-D ends, /new starts again.")
-    dialog = found.start()
+        click.echo(f"{talking.config.title}. /quit or Ctrl-D ends, /new starts again.")
+    dialog = talking.start()
     while (message := _next_message(prompt)) is not None:
         if message == "/new":
-            dialog = found.start()
+            dialog = talking.start()
         elif message:
-            turn = found.answer(dialog, message)
+            turn = talking.answer(dialog, message)
             dialog = turn.dialog
-            _show_turn(found, turn, verbose)
+            _show_turn(talking, turn, verbose)
 
 
 @bot.command()
@@ -149,15 +149,21 @@ def evaluate(dialogs: str, source: str, reps: int, seed: int, json_file: Path | 
 
         config = _config(source, options)
         names = tuple(f"split {rep}" for rep in range(1, reps + 1))
-        with tables.stages(names, options["quiet"]) as tell:
-            found = run(
-                config, tables.read(dialogs, options), reps=reps, seed=seed, progress=lambda rep: tell(f"split {rep}")
+        with table_options.stages(names, options["quiet"]) as report_stage:
+            evaluation = run(
+                config,
+                table_options.read(dialogs, options),
+                reps=reps,
+                seed=seed,
+                progress=lambda rep: report_stage(f"split {rep}"),
             )
         if json_file is not None:
-            with whole_file(json_file) as made:
-                made.write_text(json.dumps(found.as_dict(), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+            with whole_file(json_file) as target:
+                target.write_text(
+                    json.dumps(evaluation.as_dict(), ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
+                )
     if not options["quiet"]:
-        show_evaluation(config, found)
+        show_evaluation(config, evaluation)
 
 
 @bot.command()
@@ -174,17 +180,17 @@ def retrain(folder: Path, dialogs: str | None, store: str, name: str, back: bool
     The previous bot is kept as FOLDER.previous.
     """
     with clear_errors():
-        from ..bot.retraining import switch_back
+        from ..bot.retraining import restore_previous
 
         if back:
-            click.echo(f"restored the previous bot; the replaced one is kept in {switch_back(folder)}")
+            click.echo(f"restored the previous bot; the replaced one is kept in {restore_previous(folder)}")
         else:
             _retrain(folder, dialogs, store, name, force)
 
 
 def _retrain(folder: Path, dialogs: str | None, store: str, name: str, force: bool) -> None:
     from ..bot import load_bot
-    from ..bot.retraining import compare, switch_on
+    from ..bot.retraining import compare, retrain_and_replace
     from ..data.errors import InputError
     from ..web.store import Store
 
@@ -195,14 +201,14 @@ def _retrain(folder: Path, dialogs: str | None, store: str, name: str, force: bo
         raise InputError(f"there is no store {store}; give the server's store with --store")
     with Store.open(url) as opened:
         rows = opened.labeled_dialogs(name)
-    found, both = compare(load_bot(folder), dialogs, rows)
+    comparison, both = compare(load_bot(folder), dialogs, rows)
     click.echo(
-        f"{found.messages} new messages; correct answers among {found.tested} held-out ones: "
-        f"{found.old:.1%} before, {found.new:.1%} after"
+        f"{comparison.messages} new messages; correct answers among {comparison.tested} held-out ones: "
+        f"{comparison.old:.1%} before, {comparison.new:.1%} after"
     )
-    if not found.is_better and not force:
+    if not comparison.is_better and not force:
         raise InputError("the new model is worse on held-out dialogs, so the old one stays in use; check the labels")
-    previous = switch_on(folder, both)
+    previous = retrain_and_replace(folder, both)
     click.echo(
         f"the new bot is in use; the previous one is kept in {previous}; restart the server, or use --back to undo"
     )
@@ -239,11 +245,11 @@ def _next_message(prompt: bool) -> str | None:
     return None if message == "/quit" else message
 
 
-def _show_turn(found: Bot, turn: Turn, verbose: bool) -> None:
+def _show_turn(answered: Bot, turn: Turn, verbose: bool) -> None:
     if turn.left_contact:
         click.echo(f"     {turn.message}")
     click.echo(f"bot: {turn.reply or '(no reply)'}")
     if verbose:
-        titles = ", ".join(found.config.features[key].title for key in turn.fired)
+        titles = ", ".join(answered.config.features[key].title for key in turn.fired)
         person = f", handed over to a person: {turn.reason}" if turn.handover else ""
         click.echo(f"     [{turn.title}, {turn.confidence:.0%}{person}; {titles or 'no feature'}]")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from .tables import clear_errors
+from .table_options import clear_errors
 
 
 @click.command()
@@ -33,12 +33,14 @@ def compare(before: Path, after: Path, fail_on: str | None, tolerance: float, as
     from ..report.saved import load_summary
 
     with clear_errors():
-        found = compare_summaries(load_summary(before), load_summary(after))
-    click.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=1) if as_json else comparison_text(found))
-    if fail_on == "rise" and found.rise > tolerance:
+        comparison = compare_summaries(load_summary(before), load_summary(after))
+    click.echo(
+        json.dumps(comparison.to_dict(), ensure_ascii=False, indent=1) if as_json else comparison_text(comparison)
+    )
+    if fail_on == "rise" and comparison.rise > tolerance:
         click.echo(
-            f"noisybayes: the share of wrong labels has risen from {percent(found.wrong.before)} to "
-            f"{percent(found.wrong.after)}",
+            f"noisybayes: the share of wrong labels has risen from {percent(comparison.wrong.before)} to "
+            f"{percent(comparison.wrong.after)}",
             err=True,
         )
         raise click.exceptions.Exit(1)

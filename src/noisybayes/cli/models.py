@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .._shares import percent
-from . import tables
-from .large import large_options, open_table
-from .tables import (
+from . import table_options
+from .large_file_options import large_options, open_table
+from .table_options import (
     clear_errors,
     column_options,
     quiet_option,
@@ -56,11 +56,11 @@ def fit(file: str, out: Path, **options: Any) -> None:
         if out.exists() and not (out.is_dir() and {path.name for path in out.iterdir()} <= _MODEL_FILES):
             raise InputError(f"{out} contains something other than a model; choose a new folder with --out")
         options["out"] = out
-        with stages(("reading", "building features", "fitting"), options["quiet"]) as tell:
-            tell("reading")
+        with stages(("reading", "building features", "fitting"), options["quiet"]) as report_stage:
+            report_stage("reading")
             table, how = open_table(file, options)
-            with fitted_table(table, how, tell) as fitted, whole_folder(out) as made:
-                save_model(made, fitted.model, fitted.recipe, table.roles)
+            with fitted_table(table, how, report_stage) as fitted, whole_folder(out) as staging:
+                save_model(staging, fitted.model, fitted.recipe, table.roles)
     if not options["quiet"]:
         for note in (*table.notes, *fitted.notes):
             click.echo(note)
@@ -91,18 +91,18 @@ def predict(model: Path, file: str, out: Path | None, **options: Any) -> None:
 
         loaded = load_model(model)
         with tempfile.TemporaryDirectory(prefix="noisybayes-") as folder:
-            made = Path(folder) / "scored.csv" if out is None else out
-            batches = tables.read_batches(file, options)
+            target = Path(folder) / "scored.csv" if out is None else out
+            batches = table_options.read_batches(file, options)
             with row_progress("scoring", batches) as counted:
-                write_batches(_scored(loaded, counted), made, "parquet" if made.suffix == ".parquet" else "csv")
+                write_batches(_scored(loaded, counted), target, "parquet" if target.suffix == ".parquet" else "csv")
             if out is None:  # printed only now, so that an error leaves no partial table
-                with made.open(encoding="utf-8", newline="") as table:
+                with target.open(encoding="utf-8", newline="") as table:
                     while chunk := table.read(1 << 20):
                         click.echo(chunk, nl=False)
 
 
 def _scored(model: TableModel, frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    from ..report.scoring import with_scores
+    from ..report.row_scorer import with_scores
 
     n_before = 0
     for frame in frames:
@@ -139,6 +139,6 @@ def report(folder: Path, kind: str, out: Path | None) -> None:
         if out is None:
             click.echo(page)
         else:
-            with whole_file(out) as made:
-                made.write_text(page, encoding="utf-8")
+            with whole_file(out) as target:
+                target.write_text(page, encoding="utf-8")
             click.echo(f"wrote {out}")

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from . import tables
-from .tables import clear_errors, reading_options
+from . import table_options
+from .table_options import clear_errors, reading_options
 
 
 @click.command()
@@ -33,19 +33,21 @@ def score(predictions: str, audit_folder: Path, **options: Any) -> None:
     """
     from ..data.errors import InputError
     from ..data.roles import label_texts
+    from ..report.prediction_accuracy import score_predictions, score_text
     from ..report.saved import load_summary
-    from ..report.scored import score_predictions, score_text
 
     with clear_errors():
-        frame = tables.read(predictions, {**options, "quiet": True})
+        frame = table_options.read(predictions, {**options, "quiet": True})
         default = "predicted_label" if "predicted_label" in frame.columns else frame.columns[-1]
         column = options["column"] or default
         if column not in frame.columns:
             raise InputError(f"--column: there is no column {column!r} in {predictions}")
-        found = score_predictions(label_texts(frame[column], None).to_list(), audit_folder, options["level"])
+        accuracy = score_predictions(label_texts(frame[column], None).to_list(), audit_folder, options["level"])
         classes = load_summary(audit_folder)["classes"]
     if options["as_json"]:
-        recall = dict(zip(classes, [None if value != value else float(value) for value in found.recall], strict=True))
-        click.echo(json.dumps({**found._asdict(), "recall": recall}, ensure_ascii=False, indent=1))
+        recall = dict(
+            zip(classes, [None if value != value else float(value) for value in accuracy.recall], strict=True)
+        )
+        click.echo(json.dumps({**accuracy._asdict(), "recall": recall}, ensure_ascii=False, indent=1))
     else:
-        click.echo(score_text(found, classes))
+        click.echo(score_text(accuracy, classes))

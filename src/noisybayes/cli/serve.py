@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from .tables import clear_errors
+from .table_options import clear_errors
 
 
 @click.command()
@@ -70,46 +70,46 @@ def _serve(options: dict[str, Any]) -> None:
     from ..web.contact_key import key_from
     from ..web.responder import Responder
     from ..web.server import serve as run
-    from ..web.settings import Settings
+    from ..web.server_settings import Settings
 
     settings = Settings(
         options["host"], options["port"], options["token"], options["max_upload"] * 1_000_000,
         options["max_memory"] * 1_000_000, options["requests_per_second"],
     )  # fmt: skip
-    seats = _seats(options["bots"], options["webhooks"], options["demo"])
-    key = key_from(demo=options["demo"]) if seats else None
+    hosted_bots = _hosted_bots(options["bots"], options["webhooks"], options["demo"])
+    key = key_from(demo=options["demo"]) if hosted_bots else None
     with _place(options["store"], options["demo"]) as place:
         store = open_store(place)
-        responder = Responder(store, seats, key)
+        responder = Responder(store, hosted_bots, key)
         run(
             store, settings, responder, options["demo"],
             lambda url: click.echo(f"Open {url} in a browser; press Ctrl-C to stop."),
         )  # fmt: skip
 
 
-def _seats(bots: tuple[str, ...], webhooks: tuple[str, ...], demo: bool) -> dict[str, Any]:
+def _hosted_bots(bots: tuple[str, ...], webhooks: tuple[str, ...], demo: bool) -> dict[str, Any]:
     """Bots by name, each with its webhook and the token NOISYBAYES_BOT_TOKEN_NAME, if set."""
     import os
 
     from ..bot import demo_bot, load_bot
     from ..data.errors import InputError
-    from ..web.responder import Seat
+    from ..web.responder import HostedBot
     from ..web.webhook import check_webhook
 
     folders, addresses = _named("--bot", bots), _named("--webhook", webhooks)
-    found = {name: load_bot(folder) for name, folder in folders.items()}
-    if not found and demo:
-        found = {_ONLY: demo_bot()}
+    loaded = {name: load_bot(folder) for name, folder in folders.items()}
+    if not loaded and demo:
+        loaded = {_ONLY: demo_bot()}
     secret = os.environ.get("NOISYBAYES_WEBHOOK_SECRET", "")
     for name, url in addresses.items():
-        if name not in found:
+        if name not in loaded:
             raise InputError(
-                f"--webhook names the bot {name!r}, which no --bot defines; choose from {', '.join(found)}"
+                f"--webhook names the bot {name!r}, which no --bot defines; choose from {', '.join(loaded)}"
             )
         check_webhook(url, secret)
     return {
-        name: Seat(bot, os.environ.get(f"NOISYBAYES_BOT_TOKEN_{name.upper()}"), addresses.get(name), secret)
-        for name, bot in found.items()
+        name: HostedBot(bot, os.environ.get(f"NOISYBAYES_BOT_TOKEN_{name.upper()}"), addresses.get(name), secret)
+        for name, bot in loaded.items()
     }
 
 
@@ -120,14 +120,14 @@ _NAME = re.compile(r"([A-Za-z][A-Za-z0-9_]{0,30})=(.+)", re.DOTALL)
 def _named(option: str, values: tuple[str, ...]) -> dict[str, str]:
     from ..data.errors import InputError
 
-    found: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for value in values:
         match = _NAME.fullmatch(value)
         name, rest = (match[1], match[2]) if match else (_ONLY, value)
-        if name in found:
+        if name in by_name:
             raise InputError(f"{option} gives the bot {name!r} twice; write NAME={rest} with different names")
-        found[name] = rest
-    return found
+        by_name[name] = rest
+    return by_name
 
 
 @contextmanager

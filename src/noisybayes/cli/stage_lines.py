@@ -15,7 +15,7 @@ Say = Callable[[str], None]
 @contextmanager
 def stage_lines(say: Say, every: float = _SECONDS) -> Iterator[Say]:
     """A function to call with the name of each new stage; `say` writes a line."""
-    started, told, done = time.monotonic(), threading.Event(), threading.Event()
+    started, reported, done = time.monotonic(), threading.Event(), threading.Event()
     stage = ""
 
     def tell(name: str) -> None:
@@ -23,13 +23,13 @@ def stage_lines(say: Say, every: float = _SECONDS) -> Iterator[Say]:
         if name != stage:
             stage = name
             say(f"{name}...")
-            told.set()
+            reported.set()
 
     def repeat() -> None:
         while not done.is_set():
-            if not told.wait(every) and stage and not done.is_set():
+            if not reported.wait(every) and stage and not done.is_set():
                 say(f"{stage}... ({time.monotonic() - started:.0f} s so far)")
-            told.clear()
+            reported.clear()
 
     thread = threading.Thread(target=repeat, daemon=True)
     thread.start()
@@ -37,5 +37,5 @@ def stage_lines(say: Say, every: float = _SECONDS) -> Iterator[Say]:
         yield tell
     finally:
         done.set()
-        told.set()
+        reported.set()
         thread.join()

@@ -109,11 +109,11 @@ class Batches:
 
     def head(self, n_rows: int = 50_000) -> pl.DataFrame:
         """The first rows, to inspect the columns; fewer if they are very long."""
-        frames, found, size = [], 0, 0
+        frames, n_read, size = [], 0, 0
         for frame in self:
             frames.append(frame)
-            found, size = found + frame.height, size + int(frame.estimated_size())
-            if found >= n_rows or size >= _BYTES_OF_HEAD:
+            n_read, size = n_read + frame.height, size + int(frame.estimated_size())
+            if n_read >= n_rows or size >= _BYTES_OF_HEAD:
                 break
         return pl.concat(frames).head(n_rows).rechunk()
 
@@ -127,13 +127,13 @@ class Batches:
         cut : (readers, size) -> the pieces of each part; may run in another process
         """
         self.check_unchanged()
-        made = [
+        partitions = [
             Partition(reader, piece.where, self.schema, piece.n_rows, n_bytes)
             for reader, n_bytes, pieces in zip(self._readers, self._sizes, cut(self._readers, size), strict=True)
             for piece in pieces
         ]
         self.check_unchanged()
-        filled = [partition for partition in made if partition.n_rows != 0]
+        filled = [partition for partition in partitions if partition.n_rows != 0]
         if not filled:
             raise no_rows(self.name, self.columns)
         return filled
@@ -166,10 +166,10 @@ def schema_of(readers: Sequence[PartReader]) -> CommonSchema:
     schemas: list[pl.Schema] = []
     first: tuple[str, set[str]] | None = None
     for reader in readers:
-        found = list(dict.fromkeys(tuple(schema.items()) for schema in reader.schemas()))
-        schemas += [pl.Schema(columns) for columns in found]
+        distinct = list(dict.fromkeys(tuple(schema.items()) for schema in reader.schemas()))
+        schemas += [pl.Schema(columns) for columns in distinct]
         if reader.format.is_uniform:
-            columns = {column for column, _ in found[0]}
+            columns = {column for column, _ in distinct[0]}
             first = first or (reader.part.name, columns)
             _check_columns(reader.part.name, columns, *first)
     return common_schema(schemas)

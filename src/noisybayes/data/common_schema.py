@@ -23,7 +23,7 @@ def common_schema(schemas: Iterable[pl.Schema]) -> CommonSchema:
     for schema in distinct:
         for column, dtype in schema.items():
             types.setdefault(column, set()).add(dtype)
-    mixed = frozenset(column for column, found in types.items() if len(found) > 1 and not _have_common_type(found))
+    mixed = frozenset(column for column, dtypes in types.items() if len(dtypes) > 1 and not _have_common_type(dtypes))
     texts = dict.fromkeys(mixed, pl.String())
     empty = [pl.DataFrame(schema={**schema, **{c: texts[c] for c in schema if c in mixed}}) for schema in distinct]
     return CommonSchema(pl.concat(empty, how="diagonal_relaxed").schema if empty else pl.Schema(), mixed)
@@ -38,5 +38,5 @@ def unified(frame: pl.DataFrame, common: CommonSchema) -> pl.DataFrame:
 
 
 def _have_common_type(types: set[pl.DataType]) -> bool:
-    found = types - {pl.Null()}
-    return len(found) < 2 or all(dtype.is_numeric() for dtype in found)
+    known = types - {pl.Null()}
+    return len(known) < 2 or all(dtype.is_numeric() for dtype in known)

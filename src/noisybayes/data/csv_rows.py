@@ -159,8 +159,8 @@ def _n_regular_rows(text: str, layout: Layout) -> int | None:
         return None
     content, separator = np.frombuffer(_ended(text), np.uint8), ord(layout.separator)
     at = np.flatnonzero((content == _QUOTE) | (content == separator) | (content == _NEWLINE))
-    found = content[at]
-    is_quote = found == _QUOTE
+    marks = content[at]
+    is_quote = marks == _QUOTE
     if is_quote.any():
         opened = np.cumsum(is_quote) % 2 == 1
         before = content[at[is_quote & opened] - 1]  # for a quote at the very start: the newline at the very end
@@ -168,8 +168,8 @@ def _n_regular_rows(text: str, layout: Layout) -> int | None:
         around = [_QUOTE, separator, _NEWLINE]
         if opened[-1] or not (np.isin(before, around).all() and np.isin(after, [*around, ord("\r")]).all()):
             return None
-        found = found[~opened & ~is_quote]
-    ends = np.flatnonzero(found == _NEWLINE)
+        marks = marks[~opened & ~is_quote]
+    ends = np.flatnonzero(marks == _NEWLINE)
     return len(ends) if (np.diff(ends, prepend=-1) == width).all() else None
 
 
@@ -220,9 +220,9 @@ def _check_widths(name: str, rows: list[list[str]], width: int, before: int, sep
     if set(map(len, rows)) <= {0, width}:
         return
     at = next(i for i, row in enumerate(rows) if len(row) not in (0, width))
-    line, found = before + _n_lines(rows[:at]) + 1, len(rows[at])
+    line, n_cells = before + _n_lines(rows[:at]) + 1, len(rows[at])
     raise InputError(
-        f"{name}: the row in line {line} has {found} field{'s' if found > 1 else ''}, but the header has {width}; "
+        f"{name}: the row in line {line} has {n_cells} field{'s' if n_cells > 1 else ''}, but the header has {width}; "
         f"quote fields that contain a {separator!r} or a line break"
     )
 

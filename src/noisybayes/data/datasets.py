@@ -142,12 +142,12 @@ def _downloaded_live_streaming() -> Path:
             f"the Live Streaming data is not on this machine and cannot be downloaded ({error}); "
             f"put {LIVE_STREAMING_FILE} into a folder and set {FOLDER_VARIABLE} to that folder"
         ) from None
-    found = hashlib.sha256(content).hexdigest()
-    if found != LIVE_STREAMING_SHA256:
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != LIVE_STREAMING_SHA256:
         raise DatasetUnavailableError(
-            f"{LIVE_STREAMING_URL} has the SHA-256 {found} instead of {LIVE_STREAMING_SHA256} and is not used; "
+            f"{LIVE_STREAMING_URL} has the SHA-256 {digest} instead of {LIVE_STREAMING_SHA256} and is not used; "
             f"put the right file as {LIVE_STREAMING_FILE} into a folder and set {FOLDER_VARIABLE} to that folder"
         )
-    with whole_file(path) as made:  # an interrupted download must not be taken for a cached file
-        made.write_bytes(content)
+    with whole_file(path) as target:  # an interrupted download must not be taken for a cached file
+        target.write_bytes(content)
     return path

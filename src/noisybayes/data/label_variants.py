@@ -38,8 +38,8 @@ class Variants(NamedTuple):
         """Counts of the classes."""
         total: dict[str, int] = {}
         for label, count in counts.items():
-            kept = self.mapping.get(label, label)
-            total[kept] = total.get(kept, 0) + count
+            name = self.mapping.get(label, label)
+            total[name] = total.get(name, 0) + count
         return total
 
     def note(self) -> str | None:
@@ -71,13 +71,13 @@ def label_variants(counts: Mapping[str, int], keep_variants: bool = False) -> Va
     classes: dict[str, list[str]] = {}
     for label in sorted(counts, key=lambda label: (-counts[label], label)):
         classes.setdefault(spelling_key(label), []).append(label)
-    found = [
+    variants = [
         Variant(label, tuple(others), sum(counts[other] for other in others))
         for label, *others in classes.values()
         if others
     ]
-    found.sort(key=lambda one: (-one.n_rows, one.label))
-    return Variants({other: one.label for one in found for other in one.spellings}, tuple(found))
+    variants.sort(key=lambda one: (-one.n_rows, one.label))
+    return Variants({other: one.label for one in variants for other in one.spellings}, tuple(variants))
 
 
 def known_spellings(labels: Iterable[str | None], classes: Sequence[str]) -> dict[str, str]:
@@ -86,8 +86,8 @@ def known_spellings(labels: Iterable[str | None], classes: Sequence[str]) -> dic
     for label in classes:
         by_key.setdefault(spelling_key(label), []).append(label)
     new = set(labels).difference(classes, [None])
-    found = {label: by_key.get(spelling_key(label), []) for label in new if label is not None}
-    return {label: same[0] for label, same in found.items() if len(same) == 1}
+    candidates = {label: by_key.get(spelling_key(label), []) for label in new if label is not None}
+    return {label: same[0] for label, same in candidates.items() if len(same) == 1}
 
 
 def spelling_key(label: str) -> str:
@@ -102,11 +102,11 @@ def spelling_key(label: str) -> str:
     return _SEPARATORS.sub(_kept_separator, inner) or plain.strip() or label
 
 
-def _kept_separator(found: re.Match[str]) -> str:
-    text, start, end = found.string, found.start(), found.end()
+def _kept_separator(spellings: re.Match[str]) -> str:
+    text, start, end = spellings.string, spellings.start(), spellings.end()
     if start == 0 or end == len(text):
-        return found[0]
-    return found[0] if text[start - 1].isdigit() and text[end].isdigit() else ""
+        return spellings[0]
+    return spellings[0] if text[start - 1].isdigit() and text[end].isdigit() else ""
 
 
 def _quoted(spellings: Sequence[str]) -> str:

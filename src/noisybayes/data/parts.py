@@ -50,8 +50,8 @@ class LocalFile:
 
     def version(self) -> tuple[Any, ...]:
         """Equal as long as the file is unchanged."""
-        found = os.stat(self.path)
-        return found.st_size, found.st_mtime_ns, found.st_ino
+        status = os.stat(self.path)
+        return status.st_size, status.st_mtime_ns, status.st_ino
 
 
 @dataclass(frozen=True)
@@ -115,15 +115,15 @@ def find_parts(source: Source, suffixes: Sequence[str]) -> list[Part]:
     suffixes : of the files of a folder that are parts of the table; other files are ignored
     """
     if isinstance(source, str | Path):
-        return _found(str(source), suffixes)
+        return _locate(str(source), suffixes)
     if isinstance(source, Sequence):
         if not source:
             raise InputError("the list of files is empty; give at least one file")
-        return _without_empty([part for one in source for part in _found(str(one), suffixes)])
+        return _without_empty([part for one in source for part in _locate(str(one), suffixes)])
     return [InMemory(str(getattr(source, "name", "the input")), source.read())]
 
 
-def _found(source: str, suffixes: Sequence[str]) -> list[Part]:
+def _locate(source: str, suffixes: Sequence[str]) -> list[Part]:
     if source == STANDARD_INPUT:
         return [InMemory("standard input", sys.stdin.buffer.read())]
     if _URL.match(source):
@@ -154,8 +154,8 @@ def _remote_files(url: str, suffixes: Sequence[str]) -> list[str]:
             return _parts_of_folder(url, inside, suffixes)
         return []
 
-    found: list[str] = _remote(url, files)
-    return [str(fs.unstrip_protocol(file)) for file in found] or [url]
+    urls: list[str] = _remote(url, files)
+    return [str(fs.unstrip_protocol(file)) for file in urls] or [url]
 
 
 def _parts_of_folder(folder: str, files: list[str], suffixes: Sequence[str]) -> list[str]:

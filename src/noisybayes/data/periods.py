@@ -121,11 +121,11 @@ def _codes(values: pl.Series, distinct: pl.Series) -> Array:
 
 
 def _from_parts(text: pl.Series, pattern: str) -> pl.Series:
-    found = text.str.extract_groups(pattern).struct.unnest()
+    groups = text.str.extract_groups(pattern).struct.unnest()
     names = re.findall(r"\?<(\w+)>", pattern)
-    number = {name: found[name].cast(pl.Int32, strict=False).fill_null(0) for name in names}
+    number = {name: groups[name].cast(pl.Int32, strict=False).fill_null(0) for name in names}
     filled = {name: number.get(name, pl.Series([int(name == "day")] * len(text))) for name in _NEEDED}
-    parts = pl.DataFrame({**filled, "there": found["year"].is_not_null()})
+    parts = pl.DataFrame({**filled, "there": groups["year"].is_not_null()})
     written = pl.format("{}-{}-{} {}:{}", "year", *(pl.col(name).cast(pl.String).str.zfill(2) for name in _NEEDED[1:]))
     return parts.select(
         pl.when("there").then(written).str.to_datetime("%Y-%m-%d %H:%M", strict=False, time_unit="us")
@@ -134,9 +134,9 @@ def _from_parts(text: pl.Series, pattern: str) -> pl.Series:
 
 def _weeks(text: pl.Series) -> pl.Series:
     """The Mondays of ISO 8601 weeks."""
-    found = text.str.extract_groups(_WEEK).struct.unnest()
+    groups = text.str.extract_groups(_WEEK).struct.unnest()
     written = pl.format("{}-W{}-1", pl.col("year"), pl.col("week").str.zfill(2))
-    monday = found.select(pl.when(pl.col("year").is_not_null()).then(written)).to_series()
+    monday = groups.select(pl.when(pl.col("year").is_not_null()).then(written)).to_series()
     return monday.str.to_datetime("%G-W%V-%u", strict=False, time_unit="us")
 
 

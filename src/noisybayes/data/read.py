@@ -79,13 +79,13 @@ def write_batches(frames: Iterable[pl.DataFrame], path: str | Path, format: str,
     """The same for a table in parts."""
     if format not in ("csv", "parquet", "xlsx"):
         raise InputError(f"a table cannot be written as {format!r}; choose csv, parquet or xlsx")
-    with whole_file(Path(path)) as made:
+    with whole_file(Path(path)) as target:
         if format == "parquet":
-            _write_parquet(frames, made)
+            _write_parquet(frames, target)
         elif format == "xlsx":
-            write_workbook(map(_as_written, frames), made)
+            write_workbook(map(_as_written, frames), target)
         else:
-            _write_csv(map(neutral_frame, map(_as_written, frames)) if neutral else map(_as_written, frames), made)
+            _write_csv(map(neutral_frame, map(_as_written, frames)) if neutral else map(_as_written, frames), target)
 
 
 def _as_written(frame: pl.DataFrame) -> pl.DataFrame:

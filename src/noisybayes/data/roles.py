@@ -12,9 +12,9 @@ import polars as pl
 
 from .._memory import too_many_classes
 from .cells import as_text
+from .column_guess import guess, is_row_id, may_be_labels
 from .column_names import is_truth_name, named_like_label, plain
 from .errors import InputError
-from .guess import guess, is_row_id, may_be_labels
 from .label_variants import Variants, label_variants
 from .simulate import Array
 
@@ -66,15 +66,15 @@ def find_roles(
         label, why = _guess_label(frame, taken)
         count = f"has {as_text(frame[label]).drop_nulls().n_unique()} distinct values"
         notes.append(f"label column: {label!r} ({count}{'; ' + why if why else ''})")
-    found: dict[str, list[str]] = {role: list(dict.fromkeys(names)) for role, names in features.items()}
+    by_role: dict[str, list[str]] = {role: list(dict.fromkeys(names)) for role, names in features.items()}
     rest = [name for name in frame.columns if name not in taken and name != label]
-    if any(found.values()):
+    if any(by_role.values()):
         if id is None:
             id = next((name for name in rest if is_row_id(frame[name])), None)
             notes += [] if id is None else [f"id column: {id!r}"]
     else:
-        id = _guess_features(frame, label, rest, id, found, notes)
-    roles = {role: tuple(names) for role, names in found.items()}
+        id = _guess_features(frame, label, rest, id, by_role, notes)
+    roles = {role: tuple(names) for role, names in by_role.items()}
     words, categories, numbers, answers = (roles[role] for role in ("text", "categorical", "numeric", "binary"))
     others = (verified, verified_random, second_opinion, labeler)
     return Roles(label, words, categories, numbers, answers, id, *others, tuple(dict.fromkeys(source))), notes
@@ -143,8 +143,8 @@ def check_number_of_labels(n: int, k: int, roles: Roles) -> None:
             f"the label column {roles.label!r} has {k} distinct values in {n} rows and looks like an identifier or a "
             "text; choose another one with --label"
         )
-    if (said := too_many_classes(k)) is not None:
-        raise InputError(f"the label column {roles.label!r}: {said}")
+    if (warning := too_many_classes(k)) is not None:
+        raise InputError(f"the label column {roles.label!r}: {warning}")
 
 
 def label_texts(column: pl.Series, missing_label: str | None, variants: Variants | None = None) -> pl.Series:
@@ -218,15 +218,15 @@ def _guess_label(frame: pl.DataFrame, taken: dict[str, str]) -> tuple[str, str]:
 
 
 def _guess_features(
-    frame: pl.DataFrame, label: str, rest: list[str], id: str | None, found: dict[str, list[str]], notes: list[str]
+    frame: pl.DataFrame, label: str, rest: list[str], id: str | None, by_role: dict[str, list[str]], notes: list[str]
 ) -> str | None:
     """Add to `found` and `notes`; the identifier is returned."""
     answers = [as_text(frame[name]) for name in frame.columns if name == label or is_truth_name(name)]
     ignored = []
     for name in rest:
         role, why = guess(frame[name], answers)
-        if role in found:
-            found[role].append(name)
+        if role in by_role:
+            by_role[role].append(name)
             notes.append(f"{role} column: {name!r}" + (f" ({why})" if why else ""))
         elif role == "id" and id is None and is_row_id(frame[name]):
             id = name

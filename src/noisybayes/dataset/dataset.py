@@ -11,20 +11,20 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from .._threads import in_threads
-from .folds import Folds, RowsToDeal, deal_folds, hashed, small_classes
+from .folds import FoldKeys, Folds, hashed, small_classes, stratified_folds
 from .merge import content_hash
-from .rows import Rows, joined, n_entries, score_dtype, split, split_in_folds, threads_for_copies
-from .stored import Stored, stored_parts
+from .rows import Rows, concatenated, copy_threads, n_entries, score_dtype, split, split_in_folds
+from .stored import StoredDesign, stored_parts
 from .tree import Array, Pieces, summed
 
 #: The seam to the engines: map_sum(fn, parts) = fn(parts[0]) + fn(parts[1]) + ..., added up by `tree.summed`
 MapSum = Callable[[Callable[[Any], Any], Sequence[Any]], Any]
 
-# Samples and folds come from hashes, each with its own seed.
-_SAMPLE = 0x5A4D
-_LABELS = ("observed", "verified", "weight")
-# Number of rows of the first part from which a family takes its constants: any near the data will do.
-_FIRST_ROWS = 10_000
+# Samples and folds are hashes of row numbers, with different seeds.
+_SAMPLE_SEED = 0x5A4D
+_LABEL_FIELDS = ("observed", "verified", "weight")
+# Maximum number of rows from which a family takes its constants: any rows near the data will do.
+_MAX_FIRST_ROWS = 10_000
 
 
 class Part(Protocol):
@@ -34,12 +34,12 @@ class Part(Protocol):
     def has_verified(self) -> bool: ...
 
     def load(self) -> Any:
-        """Kept by the process that computes on these rows; its `blocks()` are `Rows`."""
+        """An object with `blocks()`, each of them `Rows`; cached by the process that computes on them."""
 
 
 @dataclass(frozen=True)
-class WhenLoaded:
-    """A function of rows as one of parts."""
+class PartSum:
+    """A function of rows as a function of a part: the sum over its blocks."""
 
     fn: Callable[[Rows], Any]
 
@@ -48,7 +48,7 @@ class WhenLoaded:
 
 
 @dataclass(frozen=True)
-class ByFold:
+class PartSumByFold:
     """The same, fold by fold; None for a fold without rows in this part."""
 
     fn: Callable[[Rows], Any]
@@ -59,7 +59,7 @@ class ByFold:
 
     def _of_block(self, block: Rows) -> tuple[Any, ...]:
         sums: list[Any] = [None] * self.n_folds
-        for fold, rows in block.runs():
+        for fold, rows in block.by_fold():
             sums[fold] = self.fn(rows)
         return tuple(sums)
 
@@ -85,9 +85,9 @@ class Dataset:
 
     @classmethod
     def of(cls, rows: Rows, engine: MapSum, n_components: int) -> Dataset:
-        """Rows in memory, cut into cache-sized chunks, or rows whose X is `Stored`."""
+        """Rows in memory, cut into cache-sized chunks, or rows whose X is `StoredDesign`."""
         n, entries, dtype = rows.n_rows, n_entries(rows.X), score_dtype(rows.X)
-        if isinstance(rows.X, Stored):
+        if isinstance(rows.X, StoredDesign):
             return cls(stored_parts(rows, None), engine, n, entries, dtype, None, None)
         return cls(split(rows.numbered(), n_components), engine, n, entries, dtype, None, rows.numbered())
 
@@ -105,9 +105,9 @@ class Dataset:
     def map_sum(self, fn: Callable[[Rows], Any], by: Literal["fold"] | None = None) -> Any:
         """The sum of fn(rows) over all blocks; by="fold": a tuple with one sum for the rows of each fold."""
         if by is None:
-            return self.engine(WhenLoaded(fn), self.parts)
+            return self.engine(PartSum(fn), self.parts)
         assert self.folds is not None
-        return self.engine(ByFold(fn, self.folds.n_folds), self.parts)
+        return self.engine(PartSumByFold(fn, self.folds.n_folds), self.parts)
 
     def collect(self, fn: Callable[[Rows], Sequence[Array]]) -> list[Array]:
         """Arrays with one entry per row, in the order of the rows, from a function that returns those of a block."""
@@ -115,12 +115,12 @@ class Dataset:
         return in_row_order(pieces, self.n_rows)
 
     def labels(self) -> tuple[Array | None, Array | None, Array | None]:
-        """Observed and verified labels and weights of all rows, in order, if the driver has them anyway."""
+        """Observed and verified labels and weights of all rows, in order, if they are in this process."""
         if self.is_remote:
             return None, None, None
         if self.rows is not None:
             return self.rows.observed, self.rows.verified, self.rows.weight
-        return tuple(_together([getattr(part, name) for part in self.parts]) for name in _LABELS)  # type: ignore[return-value]
+        return tuple(_concatenated([getattr(part, name) for part in self.parts]) for name in _LABEL_FIELDS)  # type: ignore[return-value]
 
     def first_rows(self) -> Rows:
         """Some rows, to take constants from."""
@@ -139,9 +139,9 @@ class Dataset:
         small = small_classes(counts, n_folds)
         if not small.any():
             return self.with_folds(Folds.by_hash(seed, n_folds), n_classes)
-        found = self.map_sum(partial(_to_deal, small=small)).items
-        to_deal = RowsToDeal(*(np.concatenate(values) for values in zip(*found, strict=True)))
-        folds = deal_folds(seed, n_folds, to_deal, are_all=bool(small.all()))
+        pieces = self.map_sum(partial(_fold_keys, small=small)).items
+        keys = FoldKeys(*(np.concatenate(values) for values in zip(*pieces, strict=True)))
+        folds = stratified_folds(seed, n_folds, keys, are_all=bool(small.all()))
         return self.with_folds(folds, n_classes)
 
     def with_folds(self, folds: Folds, n_classes: int) -> Dataset:
@@ -159,23 +159,23 @@ class Dataset:
         return replace(self, parts=parts, rows=None if self.rows is None else self.rows.with_groups(groups))
 
     def sample(self, size: int, seed: int) -> Rows:
-        """`size` rows chosen at random (all, if there are no more), in random order: any first rows of a sample
-        are a sample too. A row is in or out by its number and the seed alone."""
+        """At most `size` rows chosen at random, in random order: the first rows of a sample are a sample too. Whether
+        a row is chosen depends only on its number and the seed."""
         if self.rows is not None:
-            key = hashed(seed ^ _SAMPLE, self.rows.number)
-            return self._with_fold(self.rows.take(_lowest(key, size)))
+            key = hashed(seed ^ _SAMPLE_SEED, self.rows.number)
+            return self._with_fold(self.rows.take(_lowest_keys(key, size)))
         # almost surely enough rows are below the limit: their number has a standard deviation below sqrt(size)
         share = (size + 6 * size**0.5 + 10) / self.n_rows
         limit = 2**64 - 1 if share >= 1 else int(2**64 * share)
-        parts = self.map_sum(partial(_below, seed=seed ^ _SAMPLE, limit=limit)).items
-        rows = joined(parts)
-        return rows.take(_lowest(hashed(seed ^ _SAMPLE, rows.number), size))
+        parts = self.map_sum(partial(_rows_below, seed=seed ^ _SAMPLE_SEED, limit=limit)).items
+        rows = concatenated(parts)
+        return rows.take(_lowest_keys(hashed(seed ^ _SAMPLE_SEED, rows.number), size))
 
     def _with_fold(self, rows: Rows) -> Rows:
         return rows if self.folds is None else rows._replace(fold=self.folds.of(rows.number))
 
 
-def _lowest(keys: Array, size: int) -> Array:
+def _lowest_keys(keys: Array, size: int) -> Array:
     """Positions of the lowest keys, in their order; no two keys are equal."""
     if size >= len(keys):
         return np.argsort(keys)
@@ -183,23 +183,23 @@ def _lowest(keys: Array, size: int) -> Array:
     return np.asarray(lowest[np.argsort(keys[lowest])])
 
 
-def _together(parts: Sequence[Array | None]) -> Array | None:
+def _concatenated(parts: Sequence[Array | None]) -> Array | None:
     return None if parts[0] is None else np.concatenate(parts)  # type: ignore[arg-type]
 
 
 def in_row_order(pieces: Sequence[tuple[Array, Sequence[Array]]], n_rows: int) -> list[Array]:
-    """Values of blocks, each with the numbers of its rows, put together."""
+    """Values of blocks, each with the numbers of its rows, as whole arrays."""
     first = pieces[0][1]
-    whole = [np.empty((n_rows, *np.shape(value)[1:]), dtype=value.dtype) for value in first]
+    arrays = [np.empty((n_rows, *np.shape(value)[1:]), dtype=value.dtype) for value in first]
 
-    def put(piece: tuple[Array, Sequence[Array]]) -> None:
+    def fill(piece: tuple[Array, Sequence[Array]]) -> None:
         number, values = piece
-        for array, value in zip(whole, values, strict=True):
+        for array, value in zip(arrays, values, strict=True):
             array[number] = value
 
-    for _ in in_threads(put, pieces, threads_for_copies(n_rows)):
+    for _ in in_threads(fill, pieces, copy_threads(n_rows)):
         pass
-    return whole
+    return arrays
 
 
 def _numbered_values(fn: Callable[[Rows], Sequence[Array]], rows: Rows) -> Pieces:
@@ -208,19 +208,19 @@ def _numbered_values(fn: Callable[[Rows], Sequence[Array]], rows: Rows) -> Piece
 
 def _first_rows(part: Part) -> Pieces:
     rows = next(iter(part.load().blocks()))
-    return Pieces([rows.view(0, min(rows.n_rows, _FIRST_ROWS))])
+    return Pieces([rows.view(0, min(rows.n_rows, _MAX_FIRST_ROWS))])
 
 
 def _count_labels(rows: Rows, n_classes: int) -> Array:
     return np.bincount(rows.observed, minlength=n_classes + 1).astype(np.float64)
 
 
-def _to_deal(rows: Rows, small: Array) -> Pieces:
+def _fold_keys(rows: Rows, small: Array) -> Pieces:
     chosen = np.flatnonzero(small[rows.observed])
-    some = rows if len(chosen) == rows.n_rows else rows.take(chosen)
-    weight = np.ones(len(chosen)) if some.weight is None else some.weight
-    return Pieces([RowsToDeal(some.number, some.observed, content_hash(some), weight)])
+    taken = rows if len(chosen) == rows.n_rows else rows.take(chosen)
+    weight = np.ones(len(chosen)) if taken.weight is None else taken.weight
+    return Pieces([FoldKeys(taken.number, taken.observed, content_hash(taken), weight)])
 
 
-def _below(rows: Rows, seed: int, limit: int) -> Pieces:
+def _rows_below(rows: Rows, seed: int, limit: int) -> Pieces:
     return Pieces([rows.take(np.flatnonzero(hashed(seed, rows.number) <= np.uint64(limit)))])

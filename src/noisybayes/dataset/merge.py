@@ -12,9 +12,9 @@ from .rows import Rows, leaves
 from .tree import Array
 
 # Below this many rows an iteration is cheaper than searching for equal rows.
-_FEWEST_ROWS_TO_MERGE = 1_000
+_MIN_ROWS_TO_MERGE = 1_000
 # Rows are merged if that halves a sample of this size.
-_ROWS_TO_PROBE = 4_096
+_PROBE_ROWS = 4_096
 
 
 def merge_equal(rows: Rows, when: bool | str = "auto") -> Rows:
@@ -24,17 +24,17 @@ def merge_equal(rows: Rows, when: bool | str = "auto") -> Rows:
     on the patterns. Rows are compared by a 64-bit hash: two different rows among m patterns are considered equal with a
     probability of about m^2 / 2^65 (less than one in a million at five million patterns).
     """
-    if when is False or (when == "auto" and not _merging_pays(rows)):
+    if when is False or (when == "auto" and not _is_worth_merging(rows)):
         return rows
     _, first, group = np.unique(_row_hash(rows), return_index=True, return_inverse=True)
     weight = np.bincount(group, weights=rows.weight, minlength=len(first))
     return rows.take(first)._replace(weight=weight)
 
 
-def _merging_pays(rows: Rows) -> bool:
-    if rows.n_rows < _FEWEST_ROWS_TO_MERGE:
+def _is_worth_merging(rows: Rows) -> bool:
+    if rows.n_rows < _MIN_ROWS_TO_MERGE:
         return False
-    probe = np.linspace(0, rows.n_rows - 1, min(rows.n_rows, _ROWS_TO_PROBE)).astype(int)
+    probe = np.linspace(0, rows.n_rows - 1, min(rows.n_rows, _PROBE_ROWS)).astype(int)
     return len(np.unique(_row_hash(rows.take(probe)))) < len(probe) / 2
 
 
@@ -50,9 +50,9 @@ def content_hash(rows: Rows) -> Array:
     return total
 
 
-def never_differ(rows: Rows) -> bool:
+def all_rows_equal(rows: Rows) -> bool:
     """Whether all rows have the same features."""
-    probe = content_hash(rows.view(0, min(rows.n_rows, _ROWS_TO_PROBE)))
+    probe = content_hash(rows.view(0, min(rows.n_rows, _PROBE_ROWS)))
     return bool((probe == probe[0]).all() and (content_hash(rows) == probe[0]).all())
 
 

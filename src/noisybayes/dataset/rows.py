@@ -21,8 +21,8 @@ Design = Any
 _CHUNK_BYTES = 2 << 20
 # So should its entries between two products; and long rows of few classes should be shared by the cores.
 _CHUNK_ENTRIES = 1 << 20
-# Fewer rows are copied before threads have started.
-_MANY_ROWS = 100_000
+# Fewer rows than this are copied before threads would have started.
+_MIN_ROWS_FOR_THREADS = 100_000
 
 
 class Rows(NamedTuple):
@@ -40,11 +40,11 @@ class Rows(NamedTuple):
 
     def take(self, index: Array) -> Rows:
         """Copy the rows of `index`."""
-        return Rows(*(_pick(part, index) for part in self))
+        return Rows(*(_take(part, index) for part in self))
 
     def view(self, start: int, stop: int) -> Rows:
         """The rows from `start` to `stop`, sharing memory."""
-        return Rows(*(_view(part, start, stop) for part in self))
+        return Rows(*(_slice(part, start, stop) for part in self))
 
     @property
     def has_verified(self) -> bool:
@@ -66,7 +66,7 @@ class Rows(NamedTuple):
         return rows.take(order)
 
     def with_folds(self, folds: Folds) -> tuple[Rows, Array]:
-        """These rows with their folds, and the order in which folds follow one another."""
+        """These rows with their folds, and the order that sorts them by fold."""
         rows = self.numbered()
         fold = folds.of(rows.number)
         return rows._replace(fold=fold), np.argsort(fold, kind="stable")
@@ -75,35 +75,35 @@ class Rows(NamedTuple):
         """groups : (n, C) of all rows, of which these are some"""
         return self._replace(groups=groups[self.number])
 
-    def runs(self) -> Iterator[tuple[int, Rows]]:
-        """Each fold that occurs, and its rows."""
+    def by_fold(self) -> Iterator[tuple[int, Rows]]:
+        """The folds that occur, each with its rows."""
         edges = np.flatnonzero(np.diff(self.fold, prepend=-1, append=-1))
         for start, stop in pairwise(edges.tolist()):
             yield int(self.fold[start]), self.view(start, stop)
 
 
-def joined(parts: Sequence[Rows]) -> Rows:
+def concatenated(parts: Sequence[Rows]) -> Rows:
     """Rows concatenated."""
     if len(parts) == 1:
         return parts[0]
-    return Rows(*(_stacked(same) for same in zip(*parts, strict=True)))
+    return Rows(*(_stack(same) for same in zip(*parts, strict=True)))
 
 
-def _stacked(parts: Sequence[Any]) -> Any:
+def _stack(parts: Sequence[Any]) -> Any:
     if parts[0] is None:
         return None
     if isinstance(parts[0], tuple):
-        return tuple(_stacked(same) for same in zip(*parts, strict=True))
+        return tuple(_stack(same) for same in zip(*parts, strict=True))
     if hasattr(parts[0], "stacked"):  # rows that only a classifier can interpret
         return parts[0].stacked(parts)
     return sparse.csr_array(sparse.vstack(parts, format="csr")) if sparse.issparse(parts[0]) else np.concatenate(parts)
 
 
-def _pick(part: Any, index: Array) -> Any:
+def _take(part: Any, index: Array) -> Any:
     return None if part is None else tree_map(lambda leaf: leaf[index], part)
 
 
-def _view(part: Any, start: int, stop: int) -> Any:
+def _slice(part: Any, start: int, stop: int) -> Any:
     return None if part is None else row_slice(part, start, stop)
 
 
@@ -128,23 +128,23 @@ def score_dtype(design: Design) -> np.dtype[Any]:
 
 def split(rows: Rows, n_components: int) -> list[Rows]:
     """Cut rows into chunks (views)."""
-    return [rows.view(start, stop) for start, stop in pairwise(_edges(rows, n_components))]
+    return [rows.view(start, stop) for start, stop in pairwise(_chunk_edges(rows, n_components))]
 
 
 def split_in_folds(rows: Rows, folds: Folds, n_components: int) -> list[Rows]:
     """Chunks of a copy in the order of the folds."""
     numbered, order = rows.with_folds(folds)
-    pieces = [order[start:stop] for start, stop in pairwise(_edges(rows, n_components))]
-    return list(in_threads(numbered.take, pieces, threads_for_copies(rows.n_rows)))
+    pieces = [order[start:stop] for start, stop in pairwise(_chunk_edges(rows, n_components))]
+    return list(in_threads(numbered.take, pieces, copy_threads(rows.n_rows)))
 
 
-def threads_for_copies(n_rows: int) -> int:
-    """Copy an array in memory with threads: a single core does not saturate the memory bandwidth."""
-    return n_cores() if n_rows >= _MANY_ROWS else 1
+def copy_threads(n_rows: int) -> int:
+    """Number of threads to copy arrays with: a single core does not saturate the memory bandwidth."""
+    return n_cores() if n_rows >= _MIN_ROWS_FOR_THREADS else 1
 
 
-def _edges(rows: Rows, n_components: int) -> Array:
-    """Where to cut. This depends only on the data, so the number of threads does not change any result."""
+def _chunk_edges(rows: Rows, n_components: int) -> Array:
+    """Chunk boundaries. They depend only on the data, so the number of threads does not change any result."""
     size = _CHUNK_BYTES // (score_dtype(rows.X).itemsize * n_components)
     for leaf in leaves(rows.X):
         if sparse.issparse(leaf):

@@ -1,9 +1,9 @@
 """Sparse rows on disk, block by block: more of them than fit into memory.
 
-A folder of shards has one file for each block (values, row starts and column numbers of a CSR array, one behind the
-other) and `shards.json`, which is written last: a folder without it was not finished. Blocks are read by `fromfile`,
-since pages of a memory map would count as the memory of this process for as long as nobody else needs them. Shards may
-also lie where fsspec can read them (s3://bucket/rows).
+A folder of shards has one file for each block (values, indptr and indices of a CSR array) and `shards.json`, which is
+written last: a folder without it is incomplete. Blocks are read by `fromfile`, since the pages of a memory map would
+count as memory of this process until another process needs it. Shards can also be at a URL that fsspec can read
+(s3://bucket/rows).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .._files import DiskError, told_if_full
 from .tree import Array
 
 MANIFEST = "shards.json"
-_INDEX = np.dtype(np.int32)  # entries of one block are counted by it
+_INDEX_DTYPE = np.dtype(np.int32)  # limits the number of entries of one block
 
 
 class ShardError(DiskError):
@@ -68,15 +68,15 @@ class Shards:
     def __init__(self, folder: str | Path) -> None:
         self.folder: Path | Remote = Remote(str(folder)) if "://" in str(folder) else Path(folder)
         try:
-            told = json.loads((self.folder / MANIFEST).read_bytes())
+            manifest = json.loads((self.folder / MANIFEST).read_bytes())
         except OSError:
             raise ShardError(f"{self.folder} contains no complete shards; write them again") from None
         except ValueError:
             raise ShardError(f"{self.folder / MANIFEST} is damaged; write the shards again") from None
-        self.dtype = np.dtype(told["dtype"])
-        self.blocks = [Block(*block) for block in told["blocks"]]
+        self.dtype = np.dtype(manifest["dtype"])
+        self.blocks = [Block(*block) for block in manifest["blocks"]]
         self.edges = np.cumsum([0] + [block.n_rows for block in self.blocks])
-        self.shape = (int(self.edges[-1]), int(told["n_columns"]))
+        self.shape = (int(self.edges[-1]), int(manifest["n_columns"]))
         self.nnz = sum(block.n_entries for block in self.blocks)
 
     @classmethod
@@ -105,9 +105,9 @@ class Shards:
         for number, block in enumerate(blocks):
             with told_if_full(folder, ShardError):
                 written.append(_write_block(_path(folder, number), block, n_columns, dtype))
-        told = {"dtype": dtype.name, "n_columns": n_columns, "blocks": written}
+        manifest = {"dtype": dtype.name, "n_columns": n_columns, "blocks": written}
         with told_if_full(folder, ShardError):
-            (folder / MANIFEST).write_text(json.dumps(told), encoding="utf-8")
+            (folder / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
         return cls(folder)
 
     def __len__(self) -> int:
@@ -117,17 +117,17 @@ class Shards:
         """One block as a CSR array."""
         n_rows, n_entries = self.blocks[number]
         path = _path(self.folder, number)
-        kinds = ((self.dtype, n_entries), (_INDEX, n_rows + 1), (_INDEX, n_entries))
+        layout = ((self.dtype, n_entries), (_INDEX_DTYPE, n_rows + 1), (_INDEX_DTYPE, n_entries))
         try:
             content = np.fromfile(path, np.uint8) if isinstance(path, Path) else bytearray(path.read_bytes())
         except OSError as error:
             raise ShardError(f"{path} can no longer be read ({error}); write the shards again") from None
-        ends = np.cumsum([kind.itemsize * count for kind, count in kinds])
+        ends = np.cumsum([dtype.itemsize * count for dtype, count in layout])
         if len(content) != ends[-1]:
             raise ShardError(f"{path} is damaged: its size has changed since it was written; write the shards again")
         values, starts, columns = (
-            np.frombuffer(content, kind, count, end - kind.itemsize * count)
-            for (kind, count), end in zip(kinds, ends, strict=True)
+            np.frombuffer(content, dtype, count, end - dtype.itemsize * count)
+            for (dtype, count), end in zip(layout, ends, strict=True)
         )
         block = sparse.csr_array((values, columns, starts), shape=(n_rows, self.shape[1]))
         block.has_canonical_format = True
@@ -157,10 +157,10 @@ def _write_block(path: Path, block: Any, n_columns: int, dtype: np.dtype[Any]) -
     if not block.has_canonical_format:
         block = block.copy()
         block.sum_duplicates()
-    if block.nnz > np.iinfo(_INDEX).max:
+    if block.nnz > np.iinfo(_INDEX_DTYPE).max:
         raise ValueError(f"a block has {block.nnz:,} entries, too many for one file; split it into smaller ones")
     with path.open("wb") as file:
         # the widest type first, so that all of them are aligned
-        for part, kind in ((block.data, dtype), (block.indptr, _INDEX), (block.indices, _INDEX)):
-            file.write(part.astype(kind, copy=False).data)  # tofile would not say why it failed
+        for part, target in ((block.data, dtype), (block.indptr, _INDEX_DTYPE), (block.indices, _INDEX_DTYPE)):
+            file.write(part.astype(target, copy=False).data)  # tofile would not say why it failed
     return Block(block.shape[0], block.nnz)

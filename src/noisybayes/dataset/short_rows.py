@@ -10,15 +10,15 @@ import numpy as np
 from .tree import Array
 
 # Up to this many classes the maximum of each row is taken column by column, which is faster.
-_FEW_COLUMNS = 32
+_MAX_COLUMNS = 32
 # Arrays of this size are still in the cache when the next step reads them; with smaller ones, threads would wait for
 # the interpreter.
-_BYTES_AT_ONCE = 1 << 22
+_SLICE_BYTES = 1 << 22
 
 
-def pieces_of(n_rows: int, n_columns: int) -> list[slice]:
-    """All rows, in pieces that are processed at once."""
-    size = max(1, _BYTES_AT_ONCE // (8 * n_columns))
+def row_slices(n_rows: int, n_columns: int) -> list[slice]:
+    """Slices of cache size that together cover all rows."""
+    size = max(1, _SLICE_BYTES // (8 * n_columns))
     return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
 
 
@@ -31,15 +31,15 @@ def _ones(n: int, dtype: Any) -> Array:
 
 def row_sums(values: Array) -> Array:
     """Over the last axis, in the precision of the values."""
-    flat = values.reshape(-1, values.shape[-1])  # a product of two axes is one call of BLAS, of more it is many
+    flat = values.reshape(-1, values.shape[-1])  # in two dimensions the product is a single BLAS call
     return np.asarray(flat @ _ones(values.shape[-1], values.dtype)).reshape(values.shape[:-1])
 
 
 def row_max(values: Array) -> Array:
     """Of (n, K)."""
-    if values.shape[1] > _FEW_COLUMNS:
+    if values.shape[1] > _MAX_COLUMNS:
         return np.asarray(values.max(axis=1))
-    top = values[:, 0].copy()
+    maxima = values[:, 0].copy()
     for column in values.T[1:]:
-        np.maximum(top, column, out=top)
-    return np.asarray(top)
+        np.maximum(maxima, column, out=maxima)
+    return np.asarray(maxima)

@@ -13,8 +13,8 @@ from .shards import Shards
 from .tree import Array
 
 
-class Stored:
-    """Shards, and how a block of them is prepared for the model."""
+class StoredDesign:
+    """Shards, and the function that prepares a block of them for the model."""
 
     def __init__(self, shards: Shards, prepare: Callable[[Any], Design]) -> None:
         self.shards, self.prepare = shards, prepare
@@ -46,7 +46,7 @@ class Stored:
 class StoredRows(NamedTuple):
     """A description of one block of rows; small enough to be sent to the process that reads it."""
 
-    design: Stored
+    design: StoredDesign
     block: int
     first: int  # the number of its first row
     observed: Array
@@ -77,14 +77,14 @@ class StoredRows(NamedTuple):
 
 
 def stored_parts(rows: Rows, folds: Folds | None) -> list[StoredRows]:
-    """Rows whose X is `Stored`, block by block."""
-    design: Stored = rows.X
+    """Rows whose X is `StoredDesign`, block by block."""
+    design: StoredDesign = rows.X
 
-    def cut(values: Any, block: int) -> Any:
+    def block_of(values: Any, block: int) -> Any:
         return None if values is None else values[design.edges[block] : design.edges[block + 1]]
 
     def part(block: int) -> StoredRows:
-        observed, verified, weight = (cut(values, block) for values in (rows.observed, rows.verified, rows.weight))
+        observed, verified, weight = (block_of(values, block) for values in (rows.observed, rows.verified, rows.weight))
         return StoredRows(design, block, int(design.edges[block]), observed, verified, weight, folds)
 
     return [part(block) for block in range(design.n_blocks)]

@@ -44,15 +44,15 @@ def add_into(total: Any, part: Any) -> Any:
 
 
 def summed(parts: Iterable[Any]) -> Any:
-    """The sum of trees, in double precision whatever theirs is: lower precision is enough for small parts."""
-    return reduce(lambda total, part: add_into(_doubled(total, part), part), parts, None)
+    """The sum of trees in double precision; single precision is enough for small parts."""
+    return reduce(lambda total, part: add_into(_float64_total(total, part), part), parts, None)
 
 
-def _doubled(total: Any, part: Any) -> Any:
+def _float64_total(total: Any, part: Any) -> Any:
     """`total`, with zeros in double precision where it is still empty but `part` is not."""
     if isinstance(part, tuple):
         totals = (None,) * len(part) if total is None else total
-        leaves = [_doubled(a, b) for a, b in zip(totals, part, strict=True)]
+        leaves = [_float64_total(a, b) for a, b in zip(totals, part, strict=True)]
         return type(part)(*leaves) if hasattr(part, "_fields") else tuple(leaves)
     if total is not None or part is None or isinstance(part, Pieces):
         return total
@@ -60,8 +60,8 @@ def _doubled(total: Any, part: Any) -> Any:
 
 
 def copied(tree: Any) -> Any:
-    """A copy."""
-    return add_into(_doubled(None, tree), tree)
+    """A copy in double precision."""
+    return add_into(_float64_total(None, tree), tree)
 
 
 def blend(old: Any, new: Any, step: float) -> Any:

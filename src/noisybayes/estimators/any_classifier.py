@@ -15,13 +15,13 @@ from ..robust.calibration import centred
 from ..robust.config import Offsets
 from ..robust.label_weights import LabelWeights
 from ..robust.score_models import Score, ScoreModel
-from .any_rows import given_rows
+from .opaque_rows import unwrap_rows
 
 # A probability of zero could never be corrected, and forests and boosting often return it.
-_LEAST_PROBABILITY = 1e-4
+_MIN_PROBABILITY = 1e-4
 
 
-class KeptScores(NamedTuple):
+class StoredScores(NamedTuple):
     """Scores of all rows: classifiers are slow, so they are called only once."""
 
     values: Array  # (B, n, R, K)
@@ -34,7 +34,7 @@ class LearnedClassifiers(NamedTuple):
     """What was learned from weighted labels."""
 
     source: ClassifierSource
-    out_of_fold: KeptScores
+    out_of_fold: StoredScores
     predictor: Any  # fitted to all rows; None if not requested
 
     @property
@@ -42,8 +42,8 @@ class LearnedClassifiers(NamedTuple):
         """Predicted probabilities already include the class shares."""
         return np.zeros((1, self.source.n_classes))
 
-    def combined(self, temperature: Array) -> KeptScores:
-        return KeptScores(temperature[0] * self.out_of_fold.values)
+    def combined(self, temperature: Array) -> StoredScores:
+        return StoredScores(temperature[0] * self.out_of_fold.values)
 
     def terms(self, rows: Rows, component: Array, other: Array, temperature: Array) -> None:
         """The contribution of a column is not known for arbitrary classifiers."""
@@ -77,36 +77,38 @@ class ClassifierSource:
         assert data.rows is not None
         assert data.folds is not None
         label, weight = data.collect(weights)
-        of_rows = data.rows.weight
-        weight = weight if of_rows is None else weight * of_rows[:, None]
+        row_weight = data.rows.weight
+        weight = weight if row_weight is None else weight * row_weight[:, None]
         X, fold = data.rows.X, data.folds.of(data.rows.number)
-        without = [-1] if left_out is None else left_out.tolist()
-        values = np.empty((1, data.n_rows, len(without), self.n_classes))
-        for r, held in enumerate(without):
-            own = min(r, label.shape[1] - 1)
+        left_out_folds = [-1] if left_out is None else left_out.tolist()
+        values = np.empty((1, data.n_rows, len(left_out_folds), self.n_classes))
+        for r, left_out_fold in enumerate(left_out_folds):
+            column = min(r, label.shape[1] - 1)
             for f in range(data.folds.n_folds):
-                kept, here = np.flatnonzero((fold != f) & (fold != held)), np.flatnonzero(fold == f)
-                fitted = self._fit(X[kept], label[kept, own], weight[kept, own])
-                values[0, here, r] = self.score(fitted, X[here])
+                train, test = np.flatnonzero((fold != f) & (fold != left_out_fold)), np.flatnonzero(fold == f)
+                fitted = self._fit(X[train], label[train, column], weight[train, column])
+                values[0, test, r] = self.score(fitted, X[test])
         predictor = self._fit(X, label[:, 0], weight[:, 0]) if left_out is None else None
-        return LearnedClassifiers(self, KeptScores(centred(values)), predictor)
+        return LearnedClassifiers(self, StoredScores(centred(values)), predictor)
 
     def score(self, fitted: Any, X: Any) -> Array:
         """(n, K)"""
         proba = np.zeros((X.shape[0], self.n_classes))
-        proba[:, fitted.classes_] = fitted.predict_proba(given_rows(X))
-        return np.asarray(np.log(np.maximum(proba, _LEAST_PROBABILITY)))
+        proba[:, fitted.classes_] = fitted.predict_proba(unwrap_rows(X))
+        return np.asarray(np.log(np.maximum(proba, _MIN_PROBABILITY)))
 
     def _fit(self, X: Any, label: Array, weight: Array) -> Any:
         if (weight == 1.0).all():
-            return clone(self.estimator).fit(given_rows(X), label)
+            return clone(self.estimator).fit(unwrap_rows(X), label)
         if self.weight_name is not None:
-            used = np.flatnonzero(weight > 0)
-            return clone(self.estimator).fit(given_rows(X[used]), label[used], **{self.weight_name: weight[used]})
+            positive = np.flatnonzero(weight > 0)
+            return clone(self.estimator).fit(
+                unwrap_rows(X[positive]), label[positive], **{self.weight_name: weight[positive]}
+            )
         # each row is repeated by its weight, with the fraction at random: no row of positive weight is lost
         copies = np.floor(weight + np.random.default_rng(self.seed).random(len(weight))).astype(int)
-        drawn = np.repeat(np.arange(len(weight)), copies)
-        return clone(self.estimator).fit(given_rows(X[drawn]), label[drawn])
+        repeated = np.repeat(np.arange(len(weight)), copies)
+        return clone(self.estimator).fit(unwrap_rows(X[repeated]), label[repeated])
 
 
 def _weight_name(estimator: Any) -> str | None:

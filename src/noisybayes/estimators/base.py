@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from ..dataset import Dataset, Rows
-from ..dataset.stored import Stored
+from ..dataset.stored import StoredDesign
 from ..dataset.tree import Array
 from ..model import online
 from ..robust.label_weights import Reweighted
 from . import settings
-from .classifier import LatentLabelClassifier, counted_rows
-from .inb_model import INBModel, prepared
-from .labeler_fit import check_can_tell, fit_labelers, labeler_codes, told_by
+from .classifier import LatentLabelClassifier, weighted_rows
+from .inb_model import INBModel, prepare_design
+from .labeler_fit import check_supported, fit_labelers, label_likelihoods, labeler_codes
 from .labels import as_labels, encode, find_classes
 from .threads import one_blas_thread
 
@@ -59,61 +59,62 @@ class BaseINB(LatentLabelClassifier, INBModel):
         labels = as_labels(y, "y", X.shape[0])
         self.classes_ = find_classes(labels, self._missing(labels))
         family = self._make_family(X)
-        rows = self._rows(X, prepared(family, X), labels, verified, sample_weight)
-        names, who = (None, None) if labeler is None else self._who_labeled(labeler, rows)
-        known = None if source is None else self._levels(source, rows)
-        counted = counted_rows(rows)
+        rows = self._rows(X, prepare_design(family, X), labels, verified, sample_weight)
+        names, codes = (None, None) if labeler is None else self._encode_labelers(labeler, rows)
+        levels = None if source is None else self._source_levels(source, rows)
+        counted = weighted_rows(rows)
         data = self._fit_rows(rows if len(counted) == rows.n_rows else rows.take(counted), family)
-        self._fill_in(rows, counted)
+        self._score_zero_weight_rows(rows, counted)
         fitted, matrices = None, None
         if names is not None:
-            fitted, matrices = self._judge_by_labelers(data, names, who)
-        if known is not None:
-            self._judge_by_sources(data, known, fitted, who, matrices)
+            fitted, matrices = self._fit_labelers(data, names, codes)
+        if levels is not None:
+            self._fit_sources(data, levels, fitted, codes, matrices)
         self._warn()
         return self
 
-    def _who_labeled(self, labeler: ArrayLike, rows: Rows) -> tuple[Array, Array]:
+    def _encode_labelers(self, labeler: ArrayLike, rows: Rows) -> tuple[Array, Array]:
         """Names of the labelers, and the code of every row."""
-        self._check_can_tell("labeler", rows)
+        self._check_supported("labeler", rows)
         return labeler_codes(labeler, rows.n_rows)
 
-    def _levels(self, source: Any, rows: Rows) -> tuple[SourceLevels, ...]:
+    def _source_levels(self, source: Any, rows: Rows) -> tuple[SourceLevels, ...]:
         from .source_fit import levels_of_sources  # imports polars, which is not always needed
 
-        self._check_can_tell("source", rows)
+        self._check_supported("source", rows)
         return levels_of_sources(source, rows.n_rows)
 
-    def _check_can_tell(self, what: str, rows: Rows) -> None:
+    def _check_supported(self, what: str, rows: Rows) -> None:
         counts = np.bincount(rows.observed, minlength=len(self.classes_))[: len(self.classes_)]
-        by_em, in_memory = self._by_em_alone(rows.n_rows, counts), not isinstance(rows.X, Stored)
-        check_can_tell(what, in_memory, by_em, rows.weight is not None)
+        by_em, in_memory = self._uses_em(rows.n_rows, counts), not isinstance(rows.X, StoredDesign)
+        check_supported(what, in_memory, by_em, rows.weight is not None)
 
-    def _judge_by_labelers(self, data: Any, names: Array, who: Any) -> tuple[Reweighted, Array | None]:
+    def _fit_labelers(self, data: Any, names: Array, codes: Any) -> tuple[Reweighted, Array | None]:
         """After a robust fit: matrices of the labelers, and posteriors that use them.
 
         Returns the scores combined with the labelers, and the matrices if labelers differ.
         """
-        found = fit_labelers(data, self._training.found, who, len(names), self.true_proba_.dtype)
-        self.labelers_, self.mislabel_by_labeler_, self.labelers_differ_ = names, found.matrices, found.differ
-        if found.posterior is not None:
-            assert found.posterior.true is not None
-            self.true_proba_, self.noise_rate_ = found.posterior.true, found.posterior.noise_rate
-        return found.fitted, found.matrices if found.differ else None
+        labeler_fit = fit_labelers(data, self._training.robust_fit, codes, len(names), self.true_proba_.dtype)
+        self.labelers_, self.mislabel_by_labeler_ = names, labeler_fit.matrices
+        self.labelers_differ_ = labeler_fit.differ
+        if labeler_fit.posterior is not None:
+            assert labeler_fit.posterior.true is not None
+            self.true_proba_, self.noise_rate_ = labeler_fit.posterior.true, labeler_fit.posterior.noise_rate
+        return labeler_fit.fitted, labeler_fit.matrices if labeler_fit.differ else None
 
-    def _judge_by_sources(
-        self, data: Any, known: tuple[SourceLevels, ...], fitted: Reweighted | None, who: Any, matrices: Array | None
+    def _fit_sources(
+        self, data: Any, levels: tuple[SourceLevels, ...], fitted: Reweighted | None, codes: Any, matrices: Array | None
     ) -> None:
-        """The same for sources. fitted : scores combined with the labelers; who, matrices : if labelers differ"""
+        """The same for sources. fitted : scores combined with the labelers; codes, matrices : if labelers differ"""
         from .source_fit import LabelerOfRows, fit_sources
 
-        training, labelers = self._training.found, None if matrices is None else LabelerOfRows(who, matrices)
+        training, labelers = self._training.robust_fit, None if matrices is None else LabelerOfRows(codes, matrices)
         fitted = training.last.next_weights if fitted is None else fitted
-        found = fit_sources(data, training, fitted, known, labelers, self.true_proba_.dtype)
-        self.sources_ = found.sources
-        if found.posterior is not None:
-            assert found.posterior.true is not None
-            self.true_proba_, self.noise_rate_ = found.posterior.true, found.posterior.noise_rate
+        result = fit_sources(data, training, fitted, levels, labelers, self.true_proba_.dtype)
+        self.sources_ = result.sources
+        if result.posterior is not None:
+            assert result.posterior.true is not None
+            self.true_proba_, self.noise_rate_ = result.posterior.true, result.posterior.noise_rate
 
     def predict_true_proba(self, X: Any, y: ArrayLike, labeler: ArrayLike | None = None) -> Array:
         """P(true = k | x, observed y) for new rows that carry a label: (n, K). For the fitted rows use `true_proba_`.
@@ -135,8 +136,8 @@ class BaseINB(LatentLabelClassifier, INBModel):
         X = self._check_X(X)
         labels = as_labels(y, "y", X.shape[0])
         observed = encode(labels, self._missing(labels), self.classes_, "y", missing_code=len(self.classes_))
-        told = told_by(labeler, self.labelers_, self.mislabel_by_labeler_, self._label_matrix, observed)
-        return self._true_proba(self._log_joint(self._prepare(X)), observed, told)
+        likelihood = label_likelihoods(labeler, self.labelers_, self.mislabel_by_labeler_, self._label_matrix, observed)
+        return self._true_proba(self._log_joint(self._prepare(X)), observed, likelihood)
 
     def partial_fit(
         self,
@@ -166,7 +167,7 @@ class BaseINB(LatentLabelClassifier, INBModel):
             raise ValueError(f"classes={classes!r} differ from those of the first call of partial_fit: {self.classes_}")
         K = len(self.classes_)
         family = self._make_family(X) if first else self._model.family
-        rows = self._rows(X, prepared(family, X), labels, verified, sample_weight)
+        rows = self._rows(X, prepare_design(family, X), labels, verified, sample_weight)
         data = Dataset.of(rows, self._engine(), K)
         problem = self._problem(family)
         if first:
@@ -174,7 +175,7 @@ class BaseINB(LatentLabelClassifier, INBModel):
         else:
             alpha = problem.settings.alpha
             self._model, params, stats = online.advance(self._model, self.params_, self.statistics_, data, alpha)
-        self._forget_the_last_fit()
+        self._reset_fit()
         self.n_iter_ = getattr(self, "n_iter_", 0) + 1
         self._publish(params, stats)
         return self

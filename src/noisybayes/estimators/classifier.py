@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ..dataset import Rows, Shards
-from ..dataset.stored import Stored
+from ..dataset.stored import StoredDesign
 from ..dataset.tree import Array
 from ..robust.recalibration import pin_verified
 from .labels import as_labels, encode, is_missing
@@ -22,7 +22,7 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator, LatentLabelModel):  
     """A model with a latent true label as a scikit-learn classifier."""
 
     missing_label: Any
-    _reads_shards = True
+    _accepts_shards = True
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -69,7 +69,7 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator, LatentLabelModel):  
         return X
 
     def _check_shards(self, X: Shards, reset: bool) -> Shards:
-        if not self._reads_shards:
+        if not self._accepts_shards:
             raise ValueError(f"{type(self).__name__} needs its rows in memory; only the INB classifiers accept shards")
         if reset:
             self.n_features_in_ = X.shape[1]
@@ -84,33 +84,33 @@ class LatentLabelClassifier(ClassifierMixin, BaseEstimator, LatentLabelModel):  
 
     def _rows(self, X: Any, design: Any, labels: Any, verified: Any, sample_weight: Any) -> Rows:
         observed = encode(labels, self._missing(labels), self.classes_, "y", missing_code=len(self.classes_))
-        known = None
+        verified_codes = None
         if verified is not None:
             known = as_labels(verified, "verified", X.shape[0])
             missing = is_missing(known, np.nan) | self._missing(known)
-            known = encode(known, missing, self.classes_, "verified", missing_code=-1)
+            verified_codes = encode(known, missing, self.classes_, "verified", missing_code=-1)
         weight = None
         if sample_weight is not None:
             weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
             if not (weight > 0).any():
                 raise ValueError("sample_weight is zero for every row; give at least one row a positive weight")
-        return Rows(design, observed, known, weight)
+        return Rows(design, observed, verified_codes, weight)
 
-    def _fill_in(self, rows: Rows, counted: Array) -> None:
-        """Rows of weight zero are new to the fit: they are scored by a model of all the others."""
+    def _score_zero_weight_rows(self, rows: Rows, weighted: Array) -> None:
+        """Add rows of weight zero to `true_proba_`: they are new to the fit, so the final model scores them."""
         fitted = getattr(self, "true_proba_", None)
-        if fitted is None or len(counted) == rows.n_rows:
+        if fitted is None or len(weighted) == rows.n_rows:
             return
-        rest = rows.take(np.setdiff1d(np.arange(rows.n_rows), counted))
-        every = np.empty((rows.n_rows, fitted.shape[1]), dtype=fitted.dtype)
-        every[counted] = fitted
-        true = self._true_proba(self._log_joint(rest.X), rest.observed)
-        every[rows.weight == 0] = pin_verified(true, rest.verified)
-        self.true_proba_ = every
+        others = rows.take(np.setdiff1d(np.arange(rows.n_rows), weighted))
+        proba = np.empty((rows.n_rows, fitted.shape[1]), dtype=fitted.dtype)
+        proba[weighted] = fitted
+        true = self._true_proba(self._log_joint(others.X), others.observed)
+        proba[rows.weight == 0] = pin_verified(true, others.verified)
+        self.true_proba_ = proba
 
 
-def counted_rows(rows: Rows) -> Array:
+def weighted_rows(rows: Rows) -> Array:
     """Positions of the rows with positive weight: rows of weight zero are treated as dropped."""
-    if rows.weight is None or isinstance(rows.X, Stored):
+    if rows.weight is None or isinstance(rows.X, StoredDesign):
         return np.arange(rows.n_rows)
     return np.flatnonzero(rows.weight > 0)

@@ -18,18 +18,19 @@ from ..robust.score_models import pooled_models
 _SEED = 0
 
 
-def share_not_predicted(data: Dataset, family: Family, n_classes: int) -> float:
+def mispredicted_share(data: Dataset, family: Family, n_classes: int) -> float:
     """Share of the labels that naive Bayes trained on the given labels fails to predict, out of fold."""
     model = pooled_models(family, (1.0,), (Offsets(0.0),))[0]
     source = NaiveBayes(family, [[model]], n_classes)
     rows = data.in_folds(_SEED, DEFAULT.n_folds, n_classes)
     learned = source.learn(rows, AsGiven(n_classes), model, False)
-    failed, weight = rows.map_sum(partial(_failed, scorer=learned.out_of_fold, shares=learned.shares[0]))
-    return float(failed / max(weight, 1e-300))
+    fn = partial(_block_mispredictions, scorer=learned.out_of_fold, shares=learned.shares[0])
+    mispredicted, weight = rows.map_sum(fn)
+    return float(mispredicted / max(weight, 1e-300))
 
 
-def _failed(rows: Rows, scorer: Any, shares: Array) -> Array:
-    there = np.flatnonzero(rows.observed < len(shares))
-    predicted = (scorer.scores(rows)[0, :, 0] + shares).argmax(axis=1)[there]
-    weight = np.ones(len(there)) if rows.weight is None else rows.weight[there]
-    return np.array([weight @ (predicted != rows.observed[there]), weight.sum()])
+def _block_mispredictions(rows: Rows, scorer: Any, shares: Array) -> Array:
+    labeled = np.flatnonzero(rows.observed < len(shares))
+    predicted = (scorer.scores(rows)[0, :, 0] + shares).argmax(axis=1)[labeled]
+    weight = np.ones(len(labeled)) if rows.weight is None else rows.weight[labeled]
+    return np.array([weight @ (predicted != rows.observed[labeled]), weight.sum()])

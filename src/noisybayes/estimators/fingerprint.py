@@ -15,8 +15,8 @@ def fingerprint(name: str, params: dict[str, Any], rows: Rows) -> str:
     """Fingerprint of a fit that may be resumed: every label, and the shape and number of entries of the features."""
     shapes = [(leaf.shape, str(leaf.dtype)) for leaf in leaves(rows.X)]
     settings = sorted((key, repr(value)) for key, value in params.items())
-    told = hashlib.sha256(repr((version("noisybayes"), name, settings, shapes, n_entries(rows.X))).encode())
+    digest = hashlib.sha256(repr((version("noisybayes"), name, settings, shapes, n_entries(rows.X))).encode())
     for values in rows[1:]:
         if values is not None:
-            told.update(np.ascontiguousarray(values).tobytes())
-    return told.hexdigest()
+            digest.update(np.ascontiguousarray(values).tobytes())
+    return digest.hexdigest()

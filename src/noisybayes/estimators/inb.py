@@ -179,6 +179,6 @@ ESTIMATORS: dict[str, type[BaseINB]] = {
 
 def as_estimator(model: Any) -> Any:
     """The scikit-learn classifier of a fitted model; it shares the model's attributes."""
-    made = object.__new__(ESTIMATORS[model._estimator_name])
-    made.__dict__.update(model.__dict__)
-    return made
+    estimator = object.__new__(ESTIMATORS[model._estimator_name])
+    estimator.__dict__.update(model.__dict__)
+    return estimator

@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike
 
 from ..dataset import Dataset, Rows, Shards
 from ..dataset.checkpoint import NO_CHECKPOINT, Checkpoint
-from ..dataset.merge import merge_equal, never_differ
+from ..dataset.merge import all_rows_equal, merge_equal
 from ..dataset.partitioned import Partitioned
-from ..dataset.stored import Stored
+from ..dataset.stored import StoredDesign
 from ..dataset.tree import Array
-from ..model import fit as fitting
+from ..model import fit as em_fit
 from ..model.em import Model, Params, Stats
 from ..model.families import Family
 from ..model.fit import Problem
@@ -31,21 +31,21 @@ from ..robust.problem import naive_bayes_problem
 from ..robust.recalibration import Recalibration
 from ..robust.scoring import Scoring
 from . import settings
-from .em_drift import share_not_predicted
+from .em_drift import mispredicted_share
 from .fingerprint import fingerprint
 from .labeler_fit import OF_LABELERS
 from .latent import LatentLabelModel
 from .threads import one_blas_thread
 
 #: Attributes that describe the course of a fit.
-_OF_ONE_FIT = (
+_FIT_ATTRIBUTES = (
     "objective_history_", "alpha_history_", "converged_", "event_model_", "em_steps_", "true_proba_", "review_count_",
     "noise_rate_", "drift_", "_training", *OF_LABELERS,
 )  # fmt: skip
 
 
 #: Parameters that change how a result is computed, but not the result.
-_HOW = ("engine", "n_jobs", "progress", "checkpoint")
+_EXECUTION_PARAMS = ("engine", "n_jobs", "progress", "checkpoint")
 
 
 class INBModel(LatentLabelModel):
@@ -102,10 +102,10 @@ class INBModel(LatentLabelModel):
         raise NotImplementedError
 
     def _prepare(self, X: Any) -> Any:
-        return prepared(self._model.family, X)
+        return prepare_design(self._model.family, X)
 
     def _log_joint(self, design: Any) -> Array:
-        if isinstance(design, Stored):
+        if isinstance(design, StoredDesign):
             return np.concatenate([self._scoring.log_joint(block) for block in design])
         return np.asarray(self._scoring.log_joint(design))
 
@@ -121,7 +121,7 @@ class INBModel(LatentLabelModel):
         self.n_features_in_ = X.shape[1]
         self.classes_ = np.asarray(classes)
         family = self._make_family(X)
-        data = self._fit_rows(Rows(prepared(family, X), observed, verified, None), family)
+        data = self._fit_rows(Rows(prepare_design(family, X), observed, verified, None), family)
         self._warn()
         return data
 
@@ -130,12 +130,12 @@ class INBModel(LatentLabelModel):
         """The same for rows that stay where they are read, with their labels; returns the rows."""
         self.n_features_in_ = X.shape[1]
         self.classes_ = np.asarray(classes)
-        self._forget_the_last_fit()
+        self._reset_fit()
         family = self._make_family(X)
         data = X.dataset(family.prepare, self._engine())
         counts = data.label_counts(len(self.classes_))
         checkpoint = self._checkpoint(Rows(X, counts, None, None))
-        if self._by_em_alone(data.n_counted, counts[:-1]):
+        if self._uses_em(data.n_counted, counts[:-1]):
             self._fit_em(data, self._problem(family), checkpoint)
         else:
             data = self._fit_robust(data, family, checkpoint)
@@ -143,25 +143,25 @@ class INBModel(LatentLabelModel):
         return data
 
     def _fit_rows(self, rows: Rows, family: Family) -> Dataset | None:
-        self._forget_the_last_fit()
+        self._reset_fit()
         K = len(self.classes_)
         data = Dataset.of(rows, self._engine(), K)
-        if self._by_em_alone(data.n_counted, np.bincount(rows.observed, weights=rows.weight, minlength=K)[:K]):
-            merged = self._merged(rows)
+        if self._uses_em(data.n_counted, np.bincount(rows.observed, weights=rows.weight, minlength=K)[:K]):
+            merged = self._merge_rows(rows)
             n_starts = settings.fit_settings(self).n_starts
             data = Dataset.of(merged, self._engine(), n_starts * K)
             self._fit_em(data, self._problem(family), self._checkpoint(merged))
             return None
-        if not isinstance(rows.X, Stored) and never_differ(rows):
+        if not isinstance(rows.X, StoredDesign) and all_rows_equal(rows):
             self._fit_labels_as_given(rows, family)
             return None
         return self._fit_robust(data, family, self._checkpoint(rows))
 
-    def _by_em_alone(self, n_rows: float, weight: Array) -> bool:
+    def _uses_em(self, n_rows: float, weight: Array) -> bool:
         """With a handful of rows no fold can be held out, and labels of weight zero cannot be checked.
         weight : (K,) of the rows with each label"""
-        in_em = settings.method(self.method) == "em"
-        return bool(in_em or len(weight) == 1 or n_rows < 2 * DEFAULT.n_folds or weight.min() <= 0)
+        is_em = settings.method(self.method) == "em"
+        return bool(is_em or len(weight) == 1 or n_rows < 2 * DEFAULT.n_folds or weight.min() <= 0)
 
     def _engine(self) -> Any:
         return settings.engine(self.engine, self.n_jobs)
@@ -179,14 +179,14 @@ class INBModel(LatentLabelModel):
     def _checkpoint(self, rows: Rows) -> Checkpoint:
         if self.checkpoint is None:
             return NO_CHECKPOINT
-        same_result = {name: value for name, value in self._arguments().items() if name not in _HOW}
-        return Checkpoint(Path(self.checkpoint), fingerprint(self._estimator_name, same_result, rows))
+        params = {name: value for name, value in self._arguments().items() if name not in _EXECUTION_PARAMS}
+        return Checkpoint(Path(self.checkpoint), fingerprint(self._estimator_name, params, rows))
 
-    def _merged(self, rows: Rows) -> Rows:
+    def _merge_rows(self, rows: Rows) -> Rows:
         """The rows for EM, with equal rows merged."""
         settings.fit_settings(self)
         compress = settings.checked_compress(self.compress)
-        return rows if isinstance(rows.X, Stored) else merge_equal(rows, compress)
+        return rows if isinstance(rows.X, StoredDesign) else merge_equal(rows, compress)
 
     def _fit_labels_as_given(self, rows: Rows, family: Family) -> None:
         """Constant features cannot distinguish right labels from wrong ones: any matrix would be arbitrary."""
@@ -198,7 +198,7 @@ class INBModel(LatentLabelModel):
 
     def _fit_em(self, data: Dataset, problem: Problem, checkpoint: Checkpoint) -> None:
         rng = settings.generator(self.random_state)
-        fitted = fitting.fit(data, problem.anchored(data), rng, self.progress, checkpoint)
+        fitted = em_fit.fit(data, problem.anchored(data), rng, self.progress, checkpoint)
         self._model = fitted.model
         self.objective_history_ = fitted.objective
         self.alpha_history_ = fitted.strengths
@@ -208,7 +208,7 @@ class INBModel(LatentLabelModel):
         counts = fitted.stats.joint[0, :-1]
         self.noise_rate_ = 1.0 - float(np.trace(counts) / counts.sum())
         if problem.n_classes > 1 and data.n_counted >= 2 * DEFAULT.n_folds:
-            self.drift_ = self.noise_rate_ - share_not_predicted(data, fitted.model.family, problem.n_classes)
+            self.drift_ = self.noise_rate_ - mispredicted_share(data, fitted.model.family, problem.n_classes)
         self._publish(fitted.params, fitted.stats)
 
     def _fit_robust(self, data: Dataset, family: Family, checkpoint: Checkpoint = NO_CHECKPOINT) -> Dataset:
@@ -216,20 +216,20 @@ class INBModel(LatentLabelModel):
         settings.checked_compress(self.compress)
         # folds should not differ from call to call unless requested
         rng = settings.generator(0 if self.random_state is None else self.random_state)
-        report = None if self.progress is None else _stages(self.progress)
+        report = None if self.progress is None else _numbered_stages(self.progress)
         problem = self._problem(family).anchored(data)
         # threads cost more than they save if one chunk contains all rows
         n_threads = 1 if len(data.parts) == 1 else settings.n_threads(self.n_jobs)
-        task = naive_bayes_problem(problem, data, int(rng.integers(2**31)), n_threads, DEFAULT)
-        data = robust.with_folds(data, task)
-        found = robust.fit(data, task, report, checkpoint)
-        self._publish_robust(data, found)
+        robust_problem = naive_bayes_problem(problem, data, int(rng.integers(2**31)), n_threads, DEFAULT)
+        data = robust.with_folds(data, robust_problem)
+        robust_fit = robust.fit(data, robust_problem, report, checkpoint)
+        self._publish_robust(data, robust_fit)
         recalibration = self._recalibration
-        self._model, params, stats = _as_generative(found, problem, self._training.posterior.joint)
+        self._model, params, stats = _as_generative(robust_fit, problem, self._training.posterior.joint)
         self._publish(params, stats)
-        calibration = found.calibration.take(0)
+        calibration = robust_fit.calibration.take(0)
         constant = calibration.base + calibration.offset
-        self._scoring = found.last.learned.scoring(calibration.temperature, constant)
+        self._scoring = robust_fit.last.learned.scoring(calibration.temperature, constant)
         self._recalibration, self._label_matrix = recalibration, calibration.mislabel
         return data
 
@@ -239,8 +239,8 @@ class INBModel(LatentLabelModel):
 
         save(self, path)
 
-    def _forget_the_last_fit(self) -> None:
-        for name in _OF_ONE_FIT:
+    def _reset_fit(self) -> None:
+        for name in _FIT_ATTRIBUTES:
             if hasattr(self, name):
                 delattr(self, name)
 
@@ -267,16 +267,16 @@ class INBModel(LatentLabelModel):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        self._warn_of_classes()
+        self._warn_about_classes()
 
 
-def _as_generative(found: robust.RobustFit, problem: Problem, joint: Array) -> tuple[Model, Params, Stats]:
+def _as_generative(robust_fit: robust.RobustFit, problem: Problem, joint: Array) -> tuple[Model, Params, Stats]:
     """The fit as a generative model: it describes the features, draws samples, and is the start of a stream.
 
     joint : (K + 1, K) weight of the rows by observed label (the last: none) and true label
     """
-    sums = found.last.learned.total
-    prior = found.choice.model.feature_prior(sums.features, sums.weight, found.last.number > 0)
+    sums = robust_fit.last.learned.total
+    prior = robust_fit.choice.model.feature_prior(sums.features, sums.weight, robust_fit.last.number > 0)
     shares = joint.sum(axis=0) / joint.sum() if problem.class_prior is None else problem.class_prior
     family = problem.family
     params = Params(
@@ -288,11 +288,11 @@ def _as_generative(found: robust.RobustFit, problem: Problem, joint: Array) -> t
     return model, params, Stats(joint[None], sums.features, np.zeros(1))
 
 
-def prepared(family: Family, X: Any) -> Any:
-    return Stored(X, family.prepare) if isinstance(X, Shards) else family.prepare(X)
+def prepare_design(family: Family, X: Any) -> Any:
+    return StoredDesign(X, family.prepare) if isinstance(X, Shards) else family.prepare(X)
 
 
-def _stages(progress: Any) -> Any:
+def _numbered_stages(progress: Any) -> Any:
     """Calls progress(number of the stage, its name)."""
     numbers = iter(range(1_000_000))
     return lambda name: progress(next(numbers), name)

@@ -50,7 +50,7 @@ def labeler_codes(labeler: Any, n_rows: int) -> tuple[Array, Array]:
     return names, codes
 
 
-def check_can_tell(what: str, in_memory: bool, by_em: bool, weighted: bool) -> None:
+def check_supported(what: str, in_memory: bool, by_em: bool, weighted: bool) -> None:
     """Raise if a fit cannot distinguish labelers, or sources. what : labeler or source"""
     if by_em:
         raise ValueError(
@@ -84,7 +84,7 @@ def _as_columns(rows: Rows, terms: RowTerms) -> tuple[Array]:
     return (terms(rows),)
 
 
-def told_by(labeler: Any, names: Array, matrices: Array, of_all: Array, observed: Array) -> Array:
+def label_likelihoods(labeler: Any, names: Array, matrices: Array, of_all: Array, observed: Array) -> Array:
     """(n, K) P(label | true) by the matrix of who labeled each row, or that of all where the name is new; 1 where there
     is no label. observed : (n,) codes"""
     given = as_labels(labeler, "labeler", len(observed)).astype(names.dtype if names.dtype.kind in "iuf" else str)

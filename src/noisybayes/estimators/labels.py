@@ -45,19 +45,19 @@ def find_classes(y: Array, missing: Array) -> Array:
         )
     if present.dtype.kind == "f" and not np.isfinite(present).all():
         raise ValueError(f"Input y contains infinity or a value too large for {present.dtype!r}.")
-    kinds = {type(label) for label in present} if present.dtype.kind == "O" else set()
-    if str in kinds and len(kinds) > 1:
-        names = ", ".join(sorted(kind.__name__ for kind in kinds))
+    types = {type(label) for label in present} if present.dtype.kind == "O" else set()
+    if str in types and len(types) > 1:
+        names = ", ".join(sorted(type_.__name__ for type_ in types))
         raise ValueError(f"y mixes labels of the types {names}; make them all strings or all numbers")
-    if kinds and str not in kinds:  # numbers mixed with None
+    if types and str not in types:  # numbers mixed with None
         present = np.array(present.tolist())
-    if str not in kinds and present.dtype.kind != "U":  # names are classes, however many there are
+    if str not in types and present.dtype.kind != "U":  # names are classes, however many there are
         from sklearn.utils.multiclass import check_classification_targets
 
         check_classification_targets(present)
     classes = np.unique(present)
-    if (said := too_many_classes(len(classes))) is not None:
-        raise ValueError(f"y: {said}")
+    if (problem := too_many_classes(len(classes))) is not None:
+        raise ValueError(f"y: {problem}")
     return classes
 
 

@@ -46,53 +46,53 @@ class LatentLabelModel:
 
     @property
     def _block_scorer(self) -> Callable[[Any], Array]:
-        """`_log_joint` of a block of rows in memory, as a function that engines can send away."""
+        """`_log_joint` of a block of rows in memory, as a picklable function for engines."""
         return self._log_joint
 
-    def _true_proba(self, joint: Array, observed: Array, told: Array | None = None) -> Array:
-        """The same of rows that are scored, with codes of their labels; `joint` is overwritten.
+    def _true_proba(self, joint: Array, observed: Array, likelihood: Array | None = None) -> Array:
+        """(n, K) P(true | x, label) from log P(x, true) and codes of the labels; `joint` is overwritten.
 
-        told : (n, K) P(label | true), if it is not the same for all rows
+        likelihood : (n, K) P(label | true), if it is not the same for all rows
         """
         with np.errstate(divide="ignore"):  # a label that a class never gets
-            if told is None:
+            if likelihood is None:
                 joint += np.log(label_table(self._label_matrix[None])[:, 0])[observed]
             else:
-                joint += np.log(told)
+                joint += np.log(likelihood)
         return adjust(normalise(joint), observed, self._recalibration)
 
-    def _publish_robust(self, data: Dataset, found: RobustFit) -> None:
+    def _publish_robust(self, data: Dataset, robust_fit: RobustFit) -> None:
         """The attributes that every robust fit has."""
-        in_memory = data.rows is not None
-        single = data.dtype == np.float32  # features of any classifier may be whole numbers
-        told = training_posterior(data, found, (np.float32 if single else np.float64) if in_memory else None)
-        self._training = TrainingFit.of(data, found, told)
-        self._recalibration = told.recalibration
-        if told.true is not None:
-            self.true_proba_ = told.true
-        self.objective_history_ = found.held_out
-        self.event_model_ = found.choice.model.name
-        self.em_steps_ = found.rounds
-        self.n_iter_ = max(found.rounds, 0) + 1
+        # features of any classifier may be whole numbers
+        dtype = np.float32 if data.dtype == np.float32 else np.float64
+        posterior = training_posterior(data, robust_fit, None if data.rows is None else dtype)
+        self._training = TrainingFit.of(data, robust_fit, posterior)
+        self._recalibration = posterior.recalibration
+        if posterior.true is not None:
+            self.true_proba_ = posterior.true
+        self.objective_history_ = robust_fit.held_out
+        self.event_model_ = robust_fit.choice.model.name
+        self.em_steps_ = robust_fit.rounds
+        self.n_iter_ = max(robust_fit.rounds, 0) + 1
         self.converged_ = True
-        self.review_count_ = found.review_count
-        self.noise_rate_ = told.noise_rate
+        self.review_count_ = robust_fit.review_count
+        self.noise_rate_ = posterior.noise_rate
         # verified labels may rightly raise P(wrong), so the model's posterior without them is compared
-        self.drift_ = told.drift
+        self.drift_ = posterior.drift
 
-    def _warn_of_classes(self) -> None:
+    def _warn_about_classes(self) -> None:
         if getattr(self, "drift_", 0.0) > DRIFT_ALARM:
-            doubted, more = whole_percent(self.noise_rate_), whole_percent(self.drift_)
+            noise, drift = whole_percent(self.noise_rate_), whole_percent(self.drift_)
             warnings.warn(
-                f"the fit questions {doubted} of the labels, which is {more} of the rows more than a model trained on "
+                f"the fit questions {noise} of the labels, which is {drift} of the rows more than a model trained on "
                 "the given labels fails to predict: its classes may have drifted away from those of the labels; verify "
                 "some rows",
                 DriftWarning,
                 stacklevel=3,
             )
-        lost = unidentified(self.mislabel_matrix_)
-        if len(lost) and len(self.classes_) > 1:
-            names = ", ".join(repr(label) for label in self.classes_[lost].tolist()[:10])
+        classes = unidentified(self.mislabel_matrix_)
+        if len(classes) and len(self.classes_) > 1:
+            names = ", ".join(repr(label) for label in self.classes_[classes].tolist()[:10])
             warnings.warn(
                 f"the true classes {names} are given another label at least as often as their own, so it "
                 "is uncertain which class is which; verify some of their rows (verified=), or use a simpler mislabel "

@@ -16,14 +16,14 @@ from ..dataset import Dataset
 from ..dataset.tree import Array
 from ..robust.calibration import matrix_of
 from ..robust.config import DEFAULT
-from ..robust.fit import all_rows_decide, with_folds
 from ..robust.fit import fit as robust_fit
+from ..robust.fit import with_folds, without_sampling
 from ..robust.problem import RobustProblem
 from . import settings
 from .any_classifier import ClassifierSource
-from .any_rows import AnyRows, only_for_classifier
-from .classifier import LatentLabelClassifier, counted_rows
+from .classifier import LatentLabelClassifier, weighted_rows
 from .labels import as_labels, find_classes
+from .opaque_rows import OpaqueRows, is_opaque
 from .skops_files import load_by_skops, save_by_skops
 from .threads import one_blas_thread
 
@@ -62,7 +62,7 @@ class MislabelClassifier(LatentLabelClassifier):
         predict.
     """
 
-    _reads_shards = False  # what the classifier can do with them is not known
+    _accepts_shards = False  # what the classifier can do with them is not known
 
     def __init__(
         self,
@@ -94,15 +94,15 @@ class MislabelClassifier(LatentLabelClassifier):
         X : array-like or sparse matrix of shape (n, d), list of texts, or data frame with text columns
             Whatever the classifier accepts.
         """
-        settings.whole_number("n_folds", self.n_folds, least=3)  # one is held out, and one of the rest again
-        settings.whole_number("max_rounds", self.max_rounds, least=0)
+        settings.whole_number("n_folds", self.n_folds, minimum=3)  # one is held out, and one of the rest again
+        settings.whole_number("max_rounds", self.max_rounds, minimum=0)
         X = self._check_X(X, reset=True)
         labels = as_labels(y, "y", X.shape[0])
         self.classes_ = find_classes(labels, self._missing(labels))
         K = len(self.classes_)
         all_rows = self._rows(X, X, labels, verified, sample_weight)
-        counted = counted_rows(all_rows)
-        rows = all_rows if len(counted) == all_rows.n_rows else all_rows.take(counted)
+        weighted = weighted_rows(all_rows)
+        rows = all_rows if len(weighted) == all_rows.n_rows else all_rows.take(weighted)
         data = Dataset.of(rows, settings.engine("local", 1), K)
         if K < 2 or data.n_counted < 2 * self.n_folds:
             raise ValueError(
@@ -119,25 +119,25 @@ class MislabelClassifier(LatentLabelClassifier):
         structure = settings.structure(self.mislabel, self.mislabel_prior, self.classes_)
         source = ClassifierSource(estimator, K, data.n_counted, int(rng.integers(2**31)))
         config = replace(DEFAULT, max_rounds=self.max_rounds)
-        task = all_rows_decide(RobustProblem(source, structure, K, None, config, int(rng.integers(2**31))))
-        data = with_folds(data, task, self.n_folds)
-        found = robust_fit(data, task)
-        self._publish_robust(data, found)
-        self.estimator_, self._source = found.last.learned.predictor, source
-        self._calibration, self._label_matrix = found.calibration, found.calibration.mislabel[0]
+        problem = without_sampling(RobustProblem(source, structure, K, None, config, int(rng.integers(2**31))))
+        data = with_folds(data, problem, self.n_folds)
+        result = robust_fit(data, problem)
+        self._publish_robust(data, result)
+        self.estimator_, self._source = result.last.learned.predictor, source
+        self._calibration, self._label_matrix = result.calibration, result.calibration.mislabel[0]
         joint = self._training.posterior.joint
         self.mislabel_matrix_ = matrix_of(joint[None, :K], structure)[0]
         self.class_prior_ = joint.sum(axis=0) / joint.sum()
-        self._fill_in(all_rows, counted)
-        self._warn_of_classes()
+        self._score_zero_weight_rows(all_rows, weighted)
+        self._warn_about_classes()
         return self
 
     def _check_X(self, X: Any, reset: bool = False) -> Any:
-        if not only_for_classifier(X, self.estimator):
+        if not is_opaque(X, self.estimator):
             return super()._check_X(X, reset)
         if reset:
             self.n_features_in_ = X.shape[1] if np.ndim(X) == 2 else 1
-        return AnyRows(X)
+        return OpaqueRows(X)
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to one file without pickle, by skops, which knows the classifiers of scikit-learn and

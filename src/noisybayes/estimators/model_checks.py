@@ -24,17 +24,17 @@ from ..robust.words import Words
 from . import settings
 
 # sums of probabilities in single precision
-_NEARLY = 1e-3
-_MOST_CLASSES = 1_000_000
+_TOLERANCE = 1e-3
+_MAX_CLASSES = 1_000_000
 # arrays that hold one entry per class and column
-_BY_FEATURE = ("feature_prob_", "theta_", "var_")
+_FEATURE_ATTRIBUTES = ("feature_prob_", "theta_", "var_")
 
 
 def check_model(estimator: Any) -> None:
     """Raise a ValueError that names the violated invariant."""
     fitted = vars(estimator)
     _check_settings(estimator)
-    K, d = _classes(fitted["classes_"]), _whole(fitted["n_features_in_"], "n_features_in_", least=1)
+    K, d = _classes(fitted["classes_"]), _integer(fitted["n_features_in_"], "n_features_in_", minimum=1)
     _check_names(fitted.get("feature_names_in_"), d)
     _check_generative(fitted["_model"], fitted["params_"], fitted["statistics_"], K, d)
     _check_scoring(fitted["_scoring"], fitted["_model"].family, K, d)
@@ -44,7 +44,7 @@ def check_model(estimator: Any) -> None:
     recalibration = _of_type(fitted["_recalibration"], Recalibration, "_recalibration")
     for part in recalibration:
         _number(part, "_recalibration")
-    for name in _BY_FEATURE:
+    for name in _FEATURE_ATTRIBUTES:
         if name in fitted:
             _finite(fitted[name], name, (K, d))
 
@@ -57,7 +57,7 @@ def _check_settings(estimator: Any) -> None:
 
 
 def _classes(classes: Any) -> int:
-    if not isinstance(classes, np.ndarray) or classes.ndim != 1 or not 1 <= len(classes) <= _MOST_CLASSES:
+    if not isinstance(classes, np.ndarray) or classes.ndim != 1 or not 1 <= len(classes) <= _MAX_CLASSES:
         raise ValueError("classes_ is not a list of labels")
     labels = classes.tolist()
     if classes.dtype == object and not all(isinstance(label, str | int | float) for label in labels):
@@ -81,7 +81,7 @@ def _check_generative(model: Any, params: Any, stats: Any, K: int, d: int) -> No
     _probabilities(params.prior, "params_.prior", (1, K), axis=1)
     _probabilities(params.mislabel, "params_.mislabel", (1, K, K), axis=1)
     joint = _finite(stats.joint, "statistics_.joint", (1, K + 1, K))
-    if joint.min() < -_NEARLY * max(1.0, float(joint.max())):
+    if joint.min() < -_TOLERANCE * max(1.0, float(joint.max())):
         raise ValueError("statistics_.joint contains a negative weight")
     _check_family(model.family, d)
     _check_block(model.family, params.features, stats.features, model.feature_prior, K, d)
@@ -141,11 +141,11 @@ def _check_block(family: Any, params: Any, stats: Any, prior: Any, K: int, d: in
 
 
 def _check_params(family: Any, params: Any, K: int, d: int) -> None:
-    kinds = {Bernoulli: BernoulliParams, Gaussian: GaussianParams}
-    if type(family) in kinds:
-        _of_type(params, kinds[type(family)], "the parameters")
+    params_types = {Bernoulli: BernoulliParams, Gaussian: GaussianParams}
+    if type(family) in params_types:
+        _of_type(params, params_types[type(family)], "the parameters")
     arrays = [_finite(leaf, "the parameters", (K, d)) for leaf in _leaves(params)]
-    if isinstance(family, Bernoulli | Multinomial) and max(array.max(initial=0.0) for array in arrays) > _NEARLY:
+    if isinstance(family, Bernoulli | Multinomial) and max(array.max(initial=0.0) for array in arrays) > _TOLERANCE:
         raise ValueError("the logarithm of a probability is positive")
     if isinstance(family, Gaussian) and params.var.min(initial=1.0) <= 0:
         raise ValueError("a variance is not positive")
@@ -171,10 +171,10 @@ def _check_score(scored: Any, params: Any, family: Family, K: int, d: int) -> No
     if isinstance(scored, BlockFamily):
         if not isinstance(family, Mixed):
             raise ValueError("the scores are for blocks, but the model has none")
-        block = _whole(scored.block, "the block", least=0)
+        block = _integer(scored.block, "the block", minimum=0)
         if block >= len(family.columns) or not np.array_equal(scored.columns, family.columns[block]):
             raise ValueError("the scores are for other columns than the block")
-        if _whole(scored.n_columns, "n_columns", least=1) != d or isinstance(scored.family, BlockFamily | Mixed):
+        if _integer(scored.n_columns, "n_columns", minimum=1) != d or isinstance(scored.family, BlockFamily | Mixed):
             raise ValueError("the scores are for another table")
         _check_score(scored.family, params, scored.family, K, len(family.columns[block]))
     elif isinstance(scored, Words):
@@ -211,46 +211,46 @@ def _leaves(tree: Any) -> list[Any]:
     return [leaf for part in tree for leaf in _leaves(part)] if isinstance(tree, tuple) else [tree]
 
 
-def _of_type(value: Any, kind: type[Any], what: str) -> Any:
-    if not isinstance(value, kind):
-        raise ValueError(f"{what}: expected a {kind.__name__}, got a {type(value).__name__}")
+def _of_type(value: Any, cls: type[Any], name: str) -> Any:
+    if not isinstance(value, cls):
+        raise ValueError(f"{name}: expected a {cls.__name__}, got a {type(value).__name__}")
     return value
 
 
-def _array(value: Any, what: str, shape: tuple[int, ...]) -> Array:
+def _array(value: Any, name: str, shape: tuple[int, ...]) -> Array:
     if not isinstance(value, np.ndarray) or value.dtype.kind != "f" or value.dtype.itemsize not in (4, 8):
-        raise ValueError(f"{what}: not an array of numbers")
+        raise ValueError(f"{name}: not an array of numbers")
     if value.shape != shape:
-        raise ValueError(f"{what}: expected the shape {shape}, got {value.shape}")
+        raise ValueError(f"{name}: expected the shape {shape}, got {value.shape}")
     return value
 
 
-def _finite(value: Any, what: str, shape: tuple[int, ...]) -> Array:
-    array = _array(value, what, shape)
+def _finite(value: Any, name: str, shape: tuple[int, ...]) -> Array:
+    array = _array(value, name, shape)
     if not np.isfinite(array).all():
-        raise ValueError(f"{what}: a number is not finite")
+        raise ValueError(f"{name}: a number is not finite")
     return array
 
 
-def _probabilities(value: Any, what: str, shape: tuple[int, ...], axis: int = 0) -> None:
+def _probabilities(value: Any, name: str, shape: tuple[int, ...], axis: int = 0) -> None:
     """All of a vector, or each column of a matrix, sum to 1."""
-    array = _finite(value, what, shape)
-    if array.min() < 0 or np.abs(array.sum(axis=axis) - 1.0).max() > _NEARLY:
-        raise ValueError(f"{what}: not probabilities that sum to 1")
+    array = _finite(value, name, shape)
+    if array.min() < 0 or np.abs(array.sum(axis=axis) - 1.0).max() > _TOLERANCE:
+        raise ValueError(f"{name}: not probabilities that sum to 1")
 
 
-def _at_least(value: Any, what: str, least: float) -> None:
+def _at_least(value: Any, name: str, minimum: float) -> None:
     array = np.asarray(value)
-    if array.dtype.kind not in "fiu" or not np.isfinite(array).all() or (array < least).any():
-        raise ValueError(f"{what} contains a number out of range")
+    if array.dtype.kind not in "fiu" or not np.isfinite(array).all() or (array < minimum).any():
+        raise ValueError(f"{name} contains a number out of range")
 
 
-def _number(value: Any, what: str) -> None:
+def _number(value: Any, name: str) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
-        raise ValueError(f"{what}: {str(value)[:40]!r} is not a number")
+        raise ValueError(f"{name}: {str(value)[:40]!r} is not a number")
 
 
-def _whole(value: Any, what: str, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 2**31:
-        raise ValueError(f"{what}: {str(value)[:40]!r} is not a whole number of at least {least}")
+def _integer(value: Any, name: str, minimum: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value < 2**31:
+        raise ValueError(f"{name}: {str(value)[:40]!r} is not a whole number of at least {minimum}")
     return value

@@ -54,14 +54,14 @@ _VALUES: dict[str, type[Any]] = {
 # functions are not data
 _NOT_SAVED = ("progress", "engine", "checkpoint")
 # one entry per fitted row, and names of people: not part of the model
-_ABOUT_THE_ROWS = ("true_proba_", "_training", *OF_LABELERS)
+_ROW_ATTRIBUTES = ("true_proba_", "_training", *OF_LABELERS)
 
 
 def save(estimator: Any, path: str | Path) -> None:
     """Write the file atomically."""
     arguments = estimator._arguments()
     params = {k: v for k, v in arguments.items() if k not in _NOT_SAVED}
-    skipped = {*arguments, *_ABOUT_THE_ROWS}
+    skipped = {*arguments, *_ROW_ATTRIBUTES}
     fitted = {k: v for k, v in vars(estimator).items() if k not in skipped}
     check_model(estimator)  # what is written can be read again
     arrays: dict[str, bytes] = {}
@@ -72,7 +72,7 @@ def save(estimator: Any, path: str | Path) -> None:
         "fitted": {key: _encode(value, arrays, key) for key, value in fitted.items()},
     }
     document["sha256"] = {name: hashlib.sha256(data).hexdigest() for name, data in arrays.items()}
-    with whole_file(Path(path)) as made, _archive(made) as archive:
+    with whole_file(Path(path)) as temporary, _archive(temporary) as archive:
         archive.writestr("model.json", json.dumps(document))
         for name, data in arrays.items():
             archive.writestr(name, data)
@@ -109,11 +109,11 @@ def load(path: str | Path, max_bytes: int = MOST_ARCHIVE_BYTES) -> Any:
 
 
 def load_model(path: str | Path, max_bytes: int = MOST_ARCHIVE_BYTES) -> Any:
-    """The same as what an audit fits (`models`): without scikit-learn, which takes a second or two to import."""
+    """The same as one of `models`, without scikit-learn, which takes a second or two to import."""
     return _load(path, max_bytes, MODELS)
 
 
-def _load(path: str | Path, max_bytes: int, kinds: Mapping[str, type[Any]]) -> Any:
+def _load(path: str | Path, max_bytes: int, classes: Mapping[str, type[Any]]) -> Any:
     path = Path(path)
     with path.open("rb"):  # a file that is missing or locked is not a damaged one
         pass
@@ -122,26 +122,26 @@ def _load(path: str | Path, max_bytes: int, kinds: Mapping[str, type[Any]]) -> A
         open_archive(path, max_bytes) as archive,
     ):
         document = read_json(archive.read("model.json", MOST_JSON_BYTES))
-        found = document.get("format") if isinstance(document, dict) else None
-        if found != FORMAT:
+        version = document.get("format") if isinstance(document, dict) else None
+        if version != FORMAT:
             raise InputError(
-                f"{path} has the model format {repr(found)[:20]}, but this version reads {FORMAT}; {_SAVE_AGAIN}"
+                f"{path} has the model format {repr(version)[:20]}, but this version reads {FORMAT}; {_SAVE_AGAIN}"
             )
         with one_sentence(f"{path} has been damaged or altered", _SAVE_AGAIN):
-            return _restored(document, archive, kinds)
+            return _restored(document, archive, classes)
 
 
 _SAVE_AGAIN = "save the model again"
 
 
-def _restored(document: dict[str, Any], archive: Archive, kinds: Mapping[str, type[Any]]) -> Any:
+def _restored(document: dict[str, Any], archive: Archive, classes: Mapping[str, type[Any]]) -> Any:
     only_keys(document, "model.json", ("format", "estimator", "params", "fitted", "sha256"))
     if not isinstance(document["sha256"], dict):
         raise ValueError("model.json has no checksums")
     arrays = {name: _checked_bytes(archive, name, expected) for name, expected in document["sha256"].items()}
-    if document["estimator"] not in kinds:
-        raise ValueError(f"{str(document['estimator'])[:40]!r} is not one of {', '.join(kinds)}")
-    estimator = kinds[document["estimator"]]()
+    if document["estimator"] not in classes:
+        raise ValueError(f"{str(document['estimator'])[:40]!r} is not one of {', '.join(classes)}")
+    estimator = classes[document["estimator"]]()
     for key, value in document["params"].items():
         if key not in estimator._arguments():
             raise ValueError(f"Invalid parameter {key[:40]!r}")
@@ -150,9 +150,9 @@ def _restored(document: dict[str, Any], archive: Archive, kinds: Mapping[str, ty
         if not (key.endswith("_") or key.startswith("_")) or key.startswith("__") or hasattr(type(estimator), key):
             raise ValueError(f"{key[:40]!r} is not the name of a fitted attribute")
         setattr(estimator, key, _decode(value, arrays))
-    absent = [name for name in _ALWAYS_FITTED if name not in vars(estimator)]
-    if absent:
-        raise ValueError(f"{absent[0]} is absent")
+    missing = [name for name in _ALWAYS_FITTED if name not in vars(estimator)]
+    if missing:
+        raise ValueError(f"{missing[0]} is absent")
     check_model(estimator)
     return estimator
 

@@ -32,7 +32,7 @@ def fit_settings(estimator: Any) -> Settings:
     if estimator.start not in STARTS:
         raise ValueError(f"start must be one of {', '.join(map(repr, STARTS))}, got {estimator.start!r}")
     for name in ("n_init", "max_iter"):
-        whole_number(name, getattr(estimator, name), least=1)
+        whole_number(name, getattr(estimator, name), minimum=1)
     if not (_is_number(estimator.tol) and estimator.tol >= 0):
         raise ValueError(f"tol must be a number of at least 0, got {estimator.tol!r}")
     return Settings(alpha, estimator.start, int(estimator.n_init), int(estimator.max_iter), float(estimator.tol))
@@ -42,9 +42,9 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and bool(np.isfinite(value))
 
 
-def whole_number(name: str, value: Any, least: int) -> None:
-    if not (_is_number(value) and value == int(value) and value >= least):
-        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+def whole_number(name: str, value: Any, minimum: int) -> None:
+    if not (_is_number(value) and value == int(value) and value >= minimum):
+        raise ValueError(f"{name} must be a whole number of at least {minimum}, got {value!r}")
 
 
 def structure(mislabel: Any, mislabel_prior: Any, classes: Array) -> Structure:

@@ -16,7 +16,7 @@ from ..robust.calibration import Calibration
 from ..robust.recalibration import Recalibration
 
 _FORMAT = 1
-#: Of a fitted model, besides what is put together again from these.
+#: Fitted attributes that are stored as they are.
 _FITTED = (
     "classes_", "class_prior_", "mislabel_matrix_", "n_features_in_", "estimator_", "noise_rate_", "review_count_",
     "drift_", "em_steps_", "event_model_", "objective_history_", "n_iter_", "converged_",
@@ -36,8 +36,8 @@ def save_by_skops(model: Any, path: str | Path) -> None:
         "calibration": dict(model._calibration._asdict()),
         "recalibration": [float(number) for number in model._recalibration],
     }
-    with whole_file(Path(path)) as made:
-        made.write_bytes(skops.dumps(document))
+    with whole_file(Path(path)) as temporary:
+        temporary.write_bytes(skops.dumps(document))
 
 
 def load_by_skops(cls: Any, path: str | Path, trusted: Sequence[str]) -> Any:

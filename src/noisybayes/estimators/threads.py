@@ -19,8 +19,8 @@ def one_blas_thread(function: Function) -> Function:
     """The function, with BLAS on one thread while it runs."""
 
     @wraps(function)
-    def limited(*arguments: Any, **named: Any) -> Any:
+    def limited(*args: Any, **kwargs: Any) -> Any:
         with threadpool_limits(1, user_api="blas"):
-            return function(*arguments, **named)
+            return function(*args, **kwargs)
 
     return limited  # type: ignore[return-value]

@@ -14,7 +14,7 @@ from ..robust.training_posterior import TrainingPosterior
 
 
 class TrainingFit(NamedTuple):
-    found: RobustFit
+    robust_fit: RobustFit
     posterior: TrainingPosterior
     folds: Folds
     observed: Array | None  # (n,) codes; None if rows stay on a cluster
@@ -22,27 +22,27 @@ class TrainingFit(NamedTuple):
     weight: Array | None
 
     @classmethod
-    def of(cls, data: Dataset, found: RobustFit, posterior: TrainingPosterior) -> TrainingFit:
+    def of(cls, data: Dataset, robust_fit: RobustFit, posterior: TrainingPosterior) -> TrainingFit:
         assert data.folds is not None
-        return cls(found, posterior, data.folds, *data.labels())
+        return cls(robust_fit, posterior, data.folds, *data.labels())
 
     def terms(self, rows: Rows, component: Array, other: Array) -> Any:
         """(n, d) CSR: what each column of rows in the order of their folds adds to the log-odds of `component` against
-        `other`; None if the scores cannot say."""
-        return self.found.last.learned.terms(rows, component, other, self.found.calibration.temperature[0])
+        `other`; None if the scores are not sums over columns."""
+        return self.robust_fit.last.learned.terms(rows, component, other, self.robust_fit.calibration.temperature[0])
 
     def by_view(
         self, rows: Rows, component: Array, other: Array, names: Sequence[str]
     ) -> list[list[tuple[str, float]]]:
         """For every row, contributions to the log-odds other than the columns: description and value."""
-        temperature = self.found.calibration.temperature[0]
-        found: list[list[tuple[str, float]]] = self.found.last.learned.by_view(
+        temperature = self.robust_fit.calibration.temperature[0]
+        contributions: list[list[tuple[str, float]]] = self.robust_fit.last.learned.by_view(
             rows, component, other, temperature, names
         )
-        return found
+        return contributions
 
     def in_folds(self, rows: Rows) -> tuple[Rows, Array]:
-        """Numbered rows in the order of their folds, and where each was."""
+        """Numbered rows in the order of their folds, and the position of each before."""
         fold = self.folds.of(rows.number)
         order = np.argsort(fold, kind="stable")
         return rows._replace(fold=fold).take(order), order

@@ -87,16 +87,16 @@ def posterior(rows: Rows, scorer: Callable[[Any], Array], labels: Array) -> tupl
     scores = flat.reshape(-1, R, K)
     if rows.verified is not None:
         known = np.flatnonzero(rows.verified >= 0)
-        kept = scores[known, :, rows.verified[known]]
+        known_scores = scores[known, :, rows.verified[known]]
         scores[known] = -np.inf
-        scores[known, :, rows.verified[known]] = kept
-    top = row_max(flat)
+        scores[known, :, rows.verified[known]] = known_scores
+    maxima = row_max(flat)
     with np.errstate(invalid="ignore"):  # a row that no class allows becomes nan, which run_em reports
-        flat -= top[:, None]
+        flat -= maxima[:, None]
     np.exp(flat, out=flat)
     total = row_sums(flat)
     flat /= total[:, None]
-    return scores, np.asarray(np.log(total) + top, dtype=np.float64).reshape(-1, R)
+    return scores, np.asarray(np.log(total) + maxima, dtype=np.float64).reshape(-1, R)
 
 
 def expect(
@@ -118,8 +118,8 @@ def row_weights(rows: Rows, left_out: Array | None) -> Array | None:
     weight = None if rows.weight is None else rows.weight[:, None]
     if left_out is None:
         return weight
-    kept = rows.fold[:, None] != left_out
-    return np.asarray(kept.astype(np.float64) if weight is None else kept * weight)
+    is_included = rows.fold[:, None] != left_out
+    return np.asarray(is_included.astype(np.float64) if weight is None else is_included * weight)
 
 
 def statistics(rows: Rows, resp: Array, family: Family) -> Stats:
@@ -162,8 +162,8 @@ def run_em(
     left_out: Array | None = None,
 ) -> Run:
     """Iterate until no restart gains more than `tol` per unit of weight. The objective never falls."""
-    none: list[Array] = []
-    params, history = checkpoint.load(name) or (params, none)
+    no_history: list[Array] = []
+    params, history = checkpoint.load(name) or (params, no_history)
     while True:
         e_step = partial(expect, family=model.family, left_out=left_out, **model.scores(params, data.dtype))
         stats = data.map_sum(e_step)

@@ -70,7 +70,7 @@ def fit(
     settings = problem.settings
     labels = statistics_of_labels(data, problem.family, problem.n_classes)
     model = first_model(problem, labels)
-    params = _start(model, labels, settings, rng)
+    params = _start_params(model, labels, settings, rng)
     del labels
     em = partial(_em, data, settings, report, checkpoint)
     run = em(model, params, settings.max_iter, "em")
@@ -79,13 +79,13 @@ def fit(
     if settings.alpha == "auto":
         model, run, strengths = _tune(model, run, em, settings.max_iter)
     # the paper has no such step: it relies on the classes keeping the labels of its starting matrix
-    named = settings.start in PAPER_INTERVALS
-    if problem.structure.exchangeable and problem.class_prior is None and not data.has_verified and not named:
-        run = _aligned(run)
+    is_papers_start = settings.start in PAPER_INTERVALS
+    if problem.structure.exchangeable and problem.class_prior is None and not data.has_verified and not is_papers_start:
+        run = _match_classes(run)
     return Fit(model, run.params, run.stats, run.objective[:, 0], strengths, run.converged)
 
 
-def _start(model: Model, labels: Stats, settings: Settings, rng: np.random.Generator) -> Params:
+def _start_params(model: Model, labels: Stats, settings: Settings, rng: np.random.Generator) -> Params:
     if settings.start in PAPER_INTERVALS:
         return paper_params(model, labels, settings.start, settings.n_init, rng)
     return first_params(
@@ -93,18 +93,18 @@ def _start(model: Model, labels: Stats, settings: Settings, rng: np.random.Gener
     )
 
 
-def fit_without(data: Dataset, fitted: Fit, problem: Problem, left_out: Array) -> Params:
+def fit_leaving_out(data: Dataset, fitted: Fit, problem: Problem, left_out: Array) -> Params:
     """Fits that leave out one fold each, in one batch; each is one restart.
 
     They start where the fit to all rows ended, without the sums of their fold, so they converge quickly.
     """
     model, settings = fitted.model, problem.settings
     e_step = partial(expect, family=model.family, **model.scores(fitted.params, data.dtype))
-    start = model.maximize(without_each(data.map_sum(e_step, by="fold"), left_out))
+    start = model.maximize(leave_out_each(data.map_sum(e_step, by="fold"), left_out))
     return run_em(model, start, data, settings.max_iter, settings.tol, left_out=left_out).params
 
 
-def without_each(by_fold: tuple[Stats | None, ...], left_out: Array) -> Stats:
+def leave_out_each(by_fold: tuple[Stats | None, ...], left_out: Array) -> Stats:
     """The sums without one fold each, as restarts of one batch."""
     total = summed(by_fold)
     rest = [total if by_fold[fold] is None else tree_map(np.subtract, total, by_fold[fold]) for fold in left_out]
@@ -155,12 +155,12 @@ def _tune(model: Model, run: Run, em: Callable[..., Run], max_iter: int) -> tupl
         return model, run, strengths
     prior = model.family.pooled_prior(run.stats.features, run.stats.component_weight)
     model = replace(model, feature_prior=prior)
-    again = em(model, model.maximize(run.stats), max_iter - steps, "em_with_prior")
-    run = again._replace(objective=np.concatenate([run.objective, again.objective]))
+    rerun = em(model, model.maximize(run.stats), max_iter - steps, "em_with_prior")
+    run = rerun._replace(objective=np.concatenate([run.objective, rerun.objective]))
     return model, run, [*strengths, (steps, model.family.strength(prior))]
 
 
-def _aligned(run: Run) -> Run:
+def _match_classes(run: Run) -> Run:
     """Match each latent class to the observed label that it is given most often."""
     order = matching(run.params.mislabel[0])
     params, stats = run.params, run.stats

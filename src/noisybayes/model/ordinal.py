@@ -13,7 +13,7 @@ from ..dataset.tree import Array
 from .mislabel import Estimated
 
 # Beyond this the second neighbour is practically impossible: exp(-40) is below the rounding of 1.
-_STEEPEST = 40.0
+_MAX_DECAY = 40.0
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
@@ -38,22 +38,22 @@ class Ordinal(Estimated):
         own, total = np.einsum("...kk->...k", counts), counts.sum(axis=-2)
         # a class that lost all of its rows has no information about its labels
         right = np.where(total > 0, own / np.where(total > 0, total, 1.0), 1.0)
-        between = np.abs(ranks[:, None] - ranks)
+        distance = np.abs(ranks[:, None] - ranks)
         matrix = np.empty_like(counts, dtype=np.float64)
-        for restart, one in enumerate(counts):
-            spread = np.exp(-_decay(one, between, ranks) * np.maximum(between - 1, 0)) * (between > 0)
+        for restart, restart_counts in enumerate(counts):
+            spread = np.exp(-_decay(restart_counts, distance, ranks) * np.maximum(distance - 1, 0)) * (distance > 0)
             wrong = (1.0 - right[restart]) / np.maximum(spread.sum(axis=0), 1e-300)
             matrix[restart] = spread * wrong + np.diag(right[restart])
         return matrix
 
 
-def _decay(counts: Array, between: Array, ranks: Array) -> float:
+def _decay(counts: Array, distance: Array, ranks: Array) -> float:
     """The maximum likelihood decay: the expected distance of wrong labels equals the observed one. It decreases as the
     decay grows, so there is only one root."""
     n_classes = len(counts)
     steps = np.arange(max(n_classes - 1, 0))  # beyond the nearest class
     wrong = counts.sum(axis=0) - np.diag(counts)
-    farther = float((counts * np.maximum(between - 1, 0)).sum())
+    observed_steps = float((counts * np.maximum(distance - 1, 0)).sum())
 
     def excess(decay: float) -> float:
         """Expected minus observed steps beyond the nearest class."""
@@ -61,23 +61,23 @@ def _decay(counts: Array, between: Array, ranks: Array) -> float:
         sums, moments = (np.concatenate([[0.0], np.cumsum(part)]) for part in (weight, weight * steps))
         below, above = ranks, n_classes - 1 - ranks
         mean = (moments[below] + moments[above]) / np.maximum(sums[below] + sums[above], 1e-300)
-        return float(wrong @ mean) - farther
+        return float(wrong @ mean) - observed_steps
 
     if excess(0.0) <= 0.0:  # no preference for near classes, or no wrong label
         return 0.0
-    return float(brentq(excess, 0.0, _STEEPEST, xtol=1e-14)) if excess(_STEEPEST) < 0.0 else _STEEPEST
+    return float(brentq(excess, 0.0, _MAX_DECAY, xtol=1e-14)) if excess(_MAX_DECAY) < 0.0 else _MAX_DECAY
 
 
 def ranks_of(classes: Array) -> tuple[int, ...]:
     """(K,) positions on the scale: numbers by size, names by the single number in each, as in "4 stars"."""
     if np.asarray(classes).dtype.kind not in "iufb":
-        found = [_NUMBER.findall(str(name)) for name in classes.tolist()]
-        values = [float(numbers[0]) for numbers in found if len(numbers) == 1]
-        if len(values) < len(found) or len(set(values)) < len(found):
+        numbers_by_name = [_NUMBER.findall(str(name)) for name in classes.tolist()]
+        values = [float(numbers[0]) for numbers in numbers_by_name if len(numbers) == 1]
+        if len(values) < len(numbers_by_name) or len(set(values)) < len(numbers_by_name):
             shown = ", ".join(repr(str(name)) for name in classes.tolist()[:5])
             raise ValueError(
                 "the mislabeling structure 'ordinal' needs labels on a scale: numbers, or names with one number each, "
-                f"such as '1 low', '2 high'; the labels are {shown}{', ...' if len(found) > 5 else ''}"
+                f"such as '1 low', '2 high'; the labels are {shown}{', ...' if len(numbers_by_name) > 5 else ''}"
             )
         classes = np.array(values)
     return tuple(np.argsort(np.argsort(classes, kind="stable")).tolist())

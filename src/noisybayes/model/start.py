@@ -20,10 +20,10 @@ JITTER = 0.1
 # The paper starts from classes of equal size, "random" feature probabilities, and a random matrix with a diagonal above
 # one half. It does not say how the probabilities are drawn: name of the start -> interval.
 PAPER_INTERVALS = {"paper": (0.0, 1.0), "paper-near-half": (0.4, 0.6)}
-_LEAST_DIAGONAL = 0.5
+_MIN_DIAGONAL = 0.5
 
 
-def label_statistics(rows: Rows, family: Family, n_classes: int, dtype: np.dtype[Any]) -> Stats:
+def _block_label_statistics(rows: Rows, family: Family, n_classes: int, dtype: np.dtype[Any]) -> Stats:
     """The sums of naive Bayes on the given labels (verified ones if known); rows without a label do not count."""
     label = rows.observed if rows.verified is None else np.where(rows.verified >= 0, rows.verified, rows.observed)
     one_hot = np.zeros((rows.n_rows, 1, n_classes), dtype=dtype)
@@ -33,7 +33,7 @@ def label_statistics(rows: Rows, family: Family, n_classes: int, dtype: np.dtype
 
 
 def statistics_of_labels(data: Dataset, family: Family, n_classes: int) -> Stats:
-    stats: Stats = data.map_sum(partial(label_statistics, family=family, n_classes=n_classes, dtype=data.dtype))
+    stats: Stats = data.map_sum(partial(_block_label_statistics, family=family, n_classes=n_classes, dtype=data.dtype))
     return stats
 
 
@@ -81,5 +81,5 @@ def random_matrix(n_classes: int, rng: np.random.Generator) -> Array:
         return np.ones((1, 1))
     matrix = rng.uniform(size=(n_classes, n_classes))
     np.fill_diagonal(matrix, 0.0)
-    right = rng.uniform(_LEAST_DIAGONAL, 1.0, n_classes)
+    right = rng.uniform(_MIN_DIAGONAL, 1.0, n_classes)
     return np.asarray(matrix / matrix.sum(axis=0) * (1.0 - right) + np.diag(right))

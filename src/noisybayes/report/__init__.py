@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .exports import cleanlab_export, label_studio_config, label_studio_tasks
 from .html import render_html
 from .markdown import render_markdown
+from .tool_exports import cleanlab_export, label_studio_config, label_studio_tasks
 
 __all__ = [
     "cleanlab_export",

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from .phrases import clip, count, has_interval, percent
 from .svg import LINE_LIMIT, line, name_lines, picture, text, text_lines, ticks, tooltip, width_of
 from .svg import tag as element
-from .words import clip, count, has_interval, percent
 
 Matrix = Sequence[Sequence[float]]
 WIDTH = 430  # width on a desktop; not much smaller on a phone

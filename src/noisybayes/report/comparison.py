@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .words import Summary, count, percent, plural
+from .phrases import Summary, count, percent, plural
 
 _MOST_NAMED = 5
 # Smaller changes of a share are not listed.
@@ -78,13 +78,13 @@ def _without(
     suspects: Sequence[Mapping[str, Any]], key: Callable[[Mapping[str, Any]], Hashable], known: Counter[Hashable]
 ) -> list[Mapping[str, Any]]:
     left = Counter(known)
-    found: list[Mapping[str, Any]] = []
+    unmatched: list[Mapping[str, Any]] = []
     for suspect in suspects:
         if left[key(suspect)]:
             left[key(suspect)] -= 1
         else:
-            found.append({name: suspect[name] for name in ("row", "id", "given", "suggested", "p_wrong")})
-    return found
+            unmatched.append({name: suspect[name] for name in ("row", "id", "given", "suggested", "p_wrong")})
+    return unmatched
 
 
 def _shares(summary: Summary) -> dict[str, float]:
@@ -97,35 +97,41 @@ def _pairs(summary: Summary) -> dict[str, float]:
 
 def _changes(old: Mapping[str, float], new: Mapping[str, float], least: float, both: bool = False) -> list[Change]:
     names = [name for name in new if name in old] if both else list(dict.fromkeys([*new, *old]))
-    found = [Change(name, old.get(name, 0.0), new.get(name, 0.0)) for name in names]
-    return sorted((one for one in found if abs(one.after - one.before) >= least), key=lambda one: -_size(one))
+    changes = [Change(name, old.get(name, 0.0), new.get(name, 0.0)) for name in names]
+    return sorted((one for one in changes if abs(one.after - one.before) >= least), key=lambda one: -_size(one))
 
 
 def _size(change: Change) -> float:
     return abs(change.after - change.before)
 
 
-def comparison_text(found: Comparison) -> str:
+def comparison_text(comparison: Comparison) -> str:
     """A short summary."""
-    wrong, suspects = found.wrong, found.suspects
+    wrong, suspects = comparison.wrong, comparison.suspects
     lines = [
         f"Labels that look wrong: {percent(wrong.before)} before, {percent(wrong.after)} after "
-        f"({_signed(100 * found.rise)} points).",
-        f"Rows: {count(found.rows.before)} before, {count(found.rows.after)} after. "
+        f"({_signed(100 * comparison.rise)} points).",
+        f"Rows: {count(comparison.rows.before)} before, {count(comparison.rows.after)} after. "
         f"Suspects: {count(suspects.before)} before, {count(suspects.after)} after; "
-        f"{count(len(found.new_suspects))} new, {count(len(found.gone_suspects))} fixed or removed.",
+        f"{count(len(comparison.new_suspects))} new, {count(len(comparison.gone_suspects))} fixed or removed.",
     ]
-    for title, names in (("New labels", found.new_classes), ("Removed labels", found.gone_classes)):
+    for title, names in (("New labels", comparison.new_classes), ("Removed labels", comparison.gone_classes)):
         if names:
             lines.append(f"{title}: {_named(list(map(repr, names)))}")
-    if found.pairs:
+    if comparison.pairs:
         lines += ["", "Confused pairs, expected rows before and after"]
-        lines += [f"  {one.name}: {one.before:,.0f}, {one.after:,.0f}" for one in found.pairs[:_MOST_NAMED]]
-    if found.classes:
+        lines += [f"  {one.name}: {one.before:,.0f}, {one.after:,.0f}" for one in comparison.pairs[:_MOST_NAMED]]
+    if comparison.classes:
         lines += ["", "Share of wrong labels by label, before and after"]
-        lines += [f"  {one.name}: {percent(one.before)}, {percent(one.after)}" for one in found.classes[:_MOST_NAMED]]
-    if found.new_suspects:
-        lines += ["", f"New suspects ({plural(len(found.new_suspects), 'row')})", *map(_line, found.new_suspects[:5])]
+        lines += [
+            f"  {one.name}: {percent(one.before)}, {percent(one.after)}" for one in comparison.classes[:_MOST_NAMED]
+        ]
+    if comparison.new_suspects:
+        lines += [
+            "",
+            f"New suspects ({plural(len(comparison.new_suspects), 'row')})",
+            *map(_line, comparison.new_suspects[:5]),
+        ]
     return "\n".join(lines)
 
 

@@ -35,20 +35,20 @@ def write_parts(rows: RemoteRows, folder: Path) -> None:
 def _write_part(part: PartitionRows, folder: Path, judge: RowJudge, chosen: Chosen, names: pl.Series) -> Pieces:
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    for block, (frame, found) in enumerate(frames_with_results(part, judge)):
+    for block, (frame, results) in enumerate(frames_with_results(part, judge)):
         name = f"part-{part.source.number:06d}-{block:04d}.parquet"
-        with told_if_full(folder), whole_file(folder / name) as made:
-            with_columns(frame, _said(found, chosen, names)).write_parquet(made)
+        with told_if_full(folder), whole_file(folder / name) as target:
+            with_columns(frame, _result_columns(results, chosen, names)).write_parquet(target)
         written.append(name)
     return Pieces(written)
 
 
-def _said(found: RowResults, chosen: Chosen, names: pl.Series) -> dict[str, Any]:
-    suspect = chosen(found)
+def _result_columns(results: RowResults, chosen: Chosen, names: pl.Series) -> dict[str, Any]:
+    suspect = chosen(results)
     return {
-        "p_wrong": pl.Series(np.where(found.observed < len(names), found.p_wrong, np.nan)).fill_nan(None),
+        "p_wrong": pl.Series(np.where(results.observed < len(names), results.p_wrong, np.nan)).fill_nan(None),
         "suspect": suspect,
-        "suggested_label": names.gather(np.where(suspect, found.other, found.best)),
-        "p_suggested": np.where(suspect, found.p_other, found.p_best),
-        "corrected_label": names.gather(found.corrected),
+        "suggested_label": names.gather(np.where(suspect, results.other, results.best)),
+        "p_suggested": np.where(suspect, results.p_other, results.p_best),
+        "corrected_label": names.gather(results.corrected),
     }

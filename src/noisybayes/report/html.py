@@ -13,10 +13,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
-from . import words
-from .rows import Table, size
-from .view import context
-from .words import Summary
+from . import phrases
+from .page_context import context
+from .phrases import Summary
+from .suspect_rows import Table, size
 
 PAGE_ROWS = 50
 LONG_NAME = 20  # characters of a class name that fit on a line
@@ -30,7 +30,7 @@ def render_html(summary: Summary, max_bytes: int = 3_000_000) -> str:
     limited size (charts, a short table, the script) are always included.
     """
     table = Table(summary)
-    shared = {"summary": summary, "table": table, "words": words, "page_rows": PAGE_ROWS, **context(summary)}
+    shared = {"summary": summary, "table": table, "phrases": phrases, "page_rows": PAGE_ROWS, **context(summary)}
     # In wide tables, the rows for readers without JavaScript may take at most half of the space.
     for n_static in (PAGE_ROWS, 20, 5, 0):
         shared["static"] = [table.pack(suspect) for suspect in table.suspects[:n_static]]
@@ -57,13 +57,13 @@ def _template() -> Template:
 
 def environment(package: str) -> Environment:
     """The templates of a package: every text is escaped, numbers are formatted as in the report."""
-    made = Environment(
+    templates = Environment(
         loader=PackageLoader(package), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    sayings = (words.count, words.percent, words.signed, words.plural, words.tie, words.between)
-    for function in (*sayings, words.clip, words.shorten, breakable):
-        made.filters[function.__name__] = function
-    return made
+    phrase_filters = (phrases.count, phrases.percent, phrases.signed, phrases.plural, phrases.tie, phrases.between)
+    for function in (*phrase_filters, phrases.clip, phrases.shorten, breakable):
+        templates.filters[function.__name__] = function
+    return templates
 
 
 def breakable(name: str) -> Markup:

@@ -6,7 +6,18 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .words import NO_SUSPECTS, Summary, between, caveat, clip, cost_sentence, count, headline, percent, review_sentence
+from .phrases import (
+    NO_SUSPECTS,
+    Summary,
+    between,
+    caveat,
+    clip,
+    cost_sentence,
+    count,
+    headline,
+    percent,
+    review_sentence,
+)
 
 PAIRS = 8
 SUSPECTS = 10
@@ -72,13 +83,13 @@ def _pairs(summary: Summary, limit: int) -> str:
 
 
 def _guidance(summary: Summary) -> str:
-    found = summary.get("guidance") or []
-    return "## Where to begin\n\n" + "\n".join(f"1. {code(one['text'])}" for one in found) if found else ""
+    causes = summary.get("guidance") or []
+    return "## Where to begin\n\n" + "\n".join(f"1. {code(one['text'])}" for one in causes) if causes else ""
 
 
 def _labelers(summary: Summary) -> str:
-    found = summary.get("labelers") or []
-    if not found:
+    labelers = summary.get("labelers") or []
+    if not labelers:
         return ""
     lines = [
         [
@@ -88,7 +99,7 @@ def _labelers(summary: Summary) -> str:
             between(one),
             _confuses(one["confuses"]),
         ]
-        for one in found[:LABELERS]
+        for one in labelers[:LABELERS]
     ]
     about = (summary.get("agreement") or {}).get("text", "")
     return (
@@ -99,9 +110,9 @@ def _labelers(summary: Summary) -> str:
 
 
 def _sources(summary: Summary) -> str:
-    found = summary.get("sources") or []
+    sources = summary.get("sources") or []
     parts = []
-    for source in found:
+    for source in sources:
         header = [_cell(source["source"]), "rows", "estimated errors", "interval", "note"]
         lines = [
             [_cell(one["level"]), count(one["rows"]), percent(one["error_rate"]), between(one), one["note"]]

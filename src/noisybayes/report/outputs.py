@@ -20,10 +20,10 @@ from ..auditing.row_table import RowTable
 from ..data.errors import InputError
 from ..data.read import write_batches, write_table
 from .corrected_parts import write_parts
-from .exports import cleanlab_export, label_studio_config, label_studio_tasks
 from .extra_columns import with_columns
 from .html import render_html
 from .saved import save_model
+from .tool_exports import cleanlab_export, label_studio_config, label_studio_tasks
 
 TO_CHECK = "to_check.csv"
 #: Files that an audit writes; a folder with any other files is not touched.
@@ -53,12 +53,12 @@ def write_audit(
     check_folder(folder, checks)
     filled_in = None if checks is None or sample is not None else Path(checks).read_bytes()
     neutral = not raw_cells
-    with whole_folder(folder) as made:
-        _write(audit, made, format, exports, neutral)
+    with whole_folder(folder) as staging:
+        _write(audit, staging, format, exports, neutral)
         if sample is not None:
-            write_table(sample_frame(audit, sample), made / TO_CHECK, "csv", neutral=neutral)
+            write_table(sample_frame(audit, sample), staging / TO_CHECK, "csv", neutral=neutral)
         elif filled_in is not None and Path(checks or "").resolve() == (folder / TO_CHECK).resolve():
-            (made / TO_CHECK).write_bytes(filled_in)
+            (staging / TO_CHECK).write_bytes(filled_in)
     return folder
 
 
@@ -176,14 +176,14 @@ def _write_corrected(audit: Audit, folder: Path, format: str, neutral: bool) -> 
 
 def _write_consensus(audit: Audit, folder: Path, format: str, neutral: bool) -> None:
     """The columns for a table with several labels per row."""
-    found = audit.to_polars("consensus")
-    if found is None:
+    consensus = audit.to_polars("consensus")
+    if consensus is None:
         return
     assert audit.source is not None
-    numbers = {"row": np.arange(1, len(found) + 1)}
+    numbers = {"row": np.arange(1, len(consensus) + 1)}
     column = audit.source.roles.id
-    names = {} if column is None else {"id": audit.gather([column], np.arange(len(found)))[column]}
-    frame = pl.DataFrame({**numbers, **names, **found.to_dict()})
+    names = {} if column is None else {"id": audit.gather([column], np.arange(len(consensus)))[column]}
+    frame = pl.DataFrame({**numbers, **names, **consensus.to_dict()})
     write_table(frame, folder / f"consensus.{format}", format, neutral=neutral)
 
 

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 from html import escape
 
-from .words import clip
+from .phrases import clip
 
 FONT = 12
 LINE_LIMIT = 22  # characters per line of a name

@@ -15,7 +15,7 @@ from ..dataset.tree import Array
 # Older steps come from where the map is still nonlinear.
 _MEMORY = 5
 # Differences that are nearly equal are redundant.
-_LEAST_SINGULAR = 1e-8
+_MIN_SINGULAR_VALUE = 1e-8
 
 
 class Anderson:
@@ -23,7 +23,7 @@ class Anderson:
         self._residuals: deque[Array] = deque(maxlen=_MEMORY + 1)
         self._images: deque[Array] = deque(maxlen=_MEMORY + 1)
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         self._residuals.clear()
         self._images.clear()
 
@@ -34,5 +34,5 @@ class Anderson:
         if len(self._images) == 1:
             return image
         residuals, images = (np.diff(np.array(values), axis=0).T for values in (self._residuals, self._images))
-        shares = np.linalg.lstsq(residuals, self._residuals[-1], rcond=_LEAST_SINGULAR)[0]
-        return np.asarray(image - images @ shares)
+        coefficients = np.linalg.lstsq(residuals, self._residuals[-1], rcond=_MIN_SINGULAR_VALUE)[0]
+        return np.asarray(image - images @ coefficients)

@@ -40,7 +40,7 @@ class Labels(NamedTuple):
         return cls(rows.observed, rows.verified, weight)
 
     def take(self, index: Any) -> Labels:
-        """Those of some rows: positions, or a slice."""
+        """The labels of some rows: positions or a slice."""
         return Labels(self.observed[index], None if self.verified is None else self.verified[index], self.weight[index])
 
 
@@ -52,7 +52,7 @@ class Calibration(NamedTuple):
 
     @property
     def of_combined(self) -> Calibration:
-        """The same for scores already combined by the temperatures."""
+        """This calibration for scores that are already combined by the temperatures."""
         return self._replace(temperature=np.ones((len(self.temperature), 1)))
 
     def take(self, replicates: Any) -> Calibration:
@@ -61,8 +61,8 @@ class Calibration(NamedTuple):
     def log_joint(self, scores: Array) -> Array:
         """(n, R, K), up to a constant per row, of scores (B, n, R, K)."""
         joint = scores[0] * self.temperature[:, :1].astype(scores.dtype)
-        for b, more in enumerate(scores[1:], 1):
-            joint += more * self.temperature[:, b : b + 1]
+        for b, block_scores in enumerate(scores[1:], 1):
+            joint += block_scores * self.temperature[:, b : b + 1]
         joint += (self.base + self.offset).astype(joint.dtype)
         return np.asarray(joint)
 
@@ -90,21 +90,21 @@ def posterior(calibration: Calibration, scores: Array, labels: Labels) -> Poster
     true *= prior
     true += 1e-300 if true.dtype == np.float64 else 1e-37  # avoids nan for a label that is impossible for every class
     if labels.verified is not None:
-        _weigh_verdicts(true, labels.observed, labels.verified)
+        _apply_verdicts(true, labels.observed, labels.verified)
     flat = true.reshape(-1, shape[-1])
     sums = row_sums(flat)
     flat /= sums[:, None]
     return Posterior(prior, true, np.log(sums).reshape(shape[:2]))
 
 
-def _weigh_verdicts(true: Array, observed: Array, verified: Array) -> None:
-    """Multiplies by P(verdict | true label, given label): a reviewer who changes a label has looked at it, one who
-    keeps it may have been careless. Modifies `true` (n, R, K)."""
+def _apply_verdicts(true: Array, observed: Array, verified: Array) -> None:
+    """Multiply by P(verdict | true label, given label): a reviewer who changes a label has looked at it, one who keeps
+    it may have overlooked a mistake. Modifies `true` (n, R, K)."""
     known = np.flatnonzero(verified >= 0)
-    own = true[known, :, verified[known]]
-    careless = np.where(verified[known] == observed[known], DEFAULT.careless, 0.0)
-    true[known] *= careless[:, None, None].astype(true.dtype)
-    true[known, :, verified[known]] = own
+    own_joint = true[known, :, verified[known]]
+    p_kept = np.where(verified[known] == observed[known], DEFAULT.reviewer_miss_rate, 0.0)
+    true[known] *= p_kept[:, None, None].astype(true.dtype)
+    true[known, :, verified[known]] = own_joint
 
 
 def centred(scores: Array) -> Array:
@@ -120,11 +120,11 @@ def label_counts(true: Array, labels: Labels) -> Array:
 
 def all_label_counts(true: Array, labels: Labels) -> Array:
     """(R, K + 1, K): the same, with a last row for those without a label."""
-    weighted = true if _is_one(labels.weight) else true * labels.weight[:, :, None]
+    weighted = true if _is_unit_weight(labels.weight) else true * labels.weight[:, :, None]
     return sums_by_label(weighted, rows_by_label(labels.observed, true.shape[2], true.dtype))
 
 
-def _is_one(weight: Array) -> bool:
+def _is_unit_weight(weight: Array) -> bool:
     return bool(weight.strides == (0, 0))
 
 

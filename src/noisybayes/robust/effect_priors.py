@@ -53,6 +53,6 @@ class Walk:
 
 
 def best_spread(prior: Prior, information: Array, linear: Array) -> float:
-    """The one with the highest marginal likelihood."""
-    each = [prior.log_marginal(information, linear, spread) for spread in SPREADS.tolist()]
-    return float(SPREADS[int(np.argmax(each))])
+    """The standard deviation with the highest marginal likelihood."""
+    log_marginals = [prior.log_marginal(information, linear, spread) for spread in SPREADS.tolist()]
+    return float(SPREADS[int(np.argmax(log_marginals))])

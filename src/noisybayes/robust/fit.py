@@ -24,14 +24,14 @@ from .label_weights import AsGiven, ByEM, LabelWeights, Reweighted
 from .problem import RobustProblem
 from .sample import Sample
 from .score_models import Choice
-from .selection import Plan, base_of, calibrated, decide, labels_by_em
+from .selection import Plan, calibrate_sample, fit_em_labels, make_plan, offset_base
 
 
 class Stage(NamedTuple):
     """Scores learned from weighted labels, and their calibration."""
 
     number: int  # rounds of reweighting before it
-    weights: LabelWeights  # that the scores were learned from
+    weights: LabelWeights  # of the labels that the scores were learned from
     learned: Any
     calibration: Calibration  # of one replicate
     combined: Any  # .scores(rows): out of fold, all kinds of scores in one
@@ -61,15 +61,15 @@ def fit(
     report: Callable[[str], None] | None = None,
     checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> RobustFit:
-    """Choose a score model, choose the number of rounds on held-out labels, fit to all rows (in folds)."""
-    tell = report or (lambda news: None)
-    tell("choosing how to fit")
+    """Select a score model and the number of rounds on a sample, then fit to all rows (in folds)."""
+    report = report or (lambda stage: None)
+    report("choosing how to fit")
     sample = Sample.of(data, problem.config, problem.seed)
-    some = sample.smaller(problem.config.rows_to_choose)
-    plan: Plan = checkpoint.load("plan") or decide(some, problem)
+    selection_sample = sample.smaller(problem.config.selection_rows)
+    plan: Plan = checkpoint.load("plan") or make_plan(selection_sample, problem)
     checkpoint.save("plan", plan)
-    tell("fitting")
-    fitter = _Fitter(data, sample, problem, plan.choice, plan.by_em if some.is_all else None)
+    report("fitting")
+    fitter = _Fitter(data, sample, problem, plan.choice, plan.by_em if selection_sample.is_complete else None)
     as_given, stage = _stages(fitter, plan, checkpoint)
     count = _review_count(stage, sample, data.n_rows, problem)
     return RobustFit(problem, plan.choice, plan.rounds, plan.held_out, as_given, stage, count)
@@ -101,20 +101,20 @@ def _stages(fitter: _Fitter, plan: Plan, checkpoint: Checkpoint) -> tuple[Reweig
         number = stage.number + 1
         stage = fitter.stage(number, stage.next_weights, stage.calibration, number == n_rounds)
     if plan.rounds < 0:
-        by_em = fitter.by_em or labels_by_em(fitter.data, fitter.problem)
+        by_em = fitter.by_em or fit_em_labels(fitter.data, fitter.problem)
         stage = fitter.stage(1, by_em, None, True)
     return as_given, stage
 
 
 class _Fitter:
-    """One stage after another, over all rows."""
+    """Fits single stages to all rows."""
 
     def __init__(
         self, data: Dataset, sample: Sample, problem: RobustProblem, choice: Choice, by_em: ByEM | None
     ) -> None:
         self.data, self.sample, self.choice = data, sample, choice
-        self.problem = replace(problem, config=choice.applied(problem.config))
-        self.by_em = by_em  # labels as EM sees them, if EM of all rows is at hand
+        self.problem = replace(problem, config=choice.adjusted(problem.config))
+        self.by_em = by_em  # the labels of EM, if EM was fitted to all rows
 
     def stage(
         self,
@@ -129,7 +129,7 @@ class _Fitter:
         if calibration is None:
             calibration = self._calibrated(learned, start, last)
             combined = learned.combined(calibration.temperature[0])
-            if not self.sample.is_all:
+            if not self.sample.is_complete:
                 calibration = self._with_matrix_of_all(calibration, combined)
         else:
             combined = learned.combined(calibration.temperature[0])
@@ -138,26 +138,27 @@ class _Fitter:
     def _calibrated(self, learned: Any, start: Calibration | None, last: bool) -> Calibration:
         config, K = self.problem.config, self.problem.n_classes
         size = min(self.sample.n_rows, max(config.newton_rows, config.calibration_scores // K))
-        drawn = self.sample.first(size)
-        scores = learned.out_of_fold.scores(drawn.rows)
-        base = base_of(self.choice.offsets, learned.shares, 1)
+        sampled = self.sample.first(size)
+        scores = learned.out_of_fold.scores(sampled.rows)
+        base = offset_base(self.choice.offsets, learned.shares, 1)
         penalty = np.array([self.choice.offsets.penalty])
-        calibration = calibrated(self.problem, drawn, scores, base, penalty, None, start)
+        calibration = calibrate_sample(self.problem, sampled, scores, base, penalty, None, start)
         if not last or size <= config.newton_rows:
             return calibration
         source = self.problem.source
-        target = Target(scores, Labels.of(drawn.rows), self.problem.structure, penalty, config, source.n_threads)
-        return accelerate(target, calibration, config.fine_tolerance, config.pseudo_rows)
+        target = Target(scores, Labels.of(sampled.rows), self.problem.structure, penalty, config, source.n_threads)
+        return accelerate(target, calibration, config.final_tolerance, config.pseudo_rows)
 
     def _with_matrix_of_all(self, calibration: Calibration, combined: Any) -> Calibration:
         config = self.problem.config
         for _ in range(config.matrix_rounds):
-            counts = self.data.map_sum(partial(_counts, weights=Reweighted(combined, calibration.of_combined)))
+            weights = Reweighted(combined, calibration.of_combined)
+            counts = self.data.map_sum(partial(_block_label_counts, weights=weights))
             calibration = calibration._replace(mislabel=matrix_of(counts, self.problem.structure, config.pseudo_rows))
         return calibration
 
 
-def _counts(rows: Rows, weights: Reweighted) -> Array:
+def _block_label_counts(rows: Rows, weights: Reweighted) -> Array:
     labels = Labels.of(rows)
     return label_counts(posterior(weights.calibration, weights.scorer.scores(rows), labels).true, labels)
 
@@ -167,25 +168,26 @@ def _review_count(stage: Stage, sample: Sample, n_rows: int, problem: RobustProb
     count three times as much. It is too large if labels are right."""
     rows = sample.first(sample.n_rows).rows
     labels, scores, config = Labels.of(rows), stage.combined.scores(rows), problem.config
-    sharp = stage.calibration._replace(temperature=np.array([[config.sharper]]))
+    sharpened = stage.calibration._replace(temperature=np.array([[config.temperature_factor]]))
     for _ in range(config.matrix_rounds):
-        counts = label_counts(posterior(sharp, scores, labels).true, labels)
-        sharp = sharp._replace(mislabel=matrix_of(counts, problem.structure, config.pseudo_rows))
-    once = labels._replace(weight=np.ones((rows.n_rows, 1)))
-    counts = label_counts(posterior(sharp, scores, once).true, once)[0]
+        counts = label_counts(posterior(sharpened, scores, labels).true, labels)
+        sharpened = sharpened._replace(mislabel=matrix_of(counts, problem.structure, config.pseudo_rows))
+    unit_weights = labels._replace(weight=np.ones((rows.n_rows, 1)))
+    counts = label_counts(posterior(sharpened, scores, unit_weights).true, unit_weights)[0]
     return round(float(counts.sum() - np.trace(counts)) * n_rows / rows.n_rows)
 
 
 def with_folds(data: Dataset, problem: RobustProblem, n_folds: int | None = None) -> Dataset:
     """The rows, with the number of folds that suits their number."""
     config = problem.config
-    n_folds = n_folds or (config.n_folds_of_few if data.n_counted < config.few_rows else config.n_folds)
+    n_folds = n_folds or (config.n_folds_small_table if data.n_counted < config.small_table_rows else config.n_folds)
     return data.in_folds(problem.seed, n_folds, problem.n_classes)
 
 
-def all_rows_decide(problem: RobustProblem) -> RobustProblem:
-    """For sources of scores that need all rows in memory anyway."""
-    most = np.iinfo(np.int64).max
+def without_sampling(problem: RobustProblem) -> RobustProblem:
+    """The problem with no sample limits, for sources of scores that need all rows in memory anyway."""
+    no_limit = np.iinfo(np.int64).max
     return replace(
-        problem, config=replace(problem.config, rows_to_choose=most, rows_to_decide=most, entries_to_decide=most)
+        problem,
+        config=replace(problem.config, selection_rows=no_limit, sample_rows=no_limit, max_sample_entries=no_limit),
     )

@@ -1,9 +1,9 @@
 """P(wrong) if nothing shows that mistakes depend on the class.
 
 Then the mislabeling matrix explains the labels no better than the assumption that all of them are right, and P(wrong)
-by the matrix ranks rows at random, or worse. Two readings are left, and the labels cannot tell which one holds: all
-labels are right, or mistakes are on ambiguous rows, so that a label is wrong with the probability of the other classes
-given the row. Both have equal weight: P(wrong) is half of 1 - P(label | x). It never exceeds one half, since the given
+by the matrix ranks rows at random, or worse. Two explanations remain, which the labels cannot distinguish: all labels
+are right, or mistakes are on ambiguous rows, so that a label is wrong with the probability of the other classes given
+the row. Both have equal weight: P(wrong) is half of 1 - P(label | x). It never exceeds one half, since the given
 label is still the most probable one; it shows which rows to review first.
 """
 
@@ -24,17 +24,17 @@ class Hedge(NamedTuple):
     def all_right(self, prior: Array) -> Array:
         """(n, K) P(class | x) if all labels are right, from P(true | x) of the fit."""
         logits = self.factor * np.log(np.maximum(prior, np.finfo(prior.dtype).tiny)) + self.offset
-        raised = np.exp(logits - logits.max(axis=1, keepdims=True))
-        return np.asarray(raised / raised.sum(axis=1, keepdims=True), dtype=prior.dtype)
+        exps = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return np.asarray(exps / exps.sum(axis=1, keepdims=True), dtype=prior.dtype)
 
     def __call__(self, true: Array, prior: Array, observed: Array) -> Array:
         """(n, K) P(true | x, label) as it is reported; for rows without a label, unchanged.
 
         true, prior : (n, K) P(true | x, label) and P(true | x) of the fit
         """
-        there = np.flatnonzero(observed < true.shape[1])
-        either = 0.5 * self.all_right(prior[there])
-        either[np.arange(len(there)), observed[there]] += 0.5
-        told = true.copy()
-        told[there] = self.share * true[there] + (1.0 - self.share) * either
-        return told
+        labeled = np.flatnonzero(observed < true.shape[1])
+        hedged = 0.5 * self.all_right(prior[labeled])
+        hedged[np.arange(len(labeled)), observed[labeled]] += 0.5
+        reported = true.copy()
+        reported[labeled] = self.share * true[labeled] + (1.0 - self.share) * hedged
+        return reported

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -15,10 +16,10 @@ from ..model import em
 from ..model import fit as em_fit
 from .calibration import Calibration, Labels, Posterior, posterior
 from .hedge import Hedge
-from .two_readings import TwoReadings
+from .log_pool import LogPool
 
 
-class Weighted(NamedTuple):
+class WeightedLabels(NamedTuple):
     """The label used for each row in each replicate, and its weight."""
 
     label: Array  # (n, R) codes
@@ -26,7 +27,7 @@ class Weighted(NamedTuple):
 
 
 class LabelWeights(Protocol):
-    def __call__(self, rows: Rows) -> Weighted: ...
+    def __call__(self, rows: Rows) -> WeightedLabels: ...
 
 
 class AsGiven(NamedTuple):
@@ -34,10 +35,10 @@ class AsGiven(NamedTuple):
 
     n_classes: int
 
-    def __call__(self, rows: Rows) -> Weighted:
+    def __call__(self, rows: Rows) -> WeightedLabels:
         label = known_labels(rows)[:, None]
         present = label < self.n_classes
-        return Weighted(np.where(present, label, 0), present.astype(np.float64))
+        return WeightedLabels(np.where(present, label, 0), present.astype(np.float64))
 
 
 class Reweighted(NamedTuple):
@@ -45,21 +46,32 @@ class Reweighted(NamedTuple):
 
     scorer: Any  # .scores(rows): (B, n, R, K)
     calibration: Calibration
-    hedge: Hedge | None = None  # of an audit, if nothing shows that mistakes follow the class
-    readings: TwoReadings | None = None  # of an audit with several views
+    hedge: Hedge | None = None  # of an audit, if nothing shows that mistakes depend on the class
+    pool: LogPool | None = None  # of an audit with several views
 
-    def __call__(self, rows: Rows) -> Weighted:
+    def __call__(self, rows: Rows) -> WeightedLabels:
         true = posterior(self.calibration, self.scorer.scores(rows), Labels.of(rows)).true
-        return _by_posterior(rows, true)
+        return _weighted_by_posterior(rows, true)
 
     def unverified(self, rows: Rows) -> Posterior:
         """The posterior of the rows if none of them were verified."""
         return posterior(self.calibration, self.scorer.scores(rows), Labels.of(rows)._replace(verified=None))
 
-    def said(self, found: Posterior, observed: Array) -> Array:
+    def reported(self, unverified: Posterior, observed: Array) -> Array:
         """(n, K) P(true | x, label) as an audit reports it."""
-        true, told = np.asarray(found.true[:, 0]), self.hedge or self.readings
-        return true if told is None else told(true, found.prior[:, 0], observed)
+        true, transform = np.asarray(unverified.true[:, 0]), self.hedge or self.pool
+        return true if transform is None else transform(true, unverified.prior[:, 0], observed)
+
+    def pooled(self, data: Dataset, share: float) -> Reweighted:
+        """These weights with a log pool fitted to the rows. share : how far the labels support the matrix, 0 to 1"""
+        true, prior, observed, weight = data.collect(partial(_posteriors_of_block, fitted=self))
+        return self._replace(pool=LogPool.fit(true, prior, observed, weight, share))
+
+
+def _posteriors_of_block(rows: Rows, fitted: Reweighted) -> tuple[Array, ...]:
+    post = fitted.unverified(rows)
+    weight = np.broadcast_to(Labels.of(rows).weight[:, 0], rows.n_rows)
+    return post.true[:, 0], post.prior[:, 0], rows.observed, weight
 
 
 #: Maps rows to (n, K) terms of log P(true).
@@ -88,34 +100,34 @@ class WithAdded(NamedTuple):
 
 
 class ByEM(NamedTuple):
-    """Each row counts as the class that EM finds most probable, weighted by that probability."""
+    """Each row counts as its most probable class under EM, weighted by that probability."""
 
     fitted: em_fit.Fit
 
     def without(self, data: Dataset, problem: em_fit.Problem, left_out: Array) -> ByEM:
         """The same, from fits that leave out one fold each."""
-        params = em_fit.fit_without(data, self.fitted, problem, left_out)
+        params = em_fit.fit_leaving_out(data, self.fitted, problem, left_out)
         return ByEM(self.fitted._replace(params=params))
 
-    def __call__(self, rows: Rows) -> Weighted:
+    def __call__(self, rows: Rows) -> WeightedLabels:
         true, _ = em.posterior(rows, **self.fitted.model.scores(self.fitted.params, score_dtype(rows.X)))
         # a row may be impossible under parameters learned without it: then it carries no information
         true = np.nan_to_num(true, copy=False, nan=0.0)
         label = true.argmax(axis=2)
-        return Weighted(label, np.take_along_axis(true, label[:, :, None], axis=2)[:, :, 0])
+        return WeightedLabels(label, np.take_along_axis(true, label[:, :, None], axis=2)[:, :, 0])
 
 
-class Given(NamedTuple):
-    """The class of each row as given by a function, with full weight."""
+class FromFunction(NamedTuple):
+    """The class of each row is the result of a function, with full weight."""
 
     label_of: Any  # rows -> (n, R) codes
 
-    def __call__(self, rows: Rows) -> Weighted:
+    def __call__(self, rows: Rows) -> WeightedLabels:
         label = self.label_of(rows)
-        return Weighted(label, np.ones(label.shape))
+        return WeightedLabels(label, np.ones(label.shape))
 
 
-def _by_posterior(rows: Rows, true: Array) -> Weighted:
+def _weighted_by_posterior(rows: Rows, true: Array) -> WeightedLabels:
     K = true.shape[2]
     observed = rows.observed[:, None]
     label = np.broadcast_to(observed, true.shape[:2])
@@ -123,7 +135,7 @@ def _by_posterior(rows: Rows, true: Array) -> Weighted:
         label = np.where(observed < K, observed, true.argmax(axis=2))
     if rows.verified is not None:
         label = np.where(rows.verified[:, None] >= 0, rows.verified[:, None], label)
-    return Weighted(label, np.take_along_axis(true, label[:, :, None], axis=2)[:, :, 0])
+    return WeightedLabels(label, np.take_along_axis(true, label[:, :, None], axis=2)[:, :, 0])
 
 
 def known_labels(rows: Rows) -> Array:

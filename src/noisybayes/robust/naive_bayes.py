@@ -17,7 +17,7 @@ from ..model.em import row_weights
 from ..model.families import Family
 from .label_weights import LabelWeights
 from .score_models import ScoreModel
-from .scoring import Combined, OutOfFold, Scoring, scoring
+from .scoring import CombinedScores, OutOfFoldScores, Scoring, make_scoring
 
 
 class Sums(NamedTuple):
@@ -25,7 +25,7 @@ class Sums(NamedTuple):
     weight: Array  # (R * K,)
 
 
-class Learned(NamedTuple):
+class LearnedNaiveBayes(NamedTuple):
     """Parameters learned from the labels in one pass."""
 
     source: NaiveBayes
@@ -44,27 +44,27 @@ class Learned(NamedTuple):
         return np.asarray(np.log((weight + 1.0) / (weight.sum(axis=1, keepdims=True) + self.source.n_classes)))
 
     @property
-    def out_of_fold(self) -> OutOfFold:
+    def out_of_fold(self) -> OutOfFoldScores:
         families = [score.family for score in self.model.scores]
         scorers = tuple(
             tuple(family.scorer(params, self.dtype) for family, params in zip(families, by_score, strict=True))
             for by_score in self.params
         )
-        return OutOfFold(scorers, self.source.n_classes)
+        return OutOfFoldScores(scorers, self.source.n_classes)
 
-    def combined(self, temperature: Array) -> Combined:
-        each = [self._scoring(params, temperature).compiled(self.dtype) for params in self.params]
-        return Combined(tuple(each))
+    def combined(self, temperature: Array) -> CombinedScores:
+        scorers = [self._scoring(params, temperature).compiled(self.dtype) for params in self.params]
+        return CombinedScores(tuple(scorers))
 
     def terms(self, rows: Rows, component: Array, other: Array, temperature: Array) -> Any:
         """(n, d) CSR: what each column of rows in the order of their folds adds to the log-odds of `component` against
         `other`."""
         parts, start = [], 0
-        for fold, run in rows.runs():
-            here = slice(start, start + run.n_rows)
-            start = here.stop
+        for fold, fold_rows in rows.by_fold():
+            span = slice(start, start + fold_rows.n_rows)
+            start = span.stop
             weighted = [
-                factor * score.family.terms(params, run.X, component[here], other[here])
+                factor * score.family.terms(params, fold_rows.X, component[span], other[span])
                 for score, params, factor in zip(self.model.scores, self.params[fold], temperature, strict=True)
             ]
             parts.append(sum(weighted[1:], weighted[0]))
@@ -82,7 +82,7 @@ class Learned(NamedTuple):
     def _scoring(self, params: Sequence[Any], temperature: Array, constant: Array | None = None) -> Scoring:
         families = tuple(score.family for score in self.model.scores)
         constant = np.zeros(self.source.n_classes) if constant is None else constant
-        return scoring(families, params, temperature, constant)
+        return make_scoring(families, params, temperature, constant)
 
 
 @dataclass(frozen=True)
@@ -110,22 +110,22 @@ class NaiveBayes:
         model: ScoreModel,
         reweighted: bool,
         left_out: Array | None = None,
-    ) -> Learned:
+    ) -> LearnedNaiveBayes:
         return self.from_sums(self.sums(data, weights, left_out), model, reweighted, data.dtype)
 
     def from_sums(
         self, by_fold: tuple[Sums, ...], model: ScoreModel, reweighted: bool, dtype: np.dtype[Any]
-    ) -> Learned:
+    ) -> LearnedNaiveBayes:
         """reweighted : whether labels have been weighted, so that the prior's strength can be estimated from them"""
         total = summed(by_fold)
         estimate = self.estimator(total, model, reweighted)
 
-        def without(own: Sums) -> tuple[Any, ...]:
-            rest = tree_map(np.subtract, total, own)
+        def leave_out(fold_total: Sums) -> tuple[Any, ...]:
+            rest = tree_map(np.subtract, total, fold_total)
             return estimate(rest._replace(weight=np.maximum(rest.weight, 0.0)))
 
-        params = tuple(in_threads(without, by_fold, self.n_threads))
-        return Learned(self, model, total, params, reweighted, dtype)
+        params = tuple(in_threads(leave_out, by_fold, self.n_threads))
+        return LearnedNaiveBayes(self, model, total, params, reweighted, dtype)
 
     def estimator(self, total: Sums, model: ScoreModel, reweighted: bool) -> Callable[[Sums], tuple[Any, ...]]:
         """Sums to the parameters of every score, with priors estimated from all rows: what rows have in common carries
@@ -159,8 +159,8 @@ def fold_sums(
 ) -> Sums:
     """Statistics of the rows of one fold, by label and replicate."""
     label, weight = weights(rows)
-    of_rows = row_weights(rows, left_out)
-    weight = weight if of_rows is None else weight * of_rows
+    row_weight = row_weights(rows, left_out)
+    weight = weight if row_weight is None else weight * row_weight
     n, R = weight.shape
     resp = np.zeros((n, R, n_classes), dtype=dtype)
     np.put_along_axis(resp, np.broadcast_to(label, (n, R))[:, :, None], weight[:, :, None], axis=2)

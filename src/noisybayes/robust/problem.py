@@ -17,7 +17,7 @@ from .words import word_models
 
 @dataclass(frozen=True)
 class RobustProblem:
-    source: Any  # of scores: NaiveBayes, or any classifier
+    source: Any  # of scores: NaiveBayes, any classifier, or a FixedSource
     structure: Structure
     n_classes: int
     em: Problem | None = None  # EM as one more candidate
@@ -25,8 +25,20 @@ class RobustProblem:
     seed: int = 0
 
 
+@dataclass(frozen=True)
+class FixedSource:
+    """A source of scores that is never refitted: views, and evidence on single rows."""
+
+    learned: Any  # has out_of_fold, shares, terms and by_view
+    additive = False
+    n_threads = 1
+
+    def learn(self, data: Any, weights: Any, model: Any, reweighted: bool, left_out: Any = None) -> Any:
+        return self.learned
+
+
 def naive_bayes_problem(problem: Problem, data: Dataset, seed: int, n_threads: int, config: Config) -> RobustProblem:
-    """`problem`: with a family whose constants are fixed."""
+    """problem : of EM, with the constants of its family fixed"""
     family, K, alpha = problem.family, problem.n_classes, problem.settings.alpha
     candidates = _candidates(family, alpha, K, data.n_counted, config)
     if problem.class_prior is not None:  # known shares are the base of the offsets

@@ -30,11 +30,11 @@ _SPREAD = np.array([2.0, 0.5])
 # Starts of the search: the model is right, or its P(wrong) is far too high. There may be two maxima.
 _STARTS = ((0.0, 0.0), (-3.0, 0.0))
 # P(wrong) is kept this far from 0 and 1, where the logit is infinite.
-_LEAST = 1e-6
-# Fewer verified labels than this say too little about the others.
-_FEWEST_VERIFIED = 10
-# How far from the root a search by values may end.
-_NEAR = 0.01
+_MIN_P = 1e-6
+# With fewer verified labels, P(wrong) is not recalibrated.
+_MIN_VERIFIED = 10
+# Maximum distance between the end of the search and the root of the gradient.
+_MAX_ROOT_DISTANCE = 0.01
 
 
 class Recalibration(NamedTuple):
@@ -46,18 +46,18 @@ class Recalibration(NamedTuple):
 
 
 def _safe_logit(p: Array) -> Array:
-    return np.asarray(logit(np.clip(p, _LEAST, 1 - _LEAST)))
+    return np.asarray(logit(np.clip(p, _MIN_P, 1 - _MIN_P)))
 
 
 def recalibrate(p_wrong: Array, wrong: Array, weight: Array) -> Recalibration:
     """From P(wrong) of verified rows and the verdicts, whether they were wrong: the mode of the posterior."""
     x = _safe_logit(p_wrong)
-    ends = [minimize(_loss, start, (x, wrong, weight), jac=True, method="BFGS") for start in _STARTS]
-    best = min(ends, key=lambda end: float(end.fun)).x
-    # the root of the slope is exact, while a search by values stops anywhere on a flat top: the order of the rows must
-    # not matter, and on a cluster it differs
+    fits = [minimize(_loss, start, (x, wrong, weight), jac=True, method="BFGS") for start in _STARTS]
+    best = min(fits, key=lambda fit: float(fit.fun)).x
+    # the root of the gradient is exact, while a search by values stops anywhere on a flat top; the order of the rows,
+    # which differs on a cluster, must not matter
     exact = root(lambda beta: _loss(beta, x, wrong, weight)[1], best, tol=1e-13).x
-    intercept, log_slope = exact if np.abs(exact - best).max() < _NEAR else best
+    intercept, log_slope = exact if np.abs(exact - best).max() < _MAX_ROOT_DISTANCE else best
     return Recalibration(float(intercept), float(np.exp(log_slope)))
 
 
@@ -65,31 +65,33 @@ def _loss(beta: Array, x: Array, wrong: Array, weight: Array) -> tuple[float, Ar
     """Minus the log-posterior of intercept and log slope, and its gradient."""
     slope = np.exp(np.clip(beta[1], -5.0, 5.0))
     p = np.clip(expit(beta[0] + slope * x), 1e-12, 1.0 - 1e-12)
-    said = (1.0 - DEFAULT.careless) * p
-    value = -(weight @ np.where(wrong > 0, np.log(said), np.log1p(-said))) + 0.5 * ((beta / _SPREAD) ** 2).sum()
-    pull = weight * np.where(wrong > 0, 1.0 - p, -said * (1.0 - p) / (1.0 - said))
-    return float(value), np.array([-pull.sum(), -slope * (pull @ x)]) + beta / _SPREAD**2
+    p_verdict = (1.0 - DEFAULT.reviewer_miss_rate) * p
+    log_p = np.where(wrong > 0, np.log(p_verdict), np.log1p(-p_verdict))
+    value = -(weight @ log_p) + 0.5 * ((beta / _SPREAD) ** 2).sum()
+    residual = weight * np.where(wrong > 0, 1.0 - p, -p_verdict * (1.0 - p) / (1.0 - p_verdict))
+    return float(value), np.array([-residual.sum(), -slope * (residual @ x)]) + beta / _SPREAD**2
 
 
 def recalibration_of(data: Dataset, fitted: Reweighted) -> Recalibration:
     """The recalibration estimated from the verified rows."""
     if not data.has_verified:
         return Recalibration()
-    found = data.map_sum(partial(_verified_rows, fitted=fitted)).items
-    p_wrong, wrong, weight = (np.concatenate(values) for values in zip(*found, strict=True))
-    return Recalibration() if len(wrong) < _FEWEST_VERIFIED else recalibrate(p_wrong, wrong, weight)
+    blocks = data.map_sum(partial(_verified_rows, fitted=fitted)).items
+    p_wrong, wrong, weight = (np.concatenate(values) for values in zip(*blocks, strict=True))
+    return Recalibration() if len(wrong) < _MIN_VERIFIED else recalibrate(p_wrong, wrong, weight)
 
 
 def _verified_rows(rows: Rows, fitted: Reweighted) -> Pieces:
     """P(wrong) of the verified rows of a block as if they were not, whether they are wrong, and their weights."""
     K = fitted.calibration.offset.shape[1]
-    some = rows.take(np.flatnonzero((rows.verified >= 0) & (rows.observed < K)))  # type: ignore[operator]
-    if not some.n_rows:
+    verified_rows = rows.take(np.flatnonzero((rows.verified >= 0) & (rows.observed < K)))  # type: ignore[operator]
+    if not verified_rows.n_rows:
         none = np.zeros(0)
         return Pieces([(none, none, none)])
-    true = fitted.said(fitted.unverified(some), some.observed)
-    p_wrong = 1.0 - true[np.arange(len(true)), some.observed]
-    return Pieces([(p_wrong, (some.observed != some.verified).astype(float), Labels.of(some).weight[:, 0])])
+    true = fitted.reported(fitted.unverified(verified_rows), verified_rows.observed)
+    p_wrong = 1.0 - true[np.arange(len(true)), verified_rows.observed]
+    wrong = (verified_rows.observed != verified_rows.verified).astype(float)
+    return Pieces([(p_wrong, wrong, Labels.of(verified_rows).weight[:, 0])])
 
 
 def pin_verified(true: Array, verified: Array | None) -> Array:
@@ -109,15 +111,15 @@ def adjust(true: Array, observed: Array, recalibration: Recalibration) -> Array:
     if recalibration == Recalibration() or n_classes == 1:
         return true
     labeled = np.flatnonzero(observed < n_classes)
-    own = (np.arange(len(labeled)), observed[labeled])
-    others = true[labeled]
-    p_wrong = recalibration(1.0 - others[own])
-    others[own] = 0.0
+    given_label = (np.arange(len(labeled)), observed[labeled])
+    proba = true[labeled]
+    p_wrong = recalibration(1.0 - proba[given_label])
+    proba[given_label] = 0.0
     # divided by their own sum, not by 1 - P(label), which is 0 if they are below rounding
-    total = others.sum(axis=1, keepdims=True)
-    others = np.divide(others, total, out=np.full_like(others, 1.0 / (n_classes - 1)), where=total > 0)
-    others *= p_wrong[:, None]
-    others[own] = 1.0 - p_wrong
+    total = proba.sum(axis=1, keepdims=True)
+    proba = np.divide(proba, total, out=np.full_like(proba, 1.0 / (n_classes - 1)), where=total > 0)
+    proba *= p_wrong[:, None]
+    proba[given_label] = 1.0 - p_wrong
     adjusted = true.copy()
-    adjusted[labeled] = others
+    adjusted[labeled] = proba
     return adjusted

@@ -40,8 +40,9 @@ class Choice(NamedTuple):
     def matrix_offsets(self) -> Offsets:
         return self.with_matrix or self.offsets
 
-    def applied(self, config: Config) -> Config:
-        return replace(config, pseudo_rows=config.rows_for_one_rate) if self.has_one_rate else config
+    def adjusted(self, config: Config) -> Config:
+        """The constants of a fit with this choice."""
+        return replace(config, pseudo_rows=config.one_rate_pseudo_rows) if self.has_one_rate else config
 
 
 def pooled_models(family: Family, strengths: Sequence[float], offsets: tuple[Offsets, ...]) -> list[ScoreModel]:
@@ -94,11 +95,11 @@ def in_block(block: int, model: ScoreModel, mixed: Mixed) -> ScoreModel:
     """The model of one block, for rows and statistics that are tuples of blocks."""
     n_columns = sum(len(columns) for columns in mixed.columns)
 
-    def within(score: Score) -> Score:
+    def for_block(score: Score) -> Score:
         family = BlockFamily(block, score.family, mixed.columns[block], n_columns)
         return Score(InBlock(block, score.prior), InBlock(block, score.estimate), family)
 
-    scores = tuple(within(score) for score in model.scores)
+    scores = tuple(for_block(score) for score in model.scores)
     return model._replace(scores=scores, feature_prior=InBlock(block, model.feature_prior))
 
 
@@ -106,12 +107,12 @@ def combine(models: list[ScoreModel]) -> ScoreModel:
     """One model of all blocks. The one with the strongest penalty on offsets determines them."""
     if not isinstance(models[0].feature_prior, InBlock):  # columns are not in blocks: there is one model
         return models[0]
-    wary = max(models, key=lambda model: model.offsets[0].penalty)
+    strictest = max(models, key=lambda model: model.offsets[0].penalty)
     return ScoreModel(
         "; ".join(model.name for model in models),
         tuple(score for model in models for score in model.scores),
         BlockPriors(tuple(model.feature_prior for model in models)),
-        wary.offsets,
+        strictest.offsets,
     )
 
 

@@ -15,7 +15,7 @@ from .calibration import centred
 from .words import Words
 
 
-def scoring(families: tuple[Any, ...], params: Sequence[Any], temperature: Array, constant: Array) -> Scoring:
+def make_scoring(families: tuple[Any, ...], params: Sequence[Any], temperature: Array, constant: Array) -> Scoring:
     if all(isinstance(family, Words) for family in families):  # word weights can be added: one product instead of two
         return Scoring((Words(),), (np.tensordot(temperature, params, axes=1),), np.ones(1), constant)
     return Scoring(families, tuple(params), temperature, constant)
@@ -54,7 +54,7 @@ class CompiledScoring:
         return np.asarray(joint)
 
 
-class OutOfFold(NamedTuple):
+class OutOfFoldScores(NamedTuple):
     """Scores every row out of fold, in every replicate."""
 
     scorers: tuple[tuple[Callable[[Any], Array], ...], ...]  # [fold][kind of score]: X -> (n, R * K)
@@ -62,19 +62,19 @@ class OutOfFold(NamedTuple):
 
     def scores(self, rows: Rows) -> Array:
         """(B, n, R, K) with mean 0 over the classes, of rows in the order of their folds."""
-        parts = [np.stack([scorer(run.X) for scorer in self.scorers[fold]]) for fold, run in rows.runs()]
+        parts = [np.stack([scorer(fold_rows.X) for scorer in self.scorers[fold]]) for fold, fold_rows in rows.by_fold()]
         scores = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
         return centred(scores.reshape(*scores.shape[:2], -1, self.n_classes))
 
 
-class Combined(NamedTuple):
-    """The same of one replicate, with the kinds of scores combined by their temperatures."""
+class CombinedScores(NamedTuple):
+    """Out-of-fold scores of one replicate, combined by their temperatures."""
 
     scorers: tuple[Callable[[Any], Array], ...]  # [fold]: X -> (n, K)
 
     def scores(self, rows: Rows) -> Array:
         """(1, n, 1, K)"""
-        parts = [self.scorers[fold](run.X) for fold, run in rows.runs()]
+        parts = [self.scorers[fold](fold_rows.X) for fold, fold_rows in rows.by_fold()]
         return (parts[0] if len(parts) == 1 else np.concatenate(parts))[None, :, None]
 
 

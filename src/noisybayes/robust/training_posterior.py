@@ -33,7 +33,7 @@ class TrainingPosterior(NamedTuple):
     log_likelihood: float  # mean, of the observed labels given the features
     recalibration: Recalibration
     rows: RowPosteriors | None  # None where rows stay on a cluster
-    true: Array | None  # (n, K) P(true | x, label), if asked for
+    true: Array | None  # (n, K) P(true | x, label), if requested
     own_joint: Array  # (K + 1, K) like `joint`, but verified rows count only for themselves
 
     @property
@@ -47,35 +47,40 @@ class TrainingPosterior(NamedTuple):
 class _Sums(NamedTuple):
     joint: Array  # (K + 1, K)
     own_joint: Array  # (K + 1, K)
-    labeled: Array  # (4,) of the rows with a label: weight times P(wrong), without what was verified; weight of those
-    # that the scores of the labels as given fail to predict; log-likelihood; weight
+    labeled: Array  # (4,) of the rows with a label: expected weight of wrong labels, without verdicts; weight of the
+    # labels that the scores of the given labels mispredict; log-likelihood; weight
     rows: Pieces
 
 
-def training_posterior(data: Dataset, found: RobustFit, keep: Any = None) -> TrainingPosterior:
-    """keep : the precision in which to keep the posteriors (n, K) of all rows too, or None"""
-    fitted = found.last.next_weights
+def training_posterior(data: Dataset, robust_fit: RobustFit, dtype: Any = None) -> TrainingPosterior:
+    """dtype : precision of the posteriors (n, K) of all rows, if they are to be returned too"""
+    fitted = robust_fit.last.next_weights
     # in round 0 both are the same scores
-    as_given = found.as_given if found.rounds != 0 else None
-    return posterior_of_rows(data, fitted, as_given, recalibration_of(data, fitted), keep)
+    as_given = robust_fit.as_given if robust_fit.rounds != 0 else None
+    return posterior_of_rows(data, fitted, as_given, recalibration_of(data, fitted), dtype)
 
 
 def posterior_of_rows(
-    data: Dataset, fitted: Reweighted, as_given: Reweighted | None, recalibration: Recalibration, keep: Any = None
+    data: Dataset, fitted: Reweighted, as_given: Reweighted | None, recalibration: Recalibration, dtype: Any = None
 ) -> TrainingPosterior:
     """as_given : scores of the labels as given, if they are others than those of `fitted`"""
     fn = partial(
-        _of_block, fitted=fitted, as_given=as_given, recalibration=recalibration, keep=keep, of_rows=not data.is_remote
+        _block_sums,
+        fitted=fitted,
+        as_given=as_given,
+        recalibration=recalibration,
+        dtype=dtype,
+        of_rows=not data.is_remote,
     )
     sums: _Sums = data.map_sum(fn)
     columns = [] if data.is_remote else in_row_order(sums.rows.items, data.n_rows)
-    true = None if keep is None else columns.pop()
-    doubted, disagreed, log_likelihood, weight = sums.labeled.tolist()
+    true = None if dtype is None else columns.pop()
+    expected_wrong, mispredicted, log_likelihood, weight = sums.labeled.tolist()
     counts, weight = sums.joint[:-1], max(weight, 1e-300)
     return TrainingPosterior(
         sums.joint,
         float(1.0 - np.trace(counts) / max(counts.sum(), 1e-300)),
-        (doubted - disagreed) / weight,
+        (expected_wrong - mispredicted) / weight,
         log_likelihood / weight,
         recalibration,
         RowPosteriors(*columns) if columns else None,
@@ -84,25 +89,26 @@ def posterior_of_rows(
     )
 
 
-def _of_block(
-    rows: Rows, fitted: Reweighted, as_given: Reweighted | None, recalibration: Recalibration, keep: Any, of_rows: bool
+def _block_sums(
+    rows: Rows, fitted: Reweighted, as_given: Reweighted | None, recalibration: Recalibration, dtype: Any, of_rows: bool
 ) -> _Sums:
-    labels, found = Labels.of(rows), fitted.unverified(rows)
-    alone, prior = fitted.said(found, rows.observed), found.prior[:, 0]
-    true = pin_verified(adjust(alone, rows.observed, recalibration), rows.verified)
+    labels, post = Labels.of(rows), fitted.unverified(rows)
+    reported, prior = fitted.reported(post, rows.observed), post.prior[:, 0]
+    true = pin_verified(adjust(reported, rows.observed, recalibration), rows.verified)
     if as_given is not None:
         prior = as_given.calibration.log_joint(as_given.scorer.scores(rows))[:, 0]
     K, weight = true.shape[1], labels.weight[:, 0]
-    there = np.flatnonzero(rows.observed < K)
-    label, weight = rows.observed[there], weight[there]
-    doubted = (1.0 - alone[there, label]) @ weight
-    disagreed = (prior[there].argmax(axis=1) != label) @ weight
-    labeled = np.array([doubted, disagreed, found.log_likelihood[there, 0] @ weight, weight.sum()], dtype=np.float64)
+    labeled_rows = np.flatnonzero(rows.observed < K)
+    label, weight = rows.observed[labeled_rows], weight[labeled_rows]
+    expected_wrong = (1.0 - reported[labeled_rows, label]) @ weight
+    mispredicted = (prior[labeled_rows].argmax(axis=1) != label) @ weight
+    log_likelihood = post.log_likelihood[labeled_rows, 0] @ weight
+    labeled = np.array([expected_wrong, mispredicted, log_likelihood, weight.sum()], dtype=np.float64)
     joint = all_label_counts(true[:, None], labels)[0]
-    own_joint = all_label_counts(pin_verified(alone, rows.verified)[:, None], labels)[0]
+    own_joint = all_label_counts(pin_verified(reported, rows.verified)[:, None], labels)[0]
     if not of_rows:
         return _Sums(joint, own_joint, labeled, Pieces([]))
-    values = [*row_posteriors(true, rows.observed), *([] if keep is None else [true.astype(keep, copy=False)])]
+    values = [*row_posteriors(true, rows.observed), *([] if dtype is None else [true.astype(dtype, copy=False)])]
     return _Sums(joint, own_joint, labeled, Pieces([(rows.number, values)]))
 
 

@@ -35,7 +35,7 @@ class Words:
 
 def word_models(n_classes: int, smoothing: Sequence[float], offsets: tuple[Offsets, ...]) -> list[ScoreModel]:
     # with two classes the complement of one is the other
-    kinds = (False,) if n_classes == 2 else (False, True)
+    variants = (False,) if n_classes == 2 else (False, True)
 
     def score(alpha: float, complement: bool) -> Score:
         estimate = partial(word_weights, complement=complement, alpha=alpha, n_classes=n_classes)
@@ -44,7 +44,7 @@ def word_models(n_classes: int, smoothing: Sequence[float], offsets: tuple[Offse
     return [
         ScoreModel(
             f"{'multinomial' if n_classes == 2 else 'multinomial and complement'}, alpha {alpha:g}",
-            tuple(score(alpha, complement) for complement in kinds),
+            tuple(score(alpha, complement) for complement in variants),
             partial(_word_prior, alpha),
             offsets,
         )
@@ -57,8 +57,8 @@ def word_weights(counts: Array, weight: Array, prior: None, *, complement: bool,
     weights = np.empty_like(counts)
     # one replicate at a time: its arrays stay in the cache, and their memory is reused
     for first in range(0, len(counts), n_classes):
-        own = slice(first, first + n_classes)
-        weights[own] = _class_weights(counts[own], complement, alpha)
+        replicate = slice(first, first + n_classes)
+        weights[replicate] = _class_weights(counts[replicate], complement, alpha)
     return weights
 
 

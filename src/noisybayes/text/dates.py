@@ -19,9 +19,9 @@ PARTS = ("year", "month", "weekday", "hour")
 
 def date_parts(texts: pl.Series) -> pl.DataFrame:
     """The parts of every text as text; null if it is not a date, or has no time of day."""
-    found = [texts.str.extract_groups(pattern).struct.unnest() for pattern in (_YEAR_FIRST, _DAY_FIRST)]
+    matches = [texts.str.extract_groups(pattern).struct.unnest() for pattern in (_YEAR_FIRST, _DAY_FIRST)]
     number = {
-        name: found[0][name].fill_null(found[1][name]).cast(pl.Int32, strict=False)
+        name: matches[0][name].fill_null(matches[1][name]).cast(pl.Int32, strict=False)
         for name in ("year", "month", "day", "hour")
     }
     half = texts.str.extract(_HALF).str.to_lowercase()

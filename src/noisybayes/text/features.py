@@ -15,7 +15,7 @@ from ..data.cells import as_text
 from ..data.errors import InputError
 from ..data.roles import Roles
 from ..data.untrusted import is_finite, is_text, listed, only_keys
-from .columns import Binary, Categorical, DatePart, Missing, Numeric
+from .column_encoders import Binary, Categorical, DatePart, Missing, Numeric
 from .dates import PARTS
 from .vocabulary import TextFeatures, TextSettings
 
@@ -67,10 +67,10 @@ class Recipe:
         check_features(roles)
         texts, matrices, notes, dtype = [], [], [], precision(roles, frame.height)
         for name in roles.text:
-            words, X, said = TextFeatures.fit(as_text(frame[name]), settings, dtype)
+            words, X, note = TextFeatures.fit(as_text(frame[name]), settings, dtype)
             texts.append(Text(name, words))
             matrices.append(X)
-            notes += said
+            notes += note
         others = _fit_others(frame, roles)
         recipe = cls.of(roles, texts, others, notes)
         X = joined([*matrices, *_matrices(frame, others)]).astype(dtype, copy=False)

@@ -89,10 +89,10 @@ class TextFeatures:
 
         weights : (words, idf) to the sum of `summed_weights` over all texts
         """
-        found = in_rows["count"].to_numpy()
-        kept = _frequent(found, n, settings, column)
-        words, idf = in_rows["value"].gather(kept), np.log((1.0 + n) / (1.0 + found[kept])) + 1.0
-        if len(kept) > settings.max_words:
+        n_texts_with = in_rows["count"].to_numpy()
+        frequent = _frequent(n_texts_with, n, settings, column)
+        words, idf = in_rows["value"].gather(frequent), np.log((1.0 + n) / (1.0 + n_texts_with[frequent])) + 1.0
+        if len(frequent) > settings.max_words:
             best = np.sort(np.argsort(-weights(words, idf), kind="stable")[: settings.max_words])
             words, idf = words.gather(best), idf[best]
         return cls(settings, tokenizer, tuple(words.to_list()), idf)
@@ -155,15 +155,15 @@ def every_text_is_empty(column: str) -> InputError:
 def _frequent(in_rows: Array, n: int, settings: TextSettings, column: str) -> Array:
     """Positions of the words that occur in neither too few nor too many texts."""
     least, most = document_frequency_bounds(n, settings)
-    kept = np.flatnonzero((in_rows >= least) & (in_rows <= most))
+    frequent = np.flatnonzero((in_rows >= least) & (in_rows <= most))
     if not len(in_rows):
         raise InputError(f"the texts in the column {column!r} contain no words; choose another one with --text")
-    if not len(kept):
+    if not len(frequent):
         raise InputError(
             f"no word in the column {column!r} occurs in at least {least} and at most {most:g} of the {n} texts; "
             "lower min_df or raise max_df"
         )
-    return kept
+    return frequent
 
 
 def _weighted(counts: Any, idf: Array, weighting: str) -> Any:

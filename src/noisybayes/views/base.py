@@ -51,12 +51,12 @@ def cross_fitted(rows: ViewRows, fit: FitPart) -> Array:
     """(n, K) out-of-fold log-probabilities of every row. `fit` takes positions of rows."""
     scores = np.zeros((len(rows.label), rows.n_classes))
     for fold in np.unique(rows.fold).tolist():
-        here, kept = np.flatnonzero(rows.fold == fold), np.flatnonzero((rows.fold != fold) & (rows.weight > 0))
-        label, weight = rows.label[kept], rows.weight[kept]
-        if not len(kept) or label.min() == label.max():  # nothing to distinguish: all classes are equally probable
+        test, train = np.flatnonzero(rows.fold == fold), np.flatnonzero((rows.fold != fold) & (rows.weight > 0))
+        label, weight = rows.label[train], rows.weight[train]
+        if not len(train) or label.min() == label.max():  # nothing to distinguish: all classes are equally probable
             continue
-        classes, proba = fit(kept, label, None if (weight == 1.0).all() else weight)(here)
-        of_all = np.zeros((len(here), rows.n_classes))
+        classes, proba = fit(train, label, None if (weight == 1.0).all() else weight)(test)
+        of_all = np.zeros((len(test), rows.n_classes))
         of_all[:, np.asarray(classes, dtype=np.intp)] = proba
-        scores[here] = np.log(np.maximum(of_all, LEAST_PROBABILITY))
+        scores[test] = np.log(np.maximum(of_all, LEAST_PROBABILITY))
     return scores

@@ -15,23 +15,23 @@ def scores(rows: ViewRows) -> ViewScores:
     estimator, data = rows.given.estimator, rows.given.estimator_rows
     assert estimator is not None
 
-    def fit(kept: Array, label: Array, weight: Array | None) -> Any:
+    def fit(train: Array, label: Array, weight: Array | None) -> Any:
         from sklearn.base import clone
         from sklearn.utils.validation import has_fit_parameter
 
         if weight is not None and not has_fit_parameter(estimator, "sample_weight"):
             # each row is repeated by its weight, with the fraction at random: no row of positive weight is lost
             copies = np.floor(weight + np.random.default_rng(rows.seed).random(len(weight))).astype(int)
-            kept, label, weight = np.repeat(kept, copies), np.repeat(label, copies), None
+            train, label, weight = np.repeat(train, copies), np.repeat(label, copies), None
         named = {} if weight is None else {"sample_weight": weight}
         try:
-            model = clone(estimator).fit(take(data, kept), label, **named)
+            model = clone(estimator).fit(take(data, train), label, **named)
         except (TypeError, ValueError) as error:
             what = "the texts" if isinstance(data, list) else "the columns"
             raise InputError(
                 f"{type(estimator).__name__} cannot be fitted to {what} ({error}); give a pipeline that prepares them"
             ) from error
-        return lambda here: (model.classes_, model.predict_proba(take(data, here)))
+        return lambda test: (model.classes_, model.predict_proba(take(data, test)))
 
     return ViewScores(cross_fitted(rows, fit))
 

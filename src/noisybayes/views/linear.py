@@ -28,12 +28,12 @@ def linear_scores(rows: ViewRows, X: Any) -> ViewScores:
     weights: dict[int, Array] = {}
     strengths = np.array(_STRENGTHS) / _mean_square(X, rows.weight)
 
-    def fit(kept: Array, label: Array, weight: Array | None) -> Any:
-        model = _fitted(X[kept], label, weight, _best_strength(X[kept], label, weight, rows.fold[kept], strengths))
+    def fit(train: Array, label: Array, weight: Array | None) -> Any:
+        model = _fitted(X[train], label, weight, _best_strength(X[train], label, weight, rows.fold[train], strengths))
 
-        def predict(here: Array) -> tuple[Array, Array]:
-            weights[int(rows.fold[here[0]])] = _by_class(model, rows.n_classes)
-            return model.classes_, model.predict_proba(X[here])
+        def predict(test: Array) -> tuple[Array, Array]:
+            weights[int(rows.fold[test[0]])] = _by_class(model, rows.n_classes)
+            return model.classes_, model.predict_proba(X[test])
 
         return predict
 

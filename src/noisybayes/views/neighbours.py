@@ -22,20 +22,20 @@ def scores(rows: ViewRows) -> ViewScores:
     X = standardised(rows) if rows.given.embeddings is None else unit_length(rows.given.embeddings)
     nearest: dict[int, Array] = {}
 
-    def fit(kept: Array, label: Array, weight: Array | None) -> Any:
+    def fit(train: Array, label: Array, weight: Array | None) -> Any:
         from sklearn.neighbors import NearestNeighbors
 
-        k = min(_NEIGHBOURS, len(kept))
-        index = NearestNeighbors(n_neighbors=k).fit(X[kept])
-        each = np.ones(len(kept)) if weight is None else weight
+        k = min(_NEIGHBOURS, len(train))
+        index = NearestNeighbors(n_neighbors=k).fit(X[train])
+        each = np.ones(len(train)) if weight is None else weight
         shares = np.bincount(label, each, minlength=rows.n_classes) / each.sum()
 
-        def predict(here: Array) -> tuple[Array, Array]:
-            found = index.kneighbors(X[here], return_distance=False)
-            nearest.update(zip(here.tolist(), kept[found], strict=True))
-            votes = np.zeros((len(here), rows.n_classes))
-            for column in found.T:
-                np.add.at(votes, (np.arange(len(here)), label[column]), each[column])
+        def predict(test: Array) -> tuple[Array, Array]:
+            neighbours = index.kneighbors(X[test], return_distance=False)
+            nearest.update(zip(test.tolist(), train[neighbours], strict=True))
+            votes = np.zeros((len(test), rows.n_classes))
+            for column in neighbours.T:
+                np.add.at(votes, (np.arange(len(test)), label[column]), each[column])
             votes += _PRIOR_VOTES * shares
             return np.arange(rows.n_classes), votes / votes.sum(axis=1, keepdims=True)
 
@@ -44,12 +44,12 @@ def scores(rows: ViewRows) -> ViewScores:
     values = cross_fitted(rows, fit)
 
     def sentences(numbers: Array, component: Array, names: Sequence[str]) -> list[str]:
-        said = []
+        lines = []
         for number, suggested in zip(numbers.tolist(), component.tolist(), strict=True):
-            found = nearest.get(number, np.zeros(0, dtype=np.intp))
-            count = int((rows.label[found] == suggested).sum())
-            said.append(f"{count} of {len(found)} similar rows are labeled {names[suggested]}")
-        return said
+            neighbours = nearest.get(number, np.zeros(0, dtype=np.intp))
+            count = int((rows.label[neighbours] == suggested).sum())
+            lines.append(f"{count} of {len(neighbours)} similar rows are labeled {names[suggested]}")
+        return lines
 
     return ViewScores(values, sentences=sentences)
 

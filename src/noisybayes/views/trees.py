@@ -21,13 +21,13 @@ _MANY_ROWS = 2_000
 def scores(rows: ViewRows) -> ViewScores:
     X = standardised(rows)
 
-    def fit(kept: Array, label: Array, weight: Array | None) -> Any:
+    def fit(train: Array, label: Array, weight: Array | None) -> Any:
         from sklearn.ensemble import ExtraTreesClassifier
 
-        n_jobs = -1 if len(kept) >= _MANY_ROWS else None
+        n_jobs = -1 if len(train) >= _MANY_ROWS else None
         forest = ExtraTreesClassifier(_TREES, min_samples_leaf=_LEAST_ROWS, random_state=rows.seed, n_jobs=n_jobs)
-        forest.fit(X[kept], label, sample_weight=weight)
-        return lambda here: (forest.classes_, _smoothed(forest.predict_proba(X[here])))
+        forest.fit(X[train], label, sample_weight=weight)
+        return lambda test: (forest.classes_, _smoothed(forest.predict_proba(X[test])))
 
     return ViewScores(cross_fitted(rows, fit))
 

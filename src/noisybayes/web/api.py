@@ -10,8 +10,8 @@ from fastapi import Path as PathOf
 from pydantic import BaseModel, ConfigDict, Field
 
 from .desk import Desk
-from .exports import CSV, corrected_response, log_csv
 from .guard import REVIEWER
+from .review_exports import CSV, corrected_response, log_csv
 from .store import Account
 
 
@@ -46,7 +46,7 @@ def desk_of(request: Request) -> Desk:
     return desk
 
 
-async def the_desk(request: Request) -> Desk:
+async def current_desk(request: Request) -> Desk:
     """Async, so that FastAPI does not run it in a thread."""
     return desk_of(request)
 
@@ -67,7 +67,7 @@ def account_of(request: Request) -> Account:
 Raw = Annotated[bool, Query(description="Leave cells unchanged that a spreadsheet would read as a formula.")]
 #: Number of a table or a row.
 Number = Annotated[int, PathOf(ge=0, le=2**31 - 1)]
-TheDesk = Annotated[Desk, Depends(the_desk)]
+CurrentDesk = Annotated[Desk, Depends(current_desk)]
 Reviewer = Annotated[str, Depends(reviewer_of)]
 
 
@@ -163,14 +163,14 @@ class Started(BaseModel):
 
 
 @api.get("/health")
-def health(desk: TheDesk) -> dict[str, str]:
+def health(desk: CurrentDesk) -> dict[str, str]:
     """Health check: 503 unless the store can be written to."""
     desk.check_health()
     return {"status": "ok"}
 
 
 @api.get("/tables", response_model=list[Table])
-def tables(desk: TheDesk) -> Any:
+def tables(desk: CurrentDesk) -> Any:
     """All imported tables, newest first."""
     return desk.store.tables()
 
@@ -180,7 +180,7 @@ _FILE = {"required": True, "content": {"application/octet-stream": {"schema": {"
 
 @api.post("/tables", status_code=201, openapi_extra={"requestBody": _FILE})
 async def add_table(
-    request: Request, desk: TheDesk, name: Annotated[str, Query(max_length=200)], encoding: str = ""
+    request: Request, desk: CurrentDesk, name: Annotated[str, Query(max_length=200)], encoding: str = ""
 ) -> Made:
     """Import a table: the body is the file, `name` its name. The encoding is detected unless given."""
     from starlette.concurrency import run_in_threadpool
@@ -189,32 +189,32 @@ async def add_table(
 
 
 @api.get("/tables/{table_id}", response_model=State)
-def table(desk: TheDesk, table_id: Number) -> Any:
+def table(desk: CurrentDesk, table_id: Number) -> Any:
     """A table, its fit, and the progress of its review."""
     return desk.overview(table_id)
 
 
 @api.delete("/tables/{table_id}", status_code=204)
-def remove_table(desk: TheDesk, table_id: Number) -> None:
+def remove_table(desk: CurrentDesk, table_id: Number) -> None:
     """Remove a table with its fits and verdicts."""
     desk.store.remove_table(table_id)
 
 
 @api.put("/tables/{table_id}/columns", status_code=202)
-def choose_columns(desk: TheDesk, table_id: Number, columns: Columns) -> None:
+def choose_columns(desk: CurrentDesk, table_id: Number, columns: Columns) -> None:
     """Set the roles of the columns and start a fit."""
     desk.choose_columns(table_id, columns.model_dump())
 
 
 @api.post("/tables/{table_id}/fit", status_code=202)
-def refit(desk: TheDesk, table_id: Number) -> None:
+def refit(desk: CurrentDesk, table_id: Number) -> None:
     """Refit with the verdicts as verified labels; this reorders the queue."""
     desk.store.table(table_id)
     desk.jobs.start(table_id)
 
 
 @api.get("/tables/{table_id}/overview")
-def overview(desk: TheDesk, table_id: Number) -> dict[str, Any]:
+def overview(desk: CurrentDesk, table_id: Number) -> dict[str, Any]:
     """Results of the last fit: noise rate, mislabeling matrix, intervals, cost."""
     from .store import NotFound
 
@@ -225,31 +225,31 @@ def overview(desk: TheDesk, table_id: Number) -> dict[str, Any]:
 
 
 @api.get("/tables/{table_id}/corrected.csv", response_class=Response)
-def corrected(desk: TheDesk, table_id: Number, raw: Raw = False) -> Response:
+def corrected(desk: CurrentDesk, table_id: Number, raw: Raw = False) -> Response:
     """The table with the corrected labels next to the given ones."""
     return corrected_response(desk, table_id, raw)
 
 
 @api.get("/tables/{table_id}/log.csv", response_class=Response)
-def log(desk: TheDesk, table_id: Number, raw: Raw = False) -> Response:
+def log(desk: CurrentDesk, table_id: Number, raw: Raw = False) -> Response:
     """The verdicts as CSV."""
     desk.store.table(table_id)
     return Response(log_csv(desk.store, table_id, raw), media_type=CSV)
 
 
 @api.post("/chat", status_code=201)
-def start_dialog(desk: TheDesk) -> Started:
+def start_dialog(desk: CurrentDesk) -> Started:
     """Start a dialog with the bot."""
     return Started(id=desk.start_dialog())
 
 
 @api.get("/chat/{dialog_id}", response_model=Dialog)
-def dialog(desk: TheDesk, dialog_id: str) -> Any:
+def dialog(desk: CurrentDesk, dialog_id: str) -> Any:
     """The dialog so far."""
     return desk.store.dialog(dialog_id)
 
 
 @api.post("/chat/{dialog_id}", status_code=201, response_model=Turn)
-def say(desk: TheDesk, dialog_id: str, saying: Saying) -> Any:
+def say(desk: CurrentDesk, dialog_id: str, saying: Saying) -> Any:
     """Send a message and get the bot's reply. 409 if somebody else sent one in the meantime."""
     return desk.say(desk.store.dialog(dialog_id), saying.message)

@@ -13,15 +13,15 @@ from starlette.staticfiles import StaticFiles
 from .._version import __version__
 from ..bot import Bot
 from . import pages
-from .answers import add_answers
 from .api import api
 from .bot_api import bot_api
 from .contact_key import key_from
 from .desk import Desk
+from .error_responses import add_error_handlers
 from .guard import Guard
-from .responder import Responder, Seat
+from .responder import HostedBot, Responder
 from .review_api import review_api
-from .settings import Settings
+from .server_settings import Settings
 from .store import Store
 
 
@@ -43,7 +43,7 @@ def create_app(
     """
     settings = settings or Settings()
     if responder is None and bot is not None:
-        responder = Responder(store, {"bot": Seat(bot)}, key_from({}, demo=True))
+        responder = Responder(store, {"bot": HostedBot(bot)}, key_from({}, demo=True))
     desk = Desk(store, settings, responder)
     # we have our own documentation page (see pages): FastAPI's loads scripts from other sites
     app = FastAPI(
@@ -56,5 +56,5 @@ def create_app(
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=str(files("noisybayes.web") / "static")), name="static")
     app.add_middleware(Guard, settings=settings, store=store)
-    add_answers(app)
+    add_error_handlers(app)
     return app

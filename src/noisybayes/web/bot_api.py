@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Header, HTTPException, Query, Request
 from pydantic import BaseModel, Field
 
-from .api import Reviewer, Shown, TheDesk, account_of, api
-from .roles import may_see_contacts
+from .api import CurrentDesk, Reviewer, Shown, account_of, api
+from .permissions import may_see_contacts
 from .store.outbox import Backlog
 
 bot_api = APIRouter(prefix="/api", responses=api.responses)
@@ -78,44 +78,44 @@ class PersonAnswer(BaseModel):
     bot_goes_on: bool = True
 
 
-async def has_bot_token(desk: TheDesk, bot: str, x_bot_token: Annotated[str, Header()] = "") -> None:
+async def has_bot_token(desk: CurrentDesk, bot: str, x_bot_token: Annotated[str, Header()] = "") -> None:
     """A bot that has a token only answers requests that send it."""
-    token = desk.responder.seat(bot).token
+    token = desk.responder.hosted_bot(bot).token
     if token is not None and not hmac.compare_digest(token.encode(), x_bot_token.encode()):
         raise HTTPException(401, f"the bot {bot!r} requires its token: send it as 'X-Bot-Token: TOKEN'")
 
 
 @bot_api.get("/bots")
-def bots(desk: TheDesk) -> list[str]:
+def bots(desk: CurrentDesk) -> list[str]:
     """The names of the bots on this server."""
-    return list(desk.responder.seats)
+    return list(desk.responder.hosted_bots)
 
 
 @bot_api.get("/bots/status", response_model=list[Status])
-def status(desk: TheDesk) -> Any:
+def status(desk: CurrentDesk) -> Any:
     """For each bot, the events that wait for its webhook, and whether its catalogue is up to date."""
-    found, none = desk.store.backlog(), Backlog(0, 0, 0, "", None)
+    backlog, none = desk.store.backlog(), Backlog(0, 0, 0, "", None)
     problems = desk.responder.catalogue_problems()
     return [
-        {"bot": bot, **found.get(bot, none)._asdict(), "catalogue": problems.get(bot, "")}
-        for bot in desk.responder.seats
+        {"bot": bot, **backlog.get(bot, none)._asdict(), "catalogue": problems.get(bot, "")}
+        for bot in desk.responder.hosted_bots
     ]
 
 
 @bot_api.post("/bots/{bot}/messages", status_code=201, dependencies=[Depends(has_bot_token)])
-def receive(desk: TheDesk, bot: str, incoming: Incoming) -> Outgoing:
+def receive(desk: CurrentDesk, bot: str, incoming: Incoming) -> Outgoing:
     """A message from a channel; messages from one person are answered in order of arrival."""
-    found = desk.responder.receive(bot, incoming.message_id, incoming.person, incoming.message, public=incoming.public)
-    turn = found.turn
+    answer = desk.responder.receive(bot, incoming.message_id, incoming.person, incoming.message, public=incoming.public)
+    turn = answer.turn
     return Outgoing(
-        dialog=found.dialog_id, ordinal=turn.ordinal, reply=turn.reply, handover=turn.handover, category=turn.category,
-        confidence=turn.confidence, repeated=found.repeated,
+        dialog=answer.dialog_id, ordinal=turn.ordinal, reply=turn.reply, handover=turn.handover, category=turn.category,
+        confidence=turn.confidence, repeated=answer.repeated,
     )  # fmt: skip
 
 
 @bot_api.get("/bots/{bot}/replies", response_model=list[PersonReply], dependencies=[Depends(has_bot_token)])
 def replies(
-    desk: TheDesk, bot: str, person: Annotated[str, Query(max_length=200)], after: Annotated[int, Query(ge=0)] = 0
+    desk: CurrentDesk, bot: str, person: Annotated[str, Query(max_length=200)], after: Annotated[int, Query(ge=0)] = 0
 ) -> Any:
     """Replies to a customer by people, after the reply with the id `after`."""
     return desk.store.replies_to(bot, person, after)
@@ -124,30 +124,30 @@ def replies(
 @bot_api.get("/leads", response_model=list[Lead])
 def leads(
     request: Request,
-    desk: TheDesk,
+    desk: CurrentDesk,
     bot: str | None = None,
     after: Annotated[int, Query(ge=0)] = 0,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 200,
 ) -> Any:
     """Leads, newest first; with `after`, those with a larger id, oldest first. Contact details are masked."""
-    found = desk.store.leads(bot, limit, after)
-    return found if may_see_contacts(account_of(request)) else [{**lead._asdict(), "masked": None} for lead in found]
+    page = desk.store.leads(bot, limit, after)
+    return page if may_see_contacts(account_of(request)) else [{**lead._asdict(), "masked": None} for lead in page]
 
 
 @bot_api.delete("/leads/{lead_id}", status_code=204)
-def remove_lead(desk: TheDesk, lead_id: int) -> None:
+def remove_lead(desk: CurrentDesk, lead_id: int) -> None:
     """Remove a lead permanently."""
     desk.store.remove_lead(lead_id)
 
 
 @bot_api.get("/handovers", response_model=list[Handover])
-def handovers(desk: TheDesk, bot: str | None = None, order: Literal["newest", "hottest"] = "newest") -> Any:
+def handovers(desk: CurrentDesk, bot: str | None = None, order: Literal["newest", "hottest"] = "newest") -> Any:
     """Dialogs waiting for a person."""
     return desk.store.handovers(order, bot=bot)
 
 
 @bot_api.post("/handovers/{handover_id}/answer", status_code=204)
-def answer(desk: TheDesk, reviewer: Reviewer, handover_id: int, given: PersonAnswer) -> None:
+def answer(desk: CurrentDesk, reviewer: Reviewer, handover_id: int, given: PersonAnswer) -> None:
     """Answer as a person. 409 if somebody else answered first or the customer has written again."""
     desk.answer_handover(
         handover_id, seen=given.seen, reviewer=reviewer, reply=given.reply, label=given.label,

@@ -11,10 +11,10 @@ from ..bot import Bot
 from ..data.errors import InputError
 from .column_roles import LABEL_COLUMNS
 from .jobs import Jobs
-from .limited import run_limited, table_on_disk
+from .limited_process import run_limited, table_on_disk
 from .responder import Responder
 from .reviewing import Reviewing
-from .settings import Settings
+from .server_settings import Settings
 from .store import ChatTurn, DialogInfo, FitInfo, ReviewProgress, Store, TableInfo
 from .uploads import MOST_SECONDS, read_upload
 
@@ -58,8 +58,8 @@ class Desk(Reviewing):
 
     def preview(self, table_id: int) -> dict[str, Any]:
         """Samples of the columns, and their guessed roles."""
-        kept = self.store.preview(table_id)
-        return kept if kept is not None else self._on_table("preview", table_id)
+        stored = self.store.preview(table_id)
+        return stored if stored is not None else self._on_table("preview", table_id)
 
     def guess_columns(self, table_id: int, label: str) -> dict[str, Any] | None:
         """The roles of the columns if `label` holds the labels; None if it cannot."""
@@ -73,16 +73,16 @@ class Desk(Reviewing):
     def choose_columns(self, table_id: int, chosen: Mapping[str, Any]) -> None:
         """Set the roles of the columns and start a fit. Once there are verdicts, the label column cannot be changed."""
         table = self.store.table(table_id)
-        found = self._on_table("choose", table_id, chosen=dict(chosen))
+        choice = self._on_table("choose", table_id, chosen=dict(chosen))
         if (
             table.roles is not None
-            and _labels_in(table.roles) != _labels_in(found["roles"])
+            and _labels_in(table.roles) != _labels_in(choice["roles"])
             and self.store.verdicts(table_id)
         ):
             raise InputError(
                 "rows of this table have been reviewed with these labels; to choose another label, import it again"
             )
-        self.store.set_roles(table_id, found["roles"], found["labels"])
+        self.store.set_roles(table_id, choice["roles"], choice["labels"])
         self.jobs.start(table_id)
 
     def overview(self, table_id: int) -> Overview:
@@ -98,7 +98,7 @@ class Desk(Reviewing):
     def bot(self) -> Bot | None:
         """The bot of the chat page."""
         first = self.responder.first
-        return None if first is None else self.responder.seats[first].bot
+        return None if first is None else self.responder.hosted_bots[first].bot
 
     def start_dialog(self) -> str:
         dialog_id = secrets.token_urlsafe(12)
@@ -113,15 +113,15 @@ class Desk(Reviewing):
         self, handover_id: int, *, seen: int, reviewer: str, reply: str, label: str | None, bot_goes_on: bool
     ) -> None:
         """A person's answer goes to the customer and, with a label, into the training data."""
-        found = self.store.handover(handover_id)
+        handover = self.store.handover(handover_id)
         if label is not None:
-            self.check_category(found.bot, label)
+            self.check_category(handover.bot, label)
         self.store.close_handover(
             handover_id, seen=seen, reviewer=reviewer, reply=reply.strip(), label=label, paused=not bot_goes_on
         )
 
     def check_category(self, bot: str, label: str) -> None:
-        categories = self.responder.seat(bot).bot.config.categories
+        categories = self.responder.hosted_bot(bot).bot.config.categories
         if label not in categories:
             raise InputError(f"{label!r} is not a category of the bot {bot!r}; it has {', '.join(categories)}")
 

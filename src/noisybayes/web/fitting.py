@@ -20,8 +20,8 @@ from ..auditing.view_options import AUTO
 from ..data.cells import as_text
 from ..data.column_names import new_names
 from ..data.roles import Roles, labels_of
-from ..report.marks import pieces
-from ..report.rows import OPEN_CELLS, rank_of, short_number
+from ..report.highlights import pieces
+from ..report.suspect_rows import OPEN_CELLS, rank_of, short_number
 from .column_roles import checked_rows
 from .store import Finding
 
@@ -63,11 +63,11 @@ def fit_table(
     known = {position: label for position, label in verdicts.items() if label is not None}
     none = {position: position in checked for position in no_class}
     table = Table(*_with_verdicts(frame, roles, known, checked), name, no_class=none, several=several)
-    found = audit_table(table, FitOptions(seed=seed, views=AUTO), AuditOptions(), progress)
+    audit = audit_table(table, FitOptions(seed=seed, views=AUTO), AuditOptions(), progress)
     progress("writing")
-    overview = summarise(found)
+    overview = summarise(audit)
     del overview["suspects"]
-    return Fit({**overview, "sample": drawn}, _findings(found, [row for row in drawn if row not in set(no_class)]))
+    return Fit({**overview, "sample": drawn}, _findings(audit, [row for row in drawn if row not in set(no_class)]))
 
 
 def random_rows(frame: pl.DataFrame, roles: Roles, seed: int = 0) -> list[int]:
@@ -95,22 +95,22 @@ def _with_verdicts(
     return frame.with_columns(columns), roles
 
 
-def _findings(found: Audit, drawn: Sequence[int]) -> list[Finding]:
+def _findings(audit: Audit, drawn: Sequence[int]) -> list[Finding]:
     """The suspects, the next most suspicious rows, rows to check at random, and verdicts to look at again."""
-    rows = found.findings.rows
+    rows = audit.findings.rows
     assert isinstance(rows, RowTable)  # tables of the desk are never on a cluster
     labeled = np.flatnonzero(rows.labeled)
     ranked = labeled[np.argsort(-rows.p_wrong[labeled], kind="stable")]
     suspects, rest = ranked[rows.suspect[ranked]], ranked[~rows.suspect[ranked]]
-    least = max(LEAST_QUEUE, int(getattr(found.model, "review_count_", 0)))
+    least = max(LEAST_QUEUE, int(getattr(audit.model, "review_count_", 0)))
     further = rest[: max(least - len(suspects), 0)]
-    again = [*drawn, *found.findings.contradicted.rows.tolist()]
+    again = [*drawn, *audit.findings.contradicted.rows.tolist()]
     listed = {*suspects.tolist(), *further.tolist()}
     others = np.array([row for row in dict.fromkeys(again) if row not in listed], dtype=int)
     return [
-        *(_finding(row, suspect=True) for row in describe(found, suspects)),
-        *(_finding(row, suspect=False) for row in describe(found, further)),
-        *(_finding(row, suspect=False) for row in describe(found, others)),
+        *(_finding(row, suspect=True) for row in describe(audit, suspects)),
+        *(_finding(row, suspect=False) for row in describe(audit, further)),
+        *(_finding(row, suspect=False) for row in describe(audit, others)),
     ]
 
 

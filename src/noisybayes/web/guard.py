@@ -18,8 +18,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .roles import SAFE, least_role, may
-from .settings import Settings, is_local
+from .permissions import SAFE, least_role, may
+from .server_settings import Settings, is_local
 from .store import Account, Store, Unavailable
 
 _log = logging.getLogger(__name__)
@@ -79,9 +79,9 @@ class Guard:
         except Locked as locked:
             return too_many_tries(locked.seconds)
         if account is None and not _is_open(path):
-            told = "a token is required: send it as 'Authorization: Bearer TOKEN'"
+            detail = "a token is required: send it as 'Authorization: Bearer TOKEN'"
             wanted = {"WWW-Authenticate": "Bearer"}
-            return _says(401, told, wanted) if path.startswith("/api") else RedirectResponse("/login", 303)
+            return _says(401, detail, wanted) if path.startswith("/api") else RedirectResponse("/login", 303)
         if account is not None and not may(account, least_role(method, path)):
             needed = least_role(method, path)
             return _says(403, f"this requires the role {needed}; {account.name} has the role {account.role}")
@@ -139,8 +139,8 @@ def account_of_token(store: Store, settings: Settings, token: str, client: str) 
 
 
 def too_many_tries(seconds: float) -> Response:
-    told = f"too many wrong tokens; wait {math.ceil(seconds)} seconds"
-    return _says(429, told, {"Retry-After": str(math.ceil(seconds))})
+    detail = f"too many wrong tokens; wait {math.ceil(seconds)} seconds"
+    return _says(429, detail, {"Retry-After": str(math.ceil(seconds))})
 
 
 def client_of(scope: Scope) -> str:
@@ -175,10 +175,10 @@ def new_csrf() -> str:
 
 def cookie(headers: Headers, name: str) -> str | None:
     try:
-        found = SimpleCookie(headers.get("cookie", "")).get(name)
+        morsel = SimpleCookie(headers.get("cookie", "")).get(name)
     except CookieError:
         return None
-    return None if found is None else found.value
+    return None if morsel is None else morsel.value
 
 
 def _is_origin(origin: str | None) -> bool:

@@ -13,8 +13,8 @@ from typing import Any
 
 from ..data.errors import InputError
 from .column_roles import as_roles
-from .limited import run_limited, table_on_disk
-from .settings import Settings
+from .limited_process import run_limited, table_on_disk
+from .server_settings import Settings
 from .store import Conflict, Finding, NotFound, Store, StoreError, Unavailable, Verdict
 
 _log = logging.getLogger(__name__)
@@ -88,13 +88,13 @@ class Jobs:
     def _run(self, table_id: int, fit_id: int) -> None:
         store = self._store
 
-        def tell(stage: str) -> None:
+        def report_stage(stage: str) -> None:
             if self._stopped.is_set():
                 raise Conflict("this server is stopping")
-            _patiently(lambda: store.report_progress(fit_id, stage, STAGES.get(stage, 0.0), self.owner))
+            _retry_while_unavailable(lambda: store.report_progress(fit_id, stage, STAGES.get(stage, 0.0), self.owner))
 
         try:
-            tell("reading")
+            report_stage("reading")
             table = store.table(table_id)
             as_roles(table.roles)
             verdicts = store.verdicts(table_id)
@@ -103,9 +103,9 @@ class Jobs:
                 "verdicts": {str(position): verdict.label for position, verdict in verdicts.items()},
                 "no_class": [position for position, verdict in verdicts.items() if verdict.action == "no_class"],
             }  # fmt: skip
-            overview, findings = self._fit(store.content(table_id), described, tell)
+            overview, findings = self._fit(store.content(table_id), described, report_stage)
             findings += _kept_findings(store, table_id, verdicts.values(), findings)
-            _patiently(lambda: store.finish_fit(fit_id, overview, findings, self.owner))
+            _retry_while_unavailable(lambda: store.finish_fit(fit_id, overview, findings, self.owner))
         except InputError as error:
             message = str(error)
         except StoreError:
@@ -115,16 +115,16 @@ class Jobs:
             message = "an unexpected error occurred; see the server's log for details"
         else:
             return
-        _patiently(lambda: store.fail_fit(fit_id, message, self.owner))
+        _retry_while_unavailable(lambda: store.fail_fit(fit_id, message, self.owner))
 
     def _fit(
-        self, content: bytes, described: dict[str, Any], tell: Callable[[str], None]
+        self, content: bytes, described: dict[str, Any], report_stage: Callable[[str], None]
     ) -> tuple[dict[str, Any], list[Finding]]:
         with table_on_disk(content) as path:
-            made = path.with_name("fit.json")
-            arguments = {"table": str(path), "made": str(made), **described}
-            run_limited("fit", arguments, self._settings.most_memory, MOST_SECONDS, tell)
-            result = json.loads(made.read_bytes())
+            target = path.with_name("fit.json")
+            arguments = {"table": str(path), "target": str(target), **described}
+            run_limited("fit", arguments, self._settings.most_memory, MOST_SECONDS, report_stage)
+            result = json.loads(target.read_bytes())
         return result["overview"], [Finding(**one) for one in result["findings"]]
 
 
@@ -133,15 +133,15 @@ def _kept_findings(
 ) -> list[Finding]:
     """Earlier findings on rows whose verdict has no label, so that they can be reviewed again."""
     known = {one.position for one in findings}
-    kept = []
+    earlier = []
     for verdict in verdicts:
         if verdict.label is None and verdict.position not in known:
             with suppress(NotFound):
-                kept.append(store.finding(table_id, verdict.position)._replace(suspect=False))
-    return kept
+                earlier.append(store.finding(table_id, verdict.position)._replace(suspect=False))
+    return earlier
 
 
-def _patiently(write: Callable[[], None]) -> None:
+def _retry_while_unavailable(write: Callable[[], None]) -> None:
     """Retry, so that minutes of work are not lost because the store is locked or full for a while."""
     end, pause = time.monotonic() + _KEEP_TRYING, 0.5
     while True:

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, HTTPException, Query, Request
 from pydantic import BaseModel, Field
 
-from .api import Number, Reviewer, Shown, TheDesk, account_of, api
+from .api import CurrentDesk, Number, Reviewer, Shown, account_of, api
+from .permissions import may
 from .reviewing import LONGEST_NOTE, Answer, Filter
-from .roles import may
 from .store import NoLabel, NotFound
 
 review_api = APIRouter(prefix="/api/tables/{table_id}", responses=api.responses)
@@ -67,7 +67,7 @@ class Decision(BaseModel):
 
 @review_api.get("/queue", response_model=list[Row])
 def queue(
-    desk: TheDesk,
+    desk: CurrentDesk,
     reviewer: Reviewer,
     table_id: Number,
     given: str | None = None,
@@ -87,14 +87,16 @@ def queue(
 
 
 @review_api.get("/rows/{position}")
-def row(desk: TheDesk, table_id: Number, position: Number) -> Reviewed:
+def row(desk: CurrentDesk, table_id: Number, position: Number) -> Reviewed:
     """One row of the queue, and the verdict on it."""
-    found, verdict = desk.store.finding(table_id, position), desk.store.verdict(table_id, position)
-    return Reviewed(row=Row.model_validate(found), verdict=None if verdict is None else Verdict.model_validate(verdict))
+    finding, verdict = desk.store.finding(table_id, position), desk.store.verdict(table_id, position)
+    return Reviewed(
+        row=Row.model_validate(finding), verdict=None if verdict is None else Verdict.model_validate(verdict)
+    )
 
 
 @review_api.post("/verdicts", status_code=201, response_model=Verdict)
-def decide(desk: TheDesk, reviewer: Reviewer, table_id: Number, decision: Decision) -> Any:
+def decide(desk: CurrentDesk, reviewer: Reviewer, table_id: Number, decision: Decision) -> Any:
     """Set the true label of a row, or the reason why there is none. 409 if there is a newer verdict than `seen`."""
     answer = Answer(decision.label, decision.action, decision.note)
     return desk.decide(table_id, decision.position, reviewer, answer, decision.seen)
@@ -105,7 +107,7 @@ class Acceptance(BaseModel):
 
 
 @review_api.post("/accept", status_code=201, response_model=list[Verdict])
-def accept(desk: TheDesk, reviewer: Reviewer, table_id: Number, acceptance: Acceptance) -> Any:
+def accept(desk: CurrentDesk, reviewer: Reviewer, table_id: Number, acceptance: Acceptance) -> Any:
     """Accept the suggestions for some rows. Rows that already have a verdict are skipped. Returns the new verdicts."""
     desk.store.table(table_id)
     return desk.accept(table_id, acceptance.positions, reviewer)
@@ -121,17 +123,17 @@ class Check(Shown):
 
 
 @review_api.get("/random-check", response_model=Check)
-def random_check(desk: TheDesk, table_id: Number) -> Any:
+def random_check(desk: CurrentDesk, table_id: Number) -> Any:
     """The next row of the random sample; send its verdict like any other."""
     desk.store.table(table_id)
-    found = desk.random_check(table_id)
-    if found is None:
+    progress = desk.random_check(table_id)
+    if progress is None:
         raise NotFound("this table has not been fitted yet")
-    return found
+    return progress
 
 
 @review_api.get("/verdicts", response_model=list[Verdict])
-def verdicts(desk: TheDesk, table_id: Number) -> Any:
+def verdicts(desk: CurrentDesk, table_id: Number) -> Any:
     """All verdicts, oldest first; undone ones have a time in `undone`."""
     desk.store.table(table_id)
     return desk.store.log(table_id)
@@ -160,7 +162,7 @@ class ReviewersShown(Shown):
 
 
 @review_api.get("/reviewers", response_model=ReviewersShown)
-def reviewers(desk: TheDesk, table_id: Number) -> Any:
+def reviewers(desk: CurrentDesk, table_id: Number) -> Any:
     """The labels given by each reviewer, and the agreement on rows that several reviewed."""
     desk.store.table(table_id)
     return desk.reviewers(table_id)
@@ -168,7 +170,7 @@ def reviewers(desk: TheDesk, table_id: Number) -> Any:
 
 @review_api.post("/undo", response_model=Verdict | None)
 def undo(
-    request: Request, desk: TheDesk, reviewer: Reviewer, table_id: Number,
+    request: Request, desk: CurrentDesk, reviewer: Reviewer, table_id: Number,
     of: Annotated[str | None, Query(max_length=60, description="Undo a verdict of this reviewer; for admins.")] = None,
 ) -> Any:  # fmt: skip
     """Undo the last verdict of this reviewer; admins can undo that of another."""

@@ -78,7 +78,7 @@ def reviewers_of(log: Iterable[Verdict]) -> Reviewers:
     by_row: dict[int, dict[str, str]] = {}
     for one in labels:
         by_row.setdefault(one.position, {})[one.reviewer] = one.label
-    shared = {position: said for position, said in by_row.items() if len(said) > 1}
+    shared = {position: by_reviewer for position, by_reviewer in by_row.items() if len(by_reviewer) > 1}
     names = sorted({one.reviewer for one in labels})
     lines = [_line(name, [one for one in labels if one.reviewer == name], shared) for name in names]
     pairs = [_pair(one, other, shared) for one, other in combinations(names, 2)]
@@ -89,15 +89,15 @@ def reviewers_of(log: Iterable[Verdict]) -> Reviewers:
 
 
 def _line(name: str, own: Sequence[ReviewerLabel], shared: dict[int, dict[str, str]]) -> ReviewerLine:
-    theirs = [said for said in shared.values() if name in said]
-    same = sum(len(set(said.values())) == 1 for said in theirs)
+    theirs = [labels for labels in shared.values() if name in labels]
+    same = sum(len(set(labels.values())) == 1 for labels in theirs)
     return ReviewerLine(name, len(own), sum(one.kept for one in own), len(theirs), same)
 
 
 def _pair(one: str, other: str, shared: dict[int, dict[str, str]]) -> ReviewerPair | None:
     from ..auditing.agreement import cohen_kappa
 
-    both = [(said[one], said[other]) for said in shared.values() if one in said and other in said]
+    both = [(labels[one], labels[other]) for labels in shared.values() if one in labels and other in labels]
     if not both:
         return None
     kappa = cohen_kappa(*zip(*both, strict=True))
@@ -108,6 +108,6 @@ def _pair(one: str, other: str, shared: dict[int, dict[str, str]]) -> ReviewerPa
 def _alpha(shared: dict[int, dict[str, str]]) -> float | None:
     from ..auditing.agreement import krippendorff_alpha
 
-    said = [(position, label) for position, by in shared.items() for label in by.values()]
-    alpha = krippendorff_alpha([position for position, _ in said], [label for _, label in said])
+    pairs = [(position, label) for position, by in shared.items() for label in by.values()]
+    alpha = krippendorff_alpha([position for position, _ in pairs], [label for _, label in pairs])
     return None if isnan(alpha) else alpha

@@ -53,7 +53,7 @@ class Reviewing:
         """Rows of the queue that contain all words of the query in their cells, labels, number or id."""
         words = query.casefold().split()
         rows = self.queue(table_id, which, reviewer, _MOST_SEARCHED)
-        return [row for row in rows if row.p_wrong >= min_p_wrong and _holds(row, words)]
+        return [row for row in rows if row.p_wrong >= min_p_wrong and _contains_words(row, words)]
 
     def decide(self, table_id: int, position: int, reviewer: str, answer: Answer, seen: int) -> Verdict:
         labels = self.store.table(table_id).labels
@@ -65,19 +65,19 @@ class Reviewing:
             )
         if len(answer.note) > LONGEST_NOTE:
             raise InputError(f"the note has {len(answer.note):,} characters; the limit is {LONGEST_NOTE:,}")
-        said = answer._replace(note=answer.note.strip())._asdict()
-        return self.store.give_verdict(table_id, position, reviewer=reviewer, seen=seen, **said)
+        verdict = answer._replace(note=answer.note.strip())._asdict()
+        return self.store.give_verdict(table_id, position, reviewer=reviewer, seen=seen, **verdict)
 
     def accept(self, table_id: int, positions: Iterable[int], reviewer: str) -> list[Verdict]:
         """Accept the suggestions for some rows; those that already have a verdict are skipped."""
-        made = []
+        verdicts = []
         for position in dict.fromkeys(positions):
             suggested = self.store.finding(table_id, position).suggested
             try:
-                made.append(self.decide(table_id, position, reviewer, Answer(suggested), 0))
+                verdicts.append(self.decide(table_id, position, reviewer, Answer(suggested), 0))
             except Conflict:
                 continue
-        return made
+        return verdicts
 
     def random_check(self, table_id: int) -> RandomCheck | None:
         """None before the first fit has finished."""
@@ -97,7 +97,7 @@ class Reviewing:
         """The labels given by each reviewer, and the agreement between reviewers."""
         return reviewers_of(self.store.log(table_id))
 
-    def second_look(self, table_id: int, reviewer: str) -> Finding | None:
+    def row_for_second_review(self, table_id: int, reviewer: str) -> Finding | None:
         """A row with one reviewer, who is somebody else."""
         by_row: dict[int, set[str]] = {}
         for one in labels_of_reviewers(self.store.log(table_id)):
@@ -105,7 +105,7 @@ class Reviewing:
         left = [position for position, names in by_row.items() if len(names) == 1 and reviewer not in names]
         return self._first(table_id, left)
 
-    def to_come_back_to(self, table_id: int) -> list[Verdict]:
+    def unsure_verdicts(self, table_id: int) -> list[Verdict]:
         """Verdicts of reviewers who were unsure, oldest first."""
         return [verdict for verdict in self.store.verdicts(table_id).values() if verdict.action == "unsure"]
 
@@ -126,7 +126,7 @@ def content_of(row: Finding) -> str:
     )
 
 
-def _holds(row: Finding, words: list[str]) -> bool:
+def _contains_words(row: Finding, words: list[str]) -> bool:
     if not words:
         return True
     searched = f"{row.position + 1} {row.row_id} {row.given} {row.suggested} {content_of(row)}".casefold()

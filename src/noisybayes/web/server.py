@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..data.errors import InputError
-from .settings import Settings
+from .server_settings import Settings
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..data.decoding import check_encoding
 from ..data.errors import InputError
-from .limited import room_for_work, run_limited
+from .limited_process import private_folder, run_limited
 
 MOST_SECONDS = 120
 SUFFIXES = (
@@ -27,18 +27,18 @@ def read_upload(name: str, content: bytes, most_memory: int, encoding: str = "")
     """encoding : detected if empty"""
     if encoding:
         check_encoding(encoding)
-    with room_for_work() as folder:
-        source, made = folder / _safe_name(name), folder / "table.parquet"
+    with private_folder() as folder:
+        source, target = folder / _safe_name(name), folder / "table.parquet"
         source.write_bytes(content)
-        arguments = {"source": str(source), "made": str(made), "encoding": encoding}
+        arguments = {"source": str(source), "target": str(target), "encoding": encoding}
         try:
-            told = run_limited("read_file", arguments, most_memory, MOST_SECONDS)
+            described = run_limited("read_file", arguments, most_memory, MOST_SECONDS)
         except InputError as error:
             raise InputError(str(error).replace(f"{folder}/", "").replace(source.name, name)) from None
-        return Upload(made.read_bytes(), told["n_rows"], told["columns"], told["preview"])
+        return Upload(target.read_bytes(), described["n_rows"], described["columns"], described["preview"])
 
 
 def _safe_name(name: str) -> str:
     """A safe name with the known suffixes of the original, which determine the format."""
-    kept = [suffix for suffix in map(str.lower, Path(name).suffixes[-2:]) if suffix in SUFFIXES]
-    return "upload" + "".join(kept)
+    known = [suffix for suffix in map(str.lower, Path(name).suffixes[-2:]) if suffix in SUFFIXES]
+    return "upload" + "".join(known)

@@ -50,7 +50,9 @@ class Sender:
     def __init__(self, store: Store, hooks: Mapping[str, Hook], key: ContactKey | None, pause: float = _FIRST_PAUSE):
         self._end = threading.Event()
         self._threads = [
-            threading.Thread(target=_Line(store, name, hook, key, pause, self._end).work, name="webhook", daemon=True)
+            threading.Thread(
+                target=_BotSender(store, name, hook, key, pause, self._end).work, name="webhook", daemon=True
+            )
             for name, hook in hooks.items()
         ]
 
@@ -65,7 +67,7 @@ class Sender:
                 thread.join(PATIENCE + 1)
 
 
-class _Line:
+class _BotSender:
     """Sends the events of one bot. They wait in the store; at most one batch is in memory."""
 
     def __init__(
@@ -101,7 +103,7 @@ class _Line:
         list(pool.map(lambda events: self._send_dialog(events, batch), dialogs.values()))
         failed = [(event.id, why.problem, self._pause(event.attempts)) for event, why in batch.failed]
         sent = {*batch.taken, *(event_id for event_id, _, _ in failed)}
-        self._store.settle_events(batch.taken, failed, [event.id for event in due if event.id not in sent])
+        self._store.record_deliveries(batch.taken, failed, [event.id for event in due if event.id not in sent])
         self._times_down = self._times_down + 1 if batch.is_down else 0
         if self._times_down:
             return self._pause(self._times_down - 1)
@@ -112,7 +114,7 @@ class _Line:
         for event in events:
             if self._end.is_set() or batch.is_over:
                 return
-            failure = self._receiver.post(event.id, json.dumps(self._told(event), ensure_ascii=False).encode())
+            failure = self._receiver.post(event.id, json.dumps(self._payload(event), ensure_ascii=False).encode())
             if failure is not None:
                 batch.failed.append((event, failure))
                 return
@@ -121,7 +123,7 @@ class _Line:
     def _pause(self, failures: int) -> float:
         return float(min(self._first_pause * 2 ** min(failures, 20), _LONGEST_PAUSE))
 
-    def _told(self, event: Outgoing) -> dict[str, object]:
+    def _payload(self, event: Outgoing) -> dict[str, object]:
         body = dict(event.body)
         if event.kind == "lead" and self._key is not None:
             body["contact"] = self._key.decrypt(str(body["contact"]))

@@ -86,10 +86,10 @@ class Receiver:
         kind = http.client.HTTPSConnection if self._scheme == "https" else http.client.HTTPConnection
         if self._proxy is None:
             return kind(self._host, timeout=PATIENCE)
-        made = kind(str(self._proxy.hostname), self._proxy.port, timeout=PATIENCE)
+        connection = kind(str(self._proxy.hostname), self._proxy.port, timeout=PATIENCE)
         if self._scheme == "https":
-            made.set_tunnel(self._host, headers=self._proxy_headers())
-        return made
+            connection.set_tunnel(self._host, headers=self._proxy_headers())
+        return connection
 
     def _proxy_headers(self) -> dict[str, str]:
         assert self._proxy is not None

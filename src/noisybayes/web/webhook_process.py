@@ -24,11 +24,15 @@ class WebhookProcess:
     """Runs from `start` to `close`, if any bot has a webhook."""
 
     def __init__(self, store: Store, responder: Responder | None) -> None:
-        seats = {} if responder is None else responder.seats
-        hooks = {name: Hook(seat.webhook, seat.secret) for name, seat in seats.items() if seat.webhook is not None}
+        hosted_bots = {} if responder is None else responder.hosted_bots
+        hooks = {
+            name: Hook(hosted.webhook, hosted.secret)
+            for name, hosted in hosted_bots.items()
+            if hosted.webhook is not None
+        }
         key = None if responder is None or responder.key is None else responder.key.keys
         self._needed = bool(hooks)
-        self._told = json.dumps({"store": store.url, "hooks": hooks, "key": key}) + "\n"
+        self._input = json.dumps({"store": store.url, "hooks": hooks, "key": key}) + "\n"
         self._closing, self._lock = threading.Event(), threading.Lock()
         self._process: subprocess.Popen[str] | None = None
         self._watcher = threading.Thread(target=self._watch, name="webhook process", daemon=True)
@@ -69,16 +73,16 @@ class WebhookProcess:
         )
         assert process.stdin is not None
         with suppress(BrokenPipeError):
-            process.stdin.write(self._told)
+            process.stdin.write(self._input)
             process.stdin.flush()
         return process
 
 
 def main() -> None:
-    told = json.loads(sys.stdin.readline())
-    key = None if told["key"] is None else ContactKey(told["key"])
-    with Store.open(told["store"]) as store:
-        sender = Sender(store, {name: Hook(*hook) for name, hook in told["hooks"].items()}, key)
+    settings = json.loads(sys.stdin.readline())
+    key = None if settings["key"] is None else ContactKey(settings["key"])
+    with Store.open(settings["store"]) as store:
+        sender = Sender(store, {name: Hook(*hook) for name, hook in settings["hooks"].items()}, key)
         sender.start()
         sys.stdin.read()
         sender.close()

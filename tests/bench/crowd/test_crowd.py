@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from noisybayes.bench.crowd import drift, one_label, runner, texts
+from noisybayes.bench.crowd import drift, labeled_texts, one_label, runner
 from noisybayes.bench.crowd.methods import majority_vote
-from noisybayes.bench.store import read_rows
+from noisybayes.bench.result_files import read_rows
 from noisybayes.cli.app import app
-from noisybayes.data.labelers import KINDS, label_by, make_labelers
+from noisybayes.data.simulated_labelers import KINDS, label_by, make_labelers
 
 from ...doc_blocks import ROOT
 
@@ -36,7 +36,7 @@ def test_majority_vote():
 
 def test_from_command_to_page(tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
-    monkeypatch.setattr(texts, "N_TRAIN", 250)
+    monkeypatch.setattr(labeled_texts, "N_TRAIN", 250)
     monkeypatch.setattr(runner, "N_LABELS", (2,))
     command = ["bench", "crowd", "--datasets", "the example data", "--methods", "noisybayes; majority vote; cleanlab"]
     done = CliRunner().invoke(app, [*command, "--seeds", "1", "--root", str(tmp_path)])
@@ -60,10 +60,10 @@ def test_an_unknown_name_is_a_sentence():
     assert "there is no method 'vote'" in done.output
 
 
-@pytest.mark.parametrize("name", list(texts.DATASETS))
+@pytest.mark.parametrize("name", list(labeled_texts.DATASETS))
 def test_texts_for_training_and_testing_are_others(name, monkeypatch):
     monkeypatch.chdir(ROOT)
-    data = texts.texts_of(name, 0)
+    data = labeled_texts.texts_of(name, 0)
     assert len(data.train) == len(data.true)
     assert len(data.test) == len(data.test_true) >= 500
     assert len(set(data.test) & set(data.train)) < 0.2 * len(data.test)  # some texts occur twice

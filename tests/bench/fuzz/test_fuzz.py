@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from noisybayes.bench.fuzz import runner
 from noisybayes.bench.fuzz.runner import Outcome, run, run_case, summary
-from noisybayes.bench.store import read_rows
+from noisybayes.bench.result_files import read_rows
 from noisybayes.cli.app import app
 
 BUDGET = {"tables": 150, "models": 200, "configs": 40}

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisybayes.bench.fuzz import guided, guided_target, models, tables
+from noisybayes.bench.fuzz import fuzz_tables, guided, guided_target, models
 from noisybayes.bench.fuzz.guided_target import _keep, model_seeds, mutated_model, table_seeds
 from noisybayes.data.errors import InputError
 from noisybayes.estimators import load
@@ -21,7 +21,7 @@ FINDINGS = sorted((Path(__file__).parents[2] / "data" / "findings").iterdir())
 
 @pytest.mark.parametrize("path", FINDINGS, ids=lambda path: path.name)
 def test_what_was_once_found_is_read_or_refused_in_one_line(path):
-    tables.check(path, None, {}, audited=False)
+    fuzz_tables.check(path, None, {}, audited=False)
 
 
 def test_seeds_are_whole_files_of_all_formats(tmp_path):
@@ -66,7 +66,7 @@ def test_the_first_input_of_each_failure_is_kept(tmp_path):
     names = guided.findings(tmp_path)
     assert [guided.is_end(name) for name in names] == [False, False, True]
     assert [(folder / name).read_bytes() for name in names] == [b"a", b"c", b"d"]
-    assert "KeyError: 'x'" in guided.told(tmp_path, names[0])
+    assert "KeyError: 'x'" in guided.error_text(tmp_path, names[0])
 
 
 def test_what_is_counted_is_what_was_told(tmp_path, monkeypatch):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from noisybayes.bench.paper.experiment import Experiment
 from noisybayes.bench.paper.runner import load, pending, run
-from noisybayes.bench.paper.tables import TABLE1, Setting
+from noisybayes.bench.paper.simulation_tables import TABLE1, Setting
 
 
 class Tiny(Experiment):

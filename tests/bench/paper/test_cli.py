@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from noisybayes.bench.paper import EXPERIMENTS
 from noisybayes.bench.paper.methods import NEURAL
 from noisybayes.bench.paper.registry import TITLES
-from noisybayes.bench.store import read_rows
+from noisybayes.bench.result_files import read_rows
 from noisybayes.cli.app import app
 from noisybayes.cli.reproduce import NAMES
 from noisybayes.data import datasets

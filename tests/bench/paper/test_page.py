@@ -19,8 +19,8 @@ from noisybayes.bench.paper.page import render_figures, render_page, write_page
 from noisybayes.bench.paper.plots import Line, box_plot, line_plot
 from noisybayes.bench.paper.runner import Job, results_path, run_job
 from noisybayes.bench.paper.runs import load_runs, made_by, remember
-from noisybayes.bench.paper.tables import INTERVALS, PAPER_NAMES, TABLE1, TABLE2, paper_figures, setting_name
-from noisybayes.bench.store import write_rows
+from noisybayes.bench.paper.simulation_tables import INTERVALS, PAPER_NAMES, TABLE1, TABLE2, paper_figures, setting_name
+from noisybayes.bench.result_files import write_rows
 
 SLOW = {*NEURAL, "inb", "text-cleanlab", "text-mislabel", *(name for name in METHODS if "-10" in name)}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from noisybayes import simulate
-from noisybayes.bench.quality.datasets.made_texts import Shape, make
+from noisybayes.bench.quality.datasets.synthetic_texts import Shape, make
 from noisybayes.bench.quality.tasks import Task
 
 SHAPE = Shape((0.5, 0.3, 0.2), n_train=150, n_test=60, n_words=200, mean_length=15.0, topic_share=0.5, noise=0.2)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from noisybayes.bench.quality.costs import with_costs
 from noisybayes.bench.quality.measures import calibration_error, measure, measure_by_label
 from noisybayes.bench.quality.methods import Outcome
-from noisybayes.bench.quality.rows import BY_LABEL, MEASURES
+from noisybayes.bench.quality.result_rows import BY_LABEL, MEASURES
 from noisybayes.bench.quality.tasks import Task
+from noisybayes.bench.quality.time_and_memory import with_costs
 
 X = np.zeros((5, 1))
 TASK = Task(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from noisybayes._extras import MissingExtraError
-from noisybayes.bench.quality.methods import METHODS, NEEDS_TRUTH, OURS, TOLD_RATES, baselines, check_packages, inb
+from noisybayes.bench.quality.methods import GIVEN_RATES, METHODS, NEEDS_TRUTH, OURS, baselines, check_packages, inb
 from noisybayes.bench.quality.methods.outcome import Features, centred, logistic_regression, of_given
 from noisybayes.bench.quality.notes import METHOD_NOTES
 
@@ -97,15 +97,15 @@ def test_naive_bayes_on_clean_labels_needs_them():
         METHODS["nb-clean"](small.table().without_truth())
 
 
-@pytest.mark.parametrize(("name", "factor"), list(zip(TOLD_RATES, (0.5, 1.0, 2.0), strict=True)))
+@pytest.mark.parametrize(("name", "factor"), list(zip(GIVEN_RATES, (0.5, 1.0, 2.0), strict=True)))
 def test_bayesanil_is_told_a_multiple_of_the_true_noise_rate(name, factor, monkeypatch):
     told = []
     monkeypatch.setattr(baselines, "_answer_of", lambda model, task: told.append(model.noise_rate))
     task = small.table()
-    TOLD_RATES[name](shown(task, name))
+    GIVEN_RATES[name](shown(task, name))
     assert told == [pytest.approx(factor * (task.y != task.true).mean())]
     with pytest.raises(ValueError, match="needs the true labels"):
-        TOLD_RATES[name](task.without_truth())
+        GIVEN_RATES[name](task.without_truth())
 
 
 def test_logistic_regression_is_the_same_on_centred_columns():

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from noisybayes.bench.paper.others import section
-from noisybayes.bench.quality import rows as stored
+from noisybayes.bench.paper.discussed_methods import section
+from noisybayes.bench.quality import result_rows as stored
 from noisybayes.bench.quality.descriptions import descriptions
 from noisybayes.bench.quality.methods import METHODS
 from noisybayes.bench.quality.methods_page import SEEDS, render_page

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisybayes.bench.quality import rows as stored
+from noisybayes.bench.quality import result_rows as stored
 from noisybayes.bench.quality.datasets import DATASETS
 from noisybayes.bench.quality.notes import dataset_note
 from noisybayes.bench.quality.page import render_pages, write_page

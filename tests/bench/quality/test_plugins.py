@@ -10,7 +10,7 @@ from scipy import sparse
 
 from noisybayes.bench.quality.indicators import indicators
 from noisybayes.bench.quality.plugins import DEFAULT_FOLDER, Plugin, datasets_in, read, write
-from noisybayes.bench.quality.rows import load
+from noisybayes.bench.quality.result_rows import load
 from noisybayes.cli.app import app
 from noisybayes.cli.bench.add import add
 from noisybayes.cli.bench.quality import DEFAULT_FOLDER as COMMAND_FOLDER

@@ -6,7 +6,7 @@ from math import nan
 
 import pytest
 
-from noisybayes.bench.quality import rows as stored
+from noisybayes.bench.quality import result_rows as stored
 from noisybayes.bench.quality.results_page import lines_of, render_page, versus
 
 from .test_page import ROOT, row

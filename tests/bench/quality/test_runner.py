@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from noisybayes.bench.quality import rows as stored
+from noisybayes.bench.quality import result_rows as stored
 from noisybayes.bench.quality.methods import METHODS, Outcome
-from noisybayes.bench.quality.rows import Job
+from noisybayes.bench.quality.result_rows import Job
 from noisybayes.bench.quality.runner import all_jobs, pending, run, run_job
 from noisybayes.bench.quality.selection import select
 from noisybayes.data.datasets import DatasetUnavailableError

@@ -7,8 +7,8 @@ import numpy as np
 from noisybayes.bench.quality import embedded_page, ordinal_page, tables_page
 from noisybayes.bench.quality.datasets import DATASETS, GROUPS, NOT_IN_ALL
 from noisybayes.bench.quality.datasets.embedded import EmbeddedTexts
-from noisybayes.bench.quality.datasets.tables import make
-from noisybayes.bench.quality.methods import OF_NUMBERS, OF_SCALES, OF_VECTORS
+from noisybayes.bench.quality.datasets.numeric_tables import make
+from noisybayes.bench.quality.methods import FOR_NUMBERS, FOR_SCALES, FOR_VECTORS
 from noisybayes.bench.quality.summary import seeds_text
 from noisybayes.bench.quality.tasks import Task
 
@@ -28,7 +28,7 @@ def test_they_are_chosen_by_name_only() -> None:
 
 
 def test_the_section_compares_with_the_best_peer() -> None:
-    ap = dict(zip(OF_NUMBERS, (0.9, 0.7, 0.6, 0.8, 0.5), strict=True))
+    ap = dict(zip(FOR_NUMBERS, (0.9, 0.7, 0.6, 0.8, 0.5), strict=True))
     rows = [
         {"dataset": f"table-wine-class-{rate}", "seed": 0, "method": name, "average_precision": value,
          "calibration_error": 0.1, "error": "", "seconds": 2.0}
@@ -57,7 +57,7 @@ def test_labels_on_a_scale_are_made_wrong_towards_their_neighbours() -> None:
 
 
 def test_the_section_of_scales_compares_with_the_best_peer() -> None:
-    ap = dict(zip(OF_SCALES, (0.5, 0.7, 0.6, 0.8, 0.5), strict=True))
+    ap = dict(zip(FOR_SCALES, (0.5, 0.7, 0.6, 0.8, 0.5), strict=True))
     rows = [
         {"dataset": name, "seed": 0, "method": method, "average_precision": value, "error": ""}
         for name in GROUPS["ordinal"] for method, value in ap.items()
@@ -76,7 +76,7 @@ def test_every_method_of_vectors_answers_for_texts_and_for_columns() -> None:
     for columns in (np.zeros((120, 0)), np.column_stack([true, rng.integers(2, size=120)])):
         rows = EmbeddedTexts(texts, vectors, columns)
         train, test = rows.take(np.arange(90)), rows.take(np.arange(90, 120))
-        for method in OF_VECTORS.values():
+        for method in FOR_VECTORS.values():
             outcome = method(Task("made", "embedded", train, y[:90], None, test, None, 0))
             assert outcome.p_wrong.shape == (90,)
             assert np.mean(outcome.test_pred == true[90:]) > 0.9
@@ -86,7 +86,7 @@ def test_the_section_of_vectors_has_a_line_for_each_data_set() -> None:
     rows = [
         {"dataset": "embedded-ag-news", "seed": 0, "method": method, "average_precision": 0.5, "test_accuracy": 0.8,
          "error": ""}
-        for method in OF_VECTORS
+        for method in FOR_VECTORS
     ]  # fmt: skip
     assert "| embedded-ag-news | 0.500 / 80.0 | 0.500 / 80.0 |" in embedded_page.section(rows)
     assert embedded_page.section([]) == ""

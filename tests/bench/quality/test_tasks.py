@@ -12,7 +12,7 @@ from scipy import sparse
 
 from noisybayes.bench.quality.datasets import DATASETS, GROUPS, NOT_IN_ALL, simulation
 from noisybayes.bench.quality.tasks import generator
-from noisybayes.bench.quality.words import count_words, vocabulary
+from noisybayes.bench.quality.word_counts import count_words, vocabulary
 from noisybayes.data.datasets import DatasetUnavailableError
 
 MADE = [name for name in DATASETS if name.startswith(("simulation", "imbalanced", "many"))]

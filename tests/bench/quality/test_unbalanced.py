@@ -9,7 +9,7 @@ from urllib.error import URLError
 import numpy as np
 import pytest
 
-from noisybayes.bench.quality import rows as stored
+from noisybayes.bench.quality import result_rows as stored
 from noisybayes.bench.quality.datasets import DATASETS, GROUPS, NOT_IN_ALL, unbalanced
 from noisybayes.bench.quality.page import render_pages
 from noisybayes.bench.quality.unbalanced_page import section

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from noisybayes import simulate
-from noisybayes.bench.quality.datasets.made_texts import Shape, make
+from noisybayes.bench.quality.datasets.synthetic_texts import Shape, make
+from noisybayes.bench.review.review_tables import Table
 from noisybayes.bench.review.runner import PERCENTS
-from noisybayes.bench.review.tables import Table
 
 SHAPE = Shape((0.5, 0.3, 0.2), n_train=200, n_test=1, n_words=200, mean_length=15.0, topic_share=0.5, noise=0.2)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from noisybayes.bench.review import tables
+from noisybayes.bench.result_files import read_rows, write_rows
+from noisybayes.bench.review import review_tables
 from noisybayes.bench.review.page import render_figures, render_page
 from noisybayes.bench.review.runner import RESULTS, RUNS
 from noisybayes.bench.review.summary import best_possible, compare, expected_at_random, with_best_peer
-from noisybayes.bench.store import read_rows, write_rows
 from noisybayes.cli.app import app
 
 from . import small
@@ -91,7 +91,7 @@ def bench(*arguments):
 
 
 def test_from_command_to_page(tmp_path, monkeypatch):
-    monkeypatch.setattr(tables, "DATASETS", small.TABLES)
+    monkeypatch.setattr(review_tables, "DATASETS", small.TABLES)
     result = bench("review", "--seeds", 2, "--methods", "inb,cleanlab-nb", "--root", tmp_path)
     assert result.exit_code == 0, result.output
     assert "8 of 8 reviews are left to do" in result.output

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from noisybayes.bench.review.review_tables import DATASETS, Table
 from noisybayes.bench.review.runner import PERCENTS, RUNS, Job, all_jobs, job_of, load, pending, review, run
-from noisybayes.bench.review.tables import DATASETS, Table
 from noisybayes.data import datasets
 from noisybayes.data.datasets import DatasetUnavailableError
 

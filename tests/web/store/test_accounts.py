@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 
 from noisybayes.web.store import SESSION_LASTS, Account, Conflict, NotFound, Store, StoreError
+from noisybayes.web.store.column_types import now
 from noisybayes.web.store.database import Database
-from noisybayes.web.store.kinds import now
 
 
 def test_a_token_is_that_of_one_account(store: Store) -> None:

@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import update
 
 from noisybayes.web.store import Busy, Conflict, NotFound, Store
+from noisybayes.web.store.column_types import now
 from noisybayes.web.store.fits import MOST_ATTEMPTS
-from noisybayes.web.store.kinds import now
 from noisybayes.web.store.schema import fit as fits
 
 from .made import at_once, finding, give, refit

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from noisybayes.web.store import Store
-from noisybayes.web.store.conversations import Consequences, Conversation, Event
+from noisybayes.web.store.conversations import Conversation, Event, TurnEffects
 
 from .made import at_once
 
@@ -19,7 +19,7 @@ def outbox(store: Store) -> Store:
         for seen in range(2):
             store.add_turn(
                 dialog, seen=seen, state={}, message="hello", category="", title="", confidence=1.0, handover=False,
-                reply="hi", fired=[], consequences=Consequences("bot", events=[Event("reply", {})]),
+                reply="hi", fired=[], effects=TurnEffects("bot", events=[Event("reply", {})]),
                 begins=None if seen else Conversation(dialog, "bot", dialog, False),
             )  # fmt: skip
     return store
@@ -39,7 +39,7 @@ def test_a_dialog_of_which_an_event_is_claimed_keeps_its_order(outbox: Store) ->
 
 def test_what_was_left_or_failed_can_be_claimed_again_and_what_was_taken_cannot(outbox: Store) -> None:
     ids = [event.id for event in outbox.claim_events("bot")]
-    outbox.settle_events(ids[:2], [(ids[2], "no", 0.0)], ids[3:])
+    outbox.record_deliveries(ids[:2], [(ids[2], "no", 0.0)], ids[3:])
     again = outbox.claim_events("bot")
     assert [(event.id, event.attempts) for event in again] == [(ids[2], 1), *((i, 0) for i in ids[3:])]
 

@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..store import Row, table
+from ..result_files import Row, table
 from .points import NOWHERE, count_operations, in_child
 from .scenarios import SCENARIOS, Scenario, enter
 
@@ -32,8 +32,8 @@ class Reference(NamedTuple):
 def measure(names: Iterable[str] = tuple(SCENARIOS)) -> Iterator[Row]:
     """Every kill point of every scenario: one row per scenario."""
     for name in names:
-        with tempfile.TemporaryDirectory(prefix="noisybayes-crash-") as made:
-            yield {"scenario": name, **run_scenario(SCENARIOS[name], Path(made))}
+        with tempfile.TemporaryDirectory(prefix="noisybayes-crash-") as folder_name:
+            yield {"scenario": name, **run_scenario(SCENARIOS[name], Path(folder_name))}
 
 
 def run_scenario(scenario: Scenario, folder: Path, most: int | None = None) -> Row:

@@ -49,13 +49,13 @@ def messages(n_rows: int) -> str:
 def _run(*arguments: str) -> None:
     """Run a command without output."""
     sys.argv = ["noisybayes", *arguments]
-    said = io.StringIO()
+    output = io.StringIO()
     try:
-        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
             runpy.run_module("noisybayes", run_name="__main__")
     except SystemExit as end:
         if end.code:
-            raise RuntimeError(said.getvalue()) from None
+            raise RuntimeError(output.getvalue()) from None
 
 
 def _audit(folder: Path, *options: str, n_rows: int = _ROWS) -> None:
@@ -153,15 +153,15 @@ def _file_content(folder: Path) -> Any:
 
 def _desk(folder: Path) -> Any:
     """A review desk whose jobs run here, so that their operations count too."""
-    from ...web import limited, work
+    from ...web import limited_process, table_jobs
     from ...web.desk import Desk
-    from ...web.settings import Settings
+    from ...web.server_settings import Settings
     from ...web.store import Store, fits
 
-    def here(job: str, arguments: Mapping[str, Any], memory: int, seconds: float, tell: Any) -> Any:
-        return json.loads(json.dumps(work.JOBS[job](tell or (lambda stage: None), **arguments)))
+    def here(job: str, arguments: Mapping[str, Any], memory: int, seconds: float, report_stage: Any) -> Any:
+        return json.loads(json.dumps(table_jobs.JOBS[job](report_stage or (lambda stage: None), **arguments)))
 
-    limited._run = here  # type: ignore[assignment]
+    limited_process._run = here  # type: ignore[assignment]
     fits.LEASE_LASTS = timedelta(0)  # a killed server's fits are taken over at once
     return Desk(Store.open(f"sqlite:///{folder / 'desk.db'}"), Settings())
 
@@ -188,8 +188,8 @@ def _tables_content(folder: Path) -> Any:
 def _reviewed_table(folder: Path) -> None:
     desk = _desk(folder)
     table_id = desk.import_file("messages.csv", messages(_ROWS).encode())
-    found = desk._on_table("choose", table_id, chosen={"label": "label", "text": ["message"]})
-    desk.store.set_roles(table_id, found["roles"], found["labels"])
+    choice = desk._on_table("choose", table_id, chosen={"label": "label", "text": ["message"]})
+    desk.store.set_roles(table_id, choice["roles"], choice["labels"])
     desk.jobs.start(table_id).join()
     for one in desk.store.queue(table_id, reviewer="ann", suspects_only=False)[:5]:
         desk.store.give_verdict(table_id, one.position, reviewer="ann", label="price", seen=0)
@@ -215,8 +215,8 @@ def _review_content(folder: Path) -> Any:
     with Store.open(f"sqlite:///{folder / 'desk.db'}") as store:
         fit = store.latest_fit(1)
         verdicts = sorted((one.position, one.label) for one in store.verdicts(1).values())
-        told = {} if fit is None or fit.overview is None else fit.overview
-        overview = {key: value for key, value in told.items() if key != "run"}
+        content = {} if fit is None or fit.overview is None else fit.overview
+        overview = {key: value for key, value in content.items() if key != "run"}
         queue = [tuple(one) for one in store.queue(1, reviewer="bob", suspects_only=False)]
         return _digest([verdicts, overview, queue])
 

@@ -11,8 +11,8 @@ from sklearn.metrics import average_precision_score
 
 from ...auditing.pipeline import audit
 from ...data.simulate import Array
-from ..store import Row
-from .texts import texts_of
+from ..result_files import Row
+from .labeled_texts import texts_of
 
 N_WEEKS = 12
 FIRST_DAY = date(2024, 1, 1)  # a Monday
@@ -33,21 +33,21 @@ def measure(name: str, seed: int) -> Iterator[Row]:
         received = [FIRST_DAY + timedelta(days=each) for each in day.tolist()]
         frame = pl.DataFrame({"text": data.train, "label": [f"{k:04}" for k in given], "received": received})
         for way, source in zip(WAYS, ("received", ()), strict=True):
-            found = audit(frame, label="label", text="text", source=source)
-            p_wrong = found.table["p_wrong"].to_numpy()
+            result = audit(frame, label="label", text="text", source=source)
+            p_wrong = result.table["p_wrong"].to_numpy()
             row = {
                 "dataset": name, "case": case, "seed": seed, "way": way,
                 "average_precision": float(average_precision_score(wrong, p_wrong)),
             }  # fmt: skip
-            if found.sources is None:
+            if result.sources is None:
                 by_week = np.bincount(week, weights=p_wrong) / np.bincount(week)
                 yield {**row, "rate_error": float(np.abs(by_week - rate).mean()), "covered": None, "kept": None}
                 continue
-            told = found.sources
-            covered = (told["low"].to_numpy() <= rate) & (rate <= told["high"].to_numpy())
+            sources = result.sources
+            covered = (sources["low"].to_numpy() <= rate) & (rate <= sources["high"].to_numpy())
             yield {
-                **row, "rate_error": float(np.abs(told["error_rate"].to_numpy() - rate).mean()),
-                "covered": float(covered.mean()), "kept": int(found.summary()["sources"][0]["kept"]),
+                **row, "rate_error": float(np.abs(sources["error_rate"].to_numpy() - rate).mean()),
+                "covered": float(covered.mean()), "kept": int(result.summary()["sources"][0]["kept"]),
             }  # fmt: skip
 
 

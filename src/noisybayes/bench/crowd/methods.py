@@ -27,9 +27,9 @@ def ours(given: Array, texts: list[str], X: Any) -> Array:
     names = [f"labeler {g}" for g in range(given.shape[1])]
     columns = {name: [None if code < 0 else f"{code:04}" for code in given[:, g]] for g, name in enumerate(names)}
     frame = pl.DataFrame({"text": texts} | {name: pl.Series(codes, dtype=pl.String) for name, codes in columns.items()})
-    found = audit(frame, label=names, text="text").consensus
-    assert found is not None
-    return found["consensus"].astype(int).to_numpy()
+    consensus = audit(frame, label=names, text="text").consensus
+    assert consensus is not None
+    return consensus["consensus"].astype(int).to_numpy()
 
 
 def majority_vote(given: Array, texts: list[str], X: Any) -> Array:
@@ -49,8 +49,8 @@ def cleanlab(given: Array, texts: list[str], X: Any) -> Array:
     proba = np.zeros((len(given), given.max() + 1))
     proba[:, np.unique(vote)] = cross_val_predict(classifier(), X, vote, method="predict_proba", cv=5)
     labels = pd.DataFrame(np.where(given >= 0, given, np.nan))
-    found = library.get_label_quality_multiannotator(labels, proba, verbose=False)
-    return np.asarray(found["label_quality"]["consensus_label"], dtype=int)
+    quality = library.get_label_quality_multiannotator(labels, proba, verbose=False)
+    return np.asarray(quality["label_quality"]["consensus_label"], dtype=int)
 
 
 def _crowd_kit(name: str, **settings: Any) -> Consensus:

@@ -10,10 +10,10 @@ from sklearn.metrics import average_precision_score
 
 from ...auditing.pipeline import audit
 from ...auditing.result import Audit
-from ...data.labelers import make_labelers
 from ...data.simulate import Array
-from ..store import Row
-from .texts import texts_of
+from ...data.simulated_labelers import make_labelers
+from ..result_files import Row
+from .labeled_texts import texts_of
 
 N_LABELERS = 20
 #: How many times as many rows the busiest labeler has as the least busy one.
@@ -43,28 +43,28 @@ def measure(name: str, seed: int) -> Iterator[Row]:
         ways = _matrices(audit(frame, label="label", text="text", labeler="labeler"), given, K)
         alone = audit(frame, label="label", text="text")
         wrong = given != data.true
-        for way, found, estimate in (*ways, ("one for all", alone, _of_all(alone, given, K))):
+        for way, result, estimate in (*ways, ("one for all", alone, _of_all(alone, given, K))):
             yield {
                 "dataset": name, "case": case, "seed": seed, "way": way,
                 "matrix_error": float(np.abs(estimate - matrices).mean()),
-                "average_precision": float(average_precision_score(wrong, found.table["p_wrong"])),
+                "average_precision": float(average_precision_score(wrong, result.table["p_wrong"])),
             }  # fmt: skip
 
 
-def _matrices(found: Audit, given: Array, K: int) -> list[tuple[str, Audit, Array]]:
-    told = found.findings.judged.labelers
-    assert told is not None
-    counts = told.counts + 1e-9 * np.eye(told.counts.shape[1])
+def _matrices(result: Audit, given: Array, K: int) -> list[tuple[str, Audit, Array]]:
+    labelers = result.findings.judged.labelers
+    assert labelers is not None
+    counts = labelers.counts + 1e-9 * np.eye(labelers.counts.shape[1])
     apart = counts / counts.sum(axis=1, keepdims=True)
     classes = np.unique(given)
     return [
-        ("drawn to that of all", found, _whole(told.matrices, classes, K)),
-        ("separate", found, _whole(apart, classes, K)),
+        ("drawn to that of all", result, _whole(labelers.matrices, classes, K)),
+        ("separate", result, _whole(apart, classes, K)),
     ]
 
 
-def _of_all(found: Audit, given: Array, K: int) -> Array:
-    return _whole(np.repeat(found.mislabel_matrix[None], N_LABELERS, axis=0), np.unique(given), K)
+def _of_all(result: Audit, given: Array, K: int) -> Array:
+    return _whole(np.repeat(result.mislabel_matrix[None], N_LABELERS, axis=0), np.unique(given), K)
 
 
 def _whole(matrices: Array, classes: Array, K: int) -> Array:

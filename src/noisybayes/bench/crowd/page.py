@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ..._shares import percent
-from ..store import Row, read_rows, table
+from ..result_files import Row, read_rows, table
 from . import drift
 from .methods import METHODS, OURS
 from .one_label import CASES, TITLES, WAYS

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from ...data.labelers import label_by, make_labelers
-from ..store import Row
+from ...data.simulated_labelers import label_by, make_labelers
+from ..result_files import Row
+from .labeled_texts import Texts, texts_of
 from .methods import METHODS, classifier
-from .texts import Texts, texts_of
 
 #: Numbers of labels per row, and the number of labelers.
 N_LABELS, N_LABELERS = (1, 2, 3, 5), 20

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..store import Row, machine, table
+from ..result_files import Row, machine, table
 from .desk_server import Client, DeskServer
 
 SLOW = 1_000
@@ -56,10 +56,10 @@ def ask(client: Client, table_id: int, number: int) -> int:
     path = f"/api/tables/{table_id}"
     if number % 5 == 0:
         position = number // 5 % _ROWS
-        status, found = client.ask("GET", f"{path}/rows/{position}")
+        status, row = client.ask("GET", f"{path}/rows/{position}")
         if status != 200:
             return status
-        seen = found["verdict"]
+        seen = row["verdict"]
         body = {"position": position, "label": "price", "seen": 0 if seen is None else seen["id"]}
         return client.ask("POST", f"{path}/verdicts", body)[0]
     return client.ask("GET", f"{path}/queue?limit=5")[0]

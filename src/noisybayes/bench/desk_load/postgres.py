@@ -66,11 +66,11 @@ class Cluster:
 @contextmanager
 def running_cluster(settings: Mapping[str, str] = FAST) -> Iterator[Cluster]:
     """Raises RuntimeError if there is no PostgreSQL."""
-    found = programs()
-    if found is None:
+    program_folder = programs()
+    if program_folder is None:
         raise RuntimeError(NO_PROGRAMS)
-    with tempfile.TemporaryDirectory(prefix="noisybayes-pg-") as made:
-        cluster = Cluster(Path(made), found, settings)
+    with tempfile.TemporaryDirectory(prefix="noisybayes-pg-") as folder_name:
+        cluster = Cluster(Path(folder_name), program_folder, settings)
         try:
             cluster.start()
             yield cluster

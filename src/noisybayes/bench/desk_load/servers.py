@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..crash.scenarios import messages
-from ..store import Row, machine, table
+from ..result_files import Row, machine, table
 from .desk_server import Client, DeskServer
 from .postgres import Cluster, running_cluster
 
@@ -59,11 +59,11 @@ def one_run(cluster: Cluster, url: str, killing: bool, seconds: float) -> Row:
                    for number in range(REVIEWERS)]  # fmt: skip
         for thread in threads:
             thread.start()
-        found = _kill(servers, fit_table, seconds) if killing else _stop_store(cluster, seconds, seen)
+        result = _kill(servers, fit_table, seconds) if killing else _stop_store(cluster, seconds, seen)
         over.set()
         for thread in threads:
             thread.join()
-        return {"seconds": round(seconds), "reviewers": REVIEWERS, **found, **_counted(url, table_id, seen),
+        return {"seconds": round(seconds), "reviewers": REVIEWERS, **result, **_counted(url, table_id, seen),
                 **_fits(url, fit_table)}  # fmt: skip
     finally:
         for server in servers:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...bot.config import SHIPPED, load_config, shipped_names
 from ...data.errors import InputError
-from .bytes_changed import DAMAGES
+from .damage import DAMAGES
 
 _PIECES = (
     "- ", ": ", "{", "}", "[", "]", "&a ", "*a", "!!python/object:os.system ", "'", '"', "|", ">", "\t", "? ", "---\n",

@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from ..._extras import require
-from ..store import Row, table
+from ..result_files import Row, table
 
 #: What is fuzzed: the readers of tables, and the loader of models (followed by a prediction).
 KINDS = ("tables", "models")
@@ -44,15 +44,15 @@ def one_run(kind: str, seconds: int, work: Path) -> Row:
     with log.open("wb") as output:
         done = subprocess.run(command, stdout=output, stderr=output, env=environment, check=False)
     text = log.read_text(encoding="utf-8", errors="replace")
-    states = [tuple(map(int, found)) for found in _STATE.findall(text)]
+    states = [tuple(map(int, crashes)) for crashes in _STATE.findall(text)]
     if not states:
         raise RuntimeError(f"atheris did not start: {text[-2000:]}")
     coverage, features, corpus = states[-1]
-    found = findings(work)
+    crashes = findings(work)
     return {
         "kind": kind, "seconds": seconds, "executed": int((_EXECUTED.findall(text) or [0])[-1]),
         "coverage_first": states[0][0], "coverage": coverage, "features": features, "corpus": corpus,
-        "traceback": sum(not is_end(name) for name in found), "crash_or_hang": sum(map(is_end, found)),
+        "traceback": sum(not is_end(name) for name in crashes), "crash_or_hang": sum(map(is_end, crashes)),
         "exit": done.returncode, "atheris": version("atheris"),
     }  # fmt: skip
 
@@ -67,7 +67,7 @@ def is_end(name: str) -> bool:
     return name.startswith(("crash-", "hang-", "timeout-", "oom-", "leak-", "slow-unit-"))
 
 
-def told(work: Path, name: str) -> str:
+def error_text(work: Path, name: str) -> str:
     """The traceback of a finding."""
     path = work / "findings" / f"{name}.json"
     return str(json.loads(path.read_bytes())["error"]) if path.exists() else ""

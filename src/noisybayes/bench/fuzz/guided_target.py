@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from . import models, tables
+from . import fuzz_tables, models
 from .runner import SECONDS
 from .table_writers import WRITERS
 
@@ -48,7 +48,7 @@ def read_table_input(data: bytes, folder: Path) -> None:
     path = folder / f"table{_SUFFIXES[data[0] % len(_SUFFIXES)]}"
     path.write_bytes(data[2:])
     try:
-        tables.check(path, None, {"encoding": _ENCODINGS[data[1] % len(_ENCODINGS)]}, audited=False)
+        fuzz_tables.check(path, None, {"encoding": _ENCODINGS[data[1] % len(_ENCODINGS)]}, audited=False)
     finally:
         path.unlink()
 
@@ -123,5 +123,5 @@ def _keep(error: BaseException, data: bytes, findings: Path) -> None:
     name = re.sub(r"\W+", "-", f"{type(error).__name__}-{Path(frame.filename).name}-{frame.lineno}")
     if not (findings / name).exists():
         (findings / name).write_bytes(data)
-        said = {"error": "".join(traceback.format_exception(error))[-4000:]}
-        (findings / f"{name}.json").write_text(json.dumps(said), encoding="utf-8")
+        report = {"error": "".join(traceback.format_exception(error))[-4000:]}
+        (findings / f"{name}.json").write_text(json.dumps(report), encoding="utf-8")

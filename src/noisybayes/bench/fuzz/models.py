@@ -17,7 +17,7 @@ import numpy as np
 from ...data.errors import InputError
 from ...data.simulate import simulate
 from ...estimators import BernoulliINB, GaussianINB, MixedINB, MultinomialINB, load
-from .bytes_changed import DAMAGES
+from .damage import DAMAGES
 
 Members = dict[str, bytes]
 _MODELS = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..store import Row, table
+from ..result_files import Row, table
 from .runner import KINDS, RESULTS
 
 

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..store import Row
-from . import configs, models, tables
+from ..result_files import Row
+from . import configs, fuzz_tables, models
 
 KINDS = ("tables", "models", "configs")
 RESULTS = ("read", "refused", "traceback", "wrong_rows", "crash", "hang")
@@ -45,10 +45,10 @@ def run_case(kind: str, number: int, folder: Path) -> Outcome:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # warnings about fits to a handful of odd rows
             if kind == "tables":
-                case = tables.make(rng)
+                case = fuzz_tables.make(rng)
                 name, path = case.name, folder / f"table{case.suffix}"
                 path.write_bytes(case.data)
-                was_read = tables.check(path, case.n_rows, case.options, audited=number % _AUDITED == 0)
+                was_read = fuzz_tables.check(path, case.n_rows, case.options, audited=number % _AUDITED == 0)
             else:
                 module: Any = models if kind == "models" else configs
                 name, data = module.make(rng)
@@ -60,7 +60,7 @@ def run_case(kind: str, number: int, folder: Path) -> Outcome:
         if isinstance(error, KeyboardInterrupt | SystemExit):
             raise
         detail = "".join(traceback.format_exception(error, limit=-3))[-600:]
-        result = "wrong_rows" if isinstance(error, tables.WrongRowsError) else "traceback"
+        result = "wrong_rows" if isinstance(error, fuzz_tables.WrongRowsError) else "traceback"
         return Outcome(kind, number, name, result, detail, process_time() - start)
     return Outcome(kind, number, name, "read" if was_read else "refused", "", process_time() - start)
 

@@ -14,7 +14,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 import polars as pl
 
-from .bytes_changed import DAMAGES
+from .damage import DAMAGES
 
 Rng = np.random.Generator
 _CELLS = (

@@ -10,8 +10,8 @@ from .matrices import MATRICES
 from .newsgroups import NEWSGROUPS
 from .published import PUBLISHED_EXPERIMENT
 from .roc import ROC
+from .simulation_tables import TABLE1, TABLE2
 from .starts import STARTS_EXPERIMENT
-from .tables import TABLE1, TABLE2
 
 EXPERIMENTS: dict[str, Experiment] = {
     "table1": TABLE1,

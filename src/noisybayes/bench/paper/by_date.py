@@ -14,8 +14,8 @@ from ...data.noise import boundary_noise, pair_noise, uniform_noise
 from ...data.simulate import corrupt
 from ..quality.methods.outcome import logistic_regression, out_of_fold, tfidf
 from ..quality.tasks import Task, generator
-from ..quality.words import vocabulary
-from ..store import Row, table
+from ..quality.word_counts import vocabulary
+from ..result_files import Row, table
 from .compare import cell, mean_of, methods_in, paired, repetitions, settings_in
 from .experiment import Experiment
 from .methods import Array, Draw
@@ -86,14 +86,14 @@ of the same kinds, but drawn by a different program. Accuracy in percent; repeti
     def findings(self, rows: list[Row]) -> list[str]:
         sentences = []
         for setting, each in self.settings().items():
-            found = paired(rows, setting, "text-inb", "text-nb")
+            gain = paired(rows, setting, "text-inb", "text-nb")
             mine = mean_of(cell(rows, setting, "text-inb"), "accuracy", 100)
-            if found.n and mine.n:
+            if gain.n and mine.n:
                 peers = {name: mean_of(cell(rows, setting, name), "accuracy", 100) for name in PEERS}
                 shown = [f"{TEXT_TITLES[name]} {mean.shown()}" for name, mean in peers.items() if mean.n]
                 sentences.append(
                     f"By date, {KINDS[each.kind]}, {each.rate} %: INB (ours) {mine.shown()} %, "
-                    f"{found.shown(sign=True)} points over NB; "
+                    f"{gain.shown(sign=True)} points over NB; "
                     f"{'; '.join([*shown, f'LAFT with BERT {LAFT[each.kind, each.rate]}'])}."
                 )
         return sentences
@@ -111,9 +111,9 @@ def _accuracies(rows: list[Row], experiment: ByDate) -> str:
 
 
 def _unfinished(rows: list[Row], experiment: ByDate) -> str:
-    found = {(row["setting"], row["method"]) for row in rows}
+    computed = {(row["setting"], row["method"]) for row in rows}
     methods, settings = methods_in(rows, experiment.METHODS), settings_in(rows, list(experiment.settings()))
-    if len(found) == len(methods) * len(settings):
+    if len(computed) == len(methods) * len(settings):
         return ""
     return "\nCells with a dash were not run for lack of computing time; the command below continues with them.\n"
 

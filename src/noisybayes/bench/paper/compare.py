@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..store import Row
+from ..result_files import Row
 
 
 class Mean(NamedTuple):
@@ -46,14 +46,14 @@ def paired(rows: Sequence[Row], setting: str, method: str, against: str, relativ
 
 
 def methods_in(rows: Sequence[Row], methods: Sequence[str]) -> list[str]:
-    found = {row["method"] for row in rows}
-    return [name for name in methods if name in found]
+    present = {row["method"] for row in rows}
+    return [name for name in methods if name in present]
 
 
 def settings_in(rows: Sequence[Row], settings: Sequence[str]) -> list[str]:
     """In the order of the experiment; settings of a quick run are not part of it and keep the stored order."""
-    found = list(dict.fromkeys(row["setting"] for row in rows))
-    return [name for name in settings if name in found] or found
+    present = list(dict.fromkeys(row["setting"] for row in rows))
+    return [name for name in settings if name in present] or present
 
 
 def repetitions(rows: Sequence[Row]) -> str:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..store import Row
+from ..result_files import Row
 from .measures import measure
 from .methods import Draw, Result
 

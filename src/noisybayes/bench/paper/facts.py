@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..store import read_rows, write_rows
+from ..result_files import read_rows, write_rows
 
 FILE = "facts.csv"
 

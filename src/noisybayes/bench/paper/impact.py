@@ -8,7 +8,7 @@ import numpy as np
 
 from ...data.noise import uniform_noise
 from ...data.simulate import corrupt
-from ..store import Row, table
+from ..result_files import Row, table
 from . import impact_theory as theory
 from .compare import cell, mean_of, methods_in, paired, repetitions, settings_in
 from .experiment import Experiment
@@ -123,8 +123,8 @@ the other classes that are classified as the first class.
             without = case.first - case.others  # the same in all cases: P(1 | x = 1) - P(k | x = 1) for true labels
             without /= case.n_classes * theory.feature_share(case.first, case.others, case.n_classes)
             gap, kept = mean_of(mine, "difference"), mean_of(mine, "order_kept", 100)
-            told = [f"{case.difference:+.4f}", gap.shown(4, sign=True), f"{without:+.4f}", kept.shown()]
-            lines.append([case.title, case.n_classes, case.right, f"{case.n:,}", *told])
+            cells = [f"{case.difference:+.4f}", gap.shown(4, sign=True), f"{without:+.4f}", kept.shown()]
+            lines.append([case.title, case.n_classes, case.right, f"{case.n:,}", *cells])
         header = ["case", "K", "ρ", "n", "equation", "NB", "right labels", "order kept by NB, %"]
         return table(header, lines)
 
@@ -164,9 +164,9 @@ the other classes that are classified as the first class.
             first, last = self._case(mine[0]), self._case(mine[-1])
             kept = mean_of(cell(rows, mine[-1], "nb"), "order_kept", 100).value
             gaps = [paired(rows, name, "nb", "nb-correct").shown(sign=True) for name in (mine[0], mine[-1])]
-            said = kept < 50 if case.title == CONFUSING else kept > 50
+            as_stated = kept < 50 if case.title == CONFUSING else kept > 50
             sentences.append(
-                f"Section 2.4, {case.title}: the order is {'as' if said else 'not as'} the paper says; at n = "
+                f"Section 2.4, {case.title}: the order is {'as' if as_stated else 'not as'} the paper says; at n = "
                 f"{last.n:,} NB keeps it in {kept:.1f} % of the comparisons. Its ΔACC is {gaps[0]} points at n = "
                 f"{first.n:,} and {gaps[1]} at n = {last.n:,}."
             )

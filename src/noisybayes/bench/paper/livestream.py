@@ -11,12 +11,12 @@ import numpy as np
 from ...data.datasets import LiveStreaming, live_streaming
 from ...data.simulate import corrupt, simulate
 from ..quality.tasks import generator, random_split
-from ..store import Row, table
+from ..result_files import Row, table
 from .compare import Mean, cell, mean_of, repetitions, settings_in
 from .experiment import Experiment, Search
 from .measures import measure
 from .methods import Array, Draw, Result
-from .real import EQUAL_INB, TRIPLES, Reading, five_boxes, five_methods, met, readings, verdicts
+from .real_data import EQUAL_INB, TRIPLES, Reading, five_boxes, five_methods, met, readings, verdicts
 
 PAPER_DELTA, PAPER_GAIN, PAPER_WRONG = -7.32, 3.7, 19.49
 FIGURE = "reproduce-livestream.svg"
@@ -67,7 +67,7 @@ class Livestream(Experiment):
         return self.METHODS if setting == MAIN else _BAYES
 
     def draw(self, setting: Setting, seed: int, /) -> Draw:
-        data = _made() if setting.quick else _real()
+        data = _simulated() if setting.quick else _real()
         rng = generator("livestream", seed)
         train, test = _split(data, setting.reading, rng)
         observed, K = data.observed, int(data.true.max()) + 1
@@ -130,20 +130,20 @@ equal shares like naive Bayes. Differences are given in points, and in percent o
         }
 
     def facts_page(self, facts: Mapping[str, Any]) -> str:
-        n, said, differ = (facts[name] for name in ("rows", "zeros in Z", "Y differs from Ys"))
+        n, zeros, differ = (facts[name] for name in ("rows", "zeros in Z", "Y differs from Ys"))
         return f"""### The share of wrong labels
 
-The paper gives {PAPER_WRONG} %. This is the column `Z` of its file, in which {said} of {n:,} rows are 0
-({100 * said / n:.2f} %). The labels themselves, `Y` and `Ys`, differ in {differ} rows ({100 * differ / n:.2f} %); `Z`
+The paper gives {PAPER_WRONG} %. This is the column `Z` of its file, in which {zeros} of {n:,} rows are 0
+({100 * zeros / n:.2f} %). The labels themselves, `Y` and `Ys`, differ in {differ} rows ({100 * differ / n:.2f} %); `Z`
 is wrong in row {facts["rows where Z is wrong"]}, counted from 0. Here a label counts as wrong if `Y` differs from `Ys`.
 """
 
     def searched(self, rows: list[Row], facts: Mapping[str, Any]) -> list[Search]:
-        found = list(readings(rows, settings_in(rows, list(READINGS))))
-        if not any(each.gain.n for each in found):
+        tried = list(readings(rows, settings_in(rows, list(READINGS))))
+        if not any(each.gain.n for each in tried):
             return []
-        splits, units = f"{len({each.setting for each in found})} splits and test sets", "points or percent"
-        naive, both = _of_naive_bayes(found), [each for each in found if each.gain.n]
+        splits, units = f"{len({each.setting for each in tried})} splits and test sets", "points or percent"
+        naive, both = _of_naive_bayes(tried), [each for each in tried if each.gain.n]
         of_naive = f"{splits}, {len(TRIPLES) - 1} kinds of naive Bayes; {units}"
         of_both = f"{splits}, {len(TRIPLES)} kinds of naive Bayes and INB; {units}"
         deltas = sum(_close(each.delta, PAPER_DELTA) or _close(each.relative, PAPER_DELTA) for each in naive)
@@ -160,33 +160,33 @@ is wrong in row {facts["rows where Z is wrong"]}, counted from 0. Here a label c
 
     def findings(self, rows: list[Row]) -> list[str]:
         main = settings_in(rows, list(READINGS))[0]
-        found = list(readings(rows, settings_in(rows, list(READINGS))))
-        naive = _of_naive_bayes(found)
-        told = met([reading for reading in naive if reading.setting != DRAWN], PAPER_DELTA)
-        sentences = [f"Live Streaming, {told}"] if told else []
+        tried = list(readings(rows, settings_in(rows, list(READINGS))))
+        naive = _of_naive_bayes(tried)
+        sentence = met([reading for reading in naive if reading.setting != DRAWN], PAPER_DELTA)
+        sentences = [f"Live Streaming, {sentence}"] if sentence else []
         drawn = [reading for reading in naive if reading.setting == DRAWN]
         if drawn:
             shown = ", ".join(f"{reading.delta.value:+.2f} ({reading.smoothing})" for reading in drawn)
             sentences.append(f"Live Streaming, ΔACC if the mistakes ignored the features: {shown} points.")
-        if any(reading.gain.n for reading in found):
-            sentences.append(_both([reading for reading in found if reading.gain.n]))
-        told = _disputed(rows, main)
-        return [*sentences, f"Live Streaming: {told[0].lower()}{told[1:]}"] if told else sentences
+        if any(reading.gain.n for reading in tried):
+            sentences.append(_both([reading for reading in tried if reading.gain.n]))
+        sentence = _disputed(rows, main)
+        return [*sentences, f"Live Streaming: {sentence[0].lower()}{sentence[1:]}"] if sentence else sentences
 
 
-def _of_naive_bayes(found: list[Reading]) -> list[Reading]:
+def _of_naive_bayes(tried: list[Reading]) -> list[Reading]:
     """The readings with a distinct ΔACC."""
-    return [reading for reading in found if reading.smoothing != EQUAL_INB]
+    return [reading for reading in tried if reading.smoothing != EQUAL_INB]
 
 
 def _close(mean: Mean, paper: float) -> bool:
     return abs(mean.value - paper) <= 1
 
 
-def _meeting(found: list[Reading]) -> list[tuple[str, str]]:
+def _meeting(tried: list[Reading]) -> list[tuple[str, str]]:
     """Readings that give both figures of the paper within a point, and in which units."""
     meets = []
-    for each in found:
+    for each in tried:
         units = {
             "both in points": (each.delta, each.gain),
             "both in percent": (each.relative, each.relative_gain),
@@ -194,20 +194,20 @@ def _meeting(found: list[Reading]) -> list[tuple[str, str]]:
         }
         for unit, (delta, gain) in units.items():
             if _close(delta, PAPER_DELTA) and _close(gain, PAPER_GAIN):
-                told = f"{delta.shown(2, sign=True)} and {gain.shown(2, sign=True)}"
-                meets.append((each.name, f"{each.name} ({unit}: {told})"))
+                figures = f"{delta.shown(2, sign=True)} and {gain.shown(2, sign=True)}"
+                meets.append((each.name, f"{each.name} ({unit}: {figures})"))
     return meets
 
 
-def _both(found: list[Reading]) -> str:
+def _both(tried: list[Reading]) -> str:
     """Whether a reading gives both figures of the paper."""
-    close = min(found, key=lambda reading: abs(reading.gain.value - PAPER_GAIN))
-    meets = [told for _, told in _meeting(found)]
+    close = min(tried, key=lambda reading: abs(reading.gain.value - PAPER_GAIN))
+    meets = [figures for _, figures in _meeting(tried)]
     return (
         f"Live Streaming, gain of INB over NB of {PAPER_GAIN}: the closest reading is {close.name} "
         f"({close.gain.value:+.2f} points, {close.relative_gain.value:+.2f} % relative). "
         f"This gain and the paper's ΔACC together, within a point: {'; '.join(meets) if meets else 'no reading'}. "
-        f"{len(found)} readings were compared, so one may agree by chance."
+        f"{len(tried)} readings were compared, so one may agree by chance."
     )
 
 
@@ -227,16 +227,16 @@ def _disputed(rows: list[Row], main: str) -> str:
     true, observed = mean_of(mine, "disputed_true", 100), mean_of(mine, "disputed_observed", 100)
     if not true.n:
         return ""
-    told = (
+    sentence = (
         f"Where the two labels of a test row differ, naive Bayes trained on the experts' labels gives the row the "
         f"experts' label in {true.value:.0f} % of the cases and the volunteers' label in {observed.value:.0f} %."
     )
     if observed.value > true.value:
-        told += (
+        sentence += (
             " So the mistakes depend on the features: they are made where the features point to the wrong class, which "
             "the model, P(observed | true, x) = P(observed | true), rules out."
         )
-    return told
+    return sentence
 
 
 def label_table(data: Data, n_classes: int) -> Array:
@@ -271,10 +271,10 @@ def _real() -> Data:
 
 
 @cache
-def _made() -> Data:
+def _simulated() -> Data:
     """A stand-in that needs no files."""
-    made = simulate(400, n_features=22, n_classes=4, diagonal=(0.75, 0.85), random_state=0)
-    return Data(made.X, made.y, made.true, np.arange(400) // 2)
+    simulated = simulate(400, n_features=22, n_classes=4, diagonal=(0.75, 0.85), random_state=0)
+    return Data(simulated.X, simulated.y, simulated.true, np.arange(400) // 2)
 
 
 LIVESTREAM = Livestream()

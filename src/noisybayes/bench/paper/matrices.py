@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ...data.simulate import OFF_DIAGONAL
-from ..store import Row, table
+from ..result_files import Row, table
 from .compare import Mean, cell, mean_of, paired, repetitions, settings_in
 from .experiment import Experiment, Search
 from .methods import Draw
-from .tables import INTERVALS, TABLE1, TABLE2, Setting, Table, paper_figures, setting_name
+from .simulation_tables import INTERVALS, TABLE1, TABLE2, Setting, Table, paper_figures, setting_name
 
 WORDS = {"stick-breaking": "stick-breaking", "dirichlet": "Dirichlet", "uniform": "normalised uniforms"}
 _TABLES: dict[str, Table] = {"balanced": TABLE1, "unbalanced": TABLE2}
@@ -64,18 +64,22 @@ random numbers. Repetitions: {repetitions(rows)}.
 """
 
     def findings(self, rows: list[Row]) -> list[str]:
-        told = _nearest(rows)
-        return [f"Off-diagonal entries of the simulation: {told[0].lower()}{told[1:]}"] if told else []
+        sentence = _nearest(rows)
+        return [f"Off-diagonal entries of the simulation: {sentence[0].lower()}{sentence[1:]}"] if sentence else []
 
     def searched(self, rows: list[Row], facts: Mapping[str, Any]) -> list[Search]:
-        found = _gaps(rows, "delta_acc")
-        if not found:
+        measured = _gaps(rows, "delta_acc")
+        if not measured:
             return []
-        full = [rule for rule, gaps in found.items() if max(map(abs, gaps.values())) <= 1]
-        n_rows = max(map(len, found.values()))
+        full = [rule for rule, gaps in measured.items() if max(map(abs, gaps.values())) <= 1]
+        n_rows = max(map(len, measured.values()))
         return [
             Search(
-                "Simulation", "off-diagonal entries of the matrix", len(found), f"ΔACC of all {n_rows} rows", len(full)
+                "Simulation",
+                "off-diagonal entries of the matrix",
+                len(measured),
+                f"ΔACC of all {n_rows} rows",
+                len(full),
             )
         ]
 
@@ -94,12 +98,12 @@ def _figure(rows: list[Row], setting: str, column: str) -> Mean:
 
 def _by_rule(rows: list[Row], column: str) -> dict[str, dict[tuple[str, str], Mean]]:
     """Rule -> row of the paper's tables -> our figure, where the paper has one."""
-    found: dict[str, dict[tuple[str, str], Mean]] = {}
+    by_rule: dict[str, dict[tuple[str, str], Mean]] = {}
     for setting in settings_in(rows, list(MATRICES.settings())):
         mean, place = _figure(rows, setting, column), _place(setting)
         if mean.n and place in paper_figures():
-            found.setdefault(setting.rpartition(", ")[2], {})[place] = mean
-    return {rule: found[rule] for rule in OFF_DIAGONAL if rule in found}
+            by_rule.setdefault(setting.rpartition(", ")[2], {})[place] = mean
+    return {rule: by_rule[rule] for rule in OFF_DIAGONAL if rule in by_rule}
 
 
 def _gaps(rows: list[Row], column: str) -> dict[str, dict[tuple[str, str], float]]:
@@ -123,11 +127,11 @@ def _distances(rows: list[Row]) -> str:
 
 def _nearest(rows: list[Row]) -> str:
     """Whether a rule fits every row, which one is closest overall, and the hardest rows of Table 1 as an example."""
-    found = _gaps(rows, "delta_acc")
-    if not found:
+    measured = _gaps(rows, "delta_acc")
+    if not measured:
         return ""
-    full = [WORDS[rule] for rule, gaps in found.items() if max(map(abs, gaps.values())) <= 1]
-    distance = {rule: float(np.mean(np.abs(list(gaps.values())))) for rule, gaps in found.items()}
+    full = [WORDS[rule] for rule, gaps in measured.items() if max(map(abs, gaps.values())) <= 1]
+    distance = {rule: float(np.mean(np.abs(list(gaps.values())))) for rule, gaps in measured.items()}
     best = min(distance, key=lambda rule: distance[rule])
     examples = []
     for n in (5_000, 1_000):
@@ -139,7 +143,7 @@ def _nearest(rows: list[Row]) -> str:
     return (
         f"{'Every row within a point: ' + ', '.join(full) if full else 'No rule has every row within a point'}. "
         f"The closest overall, by mean absolute difference of ΔACC, is {WORDS[best]} ({distance[best]:.2f} points). "
-        f"ΔACC at [0.55, 0.65), {' / '.join(WORDS[rule] for rule in found)}: {'; '.join(examples)}."
+        f"ΔACC at [0.55, 0.65), {' / '.join(WORDS[rule] for rule in measured)}: {'; '.join(examples)}."
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.metrics import roc_auc_score, roc_curve
 
-from ..store import Row
+from ..result_files import Row
 from .methods import Array, Draw, Result
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfTransformer
 from sklearn.feature_selection import chi2
 
-from ..store import table
+from ..result_files import table
 from .experiment import Search
 from .methods import Array
 from .news_words import READINGS, documents, word_scores
@@ -87,18 +87,18 @@ def ranks() -> dict[str, Any]:
     scores = {READINGS[name]: word_scores(counts, words, name) for name in READINGS if "stop" not in name}
     scores |= {rule: score(data) for rule, score in WITH_GROUPS.items()}
     common = np.isin(words, list(ENGLISH_STOP_WORDS))
-    scores |= {f"{rule}, {_WITHOUT}": np.where(common, -1.0, found) for rule, found in scores.items()}
+    scores |= {f"{rule}, {_WITHOUT}": np.where(common, -1.0, by_word) for rule, by_word in scores.items()}
     columns = np.searchsorted(words, PAPER_WORDS)
-    found: dict[str, Any] = {}
+    by_word: dict[str, Any] = {}
     for rule, values in scores.items():
         place = np.empty(len(words), dtype=int)
         place[np.argsort(-values, kind="stable")] = np.arange(1, len(words) + 1)
-        found |= {f"{rule}: {word}": int(place[column]) for word, column in zip(PAPER_WORDS, columns, strict=True)}
+        by_word |= {f"{rule}: {word}": int(place[column]) for word, column in zip(PAPER_WORDS, columns, strict=True)}
     mine = there[:, columns].toarray().astype(int)
     for pattern in dict.fromkeys(PAPER_DOCUMENTS.values()):
         same = (mine == np.array(list(pattern), dtype=int)).all(axis=1)
-        found[f"documents like {pattern}"] = int(same.sum())
-    return {**found, "vocabulary": len(words)}
+        by_word[f"documents like {pattern}"] = int(same.sum())
+    return {**by_word, "vocabulary": len(words)}
 
 
 def page(facts: Mapping[str, Any]) -> str:
@@ -132,12 +132,12 @@ def searched(data: str, facts: Mapping[str, Any]) -> list[Search]:
 
 
 def _by_rule(facts: Mapping[str, Any]) -> dict[str, dict[str, int]]:
-    found: dict[str, dict[str, int]] = {}
+    by_rule: dict[str, dict[str, int]] = {}
     for name, value in facts.items():
         rule, separator, word = name.rpartition(": ")
         if separator and word in PAPER_WORDS:
-            found.setdefault(rule, {})[word] = int(value)
-    return found
+            by_rule.setdefault(rule, {})[word] = int(value)
+    return by_rule
 
 
 def _on_top(places: Mapping[str, int]) -> int:

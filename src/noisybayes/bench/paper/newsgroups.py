@@ -10,13 +10,13 @@ import numpy as np
 from ...data.noise import pair_noise, structured_noise, uniform_noise
 from ...data.simulate import corrupt
 from ..quality.tasks import generator, random_split
-from ..store import Row, table
+from ..result_files import Row, table
 from . import news_ranking
 from .compare import cell, mean_of, methods_in, paired, repetitions, settings_in
 from .experiment import Experiment, Search
 from .methods import NEURAL, TITLES, Array, Draw
 from .news_words import READINGS, features
-from .real import five_boxes, five_methods, met, readings, verdicts
+from .real_data import five_boxes, five_methods, met, readings, verdicts
 
 PAPER_DELTA = -12.85
 KINDS = ("uniform", "pair", "structured")
@@ -134,12 +134,12 @@ mostly confused with a few others.
 
     def searched(self, rows: list[Row], facts: Mapping[str, Any]) -> list[Search]:
         words = news_ranking.searched(self.TITLE, facts) if facts else []
-        found = list(readings(rows, self._at_20(rows)))
-        if not found:
+        tried = list(readings(rows, self._at_20(rows)))
+        if not tried:
             return words
-        close = sum(any(abs(mean.value - PAPER_DELTA) <= 1 for mean in (each.delta, each.relative)) for each in found)
+        close = sum(any(abs(mean.value - PAPER_DELTA) <= 1 for mean in (each.delta, each.relative)) for each in tried)
         varied = f"{len(READINGS)} choices of words, {len(KINDS)} kinds of mistakes, 2 of smoothing; points or percent"
-        return [Search(self.TITLE, varied, len(found), f"ΔACC {PAPER_DELTA}", close), *words]
+        return [Search(self.TITLE, varied, len(tried), f"ΔACC {PAPER_DELTA}", close), *words]
 
     def figures(self, rows: list[Row]) -> dict[str, str]:
         main = settings_in(rows, list(self.settings()))[0]
@@ -147,8 +147,8 @@ mostly confused with a few others.
 
     def findings(self, rows: list[Row]) -> list[str]:
         main = settings_in(rows, list(self.settings()))[0]
-        told = met(list(readings(rows, self._at_20(rows))), PAPER_DELTA)
-        sentences = [f"20 Newsgroups, {told}"] if told else []
+        sentence = met(list(readings(rows, self._at_20(rows))), PAPER_DELTA)
+        sentences = [f"20 Newsgroups, {sentence}"] if sentence else []
         gap = paired(rows, main, "inb-paper", "nb")
         exact = paired(rows, main, "inb-paper", "nb-ml")
         if gap.n and gap.value < 0 and exact.n:

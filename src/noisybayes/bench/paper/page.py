@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..store import Row, table
-from . import EXPERIMENTS, others
+from ..result_files import Row, table
+from . import EXPERIMENTS, discussed_methods
 from .facts import load_facts
 from .methods import NEURAL
 from .runner import load, results_path
@@ -45,16 +45,18 @@ IMAGES = Path("docs") / "img"
 
 def stored(root: Path) -> dict[str, list[Row]]:
     """Rows of the experiments that have any."""
-    found = {name: load(results_path(root, name)) for name in EXPERIMENTS}
-    return {name: rows for name, rows in found.items() if rows}
+    by_name = {name: load(results_path(root, name)) for name in EXPERIMENTS}
+    return {name: rows for name, rows in by_name.items() if rows}
 
 
 def render_page(root: Path) -> str:
     rows = stored(root)
-    sections = [_section(root, name, found) for name, found in rows.items()]
-    findings = [f"- {sentence}" for name, found in rows.items() for sentence in EXPERIMENTS[name].findings(found)]
-    sections += filter(None, [_searched(root, rows), others.section(root)])
-    networks = any(row["method"] in NEURAL for found in rows.values() for row in found)
+    sections = [_section(root, name, stored_rows) for name, stored_rows in rows.items()]
+    findings = [
+        f"- {sentence}" for name, stored_rows in rows.items() for sentence in EXPERIMENTS[name].findings(stored_rows)
+    ]
+    sections += filter(None, [_searched(root, rows), discussed_methods.section(root)])
+    networks = any(row["method"] in NEURAL for stored_rows in rows.values() for row in stored_rows)
     head = HEAD + NETWORKS if networks else HEAD
     return "\n".join([head, *([DISCUSSION, *findings, ""] if findings else []), *sections])
 
@@ -67,12 +69,12 @@ def _section(root: Path, name: str, rows: list[Row]) -> str:
 
 
 def _searched(root: Path, rows: dict[str, list[Row]]) -> str:
-    found = [
+    searches = [
         search for name, mine in rows.items() for search in EXPERIMENTS[name].searched(mine, load_facts(root, name))
     ]
-    if not found:
+    if not searches:
         return ""
-    lines = [[search.data, search.varied, search.tried, search.figure, search.met] for search in found]
+    lines = [[search.data, search.varied, search.tried, search.figure, search.met] for search in searches]
     return f"{SEARCHED}\n{table(['data', 'what was varied', 'readings', 'figure of the paper', 'met by'], lines)}\n"
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..store import Row, table
+from ..result_files import Row, table
 from .compare import cell, mean_of, methods_in, paired, repetitions, settings_in
 from .experiment import Experiment
 from .livestream import LIVESTREAM, MAIN
 from .livestream import Setting as Reading
 from .methods import PUBLISHED, TITLES, Draw
-from .tables import TABLE1, Setting, setting_name
+from .simulation_tables import TABLE1, Setting, setting_name
 
 _INTERVAL = (0.55, 0.65)
 _SIZES = (500, 1_000)
@@ -50,14 +50,14 @@ percent; repetitions: {repetitions(rows)}.
         """The effect of our changes, and whether either version beats a network that takes the labels as they are."""
         sentences = []
         for ours, published in PUBLISHED.items():
-            told = []
+            parts = []
             for setting in settings_in(rows, list(self.settings())):
                 change, plain = paired(rows, setting, published, ours), paired(rows, setting, published, "network")
                 if change.n and plain.n:
                     shown = f"{change.shown(sign=True)} vs. ours and {plain.shown(sign=True)} vs. a plain network"
-                    told.append(f"{shown} ({setting})")
-            if told:
-                sentences.append(f"{TITLES[published]}, points of accuracy: {'; '.join(told)}.")
+                    parts.append(f"{shown} ({setting})")
+            if parts:
+                sentences.append(f"{TITLES[published]}, points of accuracy: {'; '.join(parts)}.")
         return sentences
 
 

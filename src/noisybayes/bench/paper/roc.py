@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..store import Row, table
+from ..result_files import Row, table
 from .compare import difference, mean_of, methods_in, repetitions, settings_in
 from .experiment import Experiment
 from .measures import average_roc, measure
 from .methods import TITLES, Draw, Result
 from .plots import Line, line_plot
-from .tables import PAPER_NAMES, TABLE1, Setting, paper_figures, setting_name
+from .simulation_tables import PAPER_NAMES, TABLE1, Setting, paper_figures, setting_name
 
 _INTERVAL = (0.55, 0.65)
 _SETTING = setting_name(1_000, _INTERVAL)

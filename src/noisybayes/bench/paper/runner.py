@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from joblib import Parallel, delayed
 
 from ..quality.methods import check_packages
-from ..store import Row, read_rows, write_rows
+from ..result_files import Row, read_rows, write_rows
 from .experiment import Experiment
 from .methods import NEURAL
 from .registry import METHODS
@@ -59,8 +59,8 @@ def run(
     settings = experiment.settings(quick)
     tasks = (delayed(run_job)(experiment, settings[job.setting], job, timed) for job in jobs)
     done: Iterator[tuple[Job, list[Row]]] = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks)
-    for job, found in done:
-        rows += found
+    for job, measured in done:
+        rows += measured
         write_rows(path, sorted(rows, key=_order))
         report(job)
     return rows
@@ -79,8 +79,8 @@ def run_job(experiment: Experiment, setting: Any, job: Job, timed: bool = True) 
             start = time.perf_counter()
             result = METHODS[name](data, job.rep)
             seconds = time.perf_counter() - start if timed else float("nan")
-        found = experiment.measure(data, result)
-        rows.append({"setting": job.setting, "rep": job.rep, "method": name, **found, "seconds": seconds})
+        measured = experiment.measure(data, result)
+        rows.append({"setting": job.setting, "rep": job.rep, "method": name, **measured, "seconds": seconds})
     return job, rows
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..store import Row, machine, read_rows, write_rows
+from ..result_files import Row, machine, read_rows, write_rows
 
 FILE = "runs.csv"
 

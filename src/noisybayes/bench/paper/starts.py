@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..store import Row, table
+from ..result_files import Row, table
 from .compare import cell, mean_of, methods_in, repetitions, settings_in
 from .experiment import Experiment, Search
 from .livestream import LIVESTREAM, MAIN
 from .livestream import Setting as Reading
 from .methods import STARTS, Draw
-from .tables import TABLE1, Setting, paper_figures, setting_name
+from .simulation_tables import TABLE1, Setting, paper_figures, setting_name
 
 _INTERVAL = (0.55, 0.65)
 _LIVE = "Live Streaming"
@@ -61,11 +61,11 @@ matched* marks where we add that step. Accuracy of the paper's estimator in perc
     def findings(self, rows: list[Row]) -> list[str]:
         name = setting_name(TABLE1.sizes[0], _INTERVAL)
         means = {method: mean_of(cell(rows, name, method), "accuracy", 100) for method in self.METHODS}
-        found = {method: mean for method, mean in means.items() if mean.n}
-        if not {"inb-paper", "inb-start-paper", "inb-start-half"} <= set(found):
+        measured = {method: mean for method, mean in means.items() if mean.n}
+        if not {"inb-paper", "inb-start-paper", "inb-start-half"} <= set(measured):
             return []
         paper = paper_figures()["balanced", name]["acc_inb"]
-        shown = {method: f"{mean.value:.1f} %" for method, mean in found.items()}
+        shown = {method: f"{mean.value:.1f} %" for method, mean in measured.items()}
         return [
             f"The start, n = {TABLE1.sizes[0]}: as printed, with probabilities uniform in (0, 1), EM reaches "
             f"{shown['inb-start-paper']} accuracy, with probabilities in (0.4, 0.6) {shown['inb-start-half']}, from "

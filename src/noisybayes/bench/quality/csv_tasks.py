@@ -11,7 +11,7 @@ import pandas as pd
 
 from .indicators import indicators
 from .tasks import Array, Task, generator, random_split
-from .words import count_words, vocabulary
+from .word_counts import count_words, vocabulary
 
 
 class Source(NamedTuple):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ..store import Row, table
+from ..result_files import Row, table
+from .measure_display import COMPARED, SHOWN, better_sign, cells, percent
 from .notes import dataset_note
-from .shown import COMPARED, SHOWN, better_sign, cells, percent
 from .summary import DEFAULT, Comparison, compare, mean, names
 
 _BACK = "Part of the [comparison with the peers](../quality.md), which explains the methods and measures."
@@ -45,8 +45,8 @@ def _seeds_of_methods(rows: list[Row]) -> str:
 
 def _verdicts(rows: list[Row]) -> str:
     """Which peer beats our default, and where."""
-    found = {measure: compare(rows, measure, sign) for measure in COMPARED if (sign := better_sign(rows, measure))}
-    comparisons = {measure: comparison for measure, comparison in found.items() if comparison is not None}
+    by_measure = {measure: compare(rows, measure, sign) for measure in COMPARED if (sign := better_sign(rows, measure))}
+    comparisons = {measure: comparison for measure, comparison in by_measure.items() if comparison is not None}
     if not comparisons:
         return f"`{DEFAULT}` or the peers have no rows here: nothing to compare."
     sentences = []

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..store import Row, table
+from ..result_files import Row, table
 from .datasets import GROUPS
 from .datasets.embedded import NEWS_ROWS, NEWS_TEST_ROWS, NEWSGROUPS_ROWS
-from .methods import OF_VECTORS
+from .methods import FOR_VECTORS
 from .summary import mean, names, seeds_text
 
 DATASETS = frozenset(GROUPS["embedded"])
@@ -33,14 +33,14 @@ cleanlab with the same regression on the same vectors. AP / test accuracy in per
 
 def section(rows: list[Row]) -> str:
     """`rows`: those of texts with vectors. Empty if our method has none."""
-    rows = [row for row in rows if row["method"] in OF_VECTORS]
+    rows = [row for row in rows if row["method"] in FOR_VECTORS]
     if not any(row["method"] == OURS for row in rows):
         return ""
-    header = ["data set", *(f"`{name}`" for name in OF_VECTORS)]
+    header = ["data set", *(f"`{name}`" for name in FOR_VECTORS)]
     lines = []
     for dataset in names(rows, "dataset"):
         mine = [row for row in rows if row["dataset"] == dataset]
-        lines.append([dataset, *(_figures([row for row in mine if row["method"] == name]) for name in OF_VECTORS)])
+        lines.append([dataset, *(_figures([row for row in mine if row["method"] == name]) for name in FOR_VECTORS)])
     seeds = len({row["seed"] for row in rows})
     repeat = f"{seeds_text(rows)}. Repeat with `{_COMMAND} --seeds {seeds} --fresh`."
     return f"{TEXT}\n{table(header, lines)}\n\n{repeat}\n"

@@ -17,8 +17,8 @@ _STANDARD_ERRORS = 2
 def average_precision_within(y: Array, wrong: Array, p_wrong: Array) -> float:
     """Average precision among the rows of one given label, averaged over the labels with both right and wrong rows."""
     rows_of = [y == label for label in np.unique(y)]
-    found = [average_precision_score(wrong[rows], p_wrong[rows]) for rows in rows_of if 0 < wrong[rows].mean() < 1]
-    return float(np.mean(found)) if found else np.nan
+    by_label = [average_precision_score(wrong[rows], p_wrong[rows]) for rows in rows_of if 0 < wrong[rows].mean() < 1]
+    return float(np.mean(by_label)) if by_label else np.nan
 
 
 def means_by_label(y: Array, values: Array) -> Array:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..store import Row, table
-from . import rows as stored
+from ..result_files import Row, table
+from . import result_rows as stored
 from .descriptions import Description, descriptions
-from .methods import NEEDS_TRUTH, OURS, TOLD_RATES
+from .measure_display import SHOWN, cells
+from .methods import GIVEN_RATES, NEEDS_TRUTH, OURS
 from .page import COMMAND, RESULTS, measured_on
-from .shown import SHOWN, cells
 from .summary import DEFAULT, compare, in_order, mean, names
 
 #: Some methods were tuned while looking at accuracy on earlier seeds.
@@ -81,9 +81,16 @@ NO_ROWS = f"No rows of these seeds are stored yet. Measure them with `{_COMMAND}
 
 def render_page(results: Path) -> str:
     rows = of_the_page(results)
-    methods = [row for row in rows if row["method"] not in TOLD_RATES]
+    methods = [row for row in rows if row["method"] not in GIVEN_RATES]
     measured = [FIGURES, _table(methods), _repeat(rows), _places(methods)] if methods else [FIGURES, NO_ROWS]
-    sections = [HEAD, GUIDE, *measured, _told_rates(rows), "## The methods\n", *map(_paragraph, descriptions())]
+    sections = [
+        HEAD,
+        GUIDE,
+        *measured,
+        _given_rates_section(rows),
+        "## The methods\n",
+        *map(_paragraph, descriptions()),
+    ]
     return "\n".join(section for section in sections if section)
 
 
@@ -117,14 +124,14 @@ def _on(rows: list[Row], *datasets: str) -> list[Row]:
 
 
 def _table(rows: list[Row]) -> str:
-    found = settings(rows)
-    n_simulations = len(names(found.get("simulation", []), "dataset"))
+    by_setting = settings(rows)
+    n_simulations = len(names(by_setting.get("simulation", []), "dataset"))
     titles = {"simulation": f"mean of {n_simulations} simulations"}
     parts = {
         **{name.removeprefix("simulation-"): (_on(rows, name), ACCURACY) for name in REPRESENTATIVE},
-        **{titles.get(name, name): (part, ACCURACY) for name, part in found.items()},
-        **{f"seconds, {name}": (part, "seconds") for name, part in found.items()},
-        **{f"parameters, {name}": (part, "n_parameters") for name, part in found.items()},
+        **{titles.get(name, name): (part, ACCURACY) for name, part in by_setting.items()},
+        **{f"seconds, {name}": (part, "seconds") for name, part in by_setting.items()},
+        **{f"parameters, {name}": (part, "n_parameters") for name, part in by_setting.items()},
     }
     methods = names(rows, "method")
     shown = [cells(of, methods, measure, with_error=False) for of, measure in parts.values()]
@@ -168,8 +175,8 @@ def _place(title: str, rows: list[Row]) -> str:
 
 
 def _verdicts(rows: list[Row]) -> str:
-    found = {name: compare(_on(rows, name), ACCURACY, 1) for name in names(rows, "dataset")}
-    compared = {name: comparison for name, comparison in found.items() if comparison is not None}
+    comparisons = {name: compare(_on(rows, name), ACCURACY, 1) for name in names(rows, "dataset")}
+    compared = {name: comparison for name, comparison in comparisons.items() if comparison is not None}
     if not compared:
         return ""
     verdicts = [comparison.verdict for comparison in compared.values()]
@@ -185,18 +192,18 @@ def _verdicts(rows: list[Row]) -> str:
     )
 
 
-def _told_rates(rows: list[Row]) -> str:
+def _given_rates_section(rows: list[Row]) -> str:
     """BayesANIL with half, all and twice the true share of wrong labels."""
-    parts = {title: part for title, part in _by_noise(rows).items() if _RIGHT in _told(part, ACCURACY)}
+    parts = {title: part for title, part in _by_noise(rows).items() if _RIGHT in _accuracies_with_rate(part, ACCURACY)}
     if not parts:
         return ""
     lines, sentences = [[title, _noise(part)] for title, part in parts.items()], []
     for measure in (ACCURACY, "f1_flagged"):
-        found = [_told(part, measure) for part in parts.values()]
+        means = [_accuracies_with_rate(part, measure) for part in parts.values()]
         show = SHOWN[measure].show
-        for line, values in zip(lines, found, strict=True):
-            line += [show(values[name]) if name in values else "–" for name in TOLD_RATES]
-        shown = [{name: float(show(value)) for name, value in values.items()} for values in found]
+        for line, values in zip(lines, means, strict=True):
+            line += [show(values[name]) if name in values else "–" for name in GIVEN_RATES]
+        shown = [{name: float(show(value)) for name, value in values.items()} for values in means]
         led = sum(max(values.values()) == values[_RIGHT] for values in shown)
         loss = max(values[_RIGHT] - min(values.values()) for values in shown)
         sentences.append(
@@ -220,11 +227,11 @@ In {sentences[0]} points. In {sentences[1]}.
 """
 
 
-def _told(rows: list[Row], measure: str) -> dict[str, float]:
+def _accuracies_with_rate(rows: list[Row], measure: str) -> dict[str, float]:
     """The means of the methods that have one on all of the data sets."""
-    found = {name: mean([row for row in rows if row["method"] == name], measure) for name in TOLD_RATES}
-    most = max(m.n for m in found.values())
-    return {name: m.value for name, m in found.items() if most and m.n == most}
+    means = {name: mean([row for row in rows if row["method"] == name], measure) for name in GIVEN_RATES}
+    most = max(m.n for m in means.values())
+    return {name: m.value for name, m in means.items() if most and m.n == most}
 
 
 def _noise(rows: list[Row]) -> str:

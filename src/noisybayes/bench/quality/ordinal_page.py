@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from ..store import Row, table
+from ..result_files import Row, table
 from .datasets import GROUPS
 from .datasets.ordinal import NOISES, RATES
-from .methods import OF_SCALES
+from .methods import FOR_SCALES
 from .summary import mean, seeds_text
 
 DATASETS = frozenset(GROUPS["ordinal"])
 OURS = "audit-ordinal"
-PEERS = tuple(name for name in OF_SCALES if name.startswith("cleanlab"))
+PEERS = tuple(name for name in FOR_SCALES if name.startswith("cleanlab"))
 AP = "average_precision"
 _COMMAND = "noisybayes bench quality --datasets ordinal --methods scales"
 
@@ -26,10 +26,10 @@ numeric tables. Average precision:
 
 def section(rows: list[Row]) -> str:
     """`rows`: those of labels on a scale. Empty if our method has none."""
-    rows = [row for row in rows if row["method"] in OF_SCALES]
+    rows = [row for row in rows if row["method"] in FOR_SCALES]
     if not any(row["method"] == OURS for row in rows):
         return ""
-    header = ["noise", "wrong, %", *(f"`{name}`" for name in OF_SCALES), f"`{OURS}` minus best peer"]
+    header = ["noise", "wrong, %", *(f"`{name}`" for name in FOR_SCALES), f"`{OURS}` minus best peer"]
     lines = [
         [noise, str(rate), *_figures([row for row in rows if row["dataset"] == f"ordinal-{noise}-{rate}"])]
         for noise in NOISES
@@ -42,6 +42,6 @@ def section(rows: list[Row]) -> str:
 
 
 def _figures(rows: list[Row]) -> list[str]:
-    by_method = {name: mean([row for row in rows if row["method"] == name], AP).value for name in OF_SCALES}
+    by_method = {name: mean([row for row in rows if row["method"] == name], AP).value for name in FOR_SCALES}
     best = max(by_method[peer] for peer in PEERS)
     return [*(f"{value:.3f}" for value in by_method.values()), f"{by_method[OURS] - best:+.3f}"]

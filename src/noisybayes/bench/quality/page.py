@@ -6,13 +6,13 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from ..store import Row, table
+from ..result_files import Row, table
 from . import embedded_page, ordinal_page, tables_page, unbalanced_page
-from . import rows as stored
+from . import result_rows as stored
 from .dataset_page import render_dataset
-from .methods import TOLD_RATES
+from .measure_display import SHOWN, cells, folded
+from .methods import GIVEN_RATES
 from .notes import METHOD_NOTES
-from .shown import SHOWN, cells, folded
 from .summary import DEFAULT, compare, in_order, mean, names
 
 RESULTS = "quality.csv"
@@ -57,7 +57,7 @@ OVERVIEW = ("average_precision", "f1_flagged", "test_accuracy")
 
 def render_pages(results: Path) -> dict[str, str]:
     """The pages by their paths in docs/."""
-    rows = in_order(row for row in stored.load(results / RESULTS) if row["method"] not in TOLD_RATES)
+    rows = in_order(row for row in stored.load(results / RESULTS) if row["method"] not in GIVEN_RATES)
     if not rows:
         return {"quality.md": f"{HEAD}\n{NO_ROWS}"}
     pages = (unbalanced_page, tables_page, ordinal_page, embedded_page)
@@ -92,10 +92,10 @@ def _datasets_text(by_dataset: dict[str, list[Row]]) -> str:
     """A line for each data set with its own page: our average precision beside that of the best peer."""
     lines = []
     for name, rows in by_dataset.items():
-        noise, found = mean(rows, "noise_rate_true"), compare(rows, "average_precision", 1)
+        noise, comparison = mean(rows, "noise_rate_true"), compare(rows, "average_precision", 1)
         show = SHOWN["average_precision"].show
-        compared = ["–"] * 4 if found is None else [
-            show(found.ours), show(found.theirs), f"`{found.peer}`", found.verdict,
+        compared = ["–"] * 4 if comparison is None else [
+            show(comparison.ours), show(comparison.theirs), f"`{comparison.peer}`", comparison.verdict,
         ]  # fmt: skip
         wrong = f"{100 * noise.value:.1f}" if noise.n else "–"
         lines.append([f"[{name}]({_place(name)})", f"{rows[0]['n_train']:,}", rows[0]["n_classes"], wrong, *compared])

@@ -76,13 +76,13 @@ def read(path: Path) -> Plugin:
 
 def datasets_in(folder: Path) -> dict[str, MakeTask]:
     """The data sets of all TOML files in a folder, in the order of the file names."""
-    made: dict[str, MakeTask] = {}
+    tasks: dict[str, MakeTask] = {}
     for path in sorted(folder.glob("*.toml")):
         plugin = read(path)
-        if plugin.name in made:
+        if plugin.name in tasks:
             raise ValueError(f"{path}: another file in the folder describes a data set named {plugin.name!r}")
-        made[plugin.name] = partial(make, plugin.source(folder))
-    return made
+        tasks[plugin.name] = partial(make, plugin.source(folder))
+    return tasks
 
 
 def path_within(folder: Path, file: Path) -> str:

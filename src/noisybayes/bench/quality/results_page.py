@@ -8,8 +8,8 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import NamedTuple
 
-from ..store import Row, table
-from . import rows as stored
+from ..result_files import Row, table
+from . import result_rows as stored
 from .methods import NEEDS_TRUTH
 from .page import COMMAND, RESULTS, measured_on
 from .summary import in_order, mean, names
@@ -102,9 +102,10 @@ def lines_of(rows: list[Row]) -> list[Line]:
     by_dataset: dict[str, list[Row]] = {}
     for row in rows:
         by_dataset.setdefault(str(row["dataset"]), []).append(row)
-    found = [each for name, mine in by_dataset.items() if (each := versus(name, mine)) is not None]
+    comparisons = [each for name, mine in by_dataset.items() if (each := versus(name, mine)) is not None]
     lines = [
-        Line(title, [each for each in found if re.match(pattern, each.dataset)]) for title, pattern in LINES.items()
+        Line(title, [each for each in comparisons if re.match(pattern, each.dataset)])
+        for title, pattern in LINES.items()
     ]
     return [line for line in lines if line.found]
 
@@ -112,7 +113,7 @@ def lines_of(rows: list[Row]) -> list[Line]:
 def versus(dataset: str, rows: list[Row]) -> Versus | None:
     """None where our default or the peers were not run."""
     by_method = {name: [row for row in rows if row["method"] == name] for name in names(rows, "method")}
-    precision = {name: found.value for name, mine in by_method.items() if (found := mean(mine, AP)).n}
+    precision = {name: average.value for name, mine in by_method.items() if (average := mean(mine, AP)).n}
     ours = next((name for name in DEFAULTS if name in precision), None)
     peers = [name for name in precision if not name.startswith(_OURS) and name not in NEEDS_TRUTH]
     if ours is None or not peers:
@@ -122,38 +123,38 @@ def versus(dataset: str, rows: list[Row]) -> Versus | None:
     return Versus(dataset, precision[ours], precision[best], best, *seconds)
 
 
-def counts_of(found: list[Versus]) -> list[int]:
+def counts_of(comparisons: list[Versus]) -> list[int]:
     """On how many data sets our default is higher, equal and lower."""
-    gaps = [each.ours - each.theirs for each in found]
+    gaps = [each.ours - each.theirs for each in comparisons]
     higher, lower = sum(gap > EQUAL for gap in gaps), sum(gap < -EQUAL for gap in gaps)
     return [higher, len(gaps) - higher - lower, lower]
 
 
 def sentences(lines: list[Line]) -> str:
     """Where we win, where we lose, and at what cost in time."""
-    found = [each for line in lines for each in line.found]
-    higher, equal, lower = counts_of(found)
+    comparisons = [each for line in lines for each in line.found]
+    higher, equal, lower = counts_of(comparisons)
     by_gap = sorted(lines, key=lambda line: line.theirs - line.ours)
     won = [line for line in by_gap if line.ours - line.theirs > EQUAL]
     lost = [line for line in reversed(by_gap) if line.theirs - line.ours > EQUAL]
-    worst = max(found, key=lambda each: each.theirs - each.ours)
+    worst = max(comparisons, key=lambda each: each.theirs - each.ours)
     most = f", most of all in “{won[0].title}” ({won[0].ours:.2f} against {won[0].theirs:.2f})" if won else ""
     where = "; ".join(f"“{line.title}” {line.ours:.2f} against {line.theirs:.2f}" for line in lost)
     single = f"at worst `{worst.dataset}` with {worst.ours:.2f} against {worst.theirs:.2f} for `{worst.peer}`"
     return (
-        f"- **Where we win:** on {higher} of {len(found)} data sets the default beats the best peer by more than "
+        f"- **Where we win:** on {higher} of {len(comparisons)} data sets the default beats the best peer by more than "
         f"{EQUAL}{most}, and on {equal} the two are within {EQUAL}.\n"
         f"- **Where we lose:** on {lower} data set{'s' if lower != 1 else ''} it is lower, {single}; "
         f"lines of the table that it loses: {where or 'none'}.\n"
-        f"- **What it costs in time:** {_cost(found)}.\n"
+        f"- **What it costs in time:** {_cost(comparisons)}.\n"
     )
 
 
-def _cost(found: list[Versus]) -> str:
+def _cost(comparisons: list[Versus]) -> str:
     """How long the default takes compared with the best peer, separately for texts and other tables."""
     parts = {
-        "texts": [each for each in found if not each.dataset.startswith(_NO_TEXTS)],
-        "numeric tables and scales": [each for each in found if each.dataset.startswith(_NO_TEXTS)],
+        "texts": [each for each in comparisons if not each.dataset.startswith(_NO_TEXTS)],
+        "numeric tables and scales": [each for each in comparisons if each.dataset.startswith(_NO_TEXTS)],
     }
     ratios = [
         f"{median(each.seconds / each.peer_seconds for each in timed):.1f} times as long on {name}"
@@ -162,16 +163,16 @@ def _cost(found: list[Versus]) -> str:
     ]
     if not ratios:
         return "no run was timed"
-    longest = max(_timed(found), key=lambda each: each.seconds)
+    longest = max(_timed(comparisons), key=lambda each: each.seconds)
     return (
         f"compared with that peer it takes {' and '.join(ratios)} (medians); the longest run, `{longest.dataset}`, "
         f"took {longest.seconds:.0f} seconds"
     )
 
 
-def _timed(found: list[Versus]) -> list[Versus]:
+def _timed(comparisons: list[Versus]) -> list[Versus]:
     """The data sets with the seconds of both; runs on a busy machine have none."""
-    return [each for each in found if not isnan(each.seconds + each.peer_seconds)]
+    return [each for each in comparisons if not isnan(each.seconds + each.peer_seconds)]
 
 
 def _cells(line: Line) -> list[str]:

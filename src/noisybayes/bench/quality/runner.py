@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...data.datasets import DatasetUnavailableError
-from ..store import Row, machine
-from . import rows as stored
-from .costs import with_costs
+from ..result_files import Row, machine
+from . import result_rows as stored
 from .measures import measure, measure_by_label
 from .methods import NEEDS_TRUTH, Method
-from .rows import Job
-from .side_by_side import side_by_side
+from .parallel_jobs import side_by_side
+from .result_rows import Job
 from .tasks import MakeTask, Task
+from .time_and_memory import with_costs
 
 
 class Step(NamedTuple):
@@ -150,7 +150,7 @@ def _warm_up(method: Method, name: str) -> None:
 
 @cache
 def _machine() -> str:
-    peers = [f"{name} {found}" for name in ("cleanlab", "doubtlab", "torch") if (found := _version(name))]
+    peers = [f"{name} {version}" for name in ("cleanlab", "doubtlab", "torch") if (version := _version(name))]
     return ", ".join([machine(), *peers])
 
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..store import Row
+from ..result_files import Row
 from .datasets import DATASETS, GROUPS
-from .methods import APART, METHODS, NEEDS_TRUTH, OURS, TOLD_RATES
+from .methods import GIVEN_RATES, METHODS, NEEDS_TRUTH, OURS, SECTION_METHODS
 from .tasks import Array
 
 DEFAULT = "inb"
@@ -38,7 +38,7 @@ def names(rows: Iterable[Row], column: str) -> list[str]:
 
 def in_order(rows: Iterable[Row]) -> list[Row]:
     """By data set and method in the order of registration, others last: parallel runs are stored as they finish."""
-    known = DATASETS, (*METHODS, *TOLD_RATES, *APART)
+    known = DATASETS, (*METHODS, *GIVEN_RATES, *SECTION_METHODS)
     datasets, methods = ({name: place for place, name in enumerate(names)} for names in known)
     last = sum(map(len, known))
     return sorted(rows, key=lambda row: (datasets.get(row["dataset"], last), methods.get(row["method"], last)))
@@ -46,15 +46,15 @@ def in_order(rows: Iterable[Row]) -> list[Row]:
 
 def blocks(datasets: list[str]) -> dict[str, list[str]]:
     """Title -> data sets. A large group is one block, at the position of its first data set."""
-    found: dict[str, list[str]] = {}
+    by_title: dict[str, list[str]] = {}
     for name in datasets:
         group = next((title for title, members in GROUPS.items() if name in members), name)
         chosen = [other for other in datasets if other in GROUPS.get(group, ())]
         if len(chosen) >= _MANY:
-            found.setdefault(f"{group}: mean of {len(chosen)} data sets", chosen)
+            by_title.setdefault(f"{group}: mean of {len(chosen)} data sets", chosen)
         else:
-            found[name] = [name]
-    return found
+            by_title[name] = [name]
+    return by_title
 
 
 def mean(rows: Iterable[Row], measure: str) -> Mean:
@@ -81,8 +81,8 @@ def compare(rows: list[Row], measure: str, sign: int) -> Comparison | None:
 
 
 def _by_seed(rows: list[Row], method: str, measure: str) -> dict[int, float]:
-    found = {int(row["seed"]): float(row[measure]) for row in rows if row["method"] == method and not row["error"]}
-    return {seed: value for seed, value in found.items() if not np.isnan(value)}
+    values = {int(row["seed"]): float(row[measure]) for row in rows if row["method"] == method and not row["error"]}
+    return {seed: value for seed, value in values.items() if not np.isnan(value)}
 
 
 def _verdict(gain: Array) -> str:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..store import Row, table
+from ..result_files import Row, table
 from .datasets import GROUPS
-from .datasets.tables import NOISES, RATES, SOURCES
-from .methods import OF_NUMBERS
+from .datasets.numeric_tables import NOISES, RATES, SOURCES
+from .methods import FOR_NUMBERS
 from .summary import mean, seeds_text
 
 DATASETS = frozenset(GROUPS["tables"])
 OURS = "audit"
-PEERS = tuple(name for name in OF_NUMBERS if name.startswith("cleanlab"))
+PEERS = tuple(name for name in FOR_NUMBERS if name.startswith("cleanlab"))
 AP, ECE, SECONDS = "average_precision", "calibration_error", "seconds"
 _COMMAND = "noisybayes bench quality --datasets tables --methods numbers"
 
@@ -33,31 +33,31 @@ best of the three on this line, chosen by its result.
 
 def section(rows: list[Row]) -> str:
     """`rows`: those of numeric tables. Empty if the audit has none."""
-    rows = [row for row in rows if row["method"] in OF_NUMBERS]
-    found = {
+    rows = [row for row in rows if row["method"] in FOR_NUMBERS]
+    by_table = {
         (source, noise): [row for row in rows if str(row["dataset"]).startswith(f"table-{source}-{noise}-")]
         for source in SOURCES
         for noise in NOISES
     }
-    found = {key: mine for key, mine in found.items() if any(row["method"] == OURS for row in mine)}
-    if not found:
+    by_table = {key: mine for key, mine in by_table.items() if any(row["method"] == OURS for row in mine)}
+    if not by_table:
         return ""
-    header = ["table", "noise", *(f"`{name}`" for name in OF_NUMBERS), "audit minus best peer", "ECE of `audit`"]
-    lines = [[source, noise, *_figures([mine])] for (source, noise), mine in found.items()]
+    header = ["table", "noise", *(f"`{name}`" for name in FOR_NUMBERS), "audit minus best peer", "ECE of `audit`"]
+    lines = [[source, noise, *_figures([mine])] for (source, noise), mine in by_table.items()]
     lines += [
-        [f"**mean, {noise}**", "", *_figures([mine for (_, kind), mine in found.items() if kind == noise])]
+        [f"**mean, {noise}**", "", *_figures([mine for (_, kind), mine in by_table.items() if kind == noise])]
         for noise in NOISES
-        if any(kind == noise for _, kind in found)
+        if any(kind == noise for _, kind in by_table)
     ]
-    lines.append(["**mean of all**", "", *_figures(list(found.values()))])
+    lines.append(["**mean of all**", "", *_figures(list(by_table.values()))])
     seeds = len({row["seed"] for row in rows})
     repeat = f"{seeds_text(rows)}. Repeat with `{_COMMAND} --seeds {seeds} --fresh`."
-    return f"{TEXT}\n{table(header, lines)}\n\n{_verdict(list(found.values()))} {repeat}\n"
+    return f"{TEXT}\n{table(header, lines)}\n\n{_verdict(list(by_table.values()))} {repeat}\n"
 
 
 def _figures(parts: list[list[Row]]) -> list[str]:
     """Means over parts: average precision of each method, difference from the best peer, calibration."""
-    by_method = {name: _mean_over(parts, name, AP) for name in OF_NUMBERS}
+    by_method = {name: _mean_over(parts, name, AP) for name in FOR_NUMBERS}
     best = max(by_method[peer] for peer in PEERS)
     error = _mean_over(parts, OURS, ECE)
     return [*(f"{value:.3f}" for value in by_method.values()), f"{by_method[OURS] - best:+.3f}", f"{error:.3f}"]
@@ -68,7 +68,7 @@ def _verdict(parts: list[list[Row]]) -> str:
     gaps = {peer: _mean_over(parts, OURS, AP) - _mean_over(parts, peer, AP) for peer in PEERS}
     against = ", ".join(f"{gap:+.3f} from `{peer}`" for peer, gap in gaps.items())
     lines = [_mean_over([part], OURS, AP) - max(_mean_over([part], peer, AP) for peer in PEERS) for part in parts]
-    seconds = ", ".join(f"`{name}` {_mean_over(parts, name, SECONDS):.1f}" for name in OF_NUMBERS)
+    seconds = ", ".join(f"`{name}` {_mean_over(parts, name, SECONDS):.1f}" for name in FOR_NUMBERS)
     return (
         f"Mean difference of `{OURS}`: {against}. It beats the best of the three peers on "
         f"{sum(line > 0 for line in lines)} of {len(lines)} lines; the worst difference is {min(lines):+.3f}. Mean "
@@ -77,5 +77,5 @@ def _verdict(parts: list[list[Row]]) -> str:
 
 
 def _mean_over(parts: list[list[Row]], method: str, measure: str) -> float:
-    found = [mean([row for row in part if row["method"] == method], measure).value for part in parts]
-    return float(np.mean(found)) if found else float("nan")
+    means = [mean([row for row in part if row["method"] == method], measure).value for part in parts]
+    return float(np.mean(means)) if means else float("nan")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..store import Row, table
+from ..result_files import Row, table
 from .datasets import GROUPS
 from .datasets.unbalanced import N_TRAIN, NOISES
 from .label_measures import from_one_cell
@@ -108,7 +108,7 @@ def _verdict(by_dataset: dict[str, list[Row]]) -> str:
 
 def _difference(rows: list[Row]) -> float:
     """From the better peer; nan without peers."""
-    theirs = [found.value for peer in PEERS if (found := mean(_of(rows, peer), AP)).n]
+    theirs = [average.value for peer in PEERS if (average := mean(_of(rows, peer), AP)).n]
     return mean(_of(rows, DEFAULT), AP).value - max(theirs, default=np.nan)
 
 
@@ -126,8 +126,8 @@ def _mean_over(datasets: list[list[Row]], method: str, measure: str) -> float:
 
 def _by_label(rows: list[Row], column: str) -> Array:
     """(K,) means over seeds; empty if the rows were stored without this column, or failed."""
-    found = [from_one_cell(row[column]) for row in rows if row[column] != ""]
-    return np.asarray(np.mean(found, axis=0)) if found else np.array([])
+    cells = [from_one_cell(row[column]) for row in rows if row[column] != ""]
+    return np.asarray(np.mean(cells, axis=0)) if cells else np.array([])
 
 
 def _percents(values: Array | list[float]) -> str:

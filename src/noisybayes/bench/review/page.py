@@ -6,16 +6,16 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ..paper.plots import COLOURS, Line, line_plot
-from ..store import Row, table
+from ..result_files import Row, table
 from .orders import ORDERS, REFIT_PERCENT
 from .runner import PERCENTS, RESULTS, RUNS, load
 from .summary import OURS, REFIT, best_possible, expected_at_random, mean_at, methods_in
-from .words import in_short, sentences
+from .verdict_sentences import in_short, sentences
 
 COMMAND = "noisybayes bench review"
 #: The percentages in the tables and sentences.
 AT = (5, 10, 20, 30)
-_TOLD_FIRST = 10
+_HEADLINE_PERCENT = 10
 RANDOM, BEST = "at random", "best possible"
 _GREY, _BLACK = "#7f7f7f", "#000000"
 
@@ -94,8 +94,8 @@ def _made_by(root: Path, rows: Sequence[Row]) -> str:
 
 def _in_short(by_dataset: dict[str, list[Row]]) -> str:
     """Empty if there is nothing to compare."""
-    told = {name: in_short(rows, AT) for name, rows in by_dataset.items()}
-    lines = [f"- {_title(name)[0]}: {words}." for name, words in told.items() if words]
+    sentences = {name: in_short(rows, AT) for name, rows in by_dataset.items()}
+    lines = [f"- {_title(name)[0]}: {words}." for name, words in sentences.items() if words]
     return "\n".join(["## In short", "", *lines, ""]) if lines else ""
 
 
@@ -125,7 +125,7 @@ Share of all wrong labels found so far, in % (in parentheses the share of review
 
 {_table(rows)}
 
-{sentences(rows, AT, _TOLD_FIRST)}
+{sentences(rows, AT, _HEADLINE_PERCENT)}
 """
 
 
@@ -146,8 +146,10 @@ def _table(rows: list[Row]) -> str:
         lines.append([_code(method), *cells, f"{_fastest(rows, method):.1f}"])
     share = sum(row["wrong"] for row in rows) / sum(row["rows"] for row in rows)
     for name, bound in ((RANDOM, expected_at_random), (BEST, best_possible)):
-        found = {p: bound(rows, p) for p in AT}
-        cells = [f"{value:.1f} ({100 * share * value / expected_at_random(rows, p):.0f})" for p, value in found.items()]
+        bounds = {p: bound(rows, p) for p in AT}
+        cells = [
+            f"{value:.1f} ({100 * share * value / expected_at_random(rows, p):.0f})" for p, value in bounds.items()
+        ]
         lines.append([name, *cells, "–"])
     return table(["order", *(f"{p} % reviewed" for p in AT), "seconds"], lines)
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from ...data.datasets import DatasetUnavailableError
 from ..quality.tasks import Array
-from ..store import Row, machine, read_rows, write_rows
+from ..result_files import Row, machine, read_rows, write_rows
 from .orders import Order, up_to
-from .tables import MakeTable, Table
+from .review_tables import MakeTable, Table
 
 RESULTS, RUNS = "review.csv", "review_runs.csv"
 #: Where a review is measured, in percent of the rows.
@@ -86,7 +86,7 @@ def review(job: Job, table: Table, order: Order) -> Iterator[Row]:
     """A row per percentage: what was found so far, and the seconds that the order has taken."""
     n, wrong = len(table.y), table.y != table.true
     positions, seconds = _reviewed(order, table, job.seed, up_to(PERCENTS[-1], n))
-    found = np.cumsum(wrong[positions])
+    n_found = np.cumsum(wrong[positions])
     for percent in PERCENTS:
         count = up_to(percent, n)
         yield {
@@ -94,8 +94,8 @@ def review(job: Job, table: Table, order: Order) -> Iterator[Row]:
             "rows": n,
             "wrong": int(wrong.sum()),
             "percent": percent,
-            "found": round(float(found[count - 1] / wrong.sum()), 6),
-            "precision": round(float(found[count - 1] / count), 6),
+            "found": round(float(n_found[count - 1] / wrong.sum()), 6),
+            "precision": round(float(n_found[count - 1] / count), 6),
             "seconds": round(float(seconds[count - 1]), 3),
         }
 
@@ -128,8 +128,8 @@ def _warm_up(order: Order) -> None:
 def _store(root: Path, file: str, new: list[Row], key: tuple[str, ...]) -> None:
     """In the order of the keys, so that a run in several parts leaves the same file as one run."""
     replaced = {tuple(row[name] for name in key) for row in new}
-    kept = [row for row in load(root, file) if tuple(row[name] for name in key) not in replaced]
-    write_rows(root / "results" / file, sorted([*kept, *new], key=lambda row: tuple(row[name] for name in key)))
+    others = [row for row in load(root, file) if tuple(row[name] for name in key) not in replaced]
+    write_rows(root / "results" / file, sorted([*others, *new], key=lambda row: tuple(row[name] for name in key)))
 
 
 def _machine() -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..paper.compare import Mean, mean_of
-from ..store import Row
+from ..result_files import Row
 from .orders import ORDERS, PEERS, up_to
 
 OURS, REFIT = "inb", "inb-refit"
@@ -22,8 +22,8 @@ class Comparison(NamedTuple):
 
 
 def methods_in(rows: Sequence[Row]) -> list[str]:
-    found = {row["method"] for row in rows}
-    return [name for name in ORDERS if name in found]
+    present = {row["method"] for row in rows}
+    return [name for name in ORDERS if name in present]
 
 
 def mean_at(rows: Sequence[Row], method: str, percent: int, measure: str = "found", scale: float = 100.0) -> Mean:
@@ -57,8 +57,8 @@ def compare(rows: Sequence[Row], percent: int, method: str, other: str) -> Compa
 
 def with_best_peer(rows: Sequence[Row], percent: int) -> Comparison | None:
     """The peer is chosen by its result, separately for each percentage."""
-    found = [compare(rows, percent, OURS, peer) for peer in PEERS]
-    return max((c for c in found if c is not None), key=lambda c: c.theirs.value, default=None)
+    comparisons = [compare(rows, percent, OURS, peer) for peer in PEERS]
+    return max((c for c in comparisons if c is not None), key=lambda c: c.theirs.value, default=None)
 
 
 def _verdict(gap: Mean) -> str:

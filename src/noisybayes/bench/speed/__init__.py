@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from types import ModuleType
 
-from ..store import Row
+from ..result_files import Row
 from . import audit, binary, cluster, cluster_audit, em, files, growth, small_fits, texts
 
 #: name -> module with `measure(reps, seed)` (yields rows) and `page(rows)`; a new one is one file and one line.
@@ -23,7 +23,7 @@ WORKS: dict[str, ModuleType] = {
 
 
 def measure(work: str, reps: int, seed: int = 0) -> Generator[Row]:
-    from ..store import machine
+    from ..result_files import machine
 
     for row in WORKS[work].measure(reps, seed):
         yield {**row, "machine": machine()}

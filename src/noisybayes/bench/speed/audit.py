@@ -10,7 +10,7 @@ from ..._extras import require
 from ...auditing import examine
 from ...estimators import MultinomialINB
 from ..quality.tasks import Task
-from ..store import Row, table
+from ..result_files import Row, table
 from .clock import grouped, median, seconds, shown
 
 DATASET = "newsgroups-structured-20"
@@ -62,9 +62,13 @@ def _theirs(name: str, method: Callable[[Task], Any], task: Task) -> Row:
 
 def hits(suspect: Any, wrong: Any) -> Row:
     """How many rows are suspects, the share of them whose label is wrong, and the share of wrong labels among them."""
-    found = int((suspect & wrong).sum())
+    n_hits = int((suspect & wrong).sum())
     n_suspects = int(suspect.sum())
-    return {"suspects": n_suspects, "precision": found / max(n_suspects, 1), "recall": found / max(int(wrong.sum()), 1)}
+    return {
+        "suspects": n_suspects,
+        "precision": n_hits / max(n_suspects, 1),
+        "recall": n_hits / max(int(wrong.sum()), 1),
+    }
 
 
 def page(rows: list[Row]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.naive_bayes import BernoulliNB
 
 from ...estimators import BernoulliINB
-from ..store import Row, table
+from ..result_files import Row, table
 from .clock import grouped, median, peak_memory, ratio, seconds, shown, shown_bytes
 
 SIZES = (1_000_000, 10_000_000)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..store import Row
+from ..result_files import Row
 
 
 def seconds(fn: Callable[..., Any], *arguments: Any) -> float:
@@ -48,14 +48,14 @@ def command_cost(*command: Any) -> Cost:
         start_new_session=True,
     )  # fmt: skip
     try:
-        told, complaints = process.communicate()
+        output, complaints = process.communicate()
     except BaseException:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         raise
     if process.returncode:
         raise RuntimeError(f"{' '.join(map(str, command))} failed: {complaints.strip()[-2_000:]}")
-    return Cost(**json.loads(told))
+    return Cost(**json.loads(output))
 
 
 def median(rows: Sequence[Row], key: str) -> float:

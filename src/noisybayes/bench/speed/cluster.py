@@ -16,7 +16,7 @@ from ..._files import scratch_folder
 from ...dataset.csr import row_view
 from ...dataset.shards import Shards
 from ...estimators import BernoulliINB
-from ..store import Row, table
+from ..result_files import Row, table
 from .clock import grouped, median, ratio, shown, shown_bytes
 from .em import n_bytes, pace, random_texts
 
@@ -65,8 +65,8 @@ def largest_peak(client: Client) -> float:
     if sys.platform != "linux":
         return float("nan")
     # getrusage would report the peak of this process, which started the workers, if that was larger
-    told = client.run(Path("/proc/self/status").read_text)
-    return max(1024.0 * int(peak) for text in told.values() for peak in re.findall(r"VmHWM:\s+(\d+)", text))
+    statuses = client.run(Path("/proc/self/status").read_text)
+    return max(1024.0 * int(peak) for text in statuses.values() for peak in re.findall(r"VmHWM:\s+(\d+)", text))
 
 
 def _named(who: str, measured: Row) -> Row:

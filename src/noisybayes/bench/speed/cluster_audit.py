@@ -16,8 +16,8 @@ import polars as pl
 
 from ..._extras import require
 from ..._files import scratch_folder
-from ...data.messages import write_messages
-from ..store import Row, table
+from ...data.simulated_messages import write_messages
+from ..result_files import Row, table
 from .clock import command_cost, grouped, median, ratio, shown, shown_bytes
 from .cluster import largest_peak
 from .files import FROM_DISK, MEMORY, N_CLASSES, WORDS
@@ -132,7 +132,7 @@ def _verdict(rows: list[Row]) -> str:
     n_rows, largest = max(grouped(compared, "n_rows").items())
     slower = ratio(largest, "dask_wall_s", "disk_wall_s")
     peak = max(max(row["driver_peak_bytes"], row["worker_peak_bytes"]) for row in rows)
-    kept = "met" if slower <= MOST_TIMES and peak <= MOST_BYTES else "not met"
+    verdict = "met" if slower <= MOST_TIMES and peak <= MOST_BYTES else "not met"
     drivers = {n: np.median([row["driver_peak_bytes"] for row in mine]) for n, mine in grouped(rows, "n_rows").items()}
     few, many = min(drivers), max(drivers)
     growth = (
@@ -143,5 +143,5 @@ def _verdict(rows: list[Row]) -> str:
     )
     return (
         f"The limits, {MOST_TIMES:g} times the time of one process and {MOST_BYTES / 1e9:g} GB for each process, were "
-        f"{kept} at {n_rows:,} messages: {slower:.2f} x and {shown_bytes(peak)}.{growth}"
+        f"{verdict} at {n_rows:,} messages: {slower:.2f} x and {shown_bytes(peak)}.{growth}"
     )

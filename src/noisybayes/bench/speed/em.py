@@ -14,7 +14,7 @@ from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
 from ...estimators import BernoulliINB, MultinomialINB
 from ...model.mislabel import IdentifiabilityWarning
-from ..store import Row, table
+from ..result_files import Row, table
 from .clock import grouped, median, peak_memory, ratio, seconds, shown
 
 ITERATIONS = 6

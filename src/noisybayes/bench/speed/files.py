@@ -16,8 +16,8 @@ import polars as pl
 
 from ..._extras import require
 from ..._files import scratch_folder
-from ...data.messages import write_messages
-from ..store import Row, table
+from ...data.simulated_messages import write_messages
+from ..result_files import Row, table
 from .audit import hits
 from .clock import command_cost, grouped, median, shown, shown_bytes
 
@@ -65,12 +65,12 @@ def _in_turn(case: Case, rep: int, messages: Path, wrong: Any) -> Iterator[Row]:
     for way in case.ways:
         out = messages.with_name("out")
         cost = command_cost(*_command(way, messages, out))
-        found = _issues(out, case.n_rows) if way == PIPELINE else _audit(out, with_matrix=IN_MEMORY in case.ways)
+        result = _issues(out, case.n_rows) if way == PIPELINE else _audit(out, with_matrix=IN_MEMORY in case.ways)
         shutil.rmtree(out) if out.is_dir() else out.unlink()
         if way == IN_MEMORY:
-            in_memory = found
-        row = {"n_rows": case.n_rows, "way": way, "rep": rep, **cost._asdict(), **hits(found.suspect, wrong)}
-        yield row | _difference(in_memory if way == FROM_DISK else None, found)
+            in_memory = result
+        row = {"n_rows": case.n_rows, "way": way, "rep": rep, **cost._asdict(), **hits(result.suspect, wrong)}
+        yield row | _difference(in_memory if way == FROM_DISK else None, result)
 
 
 def _command(way: str, messages: Path, out: Path) -> list[Any]:
@@ -154,8 +154,8 @@ def _limits(rows: list[Row]) -> str:
     n_rows, largest = max(grouped(rows, "n_rows").items())
     mine = [row for row in largest if row["way"] == FROM_DISK]
     slowest, peak = max(row["wall_s"] for row in mine), _peak(mine)
-    kept = "met" if slowest < LIMIT_S and peak < MEMORY else "not met"
+    verdict = "met" if slowest < LIMIT_S and peak < MEMORY else "not met"
     return (
-        f"The limits for {n_rows:,} messages, {LIMIT_S / 60:.0f} minutes and {MEMORY / 1e9:g} GB, were {kept}: "
+        f"The limits for {n_rows:,} messages, {LIMIT_S / 60:.0f} minutes and {MEMORY / 1e9:g} GB, were {verdict}: "
         f"{shown(slowest)} and {shown_bytes(peak)} at most."
     )

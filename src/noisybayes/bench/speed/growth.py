@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...estimators import BernoulliINB
-from ..store import Row, table
+from ..result_files import Row, table
 from .clock import grouped, median, peak_memory, shown, shown_bytes
 from .em import fit_some, n_bytes, pace, random_texts
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..store import Row, read_rows
+from ..result_files import Row, read_rows
 from . import WORKS, plan
 
 HEAD = """# Speed

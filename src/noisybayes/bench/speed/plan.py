@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ...engines.dask import GROUPS
 from ...robust.config import DEFAULT
-from ..store import Row, table
+from ..result_files import Row, table
 from . import cluster_audit, files
 from .clock import grouped, median, shown, shown_bytes
 

@@ -10,7 +10,7 @@ from sklearn.datasets import load_wine
 
 from ...data.simulate import simulate
 from ...estimators import BernoulliINB, GaussianINB
-from ..store import Row, table
+from ..result_files import Row, table
 from .clock import grouped, median, ratio, seconds, shown
 
 #: Rows and columns of the paper's simulation.

@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from ...text.counts import count_all
 from ...text.tokens import Tokenizer
-from ..store import Row, table
+from ..result_files import Row, table
 from .clock import grouped, median, ratio, seconds, shown
 
 VOCABULARY = 20_000

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ..store import Row
-from . import alarms, corrections, coverage, human, labelers, verdicts
+from ..result_files import Row
+from . import alarms, careless_verdicts, corrections, coverage, human_mistakes, labelers
 
 #: name -> function(seed) that yields (case, measure, value)
 PARTS: dict[str, Callable[[int], Iterator[tuple[str, str, float]]]] = {
     "coverage": coverage.measure,
-    "verdicts": verdicts.measure,
+    "verdicts": careless_verdicts.measure,
     "corrections": corrections.measure,
     "alarms": alarms.measure,
-    "human": human.measure,
+    "human": human_mistakes.measure,
     "labelers": labelers.measure,
 }
 

@@ -23,7 +23,7 @@ RATES = (0.1, 0.2, 0.4)
 KINDS = ("uniform", "pair", "structured", "boundary")
 _TEXTS = 2_000
 #: Warnings that corrections cannot be trusted.
-_OF_CORRECTIONS = (
+_CORRECTION_WARNINGS = (
     "of the labels are in question",
     "cannot be distinguished from ambiguous rows",
     "hard to tell apart",
@@ -43,12 +43,12 @@ def measure(seed: int) -> Iterator[tuple[str, str, float]]:
     for name, data in _sets(seed):
         rng = np.random.default_rng(seed)
         for kind, y in _labels(data, rng):
-            found = examine(data.make(random_state=seed).fit(data.X, y), data.X, y, draws=2, random_state=seed)
+            result = examine(data.make(random_state=seed).fit(data.X, y), data.X, y, draws=2, random_state=seed)
             case, wrong = f"{name}, {kind}", y != data.true
-            corrected, suspect = (found.table[column].to_numpy() for column in ("corrected", "suspect"))
+            corrected, suspect = (result.table[column].to_numpy() for column in ("corrected", "suspect"))
             yield case, "gain", np.mean(corrected == data.true) - np.mean(~wrong)
             yield case, "changed", np.mean(corrected != y)
-            yield case, "warned", any(text in warning for warning in found.warnings for text in _OF_CORRECTIONS)
+            yield case, "warned", any(text in warning for warning in result.warnings for text in _CORRECTION_WARNINGS)
             yield case, "suspects", suspect.mean()
             yield case, "suspects F1", 2 * (suspect & wrong).sum() / max(suspect.sum() + wrong.sum(), 1)
 
@@ -57,11 +57,11 @@ def _sets(seed: int) -> Iterator[tuple[str, _Set]]:
     for name, load in (("breast_cancer", load_breast_cancer), ("wine", load_wine), ("digits", load_digits)):
         data = load()
         yield name, _Set(GaussianINB, data.data, data.target)
-    news = noisy_ag_news()
-    counts = CountVectorizer(min_df=2).fit_transform(news.texts)
+    ag_news = noisy_ag_news()
+    counts = CountVectorizer(min_df=2).fit_transform(ag_news.texts)
     rows = np.random.default_rng(seed).permutation(counts.shape[0])[:_TEXTS]
     X = TfidfTransformer(sublinear_tf=True).fit_transform(counts).tocsr()[rows]
-    true, human = _codes(news.true, news.observed)
+    true, human = _codes(ag_news.true, ag_news.observed)
     yield "NoisyAG-News", _Set(MultinomialINB, X, true[rows], human[rows])
     live = live_streaming()
     yield "Live Streaming", _Set(BernoulliINB, live.table.to_numpy(dtype=float), *_codes(live.true, live.observed))

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 from sklearn.naive_bayes import BernoulliNB
 
-from ...auditing.careful_fit import careful_fit, sums_of
+from ...auditing.conservative_fit import conservative_fit, conservative_means
 from ...auditing.findings import Findings, findings_of
 from ...auditing.impact import Impact
 from ...auditing.judged import Judged, RandomChecks, judge
@@ -70,19 +70,19 @@ def _one(regime: Regime, seed: int) -> Iterator[tuple[str, float]]:
     X, given, true = data.X[:n], y[:n], data.true[:n]
     model = BernoulliINB(random_state=seed).fit(X, given)
     judged = judge(model, X, given)
-    found = findings_of(model, judged, Rule(), LEVEL, None, seed, lambda stage: None)
-    rate, wrong = found.rate, float(np.mean(given != true))
+    findings = findings_of(model, judged, Rule(), LEVEL, None, seed, lambda stage: None)
+    rate, wrong = findings.rate, float(np.mean(given != true))
     yield "rate in range", rate.low <= wrong <= rate.high
     yield "width of range", rate.high - rate.low
-    yield "share corrected wrongly", float(np.mean((found.table["corrected"] != true) & (given == true)))
+    yield "share corrected wrongly", float(np.mean((findings.table["corrected"] != true) & (given == true)))
     if regime.boundary is None:
-        matrix = found.intervals.mislabel_matrix
+        matrix = findings.intervals.mislabel_matrix
         entries = (matrix.low <= data.mislabel_matrix) & (data.mislabel_matrix <= matrix.high)
         yield "matrix covered", float(entries.mean())
-    yield from _cost(found.impact, data, y, n)
+    yield from _cost(findings.impact, data, y, n)
     other = BernoulliNB().fit(data.X[n : 2 * n], y[n : 2 * n]).predict(X)
-    yield from _accuracy("0 checks", other, Audit(found, model), true)
-    yield from _checked(judged, model, found, true, other, rng)
+    yield from _accuracy("0 checks", other, Audit(findings, model), true)
+    yield from _checked(judged, model, findings, true, other, rng)
 
 
 def _labels(data: Simulation, regime: Regime, rng: np.random.Generator) -> Array:
@@ -104,17 +104,17 @@ def _cost(impact: Impact | None, data: Simulation, y: Array, n: int) -> Iterator
     yield "cost off by", abs(impact.delta - (naive - ideal))
 
 
-def _accuracy(name: str, predicted: Array, found: Audit, true: Array) -> Iterator[tuple[str, float]]:
-    score, truth = true_accuracy(predicted, found, LEVEL), float(np.mean(predicted == true))
+def _accuracy(name: str, predicted: Array, findings: Audit, true: Array) -> Iterator[tuple[str, float]]:
+    score, truth = true_accuracy(predicted, findings, LEVEL), float(np.mean(predicted == true))
     yield f"accuracy covered, {name}", score.low <= truth <= score.high
     yield f"accuracy off by, {name}", abs(score.accuracy - truth)
 
 
 def _checked(
-    judged: Judged, model: BernoulliINB, found: Findings, true: Array, other: Array, rng: np.random.Generator
+    judged: Judged, model: BernoulliINB, findings: Findings, true: Array, other: Array, rng: np.random.Generator
 ) -> Iterator[tuple[str, float]]:
-    careful = careful_fit(judged)
-    sums = sums_of(judged, careful)
+    conservative = conservative_fit(judged)
+    sums = conservative_means(judged, conservative)
     wrong = float(np.mean(judged.observed != true))
     for m in CHECKS:
         for _ in range(_DRAWS):
@@ -124,5 +124,5 @@ def _checked(
             yield f"rate covered, {m} checks", rate.low <= wrong <= rate.high
             yield f"rate off by, {m} checks", abs(rate.estimate - wrong)
             yield f"width, {m} checks", rate.high - rate.low
-            audit = Audit(replace(found, judged=known.without_copies()), model)
+            audit = Audit(replace(findings, judged=known.without_copies()), model)
             yield from _accuracy(f"{m} checks", other, audit, true)

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from ...auditing.pipeline import audit
-from ...data.labelers import make_labelers
 from ...data.simulate import Array, simulate
+from ...data.simulated_labelers import make_labelers
 
 N_LABELERS = 20
 FEWEST, MOST = 20, 2_000
@@ -34,14 +34,14 @@ REGIMES = {
 
 def measure(seed: int) -> Iterator[tuple[str, str, float]]:
     for name, regime in REGIMES.items():
-        n_rows, rate, told = _one(regime, seed)
-        low, high = told["low"].to_numpy(), told["high"].to_numpy()
+        n_rows, rate, estimates = _one(regime, seed)
+        low, high = estimates["low"].to_numpy(), estimates["high"].to_numpy()
         for fewest, most in zip((FEWEST, *SIZES), SIZES, strict=False):
             which = (n_rows >= fewest + (fewest > FEWEST)) & (n_rows <= most)
             case = f"{name}, {fewest} to {most:,} rows"
             yield case, "covered", ((low <= rate) & (rate <= high))[which].mean()
             yield case, "width", (high - low)[which].mean()
-            yield case, "off by", np.abs(told["error_rate"].to_numpy() - rate)[which].mean()
+            yield case, "off by", np.abs(estimates["error_rate"].to_numpy() - rate)[which].mean()
 
 
 def _one(regime: Regime, seed: int) -> tuple[Array, Array, pl.DataFrame]:
@@ -61,7 +61,7 @@ def _one(regime: Regime, seed: int) -> tuple[Array, Array, pl.DataFrame]:
     frame = pl.DataFrame(data.X.astype(np.int8), schema=columns).with_columns(
         label=pl.Series([f"class {k}" for k in given]), labeler=pl.Series([f"{g:02}" for g in who])
     )
-    found = audit(frame, label="label", binary=columns, labeler="labeler", random_state=seed)
-    assert found.labelers is not None
+    result = audit(frame, label="label", binary=columns, labeler="labeler", random_state=seed)
+    assert result.labelers is not None
     rate = 1.0 - np.diagonal(matrices, axis1=1, axis2=2) @ data.class_prior
-    return n_rows, rate, pl.from_pandas(found.labelers.sort_index().reset_index())
+    return n_rows, rate, pl.from_pandas(result.labelers.sort_index().reset_index())

@@ -10,7 +10,7 @@ import click
 from .options import root_option
 
 if TYPE_CHECKING:
-    from ...bench.store import Row
+    from ...bench.result_files import Row
 
 
 @click.command()
@@ -26,10 +26,10 @@ def crowd(datasets: str, methods: str, seeds: int, seed: int, root: Path) -> Non
     of the same data set, method and seed, and regenerates docs/crowd.md.
     """
     from ...bench.crowd import drift, one_label
+    from ...bench.crowd.labeled_texts import DATASETS
     from ...bench.crowd.methods import METHODS, OURS
     from ...bench.crowd.page import ONE_LABEL, OVER_TIME, RESULTS, write_page
     from ...bench.crowd.runner import measure
-    from ...bench.crowd.texts import DATASETS
 
     chosen = _chosen(methods, list(METHODS), "method")
     for name in _chosen(datasets, list(DATASETS), "data set"):
@@ -45,12 +45,14 @@ def crowd(datasets: str, methods: str, seeds: int, seed: int, root: Path) -> Non
 
 def _replace(path: Path, fresh: list[Row], name: str, seed: int) -> None:
     """Rows of the same data set, seed and method are replaced."""
-    from ...bench.store import read_rows, write_rows
+    from ...bench.result_files import read_rows, write_rows
 
     methods = {row.get("method") for row in fresh}
     stored = read_rows(path) if path.exists() else []
-    kept = [row for row in stored if (row["dataset"], row["seed"]) != (name, seed) or row.get("method") not in methods]
-    write_rows(path, [*kept, *fresh])
+    others = [
+        row for row in stored if (row["dataset"], row["seed"]) != (name, seed) or row.get("method") not in methods
+    ]
+    write_rows(path, [*others, *fresh])
 
 
 def _chosen(names: str, known: list[str], what: str) -> list[str]:

@@ -33,7 +33,7 @@ def experiment(name: str, text: str) -> click.Command:
 
         from ...bench.experiments import EXPERIMENTS
         from ...bench.pages import write_page
-        from ...bench.store import write_rows
+        from ...bench.result_files import write_rows
 
         console = Console()
         rows = []

@@ -50,8 +50,8 @@ def fuzz(tables: int, models: int, configs: int, seed: int, coverage: int | None
 
     from ...bench.fuzz.page import render
     from ...bench.fuzz.runner import run, summary
+    from ...bench.result_files import write_rows
     from ...bench.security_page import write_page
-    from ...bench.store import write_rows
 
     console = Console()
     counts = {"tables": tables, "models": models, "configs": configs}
@@ -83,6 +83,6 @@ def _guided(seconds: int, work: Path, root: Path) -> None:
     rows = measured("fuzz_guided", root, guided.measure(seconds, work.resolve()), guided.render)
     for kind in guided.KINDS:
         for name in guided.findings(work / kind):
-            click.echo(f"{work / kind / 'findings' / name}\n{guided.told(work / kind, name)}")
+            click.echo(f"{work / kind / 'findings' / name}\n{guided.error_text(work / kind, name)}")
     if any(row["traceback"] or row["crash_or_hang"] for row in rows):
         raise SystemExit(1)

@@ -19,8 +19,8 @@ def measured(
     from rich.console import Console
     from rich.markdown import Markdown
 
+    from ...bench.result_files import write_rows
     from ...bench.security_page import write_page
-    from ...bench.store import write_rows
 
     console, done = Console(), []
     with console.status(f"measuring {name} ...") as status:

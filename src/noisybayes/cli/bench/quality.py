@@ -55,7 +55,7 @@ def quality(
 
     from ..._extras import MissingExtraError
     from ...bench.paper.page import write_page as write_paper_page
-    from ...bench.quality import rows as stored
+    from ...bench.quality import result_rows as stored
     from ...bench.quality.methods import check_packages
     from ...bench.quality.methods_page import write_page as write_methods_page
     from ...bench.quality.page import RESULTS, write_page
@@ -96,7 +96,7 @@ def quality(
 
 def _chosen(datasets: str, methods: str, plugins: Path | None) -> tuple[dict[str, Any], dict[str, Any]]:
     from ...bench.quality.datasets import DATASETS, GROUPS, NOT_IN_ALL
-    from ...bench.quality.methods import APART, METHODS, OF_NUMBERS, OF_SCALES, OF_VECTORS, TOLD_RATES
+    from ...bench.quality.methods import FOR_NUMBERS, FOR_SCALES, FOR_VECTORS, GIVEN_RATES, METHODS, SECTION_METHODS
     from ...bench.quality.plugins import datasets_in
     from ...bench.quality.selection import select
 
@@ -107,12 +107,12 @@ def _chosen(datasets: str, methods: str, plugins: Path | None) -> tuple[dict[str
     if extra:
         groups["plugins"] = tuple(extra)
     of_methods = {
-        "all": tuple(METHODS), "rates": tuple(TOLD_RATES), "numbers": tuple(OF_NUMBERS), "scales": tuple(OF_SCALES),
-        "vectors": tuple(OF_VECTORS),
+        "all": tuple(METHODS), "rates": tuple(GIVEN_RATES), "numbers": tuple(FOR_NUMBERS), "scales": tuple(FOR_SCALES),
+        "vectors": tuple(FOR_VECTORS),
     }  # fmt: skip
     return (
         select(datasets, offered, groups, "data set"),
-        select(methods, {**METHODS, **TOLD_RATES, **APART}, of_methods, "method"),
+        select(methods, {**METHODS, **GIVEN_RATES, **SECTION_METHODS}, of_methods, "method"),
     )
 
 
@@ -142,7 +142,7 @@ def _tables(rows: Collection[dict[str, Any]]) -> Iterator[Table]:
     from rich.box import SIMPLE_HEAVY
     from rich.table import Column, Table
 
-    from ...bench.quality.shown import SHOWN
+    from ...bench.quality.measure_display import SHOWN
     from ...bench.quality.summary import blocks, mean, names
 
     titles = {
@@ -158,6 +158,6 @@ def _tables(rows: Collection[dict[str, Any]]) -> Iterator[Table]:
         columns = [Column(name, justify="right", no_wrap=True) for name in titles.values()]
         table = Table("method", *columns, title=f"{title}, means over seeds", box=SIMPLE_HEAVY, padding=(0, 1, 0, 0))
         for method in names(mine, "method"):
-            found = {measure: mean([row for row in mine if row["method"] == method], measure) for measure in titles}
-            table.add_row(method, *(SHOWN[measure].show(m.value) if m.n else "–" for measure, m in found.items()))
+            means = {measure: mean([row for row in mine if row["method"] == method], measure) for measure in titles}
+            table.add_row(method, *(SHOWN[measure].show(m.value) if m.n else "–" for measure, m in means.items()))
         yield table

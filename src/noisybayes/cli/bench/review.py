@@ -33,8 +33,8 @@ def review(datasets: str, methods: str, seeds: int, fresh: bool, root: Path) -> 
     from ...bench.quality.selection import select
     from ...bench.review.orders import ORDERS, check_packages
     from ...bench.review.page import render_page, write_page
+    from ...bench.review.review_tables import DATASETS
     from ...bench.review.runner import all_jobs, pending, run
-    from ...bench.review.tables import DATASETS
 
     try:
         chosen_data = select(datasets, DATASETS, {}, "data set")

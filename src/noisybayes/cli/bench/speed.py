@@ -29,10 +29,10 @@ def speed(works: tuple[str, ...], reps: int, seed: int, root: Path) -> None:
 
     from ..._extras import MissingExtraError
     from ..._files import DiskError
+    from ...bench.result_files import write_rows
     from ...bench.speed import WORKS as MODULES
     from ...bench.speed import measure
     from ...bench.speed.page import results_path, write_page
-    from ...bench.store import write_rows
     from ...data.datasets import DatasetUnavailableError
 
     console = Console()

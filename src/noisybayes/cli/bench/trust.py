@@ -20,7 +20,7 @@ def trust(parts: tuple[str, ...], reps: int, seed: int, root: Path) -> None:
     Stores the rows in results/trust.csv, replacing earlier ones of the same part and seed, and regenerates
     docs/trust.md.
     """
-    from ...bench.store import read_rows, write_rows
+    from ...bench.result_files import read_rows, write_rows
     from ...bench.trust import PARTS, measure
     from ...bench.trust.page import RESULTS, write_page
 
@@ -31,8 +31,8 @@ def trust(parts: tuple[str, ...], reps: int, seed: int, root: Path) -> None:
     for each in range(seed, seed + reps):
         for part in parts or PARTS:
             fresh = list(measure(part, range(each, each + 1)))
-            kept = [] if not path.exists() else read_rows(path)
-            kept = [row for row in kept if (row["part"], row["seed"]) != (part, each)]
-            write_rows(path, [*kept, *fresh])
+            stored = [] if not path.exists() else read_rows(path)
+            stored = [row for row in stored if (row["part"], row["seed"]) != (part, each)]
+            write_rows(path, [*stored, *fresh])
             click.echo(f"{part}, seed {each}: {len(fresh)} rows", err=True)
     click.echo(f"wrote {write_page(root)}")

@@ -56,11 +56,11 @@ def find_format(content: Content, name: str | None) -> Format:
         raise InputError(f"{content.name} is empty; give a table with a header and rows")
     if name is not None:
         return FORMATS[name]
-    return _by_proof(head) or _by_suffix(content.name) or _by_looks(content.name, head)
+    return _by_certain_content(head) or _by_suffix(content.name) or _by_likely_content(content.name, head)
 
 
-def _by_proof(head: Head) -> Format | None:
-    return next((form for form in FORMATS.values() if form.is_surely(head)), None)
+def _by_certain_content(head: Head) -> Format | None:
+    return next((form for form in FORMATS.values() if form.is_certain(head)), None)
 
 
 def _by_suffix(name: str) -> Format | None:
@@ -70,7 +70,7 @@ def _by_suffix(name: str) -> Format | None:
     return known[-1] if known else None
 
 
-def _by_looks(name: str, head: Head) -> Format:
+def _by_likely_content(name: str, head: Head) -> Format:
     is_zip = head.content.startswith(b"PK\3\4")
     if is_zip or "\0" in head.text:
         what = "it is a ZIP file" if is_zip else "it is not text"

@@ -25,7 +25,7 @@ def tool_format(title: str, row: Callable[[Record], Record], is_record: Callable
     row : maps a record to a row of the table
     is_record : whether the first record of a file shows that it comes from this tool
     """
-    return Format(title, frames=_Frames(row), is_surely=_IsSurely(is_record), is_uniform=False)
+    return Format(title, frames=_Frames(row), is_certain=_IsCertain(is_record), is_uniform=False)
 
 
 class _Frames:
@@ -38,7 +38,7 @@ class _Frames:
         return frames_of(content.name, map(self._row, records_of(content)))
 
 
-class _IsSurely:
+class _IsCertain:
     def __init__(self, is_record: Callable[[Record], bool]) -> None:
         self._is_record = is_record
 

@@ -23,14 +23,14 @@ def _row(record: Record) -> Record:
 
 def _responses(responses: Any) -> dict[str, list[Any]]:
     """By question."""
-    found: dict[str, list[Any]] = {}
+    answers: dict[str, list[Any]] = {}
     if isinstance(responses, dict):
         for question, given in responses.items():
-            found[question] = [one.get("value") for one in dicts(given) if one.get("status") != "discarded"]
+            answers[question] = [one.get("value") for one in dicts(given) if one.get("status") != "discarded"]
     for user in dicts(responses):
         for question, answer in inner(user, "values").items() if user.get("status") != "discarded" else ():
-            found.setdefault(question, []).append(answer.get("value") if isinstance(answer, dict) else answer)
-    return found
+            answers.setdefault(question, []).append(answer.get("value") if isinstance(answer, dict) else answer)
+    return answers
 
 
 def _row_of_columns(record: Record) -> Record:

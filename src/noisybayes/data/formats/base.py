@@ -43,7 +43,7 @@ class Format:
     frames : (content, where) -> the rows, in frames of any size; `where` is None or comes from `split`. A frame
         without rows gives the columns of an empty table
     suffixes : of file names
-    is_surely : the content proves the format, whatever the name of the file
+    is_certain : the content proves the format, whatever the name of the file
     is_likely : for content whose name says nothing; the first likely format in `FORMATS` is used
     is_text : whether the content has an encoding
     has_sheets : whether a sheet can be selected
@@ -56,7 +56,7 @@ class Format:
     title: str
     frames: Callable[[Content, Any], Iterator[pl.DataFrame]]
     suffixes: tuple[str, ...] = ()
-    is_surely: Callable[[Head], bool] = _never
+    is_certain: Callable[[Head], bool] = _never
     is_likely: Callable[[Head], bool] = _never
     is_text: bool = True
     has_sheets: bool = False

@@ -64,7 +64,7 @@ EXCEL = Format(
     "Excel",
     frames=_frames,
     suffixes=(".xlsx", ".xlsm", ".xls", ".ods"),
-    is_surely=_is_workbook,
+    is_certain=_is_workbook,
     is_text=False,
     has_sheets=True,
 )

@@ -110,7 +110,7 @@ PARQUET = Format(
     "Parquet",
     frames=_frames,
     suffixes=(".parquet", ".pq"),
-    is_surely=_is_parquet,
+    is_certain=_is_parquet,
     is_text=False,
     split=_split,
     n_rows=_known_rows,

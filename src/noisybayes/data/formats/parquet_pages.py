@@ -110,11 +110,11 @@ def _list(data: Bytes, at: int) -> tuple[list[Any], int]:
     size, kind, at = data[at] >> 4, data[at] & 15, at + 1
     if size == 15:
         size, at = _varint(data, at)
-    found = []
+    items = []
     for _ in range(size):
         value, at = _value(kind, data, at)
-        found.append(value)
-    return found, at
+        items.append(value)
+    return items, at
 
 
 def _integer(data: Bytes, at: int) -> tuple[int, int]:

@@ -44,13 +44,13 @@ def flat(record: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     """Nested objects as dotted keys; an empty object is a missing value."""
     if not prefix and not any(isinstance(value, dict) for value in record.values()):
         return record
-    made: dict[str, Any] = {}
+    flattened: dict[str, Any] = {}
     for key, value in record.items():
         if isinstance(value, dict) and value:
-            made |= flat(value, f"{prefix}{key}.")
+            flattened |= flat(value, f"{prefix}{key}.")
         else:
-            made[prefix + key] = value if value != {} else None
-    return made
+            flattened[prefix + key] = value if value != {} else None
+    return flattened
 
 
 def records_of(content: Content) -> Iterator[dict[str, Any]]:

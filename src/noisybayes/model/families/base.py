@@ -113,6 +113,6 @@ def best_strength(slope: Callable[[float], float]) -> float:
     return float(np.exp(brentq(by_log, low, high)))
 
 
-def some_columns(n_columns: int, most: int = 2_000) -> Array:
+def some_columns(n_columns: int, max_columns: int = 2_000) -> Array:
     """Evenly spaced columns: a sample of the features is enough to estimate a single strength."""
-    return np.unique(np.linspace(0, n_columns - 1, min(n_columns, most)).astype(int))
+    return np.unique(np.linspace(0, n_columns - 1, min(n_columns, max_columns)).astype(int))

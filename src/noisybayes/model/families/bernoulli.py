@@ -20,7 +20,7 @@ from ...dataset.tree import Array
 from .base import Family, best_strength, linear_score, linear_terms, some_columns
 
 # A zero is evidence too; with more columns of sparse rows than this, the absent ones would hide the present ones.
-_MOST_COLUMNS_TO_SHOW_ABSENCE = 200
+_MAX_COLUMNS_FOR_ABSENCE = 200
 # Represents log 0. Its exponential is 0, and the other features of a row cannot add up to as much: it acts as minus
 # infinity, but the impossible values of a row can still be counted.
 _LOG_ZERO = -1e5
@@ -101,11 +101,11 @@ class Bernoulli(Family):
     def scorer(self, params: BernoulliParams, dtype: np.dtype[Any]) -> Callable[[Any], Array]:
         never, always = (log <= _LOG_ZERO for log in params)
         if never.any() or always.any():
-            return _possible_scorer(params, never, always, dtype)
+            return _scorer_with_zeros(params, never, always, dtype)
         return _linear_scorer(*params, dtype)
 
     def terms(self, params: BernoulliParams, X: Any, component: Array, other: Array) -> Any:
-        if sparse.issparse(X) and X.shape[1] > _MOST_COLUMNS_TO_SHOW_ABSENCE:
+        if sparse.issparse(X) and X.shape[1] > _MAX_COLUMNS_FOR_ABSENCE:
             return linear_terms(X, params.log_p, component, other)
         if sparse.issparse(X):
             X = X.toarray()
@@ -131,16 +131,16 @@ def _linear_scorer(log_p: Array, log_q: Array, dtype: np.dtype[Any]) -> Callable
     return partial(linear_score, weights=weights, offset=log_q.sum(axis=1).astype(dtype))
 
 
-def _possible_scorer(
+def _scorer_with_zeros(
     params: BernoulliParams, never: Array, always: Array, dtype: np.dtype[Any]
 ) -> Callable[[Any], Array]:
     """never, always : (C, d) where x_j is never 1, or always 1, in a component"""
     log_p, log_q = np.where(never, 0.0, params.log_p), np.where(always, 0.0, params.log_q)
     impossible = _linear_scorer(never.astype(np.float64), always.astype(np.float64), dtype)
-    return partial(_score_possible, possible=_linear_scorer(log_p, log_q, dtype), impossible=impossible)
+    return partial(_score_with_zeros, possible=_linear_scorer(log_p, log_q, dtype), impossible=impossible)
 
 
-def _score_possible(X: Any, possible: Callable[[Any], Array], impossible: Callable[[Any], Array]) -> Array:
+def _score_with_zeros(X: Any, possible: Callable[[Any], Array], impossible: Callable[[Any], Array]) -> Array:
     """Impossible values are counted separately: integers are exact in any precision, sums of _LOG_ZERO are not."""
     scores = impossible(X)
     scores *= _LOG_ZERO

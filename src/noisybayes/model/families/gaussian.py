@@ -19,8 +19,8 @@ from .base import STRENGTH_BOUNDS, Family
 # As in scikit-learn: no variance below this share of the largest one, so that a constant feature cannot decide alone.
 _VARIANCE_FLOOR = 1e-9
 
-# In logs: how far from the root of the slope a search by values may end.
-_NEAR = 0.01
+# In logs: maximum distance between the end of the search and the root of the gradient.
+_MAX_ROOT_DISTANCE = 0.01
 
 
 class GaussianStats(NamedTuple):
@@ -162,11 +162,11 @@ def _root(gradient: Callable[[Array], Array], near: Array, bounds: list[Any]) ->
     if not free.any():
         return near
 
-    def put(values: Array) -> Array:
-        whole = near.copy()
-        whole[free] = values
-        return whole
+    def with_free_values(values: Array) -> Array:
+        full = near.copy()
+        full[free] = values
+        return full
 
-    found = root(lambda values: gradient(put(values))[free], near[free], tol=1e-13)
+    solution = root(lambda values: gradient(with_free_values(values))[free], near[free], tol=1e-13)
     # a root elsewhere is another maximum, or not a maximum
-    return put(found.x) if np.abs(found.x - near[free]).max() < _NEAR else near
+    return with_free_values(solution.x) if np.abs(solution.x - near[free]).max() < _MAX_ROOT_DISTANCE else near

@@ -1,8 +1,9 @@
 """The pages: plain forms, which also work without JavaScript."""
 
-from . import chat, handover, imports, leads, lists, people, review, tables
-from .page import error_page
+from . import account, chat, handover, imports, leads, review, suspect_list, table_overview
+from .rendering import error_page
 
-ROUTERS = tuple(module.router for module in (tables, imports, review, lists, chat, handover, leads, people))
+_MODULES = (table_overview, imports, review, suspect_list, chat, handover, leads, account)
+ROUTERS = tuple(module.router for module in _MODULES)
 
 __all__ = ["ROUTERS", "error_page"]

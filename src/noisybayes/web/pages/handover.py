@@ -7,16 +7,16 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Form, Request
 from starlette.responses import Response
 
-from ..api import TheDesk, account_of
-from ..roles import may
-from .page import Reviewer, checked, go, render
+from ..api import CurrentDesk, account_of
+from ..permissions import may
+from .rendering import Reviewer, checked, render, see_other
 
 router = APIRouter(include_in_schema=False)
 _LEARN_BELOW = 0.8  # confidence
 
 
 @router.get("/handover")
-def queue(request: Request, desk: TheDesk, order: Literal["newest", "hottest"] = "hottest") -> Response:
+def queue(request: Request, desk: CurrentDesk, order: Literal["newest", "hottest"] = "hottest") -> Response:
     waiting = desk.store.handovers(order)
     last = {each.id: desk.store.dialog(each.dialog_id).turns[each.ordinal - 1] for each in waiting}
     return render(
@@ -26,18 +26,18 @@ def queue(request: Request, desk: TheDesk, order: Literal["newest", "hottest"] =
 
 
 @router.get("/handover/{handover_id}")
-def one(request: Request, desk: TheDesk, handover_id: int) -> Response:
-    found = desk.store.handover(handover_id)
-    config = desk.responder.seat(found.bot).bot.config
+def one(request: Request, desk: CurrentDesk, handover_id: int) -> Response:
+    handover = desk.store.handover(handover_id)
+    config = desk.responder.hosted_bot(handover.bot).bot.config
     return render(
-        request, "handover_one.html", found=found, dialog=desk.store.dialog(found.dialog_id), config=config,
-        replies=desk.store.person_replies(found.dialog_id), answers=may(account_of(request), "salesperson"),
+        request, "handover_one.html", handover=handover, dialog=desk.store.dialog(handover.dialog_id), config=config,
+        replies=desk.store.person_replies(handover.dialog_id), answers=may(account_of(request), "salesperson"),
     )  # fmt: skip
 
 
 @router.post("/handover/{handover_id}", dependencies=checked)
 def answer(
-    desk: TheDesk,
+    desk: CurrentDesk,
     reviewer: Reviewer,
     handover_id: int,
     seen: Annotated[int, Form()],
@@ -48,13 +48,13 @@ def answer(
     desk.answer_handover(
         handover_id, seen=seen, reviewer=reviewer, reply=reply, label=label or None, bot_goes_on=bot_goes_on
     )
-    return go("/handover")
+    return see_other("/handover")
 
 
 @router.get("/learn")
-def learn(request: Request, desk: TheDesk) -> Response:
+def learn(request: Request, desk: CurrentDesk) -> Response:
     first = desk.responder.first
-    config = None if first is None else desk.responder.seats[first].bot.config
+    config = None if first is None else desk.responder.hosted_bots[first].bot.config
     return render(
         request,
         "learn.html",
@@ -66,7 +66,7 @@ def learn(request: Request, desk: TheDesk) -> Response:
 
 @router.post("/learn", dependencies=checked)
 def label(
-    desk: TheDesk,
+    desk: CurrentDesk,
     reviewer: Reviewer,
     dialog_id: Annotated[str, Form()],
     ordinal: Annotated[int, Form()],
@@ -75,4 +75,4 @@ def label(
     bot = desk.store.conversation(dialog_id, desk.responder.first or "").bot
     desk.check_category(bot, label)
     desk.store.label_turn(dialog_id, ordinal, reviewer, label)
-    return go("/learn")
+    return see_other("/learn")

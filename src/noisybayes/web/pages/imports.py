@@ -10,11 +10,11 @@ from starlette.responses import Response
 
 from ...data.errors import InputError
 from ...data.option_names import in_field_words
-from ..api import TheDesk
+from ..api import CurrentDesk
 from ..column_roles import LABEL_COLUMNS
 from ..desk import Desk
 from ..store import Busy, TableInfo
-from .page import checked, go, render
+from .rendering import checked, render, see_other
 
 KINDS = {
     "label": "label", "text": "text", "categorical": "category", "numeric": "number", "binary": "yes or no",
@@ -29,7 +29,7 @@ router = APIRouter(include_in_schema=False)
 
 
 @router.get("/import")
-def import_form(request: Request, desk: TheDesk) -> Response:
+def import_form(request: Request, desk: CurrentDesk) -> Response:
     return _import_page(request, desk, None)
 
 
@@ -40,17 +40,17 @@ def _import_page(request: Request, desk: Desk, error: str | None) -> Response:
 
 @router.post("/import", dependencies=checked)
 def import_file(
-    request: Request, desk: TheDesk, file: Annotated[UploadFile, File()], encoding: Annotated[str, Form()] = ""
+    request: Request, desk: CurrentDesk, file: Annotated[UploadFile, File()], encoding: Annotated[str, Form()] = ""
 ) -> Response:
     try:
         table_id = desk.import_file(file.filename or "table", file.file.read(), encoding)
     except InputError as error:
         return _import_page(request, desk, in_field_words(str(error)))
-    return go(f"/t/{table_id}/columns")
+    return see_other(f"/t/{table_id}/columns")
 
 
 @router.get("/t/{table_id}/columns")
-def columns_form(request: Request, desk: TheDesk, table_id: int, label: str = "") -> Response:
+def columns_form(request: Request, desk: CurrentDesk, table_id: int, label: str = "") -> Response:
     """Given a `label`, guess the other columns again."""
     table = desk.store.table(table_id)
     if label not in table.columns:
@@ -62,7 +62,7 @@ def columns_form(request: Request, desk: TheDesk, table_id: int, label: str = ""
 
 
 @router.post("/t/{table_id}/columns", dependencies=checked)
-async def choose_columns(request: Request, desk: TheDesk, table_id: int) -> Response:
+async def choose_columns(request: Request, desk: CurrentDesk, table_id: int) -> Response:
     form = await request.form()
     columns = desk.store.table(table_id).columns
     kinds = {name: str(form.get(f"column-{i}", "")) for i, name in enumerate(columns)}
@@ -74,7 +74,7 @@ def _choose(request: Request, desk: Desk, table_id: int, kinds: dict[str, str]) 
         desk.choose_columns(table_id, _chosen(kinds))
     except (InputError, Busy) as error:
         return _columns_page(request, desk, table_id, kinds, in_field_words(str(error)))
-    return go(f"/t/{table_id}")
+    return see_other(f"/t/{table_id}")
 
 
 def _chosen(kinds: dict[str, str]) -> dict[str, Any]:

@@ -9,27 +9,27 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from ...data.errors import InputError
-from ..api import TheDesk, account_of
+from ..api import CurrentDesk, account_of
 from ..desk import Desk
-from ..exports import CSV
-from ..roles import may, may_see_contacts
-from .page import checked, go, render
+from ..permissions import may, may_see_contacts
+from ..review_exports import CSV
+from .rendering import checked, render, see_other
 
 router = APIRouter(include_in_schema=False)
 _MOST = 100_000
 
 
 @router.get("/leads")
-def leads(request: Request, desk: TheDesk, bot: str | None = None) -> Response:
+def leads(request: Request, desk: CurrentDesk, bot: str | None = None) -> Response:
     account = account_of(request)
     return render(
-        request, "leads.html", leads=desk.store.leads(bot), bots=list(desk.responder.seats), chosen=bot,
+        request, "leads.html", leads=desk.store.leads(bot), bots=list(desk.responder.hosted_bots), chosen=bot,
         backlog=desk.store.backlog(), sees_contacts=may_see_contacts(account), removes=may(account, "admin"),
     )  # fmt: skip
 
 
 @router.post("/leads.csv", dependencies=checked)
-def export(desk: TheDesk) -> Response:
+def export(desk: CurrentDesk) -> Response:
     """A form rather than a link, so that no other site can lead to it."""
     return Response(
         leads_csv(desk), media_type=CSV, headers={"Content-Disposition": 'attachment; filename="leads.csv"'}
@@ -37,24 +37,24 @@ def export(desk: TheDesk) -> Response:
 
 
 @router.post("/leads/{lead_id}/remove", dependencies=checked)
-def remove(desk: TheDesk, lead_id: int) -> Response:
+def remove(desk: CurrentDesk, lead_id: int) -> Response:
     desk.store.remove_lead(lead_id)
-    return go("/leads")
+    return see_other("/leads")
 
 
 def leads_csv(desk: Desk) -> str:
     key = desk.responder.key
     if key is None:
         raise InputError("this server has no leads; start it with a bot")
-    made = io.StringIO()
-    writer = csv.writer(made)
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
     writer.writerow(["id", "time", "bot", "dialog", "contact", "about"])
     for lead in reversed(desk.store.leads(limit=_MOST)):
         contact = key.decrypt(lead.contact)
         about = "; ".join(f"{name}: {value}" for name, value in lead.known.items())
         row = [lead.id, lead.created.isoformat(timespec="seconds"), lead.bot, lead.dialog_id, contact, about]
         writer.writerow([_harmless(str(cell)) for cell in row])
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 def _harmless(cell: str) -> str:

@@ -6,8 +6,8 @@ U+FFFD.
 """
 
 from .accounts import ROLES, SESSION_LASTS, Account
-from .errors import Busy, Conflict, NotFound, StoreError, Unavailable
 from .store import Store
+from .store_errors import Busy, Conflict, NotFound, StoreError, Unavailable
 from .values import ChatTurn, DialogInfo, Finding, FitInfo, NoLabel, ReviewProgress, TableInfo, Verdict
 
 __all__ = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import JSON, Boolean, Column, ForeignKey, Index, Integer, Table, text
 
-from .kinds import Moment, Words
+from .column_types import Moment, Words
 from .schema import metadata
 
 

@@ -7,11 +7,11 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from .conversations import Consequences, Conversation, begin_conversation, write_consequences
-from .errors import Conflict, NotFound
-from .kinds import clean_text, now
-from .part import Part, check_name
+from .column_types import clean_text, now
+from .conversations import Conversation, TurnEffects, begin_conversation, write_effects
 from .schema import dialog, turn
+from .store_errors import Conflict, NotFound
+from .store_part import Part, check_name
 from .values import ChatTurn, DialogInfo
 
 
@@ -46,7 +46,7 @@ class Chats(Part):
         handover: bool,
         reply: str,
         fired: list[str],
-        consequences: Consequences | None = None,
+        effects: TurnEffects | None = None,
         begins: Conversation | None = None,
     ) -> ChatTurn:
         """Add the turn after the `seen` ones, and the new state; Conflict if other turns were added in the meantime.
@@ -66,8 +66,8 @@ class Chats(Part):
                     connection.execute(_DIALOG, begun)
                     begin_conversation(connection, begins)
                 connection.execute(_TURN, {"dialog_id": dialog_id, **added._asdict()})
-                if consequences is not None:
-                    write_consequences(connection, dialog_id, seen + 1, consequences)
+                if effects is not None:
+                    write_effects(connection, dialog_id, seen + 1, effects)
         except IntegrityError:
             raise Conflict("another server answered this person at the same time; send the message again") from None
         return added

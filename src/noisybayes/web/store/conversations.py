@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from .bot_schema import conversation, handover, lead, outgoing, person_reply, received
-from .kinds import now
-from .part import Part
+from .column_types import now
 from .schema import dialog
+from .store_part import Part
 from .values import DialogInfo
 
 
@@ -43,7 +43,7 @@ class Event(NamedTuple):
     body: dict[str, Any]
 
 
-class Consequences(NamedTuple):
+class TurnEffects(NamedTuple):
     """The effects of a message besides its turn."""
 
     bot: str
@@ -129,38 +129,38 @@ def set_paused(connection: Connection, dialog_id: str, bot: str, paused: bool) -
         begin_conversation(connection, Conversation(dialog_id, bot, dialog_id, paused))
 
 
-def write_consequences(connection: Connection, dialog_id: str, ordinal: int, found: Consequences) -> None:
+def write_effects(connection: Connection, dialog_id: str, ordinal: int, effects: TurnEffects) -> None:
     """Called within the transaction of the turn, so that a crash leaves all of it or nothing."""
-    place = {"bot": found.bot, "dialog_id": dialog_id}
-    if found.message_id is not None:
-        connection.execute(_RECEIVED, {**place, "message_id": found.message_id, "ordinal": ordinal})
-    for each in found.leads:
-        values = {**place, "ordinal": ordinal, **each._asdict(), "known": found.known, "created": now()}
+    place = {"bot": effects.bot, "dialog_id": dialog_id}
+    if effects.message_id is not None:
+        connection.execute(_RECEIVED, {**place, "message_id": effects.message_id, "ordinal": ordinal})
+    for each in effects.leads:
+        values = {**place, "ordinal": ordinal, **each._asdict(), "known": effects.known, "created": now()}
         connection.execute(_LEAD, values)
-    if found.reason:
-        _hand_over(connection, place, ordinal, found)
-    if found.reason == "policy":  # a bot must not ask somebody who is angry or in danger which car they like
-        set_paused(connection, dialog_id, found.bot, True)
+    if effects.reason:
+        _hand_over(connection, place, ordinal, effects)
+    if effects.reason == "policy":  # a bot must not ask somebody who is angry or in danger which car they like
+        set_paused(connection, dialog_id, effects.bot, True)
     events = [
         {
             **place, "kind": event.kind, "body": event.body | {"ordinal": ordinal}, "attempts": 0, "due": now(),
             "problem": "", "delivered": False,
         }
-        for event in found.events
+        for event in effects.events
     ]  # fmt: skip
     if events:
         connection.execute(_OUTGOING, events)
 
 
-def _hand_over(connection: Connection, place: dict[str, Any], ordinal: int, found: Consequences) -> None:
+def _hand_over(connection: Connection, place: dict[str, Any], ordinal: int, effects: TurnEffects) -> None:
     """A dialog is in the queue once, however much the customer writes."""
     moment = now()
-    more = {"of_dialog": place["dialog_id"], "last": ordinal, "newest": found.draft, "moment": moment}
+    more = {"of_dialog": place["dialog_id"], "last": ordinal, "newest": effects.draft, "moment": moment}
     if not connection.execute(_WAITS_ON, more).rowcount:
         connection.execute(
             _HANDOVER,
             {
-                **place, "ordinal": ordinal, "draft": found.draft, "changed": moment, "n_messages": 1,
-                "reason": found.reason, "open": True, "opened": moment,
+                **place, "ordinal": ordinal, "draft": effects.draft, "changed": moment, "n_messages": 1,
+                "reason": effects.reason, "open": True, "opened": moment,
             },
         )  # fmt: skip

@@ -18,8 +18,8 @@ from sqlalchemy.exc import ArgumentError, DatabaseError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from ..._extras import require
-from .errors import NotFound, StoreError, Unavailable
-from .kinds import dumps, now
+from .column_types import dumps, now
+from .store_errors import NotFound, StoreError, Unavailable
 
 _PATIENCE = 10.0  # seconds that a writer waits for another
 _SHORT = 0.3  # the same, if the write is optional
@@ -75,8 +75,8 @@ class Database:
         """The current time by the clock of the store, which all servers share."""
         if self.is_sqlite:
             return now()
-        found: datetime = connection.exec_driver_sql("SELECT clock_timestamp()").scalar_one()
-        return found.astimezone(UTC)
+        moment: datetime = connection.exec_driver_sql("SELECT clock_timestamp()").scalar_one()
+        return moment.astimezone(UTC)
 
     def one_at_a_time(self, connection: Connection, what: str) -> None:
         """Lock `what` until the end of the transaction; others that lock the same wait here."""
@@ -113,16 +113,16 @@ class Database:
             return
         try:
             status = os.stat(str(self.url.database))
-            found = (status.st_dev, status.st_ino)
+            current = (status.st_dev, status.st_ino)
         except FileNotFoundError:
             if self._file is None:  # created by the first connection
                 return
-            found = None
+            current = None
         except OSError as error:
             raise Unavailable(f"the store {self.name} cannot be reached: {error.strerror}") from error
         if self._file is None:
-            self._file = found
-        elif found != self._file:
+            self._file = current
+        elif current != self._file:
             raise Unavailable(
                 f"the file of the store {self.name} was removed or replaced; put it back, or stop this server and "
                 "start it again"

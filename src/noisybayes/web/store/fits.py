@@ -10,11 +10,11 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from .errors import Busy, Conflict, NotFound
-from .kinds import Dumped, dumps, now
-from .part import Part
+from .column_types import Dumped, dumps, now
+from .imported_tables import need_table
 from .schema import finding, fit
-from .tables import need_table
+from .store_errors import Busy, Conflict, NotFound
+from .store_part import Part
 from .values import Finding, FitInfo
 
 _ROWS_AT_ONCE = 5_000
@@ -72,10 +72,10 @@ class Fits(Part):
             connection.execute(_fail(message).where(fit.c.id == fit_id, fit.c.owner == owner))
 
     def fit(self, fit_id: int) -> FitInfo:
-        found = self._fit(select(fit).where(fit.c.id == fit_id))
-        if found is None:
+        info = self._fit(select(fit).where(fit.c.id == fit_id))
+        if info is None:
             raise _no_fit(fit_id)
-        return found
+        return info
 
     def running_fit(self, table_id: int) -> FitInfo | None:
         return self._fit(select(fit).where(fit.c.table_id == table_id, fit.c.state == _RUNNING))

@@ -8,12 +8,12 @@ from typing import Any, Literal, NamedTuple
 from sqlalchemy import delete, func, insert, select, update
 
 from .bot_schema import conversation, handover, lead, person_reply, turn_label
-from .conversations import Consequences, Event, set_paused, write_consequences
-from .errors import Conflict, NotFound
-from .kinds import now
+from .column_types import now
+from .conversations import Event, TurnEffects, set_paused, write_effects
 from .outbox import forget_contact
-from .part import Part
 from .schema import turn
+from .store_errors import Conflict, NotFound
+from .store_part import Part
 
 Order = Literal["newest", "hottest"]
 
@@ -101,22 +101,22 @@ class Leads(Part):
         self, handover_id: int, *, seen: int, reviewer: str, reply: str, label: str | None, paused: bool
     ) -> None:
         """Store a person's answer ("" for none). Conflict if somebody else was first or there is a new message."""
-        found = self.handover(handover_id)
+        opened = self.handover(handover_id)
         still = (handover.c.id == handover_id) & handover.c.open & (handover.c.ordinal == seen)
         with self._database.write() as connection:
             if not connection.execute(update(handover).where(still).values(open=False, changed=now())).rowcount:
                 raise Conflict("somebody else has answered this dialog, or it has a new message; read it again")
             if reply:
-                values = {"dialog_id": found.dialog_id, "ordinal": seen, "reviewer": reviewer, "reply": reply}
+                values = {"dialog_id": opened.dialog_id, "ordinal": seen, "reviewer": reviewer, "reply": reply}
                 connection.execute(insert(person_reply).values(**values, created=now()))
-                who = select(conversation.c.person).where(conversation.c.dialog_id == found.dialog_id)
-                person = connection.execute(who).scalar_one_or_none() or found.dialog_id
+                who = select(conversation.c.person).where(conversation.c.dialog_id == opened.dialog_id)
+                person = connection.execute(who).scalar_one_or_none() or opened.dialog_id
                 body = {"person": person, "reply": reply, "by": "person"}
-                consequences = Consequences(found.bot, events=[Event("reply", body)])
-                write_consequences(connection, found.dialog_id, seen, consequences)
+                effects = TurnEffects(opened.bot, events=[Event("reply", body)])
+                write_effects(connection, opened.dialog_id, seen, effects)
             if label is not None:
-                _set_label(connection, found.dialog_id, seen, reviewer, label)
-            set_paused(connection, found.dialog_id, found.bot, paused)
+                _set_label(connection, opened.dialog_id, seen, reviewer, label)
+            set_paused(connection, opened.dialog_id, opened.bot, paused)
 
     # labels for training
 

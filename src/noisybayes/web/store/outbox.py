@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, bindparam, delete, func, select, update
 
 from .bot_schema import outgoing
-from .kinds import now
-from .part import Part
+from .column_types import now
+from .store_part import Part
 
 _KEPT = timedelta(days=7)
 #: Claimed events can be claimed by other senders after this time, unless their result has been recorded.
@@ -46,11 +46,11 @@ class Outbox(Part):
         with self._database.write(durable=False) as connection:
             self._database.one_at_a_time(connection, "outgoing")
             moment = self._database.moment(connection)
-            found = _due(connection, bot, moment, limit)
-            _set_due(connection, [event.id for event in found], moment + CLAIM_LASTS)
-        return found
+            due = _due(connection, bot, moment, limit)
+            _set_due(connection, [event.id for event in due], moment + CLAIM_LASTS)
+        return due
 
-    def settle_events(self, taken: list[int], failed: list[tuple[int, str, float]], left: list[int]) -> None:
+    def record_deliveries(self, taken: list[int], failed: list[tuple[int, str, float]], left: list[int]) -> None:
         """Record the results of claimed events; for failed ones, the reason and the seconds until the next attempt.
 
         Events in `left` were not sent and can be claimed again.
@@ -76,11 +76,11 @@ class Outbox(Part):
             .where(waiting).group_by(outgoing.c.bot)
         )  # fmt: skip
         with self._database.read() as connection:
-            found = {}
+            by_bot = {}
             for bot, events, dialogs, oldest in connection.execute(chosen):
                 row = connection.execute(_OLDEST, {"of_id": oldest}).one()
-                found[bot] = Backlog(events, dialogs, row.attempts, row.problem, row.due if row.attempts else None)
-        return found
+                by_bot[bot] = Backlog(events, dialogs, row.attempts, row.problem, row.due if row.attempts else None)
+        return by_bot
 
     def forget_delivered(self) -> None:
         """Delete events that were accepted some days ago."""

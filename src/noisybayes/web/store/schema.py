@@ -16,7 +16,7 @@ from sqlalchemy import (
     text,
 )
 
-from .kinds import Moment, Words
+from .column_types import Moment, Words
 
 metadata = MetaData(
     naming_convention={

@@ -8,11 +8,11 @@ from .accounts import Accounts
 from .chats import Chats
 from .conversations import Conversations
 from .database import Database
-from .findings import Findings
 from .fits import Fits
+from .imported_tables import Tables
 from .leads import Leads
 from .outbox import Outbox
-from .tables import Tables
+from .review_queue import Findings
 from .upgrade import upgrade
 from .verdicts import Verdicts
 

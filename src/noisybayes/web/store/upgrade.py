@@ -13,7 +13,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
 
 from .database import VERSION_TABLE, Database
-from .errors import StoreError
+from .store_errors import StoreError
 
 _LOCK_OF_UPGRADES = 0x6E6F6973  # any number that other users of the server do not lock
 _one_at_a_time = Lock()  # Alembic keeps its state in a global

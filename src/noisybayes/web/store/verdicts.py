@@ -7,12 +7,12 @@ from typing import Any, get_args
 from sqlalchemy import ColumnElement, Connection, Row, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from .errors import Conflict
-from .findings import count, has_verdict, need_finding
-from .kinds import clean_text, now
-from .part import Part, check_name
+from .column_types import clean_text, now
+from .imported_tables import need_table
+from .review_queue import count, has_verdict, need_finding
 from .schema import finding, verdict
-from .tables import need_table
+from .store_errors import Conflict
+from .store_part import Part, check_name
 from .values import Action, Finding, NoLabel, ReviewProgress, Verdict
 
 
@@ -42,7 +42,7 @@ class Verdicts(Part):
             raise ValueError("a verdict has either a label or a reason why there is none")
         try:
             with self._database.write() as connection:
-                found = need_finding(connection, table_id, position)
+                finding_row = need_finding(connection, table_id, position)
                 current = _in_force(connection, table_id, position)
                 # two concurrent verdicts may both pass this check; the unique index stops the second
                 if (current.id if current else 0) != seen:
@@ -50,9 +50,9 @@ class Verdicts(Part):
                 moment = now()
                 if current and not _mark_undone(connection, current.id, moment):
                     raise _Overtaken
-                action = no_label or _action(found, clean_text(label or ""))
+                action = no_label or _action(finding_row, clean_text(label or ""))
                 values = {"reviewer": reviewer, "action": action, "label": label or "", "note": note, "created": moment}
-                return _add(connection, table_id, found, values)
+                return _add(connection, table_id, finding_row, values)
         except (IntegrityError, _Overtaken):
             with self._database.read() as connection:
                 need_table(connection, table_id)  # it may have been removed in the meantime
@@ -129,30 +129,30 @@ def _mark_undone(connection: Connection, verdict_id: int, moment: Any) -> bool:
     return bool(connection.execute(change).rowcount)
 
 
-def _add(connection: Connection, table_id: int, found: Finding, said: dict[str, Any]) -> Verdict:
+def _add(connection: Connection, table_id: int, finding_row: Finding, verdict_row: dict[str, Any]) -> Verdict:
     seen = {
         "table_id": table_id,
-        "position": found.position,
-        "given": found.given,
-        "suggested": found.suggested,
-        "p_wrong": found.p_wrong,
-        "suspect": found.suspect,
+        "position": finding_row.position,
+        "given": finding_row.given,
+        "suggested": finding_row.suggested,
+        "p_wrong": finding_row.p_wrong,
+        "suspect": finding_row.suspect,
     }
-    return _verdict(connection.execute(insert(verdict).values(seen | said).returning(verdict)).one())
+    return _verdict(connection.execute(insert(verdict).values(seen | verdict_row).returning(verdict)).one())
 
 
-def _action(found: Finding, label: str) -> Action:
-    if label == found.given:  # checked first: if the row is not a suspect, both labels may be equal
+def _action(finding_row: Finding, label: str) -> Action:
+    if label == finding_row.given:  # checked first: if the row is not a suspect, both labels may be equal
         return "keep"
-    return "accept" if label == found.suggested else "other"
+    return "accept" if label == finding_row.suggested else "other"
 
 
 def _conflict(position: int, current: Verdict | None) -> Conflict:
     row = f"row {position + 1}"
     if current is None:
         return Conflict(f"the verdict on {row} that you saw was undone in the meantime; look at it again")
-    said = {"unsure": f"was unsure about {row}", "no_class": f"found that {row} belongs to none of the classes"}
-    did = said.get(current.action, f"gave {row} the label {current.label!r}")
+    reasons = {"unsure": f"was unsure about {row}", "no_class": f"found that {row} belongs to none of the classes"}
+    did = reasons.get(current.action, f"gave {row} the label {current.label!r}")
     return Conflict(f"{current.reviewer} {did} in the meantime; look at it again", current)
 
 

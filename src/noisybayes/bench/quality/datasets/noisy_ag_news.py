@@ -7,7 +7,7 @@ from typing import Any
 
 from ....data.datasets import NoisyAGNews, noisy_ag_news
 from ..tasks import MakeTask, Task, generator
-from ..words import count_words, vocabulary
+from ..word_counts import count_words, vocabulary
 
 
 @cache

@@ -30,10 +30,10 @@ def make(name: str, n: int, diagonal: tuple[float, float], balanced: bool, seed:
 
 
 def datasets() -> dict[str, MakeTask]:
-    made: dict[str, MakeTask] = {}
+    tasks: dict[str, MakeTask] = {}
     for prefix, sizes in (("simulation", BALANCED_SIZES), ("simulation-unbalanced", UNBALANCED_SIZES)):
         for n in sizes:
             for diagonal in INTERVALS:
                 name = f"{prefix}-{n}-{diagonal[0]:.2f}"
-                made[name] = partial(make, name, n, diagonal, sizes is BALANCED_SIZES)
-    return made
+                tasks[name] = partial(make, name, n, diagonal, sizes is BALANCED_SIZES)
+    return tasks

@@ -18,7 +18,7 @@ from ....data.noise import boundary_noise, majority_noise, uniform_noise
 from ....data.simulate import corrupt
 from ..methods.outcome import logistic_regression, out_of_fold, tfidf
 from ..tasks import Array, MakeTask, Task, generator
-from ..words import count_words, vocabulary
+from ..word_counts import count_words, vocabulary
 
 N_TRAIN, N_TEST, N_WORDS = 3_000, 1_000, 7_302
 #: Shares of the classes, the largest first; the name contains the number of classes and the largest share.
@@ -110,11 +110,11 @@ def make(name: str, source: str, shares: str, noise: str, rate: float, seed: int
 
 
 def datasets() -> dict[str, MakeTask]:
-    made: dict[str, MakeTask] = {}
+    tasks: dict[str, MakeTask] = {}
     for source in SOURCES:
         for shares in SHARES:
             for noise in NOISES:
                 for percent in RATES:
                     name = f"unbalanced-{source}-{shares}-{noise}-{percent}"
-                    made[name] = partial(make, name, source, shares, noise, percent / 100)
-    return made
+                    tasks[name] = partial(make, name, source, shares, noise, percent / 100)
+    return tasks

@@ -23,8 +23,17 @@ from . import (
 from .outcome import Method, Outcome
 
 __all__ = [
-    "APART", "METHODS", "NEEDS_TRUTH", "OF_NUMBERS", "OF_SCALES", "OF_VECTORS", "OURS", "TOLD_RATES", "Method",
-    "Outcome", "check_packages",
+    "FOR_NUMBERS",
+    "FOR_SCALES",
+    "FOR_VECTORS",
+    "GIVEN_RATES",
+    "METHODS",
+    "NEEDS_TRUTH",
+    "OURS",
+    "SECTION_METHODS",
+    "Method",
+    "Outcome",
+    "check_packages",
 ]  # fmt: skip
 
 METHODS: dict[str, Method] = {
@@ -52,9 +61,9 @@ if "MislabelClassifier" not in noisybayes.__all__:
 
 OURS = ("inb", "inb-bernoulli", "inb-multinomial", "inb-em", "inb-paper", "mislabel-lr")
 #: Not in METHODS: they show what a wrong noise rate does to one method.
-TOLD_RATES: dict[str, Method] = baselines.told_rates()
+GIVEN_RATES: dict[str, Method] = baselines.given_rates()
 #: Not in METHODS: for numeric tables.
-OF_NUMBERS: dict[str, Method] = {
+FOR_NUMBERS: dict[str, Method] = {
     "audit": audits.by_views,
     "audit-naive-bayes": audits.by_naive_bayes,
     "cleanlab-linear": cleanlab.with_scaled_regression,
@@ -62,22 +71,22 @@ OF_NUMBERS: dict[str, Method] = {
     "cleanlab-boosting": cleanlab.with_boosting,
 }
 #: Not in METHODS: for labels on a scale.
-OF_SCALES: dict[str, Method] = {
+FOR_SCALES: dict[str, Method] = {
     "audit": audits.by_views,
     "audit-ordinal": audits.by_ordinal,
-    **{name: method for name, method in OF_NUMBERS.items() if name.startswith("cleanlab")},
+    **{name: method for name, method in FOR_NUMBERS.items() if name.startswith("cleanlab")},
 }
 #: Not in METHODS: for texts with vectors.
-OF_VECTORS: dict[str, Method] = {
+FOR_VECTORS: dict[str, Method] = {
     "audit-words": embedded.by_words,
     "audit-embeddings": embedded.by_words_and_vectors,
     "mislabel-vectors": embedded.mechanism_on_vectors,
     "cleanlab-vectors": embedded.cleanlab_on_vectors,
 }
 #: Methods used in single sections of the page, not in "all".
-APART: dict[str, Method] = {**OF_NUMBERS, **OF_SCALES, **OF_VECTORS}
+SECTION_METHODS: dict[str, Method] = {**FOR_NUMBERS, **FOR_SCALES, **FOR_VECTORS}
 #: The only methods that see the true labels of the training rows.
-NEEDS_TRUTH = ("nb-clean", "lr-clean", *TOLD_RATES)
+NEEDS_TRUTH = ("nb-clean", "lr-clean", *GIVEN_RATES)
 #: The package that a method needs, and the extra of this project that installs it.
 _PACKAGES = {
     "cleanlab-lr": ("cleanlab", "bench"),

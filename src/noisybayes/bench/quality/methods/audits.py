@@ -14,22 +14,22 @@ from .outcome import Outcome
 
 
 def by_views(task: Task, **asked: Any) -> Outcome:
-    found = audit(_frame(task.X, task.y), label="label", numeric=_columns(task.X), random_state=task.seed, **asked)
-    return outcome(found, _frame(task.X_test))
+    result = audit(_frame(task.X, task.y), label="label", numeric=_columns(task.X), random_state=task.seed, **asked)
+    return outcome(result, _frame(task.X_test))
 
 
-def outcome(found: Audit, test: Any) -> Outcome:
+def outcome(result: Audit, test: Any) -> Outcome:
     """The findings of an audit, and the predictions of its model for other rows."""
-    table = found.table
+    table = result.table
     flagged = table["suspect"].to_numpy()
-    X_test = found.recipe.transform(test)  # type: ignore[union-attr]
+    X_test = result.recipe.transform(test)  # type: ignore[union-attr]
     return Outcome(
         p_wrong=table["p_wrong"].to_numpy(),
         flagged=flagged,
         review=flagged,
         suggested=codes(table["suggested"]),
-        noise_rate=found.noise_rate,
-        test_pred=codes(found.model.predict(X_test)),
+        noise_rate=result.noise_rate,
+        test_pred=codes(result.model.predict(X_test)),
         calibrated=True,
     )
 

@@ -29,7 +29,7 @@ def methods() -> dict[str, Method]:
     return {name: partial(_answer, name) for name in BASELINES}
 
 
-def told_rates() -> dict[str, Method]:
+def given_rates() -> dict[str, Method]:
     """BayesANIL given half, all and twice the true share of wrong labels, which is computed from the true labels."""
     factors = {"half": 0.5, "right": 1.0, "double": 2.0}
     return {f"bayesanil-{name}": partial(_told_rate, factor) for name, factor in factors.items()}

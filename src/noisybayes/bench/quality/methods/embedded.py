@@ -19,8 +19,8 @@ from .outcome import Features, Outcome, logistic_regression
 def by_words(task: Task, **asked: Any) -> Outcome:
     """An audit saves naive Bayes on the words, whatever other views scored the labels."""
     columns = {"text": "text"} if not task.X.columns.shape[1] else {"binary": _columns(task.X)}
-    found = audit(_frame(task.X, task.y), label="label", random_state=task.seed, **columns, **asked)
-    return audits.outcome(found, _frame(task.X_test))
+    result = audit(_frame(task.X, task.y), label="label", random_state=task.seed, **columns, **asked)
+    return audits.outcome(result, _frame(task.X_test))
 
 
 def by_words_and_vectors(task: Task) -> Outcome:

@@ -1,0 +1,195 @@
+"""`python -m noisybayes.web.table_jobs JOB BYTES`: a job on a table with a memory limit.
+
+Jobs take paths and plain data, and return plain data, as JSON on standard input and output. `limited_process` starts
+them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ..data.cells import as_text
+from ..data.column_guess import may_be_labels
+from ..data.errors import InputError
+from ..data.read import read_table, write_table
+from .column_roles import LABEL_COLUMNS, as_roles, choose_roles, with_vote
+from .limited_process import TOO_MUCH_MEMORY
+
+MOST_ROWS = 1_000_000
+_SAMPLES = 3
+_LONGEST_SAMPLE = 300
+_PREVIEW_ROWS, _LONGEST_CELL = (
+    5,
+    81,
+)  # one character more than the page shows, to show that it was cut off
+ReportStage = Callable[[str], None]
+
+
+def read_file(report_stage: ReportStage, source: str, target: str, encoding: str) -> dict[str, Any]:
+    """Convert any format to Parquet."""
+    frame = read_table(source, encoding=encoding or None)
+    if frame.height > MOST_ROWS:
+        raise InputError(f"the table has {frame.height:,} rows; the review desk takes at most {MOST_ROWS:,}")
+    write_table(frame, target, "parquet")
+    return {"n_rows": frame.height, "columns": frame.columns, "preview": _preview(frame)}
+
+
+def preview(report_stage: ReportStage, table: str) -> dict[str, Any]:
+    """Data for the columns page: some cells of each column, and the guessed roles."""
+    return _preview(pl.read_parquet(table))
+
+
+def guess(report_stage: ReportStage, table: str, label: str) -> dict[str, Any] | None:
+    """The roles of the other columns if this one holds the labels."""
+    return _guessed(pl.read_parquet(table), {"label": label})
+
+
+def choose(report_stage: ReportStage, table: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
+    roles, labels = choose_roles(pl.read_parquet(table), chosen)
+    return {"roles": roles, "labels": labels}
+
+
+def fit(
+    report_stage: ReportStage, table: str, target: str, roles: dict[str, Any], name: str,
+    verdicts: Mapping[str, str | None], no_class: Collection[int] = (),
+) -> None:  # fmt: skip
+    """Write the overview and the findings to the file `target`."""
+    from .fitting import fit_table
+
+    by_row = {int(position): label for position, label in verdicts.items()}
+    frame, several = pl.read_parquet(table), None
+    if roles.get(LABEL_COLUMNS):
+        frame, _, several, *_ = with_vote(frame, roles[LABEL_COLUMNS])
+    fitted = fit_table(frame, as_roles(roles), name, by_row, no_class, report_stage, several=several)
+    result = {"overview": fitted.overview, "findings": [one._asdict() for one in fitted.findings]}
+    Path(target).write_text(json.dumps(result), encoding="utf-8")
+
+
+def export(
+    report_stage: ReportStage, table: str, target: str, roles: dict[str, Any], corrections: str, raw: bool
+) -> None:
+    """Write a CSV with the original cells and the corrected labels; `corrections` is a file."""
+    from .review_exports import Correction, write_corrected
+
+    corrected = [Correction(*one) for one in json.loads(Path(corrections).read_bytes())]
+    frame = pl.read_parquet(table)
+    if roles.get(LABEL_COLUMNS):
+        frame = with_vote(frame, roles[LABEL_COLUMNS]).frame
+    write_corrected(frame, as_roles(roles).label, corrected, Path(target), raw)
+
+
+JOBS: dict[str, Callable[..., Any]] = {
+    "read_file": read_file, "preview": preview, "guess": guess, "choose": choose, "fit": fit, "export": export,
+}  # fmt: skip
+
+
+def _preview(frame: pl.DataFrame) -> dict[str, Any]:
+    guessed = _guessed(frame, {})
+    if guessed is None:  # no column has a name like a label: start with the last one that could be the label
+        likely = next((name for name in reversed(frame.columns) if may_be_labels(frame[name])), None)
+        guessed = None if likely is None else _guessed(frame, {"label": likely})
+    samples = {
+        name: [cell[:_LONGEST_SAMPLE] for cell in as_text(frame[name].drop_nulls().head(20 * _SAMPLES)).drop_nulls()]
+        for name in frame.columns
+    }
+    rows = [[None if cell is None else cell[:_LONGEST_CELL] for cell in row] for row in _first_rows(frame)]
+    return {"guessed": guessed, "samples": {name: cells[:_SAMPLES] for name, cells in samples.items()}, "rows": rows}
+
+
+def _guessed(frame: pl.DataFrame, chosen: Mapping[str, Any]) -> dict[str, Any] | None:
+    try:
+        return choose_roles(frame, chosen)[0]
+    except InputError:
+        return None
+
+
+def _first_rows(frame: pl.DataFrame) -> list[tuple[str | None, ...]]:
+    head = frame.head(_PREVIEW_ROWS)
+    return list(zip(*(as_text(head[name]).to_list() for name in head.columns), strict=True))
+
+
+#: Modules to import before the limit is set: libraries do not count towards it, and may break if it stops their import.
+_LIBRARIES = {"fit": "fitting", "export": "review_exports"}
+
+
+def main(job: str, most_memory: int) -> dict[str, Any]:
+    if job in _LIBRARIES:
+        import_module(f".{_LIBRARIES[job]}", __package__)
+    most_pages = _limit_memory(most_memory)
+    arguments = json.loads(sys.stdin.readline())
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        result = JOBS[job](_print_stage, **arguments)
+        # on a busy machine, the watching thread may have missed the peak
+        return {"error": TOO_MUCH_MEMORY} if _peak_pages() > most_pages else {"result": result}
+    except (InputError, OSError) as error:
+        return {"error": str(error)}
+    except (MemoryError, pl.exceptions.ComputeError):
+        return {"error": TOO_MUCH_MEMORY}
+
+
+def _print_stage(stage: str) -> None:
+    print(json.dumps({"stage": stage}), flush=True)
+
+
+def _end_with_parent() -> None:
+    """Exit with the parent process, which holds the other end of the pipe as long as it lives."""
+    sys.stdin.read()
+    os._exit(1)
+
+
+def _limit_memory(most: int) -> float:
+    """Limit the memory to `most` bytes beyond what the libraries use. Returns the maximum number of pages.
+
+    Some compiled libraries do not survive a failed allocation: they wait forever for a thread that has died. So the
+    process exits before that happens; the system's limit is a backstop for a single huge allocation.
+    """
+    try:
+        import resource
+    except ImportError:  # no such limit on Windows
+        return math.inf
+    if not _STATM.exists():
+        return math.inf
+    page = resource.getpagesize()
+    reserved, held = (int(field) * page for field in _STATM.read_text(encoding="ascii").split()[:2])
+    behind = reserved + 2 * most + 500_000_000
+    resource.setrlimit(resource.RLIMIT_AS, (behind, behind))
+    most_pages = (held + most) // page
+    threading.Thread(target=_end_above, args=(most_pages,), daemon=True).start()
+    return most_pages
+
+
+def _peak_pages() -> float:
+    """The peak number of pages so far."""
+    if not _STATUS.exists():
+        return 0
+    import resource
+
+    peak = next(line for line in _STATUS.read_text(encoding="ascii").splitlines() if line.startswith("VmHWM"))
+    return int(peak.split()[1]) * 1024 // resource.getpagesize()
+
+
+def _end_above(most_pages: int) -> None:
+    while int(_STATM.read_text(encoding="ascii").split()[1]) <= most_pages:
+        time.sleep(0.02)
+    os._exit(1)
+
+
+_STATM = Path("/proc/self/statm")
+_STATUS = Path("/proc/self/status")
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(sys.argv[1], int(sys.argv[2]))), flush=True)
+    os._exit(0)  # library threads may take long to end, or need memory to do so

@@ -1,0 +1,124 @@
+"""Words, rules and the state of a dialog."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from noisybayes.bot import Dialog, load_config
+from noisybayes.bot.config import read_config
+from noisybayes.bot.message_parser import parse_message
+from noisybayes.data.errors import InputError
+
+from .shop import SHOP
+
+CONFIG = read_config(SHOP)
+ENGLISH, CHINESE = load_config("cars_en"), load_config("cars_zh")
+
+
+def fired(config, *messages):
+    """The features of the last message."""
+    dialog = Dialog()
+    for message in messages:
+        parsed = parse_message(config, dialog, message)
+        dialog = parsed.dialog
+    return {name for name, value in zip(config.features, parsed.features, strict=True) if value}
+
+
+def known(config, *messages):
+    dialog = Dialog()
+    for message in messages:
+        dialog = parse_message(config, dialog, message).dialog
+    return dialog.known
+
+
+@pytest.mark.parametrize(
+    ("message", "bread"),
+    [
+        ("Rye, please", "rye bread"),
+        ("RYE  BREAD", "rye bread"),
+        ("ｒｙｅ", "rye bread"),
+        ("fryer", None),
+        ("two baguettes", "baguette"),
+        ("minibaguette", None),
+    ],
+)
+def test_words_end_where_letters_end(message, bread):
+    assert known(CONFIG, message).get("bread") == bread
+
+
+def test_conditions_speak_of_this_message_of_earlier_ones_and_of_both():
+    assert fired(CONFIG, "How much is rye?") == {"asks_price", "names_bread", "bread_known", "first"}
+    assert fired(CONFIG, "rye", "hm") == {"bread_known", "quiet"}
+    assert "asks_price" not in fired(CONFIG, "rye")
+    assert "asks_price" in fired(CONFIG, "rye", "sliced")  # goes on with what was asked
+    assert fired(CONFIG, "me: @baker") == {"first", "contact_given", "quiet"}
+
+
+def test_only_means_no_other_words():
+    assert "quiet" not in fired(CONFIG, "Rye, sliced!")
+    assert "quiet" in fired(CONFIG, "rye for me")
+
+
+def test_another_bread_forgets_how_it_is_cut_and_the_same_one_does_not():
+    assert known(CONFIG, "rye sliced", "hello") == {"bread": "rye bread", "cut": "sliced"}
+    assert known(CONFIG, "rye sliced", "rye") == {"bread": "rye bread", "cut": "sliced"}
+    assert known(CONFIG, "rye sliced", "baguette") == {"bread": "baguette"}
+    assert known(CONFIG, "rye sliced", "baguette whole") == {"bread": "baguette", "cut": "whole"}
+
+
+@pytest.mark.parametrize(
+    ("messages", "features"),
+    [
+        (["你好"], {"first"}),
+        (["奥迪A6多少钱"], {"first", "question", "car_known", "car_in_message", "total_cost_question"}),
+        (["A4L", "新车"], {"only_car", "question", "car_known", "new", "total_cost_question"}),
+        (["A4L有现车吗", "新车"], {"only_car", "question", "car_known", "new", "availability_question"}),
+        (["Q5L40豪华动感裸车多少"], {"first", "question", "car_known", "configuration_known", "new", "car_in_message",
+                                    "car_price_question"}),
+        (["18年A4有吗"], {"first", "question", "car_known", "used", "car_in_message", "availability_question"}),
+        (["你好", "微信号是abc_12345"], {"contact_given", "contact_before"}),
+        (["13800138000", "谢谢"], {"contact_before"}),
+        (["可以上外地牌照吗"], {"first", "question", "plate_question"}),
+    ],
+)  # fmt: skip
+def test_chinese_messages(messages, features):
+    assert fired(CHINESE, *messages) == features
+
+
+def test_a_number_of_a_telephone_is_no_configuration():
+    assert "configuration" not in known(CHINESE, "A6", "13840454055")
+
+
+@given(st.lists(st.text(max_size=60), max_size=6))
+def test_reading_is_deterministic_and_the_state_survives_json(messages):
+    import json
+
+    for config in (ENGLISH, CHINESE):
+        dialog = Dialog()
+        for n, message in enumerate(messages):
+            again = Dialog.from_dict(json.loads(json.dumps(dialog.as_dict())))
+            parsed = parse_message(config, dialog, message)
+            assert parse_message(config, again, message)[:4] == parsed[:4]
+            assert parsed.dialog.messages == n + 1
+            assert parsed.dialog.left_contact >= dialog.left_contact
+            dialog = parsed.dialog
+
+
+@pytest.mark.parametrize("stored", [None, [], {}, {"messages": -1, "left_contact": False, "known": {}},
+                                    {"messages": 1, "left_contact": 0, "known": {}},
+                                    {"messages": 1, "left_contact": True, "known": {"car": 1}}])  # fmt: skip
+def test_a_state_that_is_none_is_refused(stored):
+    with pytest.raises(InputError, match="this is not a dialog state"):
+        Dialog.from_dict(stored)
+
+
+@pytest.mark.parametrize("message", ["新" * 20_000 + "x", "a " * 20_000, "1 " * 20_000, "x@" * 20_000, "a_" * 20_000])
+def test_long_messages_do_not_take_long(message):
+    started = time.thread_time()
+    for config in (ENGLISH, CHINESE):
+        parse_message(config, Dialog(), message)
+    assert time.thread_time() - started < 2
