@@ -207,10 +207,10 @@ def _judged_by(judged: Judged, views: dict[str, ViewScores]) -> Judged:
     fitted = found.last.next_weights
     by_matrix = replace(judged, fitted=fitted, posterior=posterior_of_rows(judged.data, fitted, None, Recalibration()))
     fitted = fitted.pooled(judged.data, _share_of_matrix(by_matrix))
-    told = posterior_of_rows(judged.data, fitted, None, recalibration_of(judged.data, fitted))
-    training = judged.training._replace(robust_fit=found, posterior=told)
+    posterior = posterior_of_rows(judged.data, fitted, None, recalibration_of(judged.data, fitted))
+    training = judged.training._replace(robust_fit=found, posterior=posterior)
     return replace(
-        judged, fitted=fitted, posterior=told, training=training, naive_bayes=judged, views=tuple(views),
+        judged, fitted=fitted, posterior=posterior, training=training, naive_bayes=judged, views=tuple(views),
         warnings=_warnings(views, training.observed),
     )  # fmt: skip
 

@@ -9,7 +9,7 @@ from ..dataset.tree import Array
 from .judged import Labelers
 
 # Labels with less than this share of the possible information are hardly better than chance.
-_LEAST_TOLD = 0.05
+_MIN_INFORMATION = 0.05
 # Minimum labels of a labeler, and minimum rows of a class among them, for a remark.
 _FEWEST_LABELS, _FEWEST_ROWS = 20, 10
 # Minimum share of a labeler's mistakes that are one label, and its minimum ratio to that of the others.
@@ -30,7 +30,7 @@ def _remark(matrix: Array, counts: Array, of_others: Array, classes: list[str]) 
     by_class = counts.sum(axis=0)
     if by_class.sum() < _FEWEST_LABELS:
         return None
-    if _share_told(matrix * by_class / by_class.sum()) < _LEAST_TOLD:
+    if _share_of_information(matrix * by_class / by_class.sum()) < _MIN_INFORMATION:
         return "hardly better than chance"
     mostly = matrix.argmax(axis=0)
     taken = np.flatnonzero((mostly != np.arange(len(classes))) & (by_class >= _FEWEST_ROWS))
@@ -52,10 +52,10 @@ def _favourite(counts: Array, of_others: Array, classes: list[str]) -> str | Non
     return f"most mistakes are {classes[label]!r}"
 
 
-def _share_told(joint: Array) -> float:
+def _share_of_information(joint: Array) -> float:
     """Mutual information of label and true label, as a share of the entropy of the latter; 1 if there is one class."""
     label, true = joint.sum(axis=1, keepdims=True), joint.sum(axis=0, keepdims=True)
     some = joint > 0
-    told = (joint[some] * np.log(joint[some] / (label * true)[some])).sum()
+    information = (joint[some] * np.log(joint[some] / (label * true)[some])).sum()
     entropy = -(true[true > 0] * np.log(true[true > 0])).sum()
-    return float(told / entropy) if entropy > 0 else 1.0
+    return float(information / entropy) if entropy > 0 else 1.0

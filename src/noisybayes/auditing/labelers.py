@@ -39,35 +39,35 @@ def check_labelers(table: Table, options: FitOptions) -> None:
         check_method("--labeler", options)
 
 
-def join_labelers(judged: Judged, table: Table, place: Path | None = None) -> tuple[Judged, tuple[str, ...]]:
-    """The fit with the labelers taken into account, and messages about it. place : a folder, for rows on disk"""
+def join_labelers(judged: Judged, table: Table, folder: Path | None = None) -> tuple[Judged, tuple[str, ...]]:
+    """The fit with the labelers taken into account, and messages about it. folder : for rows on disk"""
     if table.several is None and table.roles.labeler is None:
         return judged, ()
     if judged.training is None:
         return judged, ("there are too few rows to compare labelers, so the column was left out",)
-    return _join_several(judged, table) if table.several is not None else _join_one(judged, table, place)
+    return _join_several(judged, table) if table.several is not None else _join_one(judged, table, folder)
 
 
-def _join_one(judged: Judged, table: Table, place: Path | None) -> tuple[Judged, tuple[str, ...]]:
+def _join_one(judged: Judged, table: Table, folder: Path | None) -> tuple[Judged, tuple[str, ...]]:
     """For rows with one label each."""
     assert judged.groups is not None
     names, column = judged.groups.labelers, table.roles.labeler
     assert names is not None
     assert column is not None
     to_labeled = ToLabeledRows(judged.fitted, _COLUMN, len(names))
-    with labeled_rows(judged.data, to_labeled, place) as over_rows:
+    with labeled_rows(judged.data, to_labeled, folder) as over_rows:
         model = _model_of(judged, over_rows, len(names))
-        found = model.solved()
-        if not model.differ(found):
-            told = _described(column, names, model, model.as_started(), judged)
+        matrices = model.solved()
+        if not model.differ(matrices):
+            labelers = _described(column, names, model, model.as_started(), judged)
             note = f"labelers: {column!r} ({len(names)}; their mistakes do not differ beyond chance)"
-            return replace(judged, labelers=told), (note,)
-        terms = LabelerTerms.of(model, found, _COLUMN)
-        told = _described(column, names, model, found, judged)
+            return replace(judged, labelers=labelers), (note,)
+        terms = LabelerTerms.of(model, matrices, _COLUMN)
+        labelers = _described(column, names, model, matrices, judged)
     words = tuple(f"labeled by {name}" for name in names)
     evidence = RowEvidence(terms, LabelerOfRow(_COLUMN, len(names), len(judged.classes)), words)
     note = f"labelers: {column!r} ({len(names)}, each with its own mislabeling matrix)"
-    return replace(judged_with(judged, evidence, found.mislabel), labelers=told), (note,)
+    return replace(judged_with(judged, evidence, matrices.mislabel), labelers=labelers), (note,)
 
 
 @dataclass(frozen=True)
@@ -88,19 +88,19 @@ def _join_several(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]
     assert several is not None
     rows = _rows_of_several(judged, several)
     model = _model_of(judged, InMemory([rows]), len(several.names))
-    found = model.solved()
-    differ = model.differ(found)
+    matrices = model.solved()
+    differ = model.differ(matrices)
     if not differ:
-        found = model.pooled()
+        matrices = model.pooled()
     n_labels = np.bincount(several.row, minlength=judged.n_rows)
     words = ("", "its one label", *(f"its {n} labels" for n in range(2, int(n_labels.max()) + 1)))
     of_vote = judged.fitted.calibration.mislabel[0]
-    added = terms_of_several(model, rows, found, of_vote)
+    added = terms_of_several(model, rows, matrices, of_vote)
     evidence = RowEvidence(ByNumber(added), ByNumber(np.where(n_labels, n_labels, len(words))), words)
-    told = _described(several.title, several.names, model, found, judged)
+    labelers = _described(several.title, several.names, model, matrices, judged)
     alike = "" if differ else "; their mistakes do not differ beyond chance"
     note = f"labelers: {several.title} ({len(several.names)}, {len(several.row):,} labels{alike})"
-    return replace(judged_with(judged, evidence, of_vote), labelers=told), (note,)
+    return replace(judged_with(judged, evidence, of_vote), labelers=labelers), (note,)
 
 
 def _rows_of_several(judged: Judged, several: SeveralLabels) -> LabeledRows:
@@ -123,13 +123,15 @@ def _model_of(judged: Judged, over_rows: OverRows, n_labelers: int) -> LabelerMo
     )  # fmt: skip
 
 
-def _described(column: str, names: tuple[str, ...], model: LabelerModel, found: Matrices, judged: Judged) -> Labelers:
+def _described(
+    column: str, names: tuple[str, ...], model: LabelerModel, matrices: Matrices, judged: Judged
+) -> Labelers:
     assert judged.training is not None
-    counts = found.counts[:-1]
+    counts = matrices.counts[:-1]
     n_rows = np.rint(counts.sum(axis=(1, 2))).astype(int)  # the expected labels of a row sum to 1
     n_right = np.trace(counts, axis1=1, axis2=2)
-    rates = error_rates(model, found, judged.training.robust_fit.problem.seed)
+    rates = error_rates(model, matrices, judged.training.robust_fit.problem.seed)
     rate = rates.mean if isinstance(rates, RateDraws) else (n_rows - n_right) / np.maximum(n_rows, 1)
     return Labelers(
-        column, names, n_rows, rate, rates, counts, found.of_labelers[:-1], bool(np.isfinite(found.strength))
+        column, names, n_rows, rate, rates, counts, matrices.of_labelers[:-1], bool(np.isfinite(matrices.strength))
     )

@@ -91,17 +91,17 @@ def ingest(
         tokenizers = {name: tokenizer for name, (tokenizer, _) in chosen.items()}
         coding = Coding(roles, settings, tokenizers, missing_label)
         sources = [Source(number, partition, coding, scratch) for number, partition in enumerate(partitions)]
-        told = _told(sources, engine)
-        exact = _exact_tokenizers(sources, told, engine, settings.ngrams)
+        coded = _coded_partitions(sources, engine)
+        exact = _exact_tokenizers(sources, coded, engine, settings.ngrams)
         wrong = [name for name in exact if exact[name][0] != chosen[name][0]]
         chosen |= exact
         if not wrong:  # otherwise the first rows were in a different script from the rest
             break
-    n_rows = sum(part.n_rows for part in told.partitions)
+    n_rows = sum(part.n_rows for part in coded.partitions)
     if not n_rows:
         raise no_rows(batches.name, batches.columns)
     notes = [note for name in roles.text for note in chosen[name][1]]
-    return _learned(sources, told, engine, notes, keep_variants)
+    return _learned(sources, coded, engine, notes, keep_variants)
 
 
 def _partitions(batches: Batches, engine: MapSum) -> list[Partition]:
@@ -133,7 +133,7 @@ class _OfPartition(NamedTuple):
     first_rows: dict[str, int]  # of each verified label, counted from 1 in this partition
 
 
-class Told(Pieces):
+class CodedPartitions(Pieces):
     """What coding some partitions found out. Adding two merges them."""
 
     def __init__(
@@ -142,19 +142,19 @@ class Told(Pieces):
         super().__init__([])
         self.coders, self.labels, self.partitions, self._new = coders, labels, partitions, new
 
-    def __add__(self, other: Pieces) -> Told:
-        assert isinstance(other, Told)
+    def __add__(self, other: Pieces) -> CodedPartitions:
+        assert isinstance(other, CodedPartitions)
         coders, labels = self._new(), Tally()
-        for told in (self, other):
-            labels.merge(told.labels)
-            for coder, part in zip(coders, told.coders, strict=True):
+        for coded in (self, other):
+            labels.merge(coded.labels)
+            for coder, part in zip(coders, coded.coders, strict=True):
                 coder.merge(part)  # type: ignore[arg-type]
-        return Told(coders, labels, sorted([*self.partitions, *other.partitions]), self._new)
+        return CodedPartitions(coders, labels, sorted([*self.partitions, *other.partitions]), self._new)
 
 
-def _told(sources: list[Source], engine: MapSum) -> Told:
+def _coded_partitions(sources: list[Source], engine: MapSum) -> CodedPartitions:
     try:
-        told: Told = engine(_code, sources)
+        coded: CodedPartitions = engine(_code, sources)
     except InputError:  # rows are counted from the start of a partition if those before it were not counted
         if all(partition.partition.n_rows is not None for partition in sources):
             sizes = [source.partition.n_rows or 0 for source in sources]
@@ -162,17 +162,17 @@ def _told(sources: list[Source], engine: MapSum) -> Told:
             counted = engine(_count_rows, sources).items
             sizes = [n_rows for _, n_rows in sorted(counted)]
         firsts = accumulate(sizes[:-1], initial=0)
-        told = engine(_code, [replace(source, first=first) for source, first in zip(sources, firsts, strict=True)])
-    return told
+        coded = engine(_code, [replace(source, first=first) for source, first in zip(sources, firsts, strict=True)])
+    return coded
 
 
-def _code(source: Source) -> Told:
+def _code(source: Source) -> CodedPartitions:
     coders, labels, n_rows = source.coding.coders(), Tally(), 0
     first_rows: dict[str, int] = {}
 
-    def watch(frame: pl.DataFrame, told: list[Any], codes: tuple[Codes, Codes | None]) -> None:
+    def watch(frame: pl.DataFrame, coded: list[Any], codes: tuple[Codes, Codes | None]) -> None:
         nonlocal n_rows
-        for coder, what in zip(coders, told, strict=True):
+        for coder, what in zip(coders, coded, strict=True):
             coder.add_counts(what)  # words are counted later, when rare ones are known
         labels.add(codes[0].values, codes[0].counts)
         if codes[1] is not None:
@@ -182,29 +182,33 @@ def _code(source: Source) -> Told:
 
     source.code(watch)
     n_texts = tuple(coder.n_texts for coder in coders if isinstance(coder, Texts))
-    return Told(coders, labels, [_OfPartition(source.number, n_rows, n_texts, first_rows)], source.coding.coders)
+    return CodedPartitions(
+        coders, labels, [_OfPartition(source.number, n_rows, n_texts, first_rows)], source.coding.coders
+    )
 
 
 def _count_rows(source: Source) -> Pieces:
     return Pieces([(source.number, source.partition.count_rows())])
 
 
-def _learned(sources: list[Source], told: Told, engine: MapSum, notes: list[str], keep_variants: bool) -> Ingested:
+def _learned(
+    sources: list[Source], coded: CodedPartitions, engine: MapSum, notes: list[str], keep_variants: bool
+) -> Ingested:
     coding = sources[0].coding
-    total = told.labels.total()
+    total = coded.labels.total()
     check_number_of_labels(int(total["count"].sum()), total.height, coding.roles)
-    sizes = [part.n_rows for part in told.partitions]
+    sizes = [part.n_rows for part in coded.partitions]
     firsts = list(accumulate(sizes[:-1], initial=0))
     first_rows: dict[str, int] = {}
-    for part, first in zip(told.partitions, firsts, strict=True):
+    for part, first in zip(coded.partitions, firsts, strict=True):
         for label, row in part.first_rows.items():
             first_rows.setdefault(label, first + row)
     counts = Counter(dict(total.iter_rows()))
     classes, said = check_label_counts(counts, coding.roles, first_rows, keep_variants)
-    for i, coder in enumerate(told.coders):
+    for i, coder in enumerate(coded.coders):
         if isinstance(coder, Texts):
             _count_words(coder, i, sources, engine)
-    recipe = learned_recipe(coding.roles, told.coders, partial(_sum_over, sources, engine), notes)
+    recipe = learned_recipe(coding.roles, coded.coders, partial(_sum_over, sources, engine), notes)
     counted = [
         _Counted(source.number, replace(source.partition, n_rows=n_rows), first)
         for source, n_rows, first in zip(sources, sizes, firsts, strict=True)
@@ -268,16 +272,16 @@ def _count_entries(part: PartitionRows) -> Array:
 
 
 def _exact_tokenizers(
-    sources: list[Source], told: Told, engine: MapSum, ngrams: int
+    sources: list[Source], coded: CodedPartitions, engine: MapSum, ngrams: int
 ) -> dict[str, tuple[Tokenizer, list[str]]]:
     """The tokenizers for the texts of the whole table. ASCII texts use words, so nothing needs to be reread."""
-    texts = [coder for coder in told.coders if isinstance(coder, Texts)]
+    texts = [coder for coder in coded.coders if isinstance(coder, Texts)]
     steps = {coder.column: sampling_step(coder.n_texts) for coder in texts if not coder.is_ascii}
     if not steps:
         return {}
     columns = [coder.column for coder in texts]
     befores = [dict.fromkeys(columns, 0)]
-    for part in told.partitions:
+    for part in coded.partitions:
         befores.append({name: befores[-1][name] + n for name, n in zip(columns, part.n_texts, strict=True)})
     found = engine(partial(_sampled, steps=steps, befores=befores), sources).items
     ordered = [sample for _, sample in sorted(found, key=lambda item: item[0])]

@@ -85,15 +85,15 @@ class Source:
         def make(folder: Path) -> int:
             n_blocks, n_before, coders = 0, self.first, self.coding.coders()
             for block, frame in enumerate(self.frames()):
-                told = []
+                values = []
                 for i, coder in enumerate(coders):
                     coded, what = coder.code(frame[coder.column], n_before)
                     _write(folder / f"{block}.{i}", coded)
-                    told.append(what)
+                    values.append(what)
                 labels = self.coding.labels(frame)
                 _write(folder / f"{block}.{_LABELS}", (frame.height, *labels))
                 if watch is not None:
-                    watch(frame, told, labels)
+                    watch(frame, values, labels)
                 n_blocks, n_before = n_blocks + 1, n_before + frame.height
             return n_blocks
 

@@ -74,12 +74,12 @@ def join_opinion(judged: Judged, table: Table, missing_label: str | None) -> tup
     if not problem.beyond_chance():
         return judged, (f"the second opinion {column!r} carries no information about the true labels and was left out",)
     found = problem.solved()
-    told = Opinion(
+    summary = Opinion(
         column, opinion.values, found.opinion, problem.error_rate(found), agreement,
         int((opinion.said < len(opinion.values)).sum()),
     )  # fmt: skip
-    note = f"second opinion: {column!r} (estimated to be wrong in {percent(told.error_rate)} of its rows)"
-    return _joined(judged, opinion, problem, found, told), (note,)
+    note = f"second opinion: {column!r} (estimated to be wrong in {percent(summary.error_rate)} of its rows)"
+    return _joined(judged, opinion, problem, found, summary), (note,)
 
 
 def _codes(texts: pl.Series, classes: Array, column: str) -> _Codes:
@@ -216,18 +216,18 @@ def _steadied(counts: Array) -> Array:
     return np.asarray(drawn / drawn.sum(axis=0))
 
 
-def _joined(judged: Judged, codes: _Codes, problem: _Problem, found: _Matrices, told: Opinion) -> Judged:
+def _joined(judged: Judged, codes: _Codes, problem: _Problem, found: _Matrices, summary: Opinion) -> Judged:
     words = tuple(f"second opinion: {value}" for value in codes.values)
     evidence = RowEvidence(ByNumber(problem.log_evidence(found)), ByNumber(codes.said), words)
     joined = judged_with(judged, evidence, found.mislabel)
-    return replace(joined, opinion=told, warnings=(*joined.warnings, *_warnings(told, problem.predicted())))
+    return replace(joined, opinion=summary, warnings=(*joined.warnings, *_warnings(summary, problem.predicted())))
 
 
-def _warnings(told: Opinion, predicted: float) -> tuple[str, ...]:
-    if told.agreement < _TOO_GOOD or 1.0 - predicted < _TIMES_WORSE * (1.0 - told.agreement):
+def _warnings(summary: Opinion, predicted: float) -> tuple[str, ...]:
+    if summary.agreement < _TOO_GOOD or 1.0 - predicted < _TIMES_WORSE * (1.0 - summary.agreement):
         return ()
     return (
-        f"The second opinion {told.column!r} repeats {percent(told.agreement)} of the labels. If it was derived from "
-        "them, or they from it, it repeats their mistakes and hides them. Use an opinion that is "
+        f"The second opinion {summary.column!r} repeats {percent(summary.agreement)} of the labels. If it was "
+        "derived from them, or they from it, it repeats their mistakes and hides them. Use an opinion that is "
         "independent of the labels.",
     )

@@ -70,10 +70,10 @@ def join_sources(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]]
     sums = level_sums(judged.data, to_model, found)
     known = [judged.groups.sources[s] for s in places]
     notes += [_note(one, s in found.chosen) for s, one in enumerate(known)]
-    told = tuple(_described(one, s, model, found, sums, to_model.sources[s].column) for s, one in enumerate(known))
+    sources = tuple(_described(one, s, model, found, sums, to_model.sources[s].column) for s, one in enumerate(known))
     if found.chosen:
         judged = _joined(judged, to_model, model, found, sums, known)
-    return replace(judged, sources=told), tuple(notes)
+    return replace(judged, sources=sources), tuple(notes)
 
 
 def _to_model(judged: Judged, places: list[int]) -> ToSourceModel:
@@ -154,5 +154,5 @@ def _described(one: SourceLevels, s: int, model: SourceModel, found: Effects, su
 
 def _note(one: SourceLevels, kept: bool) -> str:
     how = {"category": "levels", "number": "ordered levels", "time": "periods"}[one.kind]
-    told = "mistakes depend on it" if kept else "mistakes do not depend on it beyond chance"
-    return f"source: {one.column!r} ({len(one.names)} {how}; {told})"
+    verdict = "mistakes depend on it" if kept else "mistakes do not depend on it beyond chance"
+    return f"source: {one.column!r} ({len(one.names)} {how}; {verdict})"

@@ -91,6 +91,6 @@ def label_likelihoods(labeler: Any, names: Array, matrices: Array, of_all: Array
     code = np.minimum(np.searchsorted(names, given), len(names) - 1)
     who = np.where(names[code] == given, code, len(names))
     there = np.flatnonzero(observed < len(of_all))
-    told = np.ones((len(observed), len(of_all)))
-    told[there] = np.concatenate([matrices, of_all[None]])[who[there], observed[there]]
-    return told
+    likelihood = np.ones((len(observed), len(of_all)))
+    likelihood[there] = np.concatenate([matrices, of_all[None]])[who[there], observed[there]]
+    return likelihood

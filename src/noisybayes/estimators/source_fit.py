@@ -97,7 +97,7 @@ def fit_sources(
     )  # fmt: skip
     effects = chosen_effects(model)
     sums = model.level_sums(effects)
-    told = tuple(
+    summaries = tuple(
         FittedSource(
             one.column, one.kind, s in effects.chosen, one.names, sums.n_rows[s][:-1].astype(int),
             sums.wrong[s] / np.maximum(sums.n_rows[s][:-1], 1.0),
@@ -105,9 +105,9 @@ def fit_sources(
         for s, one in enumerate(known)
     )  # fmt: skip
     if not effects.chosen:
-        return SourceFit(told, None)
+        return SourceFit(summaries, None)
     added = np.zeros((len(observed), len(mislabel)))
     mislabel = matrix_of(sums.counts[None], found.problem.structure)[0]
     added[labeled] = added_evidence(model, model.care(effects), mislabel)
     joined = Reweighted(WithAdded(fitted.scorer, ByNumber(added)), fitted.calibration._replace(mislabel=mislabel[None]))
-    return SourceFit(told, posterior_of_rows(data, joined, None, recalibration_of(data, joined), keep))
+    return SourceFit(summaries, posterior_of_rows(data, joined, None, recalibration_of(data, joined), keep))

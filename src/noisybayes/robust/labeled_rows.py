@@ -66,21 +66,21 @@ class LabeledRows(NamedTuple):
         fold = self.fold[self.given.row]
         return np.stack([self.counts(true, np.flatnonzero(fold == each)) for each in range(n_folds)])
 
-    def log_likelihood(self, told: Array) -> Array:
-        """(n,) of the labels of every row. told : (m, K) P(label | true)"""
-        joint = self.log_prior + self.by_row(np.log(told + TINY))
+    def log_likelihood(self, likelihood: Array) -> Array:
+        """(n,) of the labels of every row. likelihood : (m, K) P(label | true)"""
+        joint = self.log_prior + self.by_row(np.log(likelihood + TINY))
         top = joint.max(axis=1)
         return np.asarray(np.log(np.exp(joint - top[:, None]).sum(axis=1)) + top)
 
-    def told_out_of_fold(self, matrices: Array) -> Array:
+    def label_likelihood_out_of_fold(self, matrices: Array) -> Array:
         """(m, K) P(label | true, labeler) of every label. matrices : (F, G + 1, K, K) without the rows of each fold"""
         given = self.given
         return np.asarray(matrices[self.fold[given.row], given.labeler, given.label])
 
     def without_label(self, matrices: Array) -> Array:
         """(m, K) P(true | x, the other labels of the row) of the row of every label; verified rows have their label."""
-        told = np.log(matrices[self.given.labeler, self.given.label] + TINY)
-        joint = (self.log_prior + self.by_row(told))[self.given.row] - told
+        log_likelihood = np.log(matrices[self.given.labeler, self.given.label] + TINY)
+        joint = (self.log_prior + self.by_row(log_likelihood))[self.given.row] - log_likelihood
         true = np.exp(joint - joint.max(axis=1, keepdims=True))
         verified = None if self.verified is None else self.verified[self.given.row]
         return pin_verified(true / true.sum(axis=1, keepdims=True), verified)

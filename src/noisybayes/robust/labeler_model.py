@@ -137,7 +137,7 @@ class LabelerTerms:
 def terms_of_several(model: LabelerModel, rows: LabeledRows, found: Matrices, mislabel: Array) -> Array:
     """The same for rows with several labels, beyond the label of the fit (`rows.observed`) under `mislabel`."""
     assert rows.observed is not None
-    added = rows.by_row(np.log(rows.told_out_of_fold(model.out_of_fold(found)) + TINY))
+    added = rows.by_row(np.log(rows.label_likelihood_out_of_fold(model.out_of_fold(found)) + TINY))
     there = np.flatnonzero(rows.observed < len(mislabel))
     added[there] -= np.log(mislabel[rows.observed[there]] + TINY)
     return np.asarray(added - added.mean(axis=1, keepdims=True))
@@ -154,7 +154,9 @@ def _counts_by_fold(rows: LabeledRows, matrices: Array, n_folds: int) -> Array:
 
 def _gain(rows: LabeledRows, matrices: Array, mislabel: Array) -> Array:
     """Number of rows with labels, and the sum and the sum of squares of the nats gained by a matrix per labeler."""
-    gain = rows.log_likelihood(rows.told_out_of_fold(matrices)) - rows.log_likelihood(mislabel[rows.given.label])
+    gain = rows.log_likelihood(rows.label_likelihood_out_of_fold(matrices)) - rows.log_likelihood(
+        mislabel[rows.given.label]
+    )
     gain = gain[np.unique(rows.given.row)]
     return np.array([len(gain), gain.sum(), (gain**2).sum()])
 

@@ -33,7 +33,7 @@ _OPEN_ROUNDS = 40
 # longer converge.
 _LONGEST = 1.8
 # Rows carry at least this share of the information that they would carry with known true labels.
-_LEAST_TOLD = 0.05
+_MIN_OBSERVED_SHARE = 0.05
 # Precision of the shift: it is free.
 _FREE = 1e-6
 # Pseudo-rows that shrink the class shares of each level towards the overall ones.
@@ -66,7 +66,7 @@ class Statistics(NamedTuple):
     true: Array  # (n, K)
     slope: Array  # (n,) of the log-likelihood
     complete: Array  # (n,) information, if true labels were known
-    told: float  # share of the information that is left without them
+    observed_share: float  # share of the information that is left without them
 
 
 class Effects(NamedTuple):
@@ -109,8 +109,8 @@ class SourceModel:
             before, shares = shares, self._shares(shares, last.true)
             if rounds < _OPEN_ROUNDS:
                 spread = self._spreads(design, values, last, chosen)
-            goal = self._solved(design, values, last, self._precision(chosen, spread), told=1.0)
-            step = min(1.0 / last.told, _LONGEST) * (goal - values)
+            goal = self._solved(design, values, last, self._precision(chosen, spread), observed_share=1.0)
+            step = min(1.0 / last.observed_share, _LONGEST) * (goal - values)
             values = values + step
             moved = [np.abs(new - old).max(initial=0.0) for new, old in zip(shares, before, strict=True)]
             if max(np.abs(step).max(), *moved) < _TOLERANCE:
@@ -126,7 +126,7 @@ class SourceModel:
         """(F, P) effects without the rows of each fold: one step from those of all rows."""
         design, precision = self._design(found.chosen), self._precision(found.chosen, found.spread)
         each = [
-            self._solved(design, found.values, found.last, precision, found.last.told, self.fold != fold)
+            self._solved(design, found.values, found.last, precision, found.last.observed_share, self.fold != fold)
             for fold in range(n_folds)
         ]
         return np.stack(each)
@@ -178,10 +178,12 @@ class SourceModel:
     def variance(self, found: Effects, sums: LevelSums, source: int) -> Array:
         """(L,) of the mean log-odds of a wrong label at each level of a source. found : effects fitted to these rows"""
         if source not in found.chosen:
-            return np.asarray(1.0 / np.maximum(found.last.told * sums.information[source], _LEAST))
+            return np.asarray(1.0 / np.maximum(found.last.observed_share * sums.information[source], _LEAST))
         design = self._design(found.chosen)
         mean = sums.design[source] / np.maximum(sums.n_rows[source][:-1], 1.0)[:, None]
-        total = self._precision(found.chosen, found.spread) + found.last.told * _squares(design, found.last.complete)
+        total = self._precision(found.chosen, found.spread) + found.last.observed_share * _squares(
+            design, found.last.complete
+        )
         return np.asarray(((mean @ np.linalg.inv(total)) * mean).sum(axis=1))
 
     @cached_property
@@ -210,8 +212,8 @@ class SourceModel:
         slope = (true * score).sum(axis=1)
         complete = (true * wrong * (1.0 - wrong)).sum(axis=1)
         missing = (true * score**2).sum() - (slope**2).sum()
-        told = 1.0 - missing / max(complete.sum(), 1e-300)
-        return Statistics(true, slope, complete, float(np.clip(told, _LEAST_TOLD, 1.0)))
+        observed_share = 1.0 - missing / max(complete.sum(), 1e-300)
+        return Statistics(true, slope, complete, float(np.clip(observed_share, _MIN_OBSERVED_SHARE, 1.0)))
 
     def _log_joint(self, care: Array, shares: tuple[Array, ...]) -> Array:
         of_label = np.log(self.mislabel + 1e-300)[self.label]
@@ -228,17 +230,17 @@ class SourceModel:
         return np.asarray(logsumexp(self._log_joint(self.care(found), found.shares), axis=1))
 
     def _solved(
-        self, design: csr_array, values: Array, last: Statistics, precision: Array, told: float,
+        self, design: csr_array, values: Array, last: Statistics, precision: Array, observed_share: float,
         which: Array | None = None,
     ) -> Array:  # fmt: skip
         """(P,) where the normal approximation of the likelihood, times the prior, is highest. which : (n,) bool"""
-        information = _squares(design, last.complete if which is None else last.complete * which) * told
+        information = _squares(design, last.complete if which is None else last.complete * which) * observed_share
         slope = design.T @ (last.slope if which is None else last.slope * which)
         return np.asarray(np.linalg.solve(information + precision, information @ values + slope))
 
     def _spreads(self, design: csr_array, values: Array, last: Statistics, chosen: tuple[int, ...]) -> list[float]:
         """For every source, with the effects of the others fixed."""
-        information, slope = last.told * (design.T @ last.complete), design.T @ last.slope
+        information, slope = last.observed_share * (design.T @ last.complete), design.T @ last.slope
         spread, at = [], 1
         for s in chosen:
             here = slice(at, at + self.sources[s].n_levels)
