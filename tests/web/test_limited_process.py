@@ -107,7 +107,7 @@ def test_a_job_ends_with_who_asked(tmp_path):
 
     before = children()
     with table_on_disk(parquet(messages()[0])) as path:
-        arguments = {"table": str(path), "made": str(tmp_path / "x"), "roles": roles, "name": "a", "verdicts": {}}
+        arguments = {"table": str(path), "target": str(tmp_path / "x"), "roles": roles, "name": "a", "verdicts": {}}
         with pytest.raises(RuntimeError, match="building features"):
             run_limited("fit", arguments, 2_000_000_000, 60, tell)
     assert not [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]

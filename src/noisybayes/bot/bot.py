@@ -186,7 +186,7 @@ def _load_classifier(path: Path) -> Any:
 
 
 def catalogue_of(config: Config, folder: Path | None) -> LiveCatalogue | None:
-    """The catalogue of a configuration; refuses placeholders that are neither a slot nor a column."""
+    """The catalogue of a configuration; rejects placeholders that are neither a slot nor a column."""
     if not config.catalogue:
         return None
     if folder is None:

@@ -16,7 +16,7 @@ def slot_steps(entries: list[tuple[str, Entry]]) -> list[tuple[str, Entry]]:
 def ordered_steps(
     rules: Mapping[str, Rule], features: Mapping[str, Feature], slots: Mapping[str, Slot], entries: Mapping[str, Entry]
 ) -> tuple[tuple[str, Rule | Slot], ...]:
-    """Sort the steps so that each comes after those it uses; refuse cycles."""
+    """Sort the steps so that each comes after those it uses; reject cycles."""
     uses = {name: rule.uses for name, rule in rules.items()}
     uses |= {name: feature.when.uses for name, feature in features.items()}
     for name, slot in slots.items():

@@ -1,4 +1,4 @@
-"""A bot for a fictional car dealership, to try at once."""
+"""A bot for a fictional car dealership, to try out."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def any_of(sources: Sequence[str]) -> Any | None:
 
 
 def read_pattern(entry: Entry, source: str, written: str) -> Pattern:
-    """The pattern of an entry; refuses, with its line, one that is invalid or would match every message."""
+    """The pattern of an entry; rejects, naming its line, one that is invalid or would match every message."""
     try:
         pattern = compile_pattern(source)
     except BadPattern as error:

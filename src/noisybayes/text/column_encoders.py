@@ -145,7 +145,7 @@ class Binary:
         return (self.column,)
 
     def transform(self, column: pl.Series, n_before: int = 0) -> Any:
-        # an invalid value can occur only in a new row, since `fit` refuses it: it counts as missing
+        # an invalid value can occur only in a new row, since `fit` rejects it: it counts as missing
         return self.matrix(as_truths(column).values)
 
     def matrix(self, values: pl.Series) -> Any:

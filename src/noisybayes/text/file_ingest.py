@@ -94,7 +94,7 @@ def disk_needed(batches: Batches, roles: Roles, settings: TextSettings | None = 
         first = frame if first is None else first
         if batches.bytes_read >= _TELLING:
             break
-    assert first is not None  # an empty file is refused
+    assert first is not None  # an empty file is rejected
     n_entries = 2 * len(roles.categorical) + 3 * len(roles.numeric) + 3 * len(roles.binary)
     entry = _COLUMN + int(np.dtype(precision(roles, batches.estimated_rows)).itemsize)
     n_bytes = first.height * (4 + n_entries * entry)

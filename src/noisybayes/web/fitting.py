@@ -96,7 +96,7 @@ def _with_verdicts(
 
 
 def _findings(audit: Audit, drawn: Sequence[int]) -> list[Finding]:
-    """The suspects, the next most suspicious rows, rows to check at random, and verdicts to look at again."""
+    """The suspects, the next most suspicious rows, rows to check at random, and verdicts to recheck."""
     rows = audit.findings.rows
     assert isinstance(rows, RowTable)  # tables of the desk are never on a cluster
     labeled = np.flatnonzero(rows.labeled)

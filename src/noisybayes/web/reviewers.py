@@ -58,7 +58,7 @@ class Reviewers(NamedTuple):
 
 
 def labels_of_reviewers(log: Iterable[Verdict]) -> list[ReviewerLabel]:
-    """The last label of each reviewer for each row; “unsure” is no label. log : all verdicts, oldest first"""
+    """The last label of each reviewer for each row; “unsure” is not a label. log : all verdicts, oldest first"""
     log = list(log)
     replaced = {(one.position, one.created): one.reviewer for one in log}
     last: dict[tuple[int, str], Verdict] = {}

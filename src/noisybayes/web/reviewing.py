@@ -98,7 +98,7 @@ class Reviewing:
         return reviewers_of(self.store.log(table_id))
 
     def row_for_second_review(self, table_id: int, reviewer: str) -> Finding | None:
-        """A row with one reviewer, who is somebody else."""
+        """A row reviewed by exactly one person, who is not `reviewer`."""
         by_row: dict[int, set[str]] = {}
         for one in labels_of_reviewers(self.store.log(table_id)):
             by_row.setdefault(one.position, set()).add(one.reviewer)

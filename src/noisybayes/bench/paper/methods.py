@@ -163,14 +163,14 @@ def inb(draw: Draw, seed: int) -> Result:
     return _of(BernoulliINB(n_jobs=1, random_state=seed), draw, draw.y)
 
 
-def _neural(name: str, told_rate: bool = False, **settings: Any) -> Method:
-    """told_rate : whether the share of wrong labels is given, as some methods' authors assume"""
+def _neural(name: str, rate_is_given: bool = False, **settings: Any) -> Method:
+    """rate_is_given : whether the share of wrong labels is given, as some methods' authors assume"""
 
     def method(draw: Draw, seed: int) -> Result:
         from ...baselines import BASELINES
 
         own = settings or (_MANY_ROWS_SETTINGS if draw.X.shape[0] >= _MANY_ROWS else {})
-        rate = {"noise_rate": float((draw.y != draw.true).mean())} if told_rate else {}
+        rate = {"noise_rate": float((draw.y != draw.true).mean())} if rate_is_given else {}
         return _of(BASELINES[name](random_state=seed, **own, **rate), draw, draw.y)
 
     return method
@@ -202,10 +202,10 @@ METHODS: dict[str, Method] = {
     "network": _neural("network"),
     "decoupling": _neural("decoupling"),
     "decoupling-published": _neural("decoupling", as_published=True),
-    "co-teaching": _neural("co-teaching", told_rate=True),
-    "co-teaching-published": _neural("co-teaching", told_rate=True, as_published=True, warm_up=10),
-    "mentornet": _neural("mentornet", told_rate=True),
-    "mentornet-published": _neural("mentornet", told_rate=True, as_published=True),
+    "co-teaching": _neural("co-teaching", rate_is_given=True),
+    "co-teaching-published": _neural("co-teaching", rate_is_given=True, as_published=True, warm_up=10),
+    "mentornet": _neural("mentornet", rate_is_given=True),
+    "mentornet-published": _neural("mentornet", rate_is_given=True, as_published=True),
 }
 #: Methods of other papers -> the same without our changes.
 PUBLISHED = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import delete, insert, select, update
 
 from .bot_schema import conversation, handover, lead, person_reply, turn_label
 from .column_types import now
@@ -64,7 +64,7 @@ class Leads(Part):
             return [LeadInfo(*row) for row in connection.execute(chosen)]
 
     def remove_lead(self, lead_id: int) -> None:
-        """Delete a lead (somebody asked to be forgotten) and all webhook events with its contact details."""
+        """Delete a lead (a customer asked to be forgotten) and all webhook events with its contact details."""
         with self._database.write() as connection:
             chosen = select(lead.c.dialog_id, lead.c.contact).where(lead.c.id == lead_id)
             row = connection.execute(chosen).one_or_none()
@@ -90,12 +90,6 @@ class Leads(Part):
         if row is None:
             raise NotFound(f"there is no handover {handover_id}; reload the queue")
         return _handover(row)
-
-    def open_handovers(self) -> int:
-        with self._database.read() as connection:
-            return int(
-                connection.execute(select(func.count()).select_from(handover).where(handover.c.open)).scalar_one()
-            )
 
     def close_handover(
         self, handover_id: int, *, seen: int, reviewer: str, reply: str, label: str | None, paused: bool

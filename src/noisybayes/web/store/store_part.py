@@ -1,4 +1,4 @@
-"""What the parts of a store share."""
+"""The base class of all parts of a store."""
 
 from __future__ import annotations
 

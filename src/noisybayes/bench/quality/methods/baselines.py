@@ -32,7 +32,7 @@ def methods() -> dict[str, Method]:
 def given_rates() -> dict[str, Method]:
     """BayesANIL given half, all and twice the true share of wrong labels, which is computed from the true labels."""
     factors = {"half": 0.5, "right": 1.0, "double": 2.0}
-    return {f"bayesanil-{name}": partial(_told_rate, factor) for name, factor in factors.items()}
+    return {f"bayesanil-{name}": partial(_with_given_rate, factor) for name, factor in factors.items()}
 
 
 def need_torch() -> tuple[str, ...]:
@@ -43,7 +43,7 @@ def _answer(name: str, task: Task) -> Outcome:
     return _answer_of(_model(name, task), task)
 
 
-def _told_rate(factor: float, task: Task) -> Outcome:
+def _with_given_rate(factor: float, task: Task) -> Outcome:
     if task.true is None:
         raise ValueError("BayesANIL with a known noise rate needs the true labels")
     rate = factor * float((task.y != task.true).mean())
