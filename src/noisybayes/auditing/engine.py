@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 #: Seconds for workers to remove their files.
 _CLEANUP_TIMEOUT = 10
+#: The event loop keeps only weak references to its tasks.
+_unfinished: set[asyncio.Future[None]] = set()
 
 
 class OpenedEngine(NamedTuple):
@@ -22,18 +25,23 @@ class OpenedEngine(NamedTuple):
 
     def on_workers(self, fn: Callable[[], Any]) -> None:
         """Run a function once on every worker that still responds."""
-        if self.client is None or self.client.status != "running":
+        client = self.client
+        if client is None or client.status != "running":
             return
-        from distributed import fire_and_forget
+        if client.asynchronous:  # called by the garbage collector in the client's own thread, which must not wait
+            task = asyncio.ensure_future(_run_on_all(client, fn))
+            _unfinished.add(task)
+            task.add_done_callback(_unfinished.discard)
+        else:
+            client.sync(_run_on_all, client, fn)
 
-        workers = self.client.scheduler_info(n_workers=-1)["workers"]
-        futures = [self.client.submit(fn, workers=[worker], pure=False) for worker in workers]
-        if self.client.asynchronous:  # the garbage collector may call this in the thread that handles the response
-            fire_and_forget(futures)
-            return
-        for future in futures:
-            with suppress(Exception):  # a worker has died or is busy; nothing more can be done
-                future.result(timeout=_CLEANUP_TIMEOUT)
+
+async def _run_on_all(client: Client, fn: Callable[[], Any]) -> None:
+    with suppress(Exception):  # a worker has died or is busy, or the scheduler is gone; nothing more can be done
+        # asked from the scheduler: the client's own list of workers may be empty
+        workers = (await client.scheduler.identity(n_workers=-1))["workers"]
+        futures = [client.submit(fn, workers=[worker], pure=False) for worker in workers]
+        await asyncio.wait_for(asyncio.gather(*futures, return_exceptions=True), _CLEANUP_TIMEOUT)
 
 
 @contextmanager
