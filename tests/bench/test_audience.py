@@ -17,6 +17,17 @@ def test_viewers_take_turns_and_keep_the_order_of_their_dialogs():
     assert [each.number for each in plan] == list(range(8))
 
 
+def test_the_backlog_ends_with_the_first_message_that_waits_for_no_other():
+    def sent(number, done):
+        return audience.Sent(number, due=float(number), done=done, attempts=1)
+
+    # down from 2 to 5; the messages of that time are answered by 6.5, but 6 and 7 wait behind them
+    stream = [sent(0, 0.1), sent(1, 1.1), sent(2, 5.5), sent(3, 6.0), sent(4, 6.5), sent(5, 6.8), sent(6, 7.5)]
+    stream += [sent(7, 7.9), sent(8, 8.1), sent(9, 9.1)]
+    assert audience._end_of_backlog(stream[::-1], (2.0, 5.0)) == 8.0
+    assert audience._end_of_backlog(stream[:7], (2.0, 5.0)) == 7.5  # never worked off
+
+
 def test_nothing_is_lost_or_doubled(tmp_path):
     demo().save(tmp_path / "bot")
     row = audience.one_run(_dialogs(), tmp_path / "bot", viewers=20, rate=20, seconds=3)

@@ -68,6 +68,25 @@ def test_messages_at_once_are_all_answered_in_one_order(asked):
     assert sorted(answer.json()["ordinal"] for answer in found) == list(range(1, 25))
 
 
+def test_messages_take_turns_where_the_store_has_one_writer(asked, monkeypatch):
+    """Threads that wait for the writer slow it down: a stream of 100 messages per second would fall behind."""
+    receive, running, most = Responder.receive, [], []
+
+    def watched(self, bot, message_id, *rest, **options):
+        running.append(message_id)
+        most.append(len(running))
+        try:
+            return receive(self, bot, message_id, *rest, **options)
+        finally:
+            running.remove(message_id)
+
+    monkeypatch.setattr(Responder, "receive", watched)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda i: send(asked, "any discount?", person=f"person {i}"), range(24)))
+    assert {answer.status_code for answer in found} == {201}
+    assert max(most) == 1
+
+
 def test_contact_details_are_kept_encrypted_and_shown_masked(asked, tmp_path):
     found = send(asked, f"How much is a new Tarvo Sport? My number is {PHONE}").json()
     assert found["reply"].startswith("The new Tarvo Sport is about $")  # the question is answered

@@ -81,7 +81,7 @@ def one_run(
 
 def _waits(sent: list[Sent], pause: tuple[float, float], stolen: StolenTime, start: float) -> Row:
     """Waits of messages sent while a server was up, without those sent during the outage or the backlog after it."""
-    caught_up = max((each.done for each in sent if pause[0] <= each.due <= pause[1]), default=pause[1])
+    caught_up = _end_of_backlog(sent, pause)
     met = [each for each in sent if each.done < pause[0] or each.due > caught_up]
     is_calm = np.array([stolen.is_calm(start + each.due, start + each.done) for each in met], dtype=bool)
     waited = 1_000 * np.array([each.done - each.due for each in met])
@@ -91,6 +91,16 @@ def _waits(sent: list[Sent], pause: tuple[float, float], stolen: StolenTime, sta
         "own_p99_ms": _percentile(waited[is_calm], 99), "down_s": round(pause[1] - pause[0], 1),
         "caught_up_s": round(caught_up - pause[1], 1),
     }  # fmt: skip
+
+
+def _end_of_backlog(sent: list[Sent], pause: tuple[float, float]) -> float:
+    """When a message was due, for the first time after the restart, that no other had to be answered before."""
+    answered = pause[1]
+    for each in sorted(sent, key=lambda message: message.due):
+        if pause[0] <= each.due and each.due > answered:
+            return each.due
+        answered = max(answered, each.done)
+    return answered
 
 
 def _percentile(waited: Any, q: int) -> float:
@@ -271,9 +281,9 @@ dialogs over the channel API, {first["rate"]} per second for {first["seconds"]} 
 {KILLED_AFTER:.0%} of the time the server is killed (SIGKILL) and restarted; messages that were not answered are sent
 again with the same id. The webhook's receiver refuses every event on its first delivery. Waits are measured from the
 time when a message was due; messages sent while the server was down or working off the backlog are left out.
-*Caught up* is measured from the time when the server answers again. *Stolen* is the share of processor time that the
-host of this virtual machine gave to other machines; no program can answer during that time, so waits are also shown for
-messages in calm seconds, with almost nothing stolen.
+*Caught up* is measured from the time when the server answers again to the first message before which no other waits.
+*Stolen* is the share of processor time that the host of this virtual machine gave to other machines; no program can
+answer during that time, so waits are also shown for messages in calm seconds, with almost nothing stolen.
 
 {table(header, ([row["rep"], *(row[key] for key in keys)] for row in rows))}
 

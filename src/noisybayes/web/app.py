@@ -52,7 +52,7 @@ def create_app(
         description="Review of suspect labels, and the bot's chats.",
     )  # fmt: skip
     app.state.desk = desk
-    for router in (api, review_api, bot_api, *pages.ROUTERS):
+    for router in (bot_api, api, review_api, *pages.ROUTERS):  # messages of customers come most often
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=str(files("noisybayes.web") / "static")), name="static")
     app.add_middleware(Guard, settings=settings, store=store)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hmac
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any, Literal
 
+from anyio import to_thread
 from fastapi import APIRouter, Depends, Header, HTTPException, Query, Request
 from pydantic import BaseModel, Field
 
@@ -103,9 +105,13 @@ def status(desk: CurrentDesk) -> Any:
 
 
 @bot_api.post("/bots/{bot}/messages", status_code=201, dependencies=[Depends(has_bot_token)])
-def receive(desk: CurrentDesk, bot: str, incoming: Incoming) -> Outgoing:
+async def receive(desk: CurrentDesk, bot: str, incoming: Incoming) -> Outgoing:
     """A message from a channel; messages from one person are answered in order of arrival."""
-    answer = desk.responder.receive(bot, incoming.message_id, incoming.person, incoming.message, public=incoming.public)
+    to_answer = partial(
+        desk.responder.receive, bot, incoming.message_id, incoming.person, incoming.message, public=incoming.public
+    )
+    # waiting here costs nothing; threads that wait for the one writer compete with it for the interpreter
+    answer = await to_thread.run_sync(to_answer, limiter=desk.turns_to_write)
     turn = answer.turn
     return Outgoing(
         dialog=answer.dialog_id, ordinal=turn.ordinal, reply=turn.reply, handover=turn.handover, category=turn.category,

@@ -7,6 +7,8 @@ import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from anyio import CapacityLimiter
+
 from ..bot import Bot
 from ..data.errors import InputError
 from .column_roles import LABEL_COLUMNS
@@ -38,6 +40,7 @@ class Desk(Reviewing):
         self.store, self.settings = store, settings
         self.responder = responder or Responder(store, {}, None)
         self.jobs = Jobs(store, settings)
+        self.turns_to_write = CapacityLimiter(store.most_writers)
         self._healthy_until = 0.0
 
     def check_health(self) -> None:

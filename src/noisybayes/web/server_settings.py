@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ..data.errors import InputError
 
@@ -30,6 +31,7 @@ class Settings:
             raise InputError(f"the token must have at least {LEAST_TOKEN} characters; choose a long random string")
 
 
+@lru_cache(maxsize=256)  # asked on every request
 def is_local(host: str) -> bool:
     """Whether the address is reachable from this machine only."""
     if host == "localhost":

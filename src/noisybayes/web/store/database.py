@@ -71,6 +71,10 @@ class Database:
             yield connection
         self._check_file()
 
+    @property
+    def most_writers(self) -> int:
+        return 1 if self.is_sqlite else _CONNECTIONS
+
     def moment(self, connection: Connection) -> datetime:
         """The current time by the clock of the store, which all servers share."""
         if self.is_sqlite:

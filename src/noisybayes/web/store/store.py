@@ -36,6 +36,11 @@ class Store(Tables, Fits, Findings, Verdicts, Chats, Accounts, Conversations, Le
         """URL with password, for `open` in another process."""
         return self._database.url.render_as_string(hide_password=False)
 
+    @property
+    def most_writers(self) -> int:
+        """How many threads can write at once."""
+        return self._database.most_writers
+
     def probe(self) -> None:
         """Raise Unavailable unless the store can be read and written."""
         self._database.probe()
