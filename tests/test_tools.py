@@ -18,6 +18,6 @@ def test_the_walk_is_traced():
         assert walk["functions"] == len(walk["walk"]) == len(set(walk["walk"]))
         assert walk["modules"] < walk["functions"]
         assert walk["modules"] - 1 <= walk["switches"] < walk["functions"]
-    assert walks["fit"]["walk"][0] == "noisybayes.estimators.models.BernoulliModel.__init__"
+    assert walks["fit"]["walk"][0] == "noisybayes.estimators.family_models.BernoulliModel.__init__"
     assert "noisybayes.robust.fit.fit" in walks["fit"]["walk"]
     assert "noisybayes.report.html.render_html" in walks["audit"]["walk"]

@@ -38,7 +38,7 @@ class Constant(NamedTuple):
 
 
 def of_config() -> Iterator[Constant]:
-    from noisybayes.robust.config import DEFAULT
+    from noisybayes.robust.constants import DEFAULT
 
     for field in dataclasses.fields(DEFAULT):
         value = getattr(DEFAULT, field.name)

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import noisybayes
-from noisybayes.auditing.features import encode_labels
+from noisybayes.auditing.table_features import encode_labels
 from noisybayes.cli.app import app
 from noisybayes.data.roles import Roles
 from noisybayes.data.simulated_messages import write_messages

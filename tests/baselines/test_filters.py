@@ -9,7 +9,7 @@ from sklearn.naive_bayes import BernoulliNB
 
 from noisybayes.baselines import EnsembleFilter, NaiveBayesFilter, SVMFilter, left_out
 from noisybayes.baselines.filters import Verdict, kept, suspicion
-from noisybayes.baselines.settings import Rows
+from noisybayes.baselines.inputs import Rows
 
 from .needs_torch import over
 from .small import TRUE, D, X, Y, quick

@@ -12,7 +12,7 @@ from noisybayes.auditing import examine
 from noisybayes.data.simulate import simulate
 from noisybayes.dataset.shards import ShardError, Shards
 from noisybayes.estimators import inb_model as base
-from noisybayes.robust.config import DEFAULT
+from noisybayes.robust.constants import DEFAULT
 
 DATA = simulate(1_500, n_features=60, n_classes=3, diagonal=(0.75, 0.85), random_state=1)
 X = sparse.csr_array(DATA.X.astype(float))

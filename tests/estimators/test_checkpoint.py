@@ -13,7 +13,7 @@ from noisybayes.dataset.shards import Shards
 from noisybayes.estimators import inb_model as base
 from noisybayes.robust import fit as robust
 from noisybayes.robust import selection
-from noisybayes.robust.config import DEFAULT
+from noisybayes.robust.constants import DEFAULT
 
 DATA = simulate(900, n_features=60, n_classes=3, diagonal=(0.75, 0.85), random_state=1)
 X = sparse.csr_array(DATA.X.astype(float))

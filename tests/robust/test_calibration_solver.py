@@ -14,7 +14,7 @@ from noisybayes.robust import calibration_solver
 from noisybayes.robust.anderson import Anderson
 from noisybayes.robust.calibration import Calibration, Labels, centred
 from noisybayes.robust.calibration_solver import Target, accelerate, maximise, objective
-from noisybayes.robust.config import DEFAULT
+from noisybayes.robust.constants import DEFAULT
 from noisybayes.robust.problem import RobustProblem
 from noisybayes.robust.sample import SampledRows
 from noisybayes.robust.selection import calibrate_sample

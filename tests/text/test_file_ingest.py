@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from noisybayes._files import DiskError, scratch_folder
-from noisybayes.auditing.features import encode_labels
+from noisybayes.auditing.table_features import encode_labels
 from noisybayes.data.batches import Batches
 from noisybayes.data.errors import InputError
 from noisybayes.data.read import read_table, write_table
@@ -296,7 +296,7 @@ RUN = """
 import resource, sys
 from pathlib import Path
 from noisybayes._files import DiskError, scratch_folder
-from noisybayes.auditing.features import encode_labels
+from noisybayes.auditing.table_features import encode_labels
 from noisybayes.data.batches import Batches
 from noisybayes.data.roles import Roles
 from noisybayes.dataset import Shards

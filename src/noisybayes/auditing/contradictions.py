@@ -13,7 +13,7 @@ import numpy as np
 
 from ..dataset import Rows
 from ..dataset.tree import Array, Pieces
-from ..robust.config import DEFAULT
+from ..robust.constants import DEFAULT
 from .columns import Columns
 from .judged import Judged
 from .row_results import RowJudge

@@ -20,10 +20,10 @@ from scipy import sparse
 from ..dataset import Rows
 from ..dataset.tree import Array
 from ..estimators.threads import one_blas_thread
-from ..estimators.training import TrainingFit
+from ..estimators.training_fit import TrainingFit
 from ..model.mislabel import Fixed
 from ..robust.calibration import Labels, centred
-from ..robust.config import Offsets
+from ..robust.constants import Offsets
 from ..robust.fit import RobustFit, fit_once, without_sampling
 from ..robust.label_weights import AsGiven, Reweighted
 from ..robust.problem import FixedSource, RobustProblem
@@ -33,9 +33,9 @@ from ..robust.training_posterior import posterior_of_rows
 from ..text.features import Block
 from ..views import NAIVE_BAYES, VIEWS, Given, ViewRows, ViewScores
 from .conservative_fit import label_problem, scores_of_all
-from .features import Features
 from .hedging import matrix_share
 from .judged import Judged
+from .table_features import Features
 
 # A view that explains less than this share of what the best one explains is dropped.
 _LEAST_SHARE = 0.4

@@ -11,11 +11,11 @@ import numpy as np
 
 from ..dataset import Dataset, MapSum, Rows
 from ..dataset.tree import Array
-from ..estimators import settings
+from ..estimators import arguments
 from ..estimators.inb_model import INBModel
 from ..estimators.labels import as_labels
 from ..estimators.latent import LatentLabelModel
-from ..estimators.training import TrainingFit
+from ..estimators.training_fit import TrainingFit
 from ..model.mislabel import unidentified
 from ..robust.calibration import Calibration
 from ..robust.label_weights import Reweighted
@@ -288,7 +288,7 @@ def _from_final_model(model: LatentLabelModel, log_joint: Callable[[Any], Array]
 
 def model_engine(model: LatentLabelModel) -> MapSum:
     """The engine of the model's fit; classifiers that need all rows in memory have none."""
-    return settings.engine(getattr(model, "engine", "local"), getattr(model, "n_jobs", -1))
+    return arguments.engine(getattr(model, "engine", "local"), getattr(model, "n_jobs", -1))
 
 
 def n_classes_of(model: LatentLabelModel) -> int:

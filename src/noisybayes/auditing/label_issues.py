@@ -16,7 +16,7 @@ from ..dataset.tree import Array
 from ..model.mislabel import Full
 from ..robust.calibration import Labels, centred, posterior
 from ..robust.calibration_solver import Target, fit_calibration
-from ..robust.config import DEFAULT
+from ..robust.constants import DEFAULT
 from ..robust.log_pool import LogPool
 from ..views.base import LEAST_PROBABILITY
 from .given_inputs import check_probabilities

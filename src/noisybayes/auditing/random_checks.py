@@ -26,9 +26,9 @@ from ..dataset.folds import hashed, uniform
 from ..dataset.tree import Array
 from .array_checks import NO_CLASS
 from .conservative_fit import label_surprise
-from .features import EncodedLabels
 from .judged import Judged, NoClass, RandomChecks
 from .table import Table
+from .table_features import EncodedLabels
 
 if TYPE_CHECKING:
     from .result import Audit

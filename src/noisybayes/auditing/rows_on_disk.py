@@ -28,8 +28,8 @@ from ..dataset.shards import MANIFEST, Shards
 from ..engines.dask import ClusterLostError
 from ..text.features import Recipe
 from ..text.file_ingest import disk_needed, ingest
-from .features import EncodedLabels, Features
 from .table import Table
+from .table_features import EncodedLabels, Features
 
 if TYPE_CHECKING:
     from .table_fit import FitOptions

@@ -18,7 +18,6 @@ from ..text.vocabulary import TextSettings
 from ..views import NAIVE_BAYES
 from . import on_cluster, rows_on_disk
 from .engine import OpenedEngine, opened_engine
-from .features import Features, check_model, features_of, make_model
 from .given_inputs import GivenInputs
 from .joined_views import join_views
 from .judged import Judged, judge_encoded
@@ -29,6 +28,7 @@ from .second_opinion import check_opinion, join_opinion
 from .sentence_vectors import with_sentence_vectors
 from .sources import check_sources, join_sources
 from .table import Table
+from .table_features import Features, check_model, features_of, make_model
 from .view_options import Views, check_views, chosen_views
 
 Progress = Callable[[str], None]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from .._shares import whole_percent
 from ..estimators.latent import DRIFT_ALARM, LatentLabelModel
-from ..robust.config import DEFAULT
+from ..robust.constants import DEFAULT
 from .judged import Judged
 
 # Columns that explain less than this share of the entropy of the labels hardly separate the classes.

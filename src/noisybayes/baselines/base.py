@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._missing import is_null
-from .settings import Array, Rows
+from .inputs import Array, Rows
 
 
 class About(NamedTuple):

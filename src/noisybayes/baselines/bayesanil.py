@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 from threadpoolctl import threadpool_limits
 
 from .base import About, Baseline
-from .settings import Array, Rows, between, whole_number
+from .inputs import Array, Rows, between, whole_number
 
 
 class BayesANIL(Baseline):

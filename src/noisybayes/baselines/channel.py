@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .settings import Array, Rows
+from .inputs import Array, Rows
 
 
 def confusion(proba: Array, rows: Rows) -> Array:

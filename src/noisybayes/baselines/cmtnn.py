@@ -9,8 +9,8 @@ from scipy.special import expit
 
 from .base import About
 from .filters import Verdict, kept, suspicion
+from .inputs import Array
 from .network_classifier import NetworkClassifier
-from .settings import Array
 
 if TYPE_CHECKING:
     from .network import Learner

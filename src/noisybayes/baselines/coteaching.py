@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .base import About
-from .settings import Array, RandomState, between, whole_number
+from .inputs import Array, RandomState, between, whole_number
 from .two_networks import TwoNetworksClassifier
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .base import About
-from .settings import Array, RandomState, whole_number
+from .inputs import Array, RandomState, whole_number
 from .two_networks import TwoNetworksClassifier
 
 

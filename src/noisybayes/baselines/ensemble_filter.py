@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from . import left_out
 from .base import About
 from .filters import FilterClassifier, Verdict
-from .settings import Array, RandomState, Rows
+from .inputs import Array, RandomState, Rows
 
 VOTES = ("majority", "consensus")
 

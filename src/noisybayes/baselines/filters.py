@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from . import left_out
 from .base import Baseline
-from .settings import Array, RandomState, Rows, seed, whole_number
+from .inputs import Array, RandomState, Rows, seed, whole_number
 
 
 class Verdict(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .settings import Array
+from .inputs import Array
 
 #: (fitted classifier, rows) -> (m, columns in the order of its classes); the largest is its prediction
 Score = Callable[[Any, Any], Array]

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
+from .inputs import Array
 from .network import Learner, Network, cross_entropy, integers
-from .settings import Array
 
 #: notes (n, 3 + K) on all rows -> weights (n,) from 0 to 1
 Curriculum = Callable[[Array], Array]

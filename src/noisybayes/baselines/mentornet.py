@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .base import About
+from .inputs import Array, RandomState, between, whole_number
 from .network_classifier import NetworkClassifier
-from .settings import Array, RandomState, between, whole_number
 
 if TYPE_CHECKING:
     from .mentor import Curriculum

@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import left_out
 from .base import About
 from .filters import FilterClassifier, Verdict
-from .settings import Array, Rows
+from .inputs import Array, Rows
 
 
 class NaiveBayesFilter(FilterClassifier):

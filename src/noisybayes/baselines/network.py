@@ -12,7 +12,7 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
-from .settings import Array, Rows, Settings
+from .inputs import Array, Rows, Settings
 
 #: The losses (m,) of m rows by index. With a generator (training), hidden units are dropped; without one, none are.
 Loss = Callable[[Array, Any], Any]

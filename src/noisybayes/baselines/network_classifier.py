@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from .._extras import require
 from .base import Baseline
-from .settings import Array, RandomState, Rows, checked
+from .inputs import Array, RandomState, Rows, checked
 
 if TYPE_CHECKING:
     from .network import Learner, Network

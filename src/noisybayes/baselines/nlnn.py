@@ -8,8 +8,8 @@ import numpy as np
 
 from . import channel as noise
 from .base import About
+from .inputs import Array, RandomState, between, whole_number
 from .network_classifier import NetworkClassifier
-from .settings import Array, RandomState, between, whole_number
 
 if TYPE_CHECKING:
     from .network import Learner

@@ -7,7 +7,7 @@ from sklearn.svm import LinearSVC
 from . import left_out
 from .base import About
 from .filters import FilterClassifier, Verdict
-from .settings import Array, Rows
+from .inputs import Array, Rows
 
 
 class SVMFilter(FilterClassifier):

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .inputs import Array
 from .network_classifier import NetworkClassifier
-from .settings import Array
 
 if TYPE_CHECKING:
     from .network import Learner, Network

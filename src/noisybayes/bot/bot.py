@@ -176,7 +176,7 @@ def _with_fitted_meanings(config: Config, folder: Path) -> Config:
 
 def _load_classifier(path: Path) -> Any:
     """Replies need only its classes, so scikit-learn, which takes seconds to import, is not loaded."""
-    from ..estimators.models import BernoulliModel
+    from ..estimators.family_models import BernoulliModel
     from ..estimators.persist import load_model
 
     model = load_model(path)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 from ..dataset import Dataset, Rows
 from ..dataset.tree import Array
 from ..robust.calibration import centred
-from ..robust.config import Offsets
+from ..robust.constants import Offsets
 from ..robust.label_weights import LabelWeights
 from ..robust.score_models import Score, ScoreModel
 from .opaque_rows import unwrap_rows

@@ -14,7 +14,7 @@ from ..dataset.stored import StoredDesign
 from ..dataset.tree import Array
 from ..model import online
 from ..robust.label_weights import Reweighted
-from . import settings
+from . import arguments
 from .classifier import LatentLabelClassifier, weighted_rows
 from .inb_model import INBModel, prepare_design
 from .labeler_fit import check_supported, fit_labelers, label_likelihoods, labeler_codes
@@ -183,7 +183,7 @@ class BaseINB(LatentLabelClassifier, INBModel):
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Array, Array, Array]:
         """Rows drawn from the fitted model: features, observed labels, true labels."""
         check_is_fitted(self)
-        rng = settings.generator(self.random_state if random_state is None else random_state)
+        rng = arguments.generator(self.random_state if random_state is None else random_state)
         true = rng.choice(len(self.classes_), size=n_samples, p=self.class_prior_ / self.class_prior_.sum())
         stats = self.statistics_
         X = self._model.family.sample(self.params_.features, stats.features, stats.component_weight, true, rng)

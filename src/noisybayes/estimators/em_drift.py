@@ -10,7 +10,7 @@ import numpy as np
 from ..dataset import Dataset, Rows
 from ..dataset.tree import Array
 from ..model.families import Family
-from ..robust.config import DEFAULT, Offsets
+from ..robust.constants import DEFAULT, Offsets
 from ..robust.label_weights import AsGiven
 from ..robust.naive_bayes import NaiveBayes
 from ..robust.score_models import pooled_models

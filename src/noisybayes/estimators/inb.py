@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from .base import BaseINB
-from .models import BernoulliModel, GaussianModel, MixedModel, MultinomialModel
+from .family_models import BernoulliModel, GaussianModel, MixedModel, MultinomialModel
 
 _SHARED = """
     method : {"crossfit", "em"}, default "crossfit"

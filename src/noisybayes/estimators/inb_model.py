@@ -25,12 +25,12 @@ from ..model.fit import Problem
 from ..model.mislabel import Fixed
 from ..robust import fit as robust
 from ..robust.calibration import matrix_of
-from ..robust.config import DEFAULT
+from ..robust.constants import DEFAULT
 from ..robust.label_weights import known_labels
 from ..robust.problem import naive_bayes_problem
 from ..robust.recalibration import Recalibration
 from ..robust.scoring import Scoring
-from . import settings
+from . import arguments
 from .em_drift import mispredicted_share
 from .fingerprint import fingerprint
 from .labeler_fit import OF_LABELERS
@@ -148,7 +148,7 @@ class INBModel(LatentLabelModel):
         data = Dataset.of(rows, self._engine(), K)
         if self._uses_em(data.n_counted, np.bincount(rows.observed, weights=rows.weight, minlength=K)[:K]):
             merged = self._merge_rows(rows)
-            n_starts = settings.fit_settings(self).n_starts
+            n_starts = arguments.fit_settings(self).n_starts
             data = Dataset.of(merged, self._engine(), n_starts * K)
             self._fit_em(data, self._problem(family), self._checkpoint(merged))
             return None
@@ -160,20 +160,20 @@ class INBModel(LatentLabelModel):
     def _uses_em(self, n_rows: float, weight: Array) -> bool:
         """With a handful of rows no fold can be held out, and labels of weight zero cannot be checked.
         weight : (K,) of the rows with each label"""
-        is_em = settings.method(self.method) == "em"
+        is_em = arguments.method(self.method) == "em"
         return bool(is_em or len(weight) == 1 or n_rows < 2 * DEFAULT.n_folds or weight.min() <= 0)
 
     def _engine(self) -> Any:
-        return settings.engine(self.engine, self.n_jobs)
+        return arguments.engine(self.engine, self.n_jobs)
 
     def _problem(self, family: Family) -> Problem:
         K = len(self.classes_)
         return Problem(
             family,
-            settings.structure(self.mislabel, self.mislabel_prior, self.classes_),
+            arguments.structure(self.mislabel, self.mislabel_prior, self.classes_),
             K,
-            settings.class_prior(self.class_prior, K),
-            settings.fit_settings(self),
+            arguments.class_prior(self.class_prior, K),
+            arguments.fit_settings(self),
         )
 
     def _checkpoint(self, rows: Rows) -> Checkpoint:
@@ -184,8 +184,8 @@ class INBModel(LatentLabelModel):
 
     def _merge_rows(self, rows: Rows) -> Rows:
         """The rows for EM, with equal rows merged."""
-        settings.fit_settings(self)
-        compress = settings.checked_compress(self.compress)
+        arguments.fit_settings(self)
+        compress = arguments.checked_compress(self.compress)
         return rows if isinstance(rows.X, StoredDesign) else merge_equal(rows, compress)
 
     def _fit_labels_as_given(self, rows: Rows, family: Family) -> None:
@@ -197,7 +197,7 @@ class INBModel(LatentLabelModel):
         self.true_proba_ = np.vstack([np.eye(K), self.class_prior_])[known].astype(data.dtype)
 
     def _fit_em(self, data: Dataset, problem: Problem, checkpoint: Checkpoint) -> None:
-        rng = settings.generator(self.random_state)
+        rng = arguments.generator(self.random_state)
         fitted = em_fit.fit(data, problem.anchored(data), rng, self.progress, checkpoint)
         self._model = fitted.model
         self.objective_history_ = fitted.objective
@@ -213,13 +213,13 @@ class INBModel(LatentLabelModel):
 
     def _fit_robust(self, data: Dataset, family: Family, checkpoint: Checkpoint = NO_CHECKPOINT) -> Dataset:
         """Returns the rows in their folds, for further steps."""
-        settings.checked_compress(self.compress)
+        arguments.checked_compress(self.compress)
         # folds should not differ from call to call unless requested
-        rng = settings.generator(0 if self.random_state is None else self.random_state)
+        rng = arguments.generator(0 if self.random_state is None else self.random_state)
         report = None if self.progress is None else _numbered_stages(self.progress)
         problem = self._problem(family).anchored(data)
         # threads cost more than they save if one chunk contains all rows
-        n_threads = 1 if len(data.parts) == 1 else settings.n_threads(self.n_jobs)
+        n_threads = 1 if len(data.parts) == 1 else arguments.n_threads(self.n_jobs)
         robust_problem = naive_bayes_problem(problem, data, int(rng.integers(2**31)), n_threads, DEFAULT)
         data = robust.with_folds(data, robust_problem)
         robust_fit = robust.fit(data, robust_problem, report, checkpoint)

@@ -20,7 +20,7 @@ from ..robust.fit import RobustFit
 from ..robust.recalibration import Recalibration, adjust
 from ..robust.scoring import normalise
 from ..robust.training_posterior import training_posterior
-from .training import TrainingFit
+from .training_fit import TrainingFit
 
 # A warning is issued if the expected share of wrong labels exceeds the share that naive Bayes fails to predict by
 # this much.

@@ -15,11 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 from ..dataset import Dataset
 from ..dataset.tree import Array
 from ..robust.calibration import matrix_of
-from ..robust.config import DEFAULT
+from ..robust.constants import DEFAULT
 from ..robust.fit import fit as robust_fit
 from ..robust.fit import with_folds, without_sampling
 from ..robust.problem import RobustProblem
-from . import settings
+from . import arguments
 from .any_classifier import ClassifierSource
 from .classifier import LatentLabelClassifier, weighted_rows
 from .labels import as_labels, find_classes
@@ -94,8 +94,8 @@ class MislabelClassifier(LatentLabelClassifier):
         X : array-like or sparse matrix of shape (n, d), list of texts, or data frame with text columns
             Whatever the classifier accepts.
         """
-        settings.whole_number("n_folds", self.n_folds, minimum=3)  # one is held out, and one of the rest again
-        settings.whole_number("max_rounds", self.max_rounds, minimum=0)
+        arguments.whole_number("n_folds", self.n_folds, minimum=3)  # one is held out, and one of the rest again
+        arguments.whole_number("max_rounds", self.max_rounds, minimum=0)
         X = self._check_X(X, reset=True)
         labels = as_labels(y, "y", X.shape[0])
         self.classes_ = find_classes(labels, self._missing(labels))
@@ -103,7 +103,7 @@ class MislabelClassifier(LatentLabelClassifier):
         all_rows = self._rows(X, X, labels, verified, sample_weight)
         weighted = weighted_rows(all_rows)
         rows = all_rows if len(weighted) == all_rows.n_rows else all_rows.take(weighted)
-        data = Dataset.of(rows, settings.engine("local", 1), K)
+        data = Dataset.of(rows, arguments.engine("local", 1), K)
         if K < 2 or data.n_counted < 2 * self.n_folds:
             raise ValueError(
                 f"MislabelClassifier needs at least 2 classes and {2 * self.n_folds} rows (2 * n_folds); got {K} class"
@@ -115,8 +115,8 @@ class MislabelClassifier(LatentLabelClassifier):
                 f"estimator must have predict_proba, but {type(estimator).__name__} does not; "
                 "wrap it in sklearn.calibration.CalibratedClassifierCV"
             )
-        rng = settings.generator(0 if self.random_state is None else self.random_state)
-        structure = settings.structure(self.mislabel, self.mislabel_prior, self.classes_)
+        rng = arguments.generator(0 if self.random_state is None else self.random_state)
+        structure = arguments.structure(self.mislabel, self.mislabel_prior, self.classes_)
         source = ClassifierSource(estimator, K, data.n_counted, int(rng.integers(2**31)))
         config = replace(DEFAULT, max_rounds=self.max_rounds)
         problem = without_sampling(RobustProblem(source, structure, K, None, config, int(rng.integers(2**31))))

@@ -21,7 +21,7 @@ from ..robust.recalibration import Recalibration
 from ..robust.score_models import BlockFamily
 from ..robust.scoring import Scoring
 from ..robust.words import Words
-from . import settings
+from . import arguments
 
 # sums of probabilities in single precision
 _TOLERANCE = 1e-3
@@ -50,10 +50,10 @@ def check_model(estimator: Any) -> None:
 
 
 def _check_settings(estimator: Any) -> None:
-    settings.method(estimator.method)
-    settings.fit_settings(estimator)
-    settings.checked_compress(estimator.compress)
-    settings.n_jobs(estimator.n_jobs)
+    arguments.method(estimator.method)
+    arguments.fit_settings(estimator)
+    arguments.checked_compress(estimator.compress)
+    arguments.n_jobs(estimator.n_jobs)
 
 
 def _classes(classes: Any) -> int:

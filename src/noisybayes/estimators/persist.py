@@ -38,9 +38,9 @@ from ..robust.recalibration import Recalibration
 from ..robust.score_models import BlockFamily
 from ..robust.scoring import Scoring
 from ..robust.words import Words
+from .family_models import MODELS
 from .labeler_fit import OF_LABELERS
 from .model_checks import check_model
-from .models import MODELS
 
 FORMAT = 2
 _VALUES: dict[str, type[Any]] = {

@@ -21,7 +21,7 @@ from ..dataset.csr import rows_by_label, sums_by_label
 from ..dataset.short_rows import row_max, row_sums
 from ..dataset.tree import Array
 from ..model.mislabel import Structure, constant_rate
-from .config import DEFAULT
+from .constants import DEFAULT
 
 
 class Labels(NamedTuple):

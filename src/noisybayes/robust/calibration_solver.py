@@ -15,7 +15,7 @@ from ..dataset.tree import Array, add_into
 from ..model.mislabel import Structure, constant_rate
 from .anderson import Anderson
 from .calibration import Calibration, Labels, matrix_of, posterior
-from .config import DEFAULT, Config
+from .constants import DEFAULT, Config
 
 # Maximum length of an accelerated step, in logs: where the map is still nonlinear, extrapolation is unreliable.
 _MAX_STEP = 2.0

@@ -18,7 +18,7 @@ import numpy as np
 from ..dataset.tree import Array
 from ..model.mislabel import Full
 from .calibration import Calibration, Labels, label_counts, posterior
-from .config import DEFAULT
+from .constants import DEFAULT
 from .problem import RobustProblem
 from .score_models import Choice
 

@@ -9,7 +9,7 @@ from ..dataset import Dataset
 from ..model.families import Family, Mixed, Multinomial
 from ..model.fit import Problem
 from ..model.mislabel import Structure
-from .config import DEFAULT, Config, Offsets
+from .constants import DEFAULT, Config, Offsets
 from .naive_bayes import NaiveBayes
 from .score_models import ScoreModel, fixed_model, in_block, pooled_models
 from .words import word_models

@@ -22,7 +22,7 @@ from scipy.special import expit, logit
 from ..dataset import Dataset, Rows
 from ..dataset.tree import Array, Pieces
 from .calibration import Labels
-from .config import DEFAULT
+from .constants import DEFAULT
 from .label_weights import Reweighted
 
 # Standard deviations of the priors of the intercept and of the slope's logarithm: a handful of rows moves little.

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..dataset import Dataset, Rows
 from ..dataset.tree import Array
-from .config import Config
+from .constants import Config
 
 
 class SampledRows(NamedTuple):

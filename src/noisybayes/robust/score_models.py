@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ..dataset.tree import Array
 from ..model.families import Family
 from ..model.families.mixed import Mixed, in_columns
-from .config import Config, Offsets
+from .constants import Config, Offsets
 
 
 class Score(NamedTuple):

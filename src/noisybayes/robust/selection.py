@@ -13,7 +13,7 @@ from ..dataset.tree import Array
 from ..model import fit as em_fit
 from .calibration import Calibration, Labels, label_counts, matrix_of, posterior
 from .calibration_solver import Target, fit_calibration
-from .config import Offsets
+from .constants import Offsets
 from .label_weights import AsGiven, ByEM, LabelWeights, Reweighted
 from .one_rate import allows_one_rate, needs_matrix, with_one_rate
 from .problem import RobustProblem

@@ -17,7 +17,7 @@ import numpy as np
 from ..dataset.tree import Array
 from ..model.families import Multinomial
 from ..model.families.base import linear_score, linear_terms
-from .config import Offsets
+from .constants import Offsets
 from .score_models import Score, ScoreModel
 
 

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from ..dataset.tree import Array
 from .base import LEAST_PROBABILITY, ViewRows, ViewScores, cross_fitted
-from .matrices import standardised
+from .dense_features import standardised
 
 # Maximum number of solver steps.
 _MOST_STEPS = 200

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..dataset.tree import Array
 from .base import ViewRows, ViewScores, cross_fitted
-from .matrices import standardised
+from .dense_features import standardised
 
 # Neighbours that vote.
 _NEIGHBOURS = 15

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..dataset.tree import Array
 from .base import ViewRows, ViewScores, cross_fitted
-from .matrices import standardised
+from .dense_features import standardised
 
 # More trees hardly change the vote.
 _TREES = 100

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisybayes.bench.fuzz import fuzz_tables, guided, guided_target, models
+from noisybayes.bench.fuzz import fuzz_tables, guided, guided_target, model_files
 from noisybayes.bench.fuzz.guided_target import _keep, model_seeds, mutated_model, table_seeds
 from noisybayes.data.errors import InputError
 from noisybayes.estimators import load
@@ -31,7 +31,7 @@ def test_seeds_are_whole_files_of_all_formats(tmp_path):
         guided_target.read_table_input(seed, tmp_path)
     for seed in model_seeds():
         (tmp_path / "model").write_bytes(seed)
-        assert models.check(tmp_path / "model")
+        assert model_files.check(tmp_path / "model")
 
 
 def test_a_changed_model_gets_past_its_checksums(tmp_path, monkeypatch):

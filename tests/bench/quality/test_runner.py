@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from noisybayes.bench.quality import result_rows as stored
+from noisybayes.bench.quality.chosen_names import select
 from noisybayes.bench.quality.methods import METHODS, Outcome
 from noisybayes.bench.quality.result_rows import Job
 from noisybayes.bench.quality.runner import all_jobs, pending, run, run_job
-from noisybayes.bench.quality.selection import select
 from noisybayes.data.datasets import DatasetUnavailableError
 
 from . import small

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from . import fuzz_tables, models
+from . import fuzz_tables, model_files
 from .runner import SECONDS
 from .table_writers import WRITERS
 
@@ -54,13 +54,13 @@ def read_table_input(data: bytes, folder: Path) -> None:
 
 
 def model_seeds() -> list[bytes]:
-    return list(models.originals())
+    return list(model_files.originals())
 
 
 def read_model_input(data: bytes, folder: Path) -> None:
     path = folder / "model"
     path.write_bytes(data)
-    models.check(path)
+    model_files.check(path)
 
 
 def mutated_model(data: bytes, most: int, seed: int) -> bytes:
@@ -72,7 +72,7 @@ def mutated_model(data: bytes, most: int, seed: int) -> bytes:
             members = {name: archive.read(name) for name in archive.namelist()}
         name = list(members)[int(rng.integers(len(members)))]
         members[name] = mutate(members[name], len(members[name]) + 64)
-        packed = models.packed(members, method=zipfile.ZIP_STORED)
+        packed = model_files.packed(members, method=zipfile.ZIP_STORED)
     except Exception:  # already damaged: any bytes will do
         return mutate(data, most)
     return packed if len(packed) <= most else data

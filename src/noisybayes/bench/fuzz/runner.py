@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..result_files import Row
-from . import configs, fuzz_tables, models
+from . import configs, fuzz_tables, model_files
 
 KINDS = ("tables", "models", "configs")
 RESULTS = ("read", "refused", "traceback", "wrong_rows", "crash", "hang")
@@ -50,7 +50,7 @@ def run_case(kind: str, number: int, folder: Path) -> Outcome:
                 path.write_bytes(case.data)
                 was_read = fuzz_tables.check(path, case.n_rows, case.options, audited=number % _AUDITED == 0)
             else:
-                module: Any = models if kind == "models" else configs
+                module: Any = model_files if kind == "models" else configs
                 name, data = module.make(rng)
                 path = folder / "case.yaml"
                 path.write_bytes(data)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...engines.dask import GROUPS
-from ...robust.config import DEFAULT
+from ...robust.constants import DEFAULT
 from ..result_files import Row, table
 from . import cluster_audit, files
 from .clock import grouped, median, shown, shown_bytes

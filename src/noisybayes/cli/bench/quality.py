@@ -95,10 +95,10 @@ def quality(
 
 
 def _chosen(datasets: str, methods: str, plugins: Path | None) -> tuple[dict[str, Any], dict[str, Any]]:
+    from ...bench.quality.chosen_names import select
     from ...bench.quality.datasets import DATASETS, GROUPS, NOT_IN_ALL
     from ...bench.quality.methods import FOR_NUMBERS, FOR_SCALES, FOR_VECTORS, GIVEN_RATES, METHODS, SECTION_METHODS
     from ...bench.quality.plugins import datasets_in
-    from ...bench.quality.selection import select
 
     folder = plugins or Path(DEFAULT_FOLDER)
     extra = datasets_in(folder) if folder.is_dir() else {}

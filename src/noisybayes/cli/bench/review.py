@@ -30,7 +30,7 @@ def review(datasets: str, methods: str, seeds: int, fresh: bool, root: Path) -> 
     from rich.markdown import Markdown
 
     from ..._extras import MissingExtraError
-    from ...bench.quality.selection import select
+    from ...bench.quality.chosen_names import select
     from ...bench.review.orders import ORDERS, check_packages
     from ...bench.review.page import render_page, write_page
     from ...bench.review.review_tables import DATASETS

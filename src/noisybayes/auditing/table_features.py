@@ -12,7 +12,7 @@ import polars as pl
 from ..data.errors import InputError
 from ..data.roles import Roles, check_label_counts, label_texts
 from ..dataset.tree import Array
-from ..estimators.models import BernoulliModel, MixedModel, MultinomialModel
+from ..estimators.family_models import BernoulliModel, MixedModel, MultinomialModel
 from ..model.families import FAMILIES
 from ..model.structures import STRUCTURES
 from ..text.features import Block, Recipe
