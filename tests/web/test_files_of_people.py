@@ -50,10 +50,11 @@ def kinds_of(name: str) -> dict[str, str]:
     return {column: kind for kind, names in roles for column in ([names] if isinstance(names, str) else names or ())}
 
 
-def test_imported_and_audited_in_a_browser(chromium, server):
+def test_imported_in_a_browser_and_two_of_them_audited(chromium, server):
+    """The fits of all others are those of `fit_table` above."""
     page = chromium.new_page(base_url=server.url)
     page.set_default_timeout(60_000)
-    addresses = []
+    audited = []
     for name in GUESSES:
         page.goto("/import")
         page.set_input_files("input[type=file]", FOLDER / name)
@@ -63,10 +64,11 @@ def test_imported_and_audited_in_a_browser(chromium, server):
             "rows => rows.map(row => [row.querySelector('label').textContent, row.querySelector('select').value])"
         )
         assert {column: kind for column, kind in shown if kind} == kinds_of(name), name
-        addresses.append(page.url.removesuffix("/columns"))
-        page.click("text=Find the wrong labels")
-        page.wait_for_url(addresses[-1])
-    for address in addresses:  # fitted one after the other
+        if name in (min(GUESSES), max(GUESSES)):
+            audited.append(page.url.removesuffix("/columns"))
+            page.click("text=Find the wrong labels")
+            page.wait_for_url(audited[-1])
+    for address in audited:
         page.goto(address)
         page.wait_for_selector("#confused", timeout=240_000)
     page.close()
