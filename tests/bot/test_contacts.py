@@ -50,6 +50,7 @@ def test_english(message, expected):
         ("威信 lisi-2020", "[contact]"),
         ("R8 v spyder", None),
         ("qq 12345678", "qq [contact]"),
+        ("扣扣号：12345", "扣扣号:[contact]"),
         ("14-17年A4，2015-2018年也行", None),
         ("A6ALLROAD落地多少", None),
         ("加微信吗", None),

@@ -80,6 +80,19 @@ def test_one_angry_clause_is_enough_for_a_suspicion(tmp_path):
     assert not truths["may_mean.greets"]
 
 
+def test_an_emoji_does_not_make_a_clause_of_every_word(tmp_path):
+    truths = _shop(tmp_path).meanings.truths(fold("What would I pay 😂, what do you charge, this is a disgrace"))
+    assert truths["may_mean.trouble"]
+
+
+def test_a_word_that_fills_a_slot_does_not_end_a_clause(tmp_path):
+    chinese = "angry,他的\nangry,他的他的\nasks_price,他的{bread}多少\nasks_price,这个{bread}多少\n"
+    bakery = {"old": "[rye, rye bread]", "new": "[rye, 黑面包]"}
+    meanings = _shop(tmp_path, examples=EXAMPLES + chinese, **bakery).meanings
+    assert meanings.truths("他的，多少")["may_mean.trouble"]
+    assert not meanings.truths("他的黑面包多少")["may_mean.trouble"]
+
+
 def test_what_fills_a_slot_is_not_seen(tmp_path):
     meanings = _shop(tmp_path).meanings
     assert meanings.masked("what do you charge for a rye bread") == "what do you charge for a"

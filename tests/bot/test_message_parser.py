@@ -89,6 +89,37 @@ def test_chinese_messages(messages, features):
     assert fired(CHINESE, *messages) == features
 
 
+@pytest.mark.parametrize(
+    ("language", "message", "car", "condition"),
+    [
+        ("en", "the Tarvo, new, not used", "Tarvo", "new"),
+        ("en", "not a new one, a used Tarvo", "Tarvo", "used"),
+        ("en", "I don't want a used Tarvo", "Tarvo", None),
+        ("en", "not new, Tarvo used", "Tarvo", "used"),
+        ("en", "not the Tarvo, a new Velmora", "Velmora", "new"),
+        ("en", "a Tarvo with 0 miles", "Tarvo", "new"),
+        ("en", "a Tarvo with 30,000 miles", "Tarvo", "used"),
+        ("zh", "A4L要新的，不要二手", "A4", "new"),
+        ("zh", "不要新车 就二手Q3", "Q3", "used"),
+        ("zh", "不要 A4L 要二手Q3", "Q3", "used"),
+        ("zh", "是不是新车", None, "new"),
+        ("zh", "0公里的A3", "A3", "new"),
+        ("zh", "3.0公里的A3", "A3", "used"),
+        ("zh", "10公里的A3", "A3", "used"),
+    ],
+)
+def test_what_is_negated_is_not_meant(language, message, car, condition):
+    known = parse_message(load_config(f"cars_{language}"), Dialog(), message).dialog.known
+    assert (known.get("car"), known.get("condition")) == (car, condition)
+
+
+def test_a_discount_on_a_used_car_does_not_make_it_new():
+    config = load_config("cars_zh")
+    used = parse_message(config, Dialog(), "二手Q3还有吗").dialog
+    assert parse_message(config, used, "能优惠多少").dialog.known["condition"] == "used"
+    assert parse_message(config, Dialog(), "Q3能优惠多少").dialog.known["condition"] == "new"
+
+
 def test_a_number_of_a_telephone_is_no_configuration():
     assert "configuration" not in known(CHINESE, "A6", "13840454055")
 

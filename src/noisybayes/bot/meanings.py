@@ -21,6 +21,7 @@ _COLUMNS = ["meaning", "message"]
 ANY = "any"  # in the file: a phrase that can go with any message; {car} alone: so can any car
 _CLAUSES = re.compile(r"[.,;:!?…\n]+|[，。；：！？、]+| (?:and|but|because) ")
 _CLAUSES_WITHOUT_SPACES = re.compile(r"[\s.,;:!?…，。；：！？、]+")
+_WITHOUT_SPACES = re.compile(r"[^\W\d_a-z\u00c0-\u052f]")  # a letter of a script without spaces (Chinese)
 _SLOT = re.compile(r"\{(\w+)\}")
 _MOST_CLAUSES = 8
 _LEAST_EXAMPLES = 2  # per meaning
@@ -69,7 +70,7 @@ class Meanings:
         truths = dict.fromkeys(self._conditions, False) | {"meaning_unclear": True}
         if whole is None:
             return truths
-        clauses = self._clauses(masked)
+        clauses = self._clauses(text)
         for name, places in self._places.items():
             likely = float(whole[places].sum()) >= self.possible
             truths[f"may_mean.{name}"] = likely or any(float(part[places].sum()) >= self.clear for part in clauses)
@@ -90,9 +91,11 @@ class Meanings:
         return [f"{about}.{name}" for about in ("means", "may_mean") for name in self._places]
 
     def _clauses(self, text: str) -> list[Array]:
-        clauses = (_CLAUSES if text.isascii() else _CLAUSES_WITHOUT_SPACES).split(text)[:_MOST_CLAUSES]
+        """The posteriors of the clauses of a folded text; it is split before masking, which leaves spaces behind."""
+        split = (_CLAUSES_WITHOUT_SPACES if _WITHOUT_SPACES.search(text) else _CLAUSES).split(text)[:_MOST_CLAUSES]
+        clauses = [self.masked(part) for part in split]
         clauses = [part for part in clauses if len(part.split()) > 1 or not part.isascii()]
-        scored = [self.view.posterior(part) for part in clauses] if len(clauses) > 1 or text not in clauses else []
+        scored = [self.view.posterior(part) for part in clauses] if len(clauses) > 1 or text not in split else []
         return [posterior for posterior in scored if posterior is not None]
 
     def _clear(self, whole: Array, clauses: list[Array]) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from .short_answers import correct_spelling, short_answer
 # longer messages say nothing new about what the customer wants
 _MOST_CHARACTERS = 2_000
 _NEAR = 6  # characters between a negation and the word it negates: "not the Tarvo"
+_BREAK = re.compile(r"[,.;:!?、。]|[^\x00-\x7f] ")  # a negation does not reach beyond: "not new, a Tarvo"
 
 Options = Callable[[str, Mapping[str, str]], list[str]]  # the possible values of a slot, given the known slots
 
@@ -119,7 +121,9 @@ def _first_not_negated(words: Dictionary, negations: Dictionary | None, text: st
     """The first word without a negation before it, if any; a negation applies to one word."""
     negation_ends = [] if negations is None else [hit.end for hit in negations.hits(text)]
     for hit in words.hits(text):
-        near = [end for end in negation_ends if 0 <= hit.start - end <= _NEAR]
+        near = [
+            end for end in negation_ends if 0 <= hit.start - end <= _NEAR and not _BREAK.search(text[end : hit.start])
+        ]
         if not near:
             return hit.meaning
         negation_ends = [end for end in negation_ends if end not in near]
