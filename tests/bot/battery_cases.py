@@ -19,7 +19,7 @@ from noisybayes.bot import Bot, Turn
 from .shop import bot_in
 
 FOLDER = Path(__file__).with_name("battery")
-PARTS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
+PARTS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 SCORES = Path(__file__).parents[2] / "results" / "bot_battery.csv"
 
 
