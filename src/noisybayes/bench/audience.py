@@ -97,7 +97,7 @@ def _end_of_backlog(sent: list[Sent], pause: tuple[float, float]) -> float:
     """When a message was due, for the first time after the restart, that no other had to be answered before."""
     answered = pause[1]
     for each in sorted(sent, key=lambda message: message.due):
-        if pause[0] <= each.due and each.due > answered:
+        if each.due > answered:
             return each.due
         answered = max(answered, each.done)
     return answered

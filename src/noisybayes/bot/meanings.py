@@ -93,9 +93,8 @@ class Meanings:
     def _clauses(self, text: str) -> list[Array]:
         """The posteriors of the clauses of a folded text; it is split before masking, which leaves spaces behind."""
         split = (_CLAUSES_WITHOUT_SPACES if _WITHOUT_SPACES.search(text) else _CLAUSES).split(text)[:_MOST_CLAUSES]
-        clauses = [self.masked(part) for part in split]
-        clauses = [part for part in clauses if len(part.split()) > 1 or not part.isascii()]
-        scored = [self.view.posterior(part) for part in clauses] if len(clauses) > 1 or text not in split else []
+        clauses = [self.masked(part) for part in split] if split != [text] else []  # one clause is the whole message
+        scored = [self.view.posterior(part) for part in clauses if len(part.split()) > 1 or not part.isascii()]
         return [posterior for posterior in scored if posterior is not None]
 
     def _clear(self, whole: Array, clauses: list[Array]) -> str | None:
