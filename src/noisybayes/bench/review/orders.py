@@ -83,7 +83,10 @@ def _cleanlab(classifier: Any, X: Any, y: Array, seed: int) -> Array:
     # cleanlab takes labels 0..K-1 without gaps
     labels = np.unique(y, return_inverse=True)[1]
     proba = cleanlab.count.estimate_cv_predicted_probabilities(X, labels, classifier, cv_n_folds=N_FOLDS, seed=seed)
-    listed = cleanlab.filter.find_label_issues(labels, proba, return_indices_ranked_by="self_confidence").astype(int)
+    # n_jobs: it would fork this process, which can hang a process with threads
+    listed = cleanlab.filter.find_label_issues(
+        labels, proba, return_indices_ranked_by="self_confidence", n_jobs=1
+    ).astype(int)
     by_quality = _falling(-cleanlab.rank.get_label_quality_scores(labels, proba))
     return np.concatenate([listed, by_quality[~np.isin(by_quality, listed)]])
 

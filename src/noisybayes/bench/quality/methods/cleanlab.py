@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from joblib import cpu_count
 from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
 from ...._extras import require
@@ -55,7 +54,8 @@ def outcome(classifier: Any, features: Features, y: Array, seed: int) -> Outcome
     proba = cleanlab.count.estimate_cv_predicted_probabilities(
         features.train, labels, classifier, cv_n_folds=N_FOLDS, seed=seed
     )
-    processes = {"n_jobs": cpu_count()}  # it does not know about parallel runs
+    # The same rows, sooner: it would fork this process for each call, which can also hang a process with threads.
+    processes = {"n_jobs": 1}
     flagged = cleanlab.filter.find_label_issues(labels, proba, **processes)
     # CleanLearning would compute the same probabilities; passing them halves its time
     learner = cleanlab.classification.CleanLearning(classifier, cv_n_folds=N_FOLDS, find_label_issues_kwargs=processes)
