@@ -66,6 +66,37 @@ def test_consensus_beats_vote_and_columns(wide):
     assert found["agreement"].isna().sum() == (~LABELED).sum()
 
 
+def test_consensus_is_the_most_probable_label(wide):
+    """Also of suspects, whose suggested label is another one than the vote."""
+    found, rows = wide.consensus, wide.table
+    p_vote = 1 - rows["p_wrong"][LABELED]
+    assert (found["probability"][LABELED] >= p_vote).all()
+    keeps_vote = found["consensus"][LABELED] == rows["given"][LABELED]
+    np.testing.assert_allclose(found["probability"][LABELED][keeps_vote], p_vote[keeps_vote])
+    assert (keeps_vote & rows["suspect"][LABELED]).any()
+    assert found["id"].tolist() == WIDE["id"].to_list()
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_columns_that_say_nothing_do_not_harm_the_consensus(seed):
+    rng = np.random.default_rng(seed)
+    noise = WIDE.with_columns(pl.Series(name, rng.integers(2, size=WIDE.height)) for name in COLUMNS)
+    found = audit(noise, label=list(RIGHT), binary=COLUMNS, id="id")
+    right = (found.consensus["consensus"] == NAMES[TRUE])[LABELED].mean()
+    assert right >= (found.table["given"] == NAMES[TRUE])[LABELED].mean() - 0.01
+
+
+def test_lines_of_a_pandas_data_frame(wide):
+    lines = LONG.to_pandas()
+    lines.index = [f"line {number}" for number in range(len(lines))]
+    found = audit(lines, label="label", labeler="who", id="id", binary=COLUMNS)
+    for table in (found.table, found.consensus):
+        assert table.index.tolist() == lines.index[~lines["id"].duplicated()].tolist()
+    assert (lines.loc[found.consensus.index, "id"] == found.consensus["id"]).all()
+    first = found.suspects.index[0]
+    assert found.evidence([first])[0].weights.any()
+
+
 def test_labelers_are_told_apart(wide):
     told = wide.labelers
     assert told.index[0] == "dan"

@@ -209,7 +209,7 @@ def audit(
         )  # fmt: skip
         result = resources.enter_context(audited(table, options, audit_options, progress=progress, started=started))
         run = replace(result.run, notes=tuple(map(in_python_words, result.run.notes)))
-        return replace(result, run=run, index=index_of(data))._closing(resources.pop_all())
+        return replace(result, run=run, index=_index_of_rows(data, table))._closing(resources.pop_all())
 
 
 @contextmanager
@@ -257,6 +257,13 @@ def audit_fitted(
     seconds = time.perf_counter() - started
     run = replace(run, created=now(), seconds=seconds, notes=(*run.notes, *fitted.notes))
     return Audit(findings, fitted.model, run, table, fitted.recipe)
+
+
+def _index_of_rows(data: Any, table: Table) -> Any:
+    """The index of a pandas data frame; a row with several lines has that of its first line."""
+    index = index_of(data)
+    lines = None if table.several is None else table.several.first_lines
+    return index if index is None or lines is None else index.take(lines)
 
 
 def _one_or_several(label: str | Sequence[str] | None) -> str | list[str] | None:

@@ -73,11 +73,26 @@ def consensus_columns(audit: Audit) -> Columns | None:
     if several is None:
         return None
     columns = audit.findings.rows.table.values
-    label = columns["suggested"].objects()
+    p_vote, p_suggested = 1.0 - columns["p_wrong"], columns["p_suggested"]
+    # the suggestion for a suspect is not its vote, even if the vote is more probable
+    keeps_vote = columns["suspect"] & (p_vote >= p_suggested)
+    label = np.where(keeps_vote, columns["given"].objects(), columns["suggested"].objects())
     n_labels, agreement = share_agreeing(several, label)
     return Columns(
-        {"consensus": label, "probability": columns["p_suggested"], "n_labels": n_labels, "agreement": agreement}
+        {
+            **_ids(audit, len(label)),
+            "consensus": label,
+            "probability": np.where(keeps_vote, p_vote, p_suggested),
+            "n_labels": n_labels,
+            "agreement": agreement,
+        }
     )
+
+
+def _ids(audit: Audit, n_rows: int) -> dict[str, Any]:
+    """The identifiers of all rows, if the table has any."""
+    column = None if audit.source is None else audit.source.roles.id
+    return {} if column is None else {"id": audit.gather([column], np.arange(n_rows))[column].to_list()}
 
 
 #: The tables of an audit by the names of its attributes.

@@ -36,6 +36,7 @@ class SeveralLabels(NamedTuple):
     label: Array  # (m,) text
     names: tuple[str, ...]  # names of the labelers
     title: str  # description of the label columns
+    first_lines: Array | None = None  # (n,) positions of the lines that the columns of each row are from, if not all
 
 
 class Reshaped(NamedTuple):
@@ -94,14 +95,16 @@ def from_lines(
     if not len(names):
         raise InputError(f"the label column {label!r} is empty in every line; choose another one with --label")
     code = there["labeler"].cast(pl.Enum(names)).to_physical().cast(pl.Int64).to_numpy()
-    items = frame[(rows["line"].cast(pl.Int64) - 1).to_numpy()].drop(labeler)
+    first_lines = (rows["line"].cast(pl.Int64) - 1).to_numpy()
+    items = frame[first_lines].drop(labeler)
     title = f"{label!r} by {labeler!r}"
     shaped = _voted(
         items, there["row"].cast(pl.Int64).to_numpy(), code, there["label"], tuple(names.to_list()), title, label,
         keep_variants,
     )  # fmt: skip
     note = f"{frame.height:,} lines are {items.height:,} rows with several labels, identified by {id!r}"
-    return shaped._replace(notes=(note, *shaped.notes))
+    several = shaped.several._replace(first_lines=first_lines)
+    return shaped._replace(several=several, notes=(note, *shaped.notes))
 
 
 def _refuse_doubles(long: pl.DataFrame, id: str) -> None:

@@ -179,11 +179,7 @@ def _write_consensus(audit: Audit, folder: Path, format: str, neutral: bool) -> 
     consensus = audit.to_polars("consensus")
     if consensus is None:
         return
-    assert audit.source is not None
-    numbers = {"row": np.arange(1, len(consensus) + 1)}
-    column = audit.source.roles.id
-    names = {} if column is None else {"id": audit.gather([column], np.arange(len(consensus)))[column]}
-    frame = pl.DataFrame({**numbers, **names, **consensus.to_dict()})
+    frame = pl.DataFrame({"row": np.arange(1, len(consensus) + 1), **consensus.to_dict()})
     write_table(frame, folder / f"consensus.{format}", format, neutral=neutral)
 
 
