@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -73,11 +73,20 @@ def consensus_columns(audit: Audit) -> Columns | None:
     if several is None:
         return None
     columns = audit.findings.rows.table.values
-    label = columns["suggested"].objects()
-    n_labels, agreement = share_agreeing(several, label)
+    assert several.codes is not None
+    suggested, value_of = columns["suggested"], values_of(audit.findings.classes, several.values)
+    n_labels, agreement = share_agreeing(several.codes, value_of[suggested.codes], len(several.values))
     return Columns(
-        {"consensus": label, "probability": columns["p_suggested"], "n_labels": n_labels, "agreement": agreement}
-    )
+        {
+            "consensus": suggested.objects(), "probability": columns["p_suggested"], "n_labels": n_labels,
+            "agreement": agreement,
+        }
+    )  # fmt: skip
+
+
+def values_of(classes: Array, values: Sequence[str]) -> Array:
+    """(K,) the position of each class among the labels that occur."""
+    return np.array([values.index(str(name)) for name in classes.tolist()])
 
 
 #: The tables of an audit by the names of its attributes.
