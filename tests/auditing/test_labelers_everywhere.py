@@ -79,12 +79,10 @@ ASKED = {
     "labelers": {"labeler": "who"},
     "sources": {"source": ["received", "channel"]},
     "both": {"labeler": "who", "source": ["received", "channel"], "verified": "checked", "id": "item"},
-    "several": {"label": ["by 0", "by 1", "by 2"], "missing_label": "n/a"},
-    "several and verified": {"label": ["by 2", "by 0"], "missing_label": "n/a", "verified": "checked", "id": "item"},
+    "several": {"label": ["by 0", "by 1", "by 2"], "missing_label": "n/a", "verified": "checked", "id": "item"},
     "anonymous labelers": {"labeler": "who", "anonymous": True},
     "anonymous columns": {"label": ["by 0", "by 1"], "missing_label": "n/a", "anonymous": True},
 }
-SEVERAL = [name for name, asked in ASKED.items() if "label" in asked]
 
 
 @pytest.fixture(scope="module")
@@ -120,24 +118,21 @@ def test_a_data_frame_whose_passes_run_on_a_cluster(in_memory, cluster, file, as
     np.testing.assert_allclose(there.table["p_wrong"], in_memory(asked).table["p_wrong"], atol=1e-9)
 
 
-@pytest.mark.parametrize("asked", SEVERAL)
-def test_consensus_of_rows_on_disk_and_on_a_cluster(in_memory, cluster, small_batches, file, tmp_path, asked):
-    here, on_disk = in_memory(asked), audit(file, **ROLES | ASKED[asked], memory="2GB")
-    there = audit(file, **ROLES | ASKED[asked], engine="dask")
-    pl_testing.assert_frame_equal(on_disk.to_polars("consensus"), here.to_polars("consensus"), abs_tol=1e-9)
+def test_consensus_of_rows_on_disk_and_on_a_cluster(in_memory, cluster, small_batches, file, tmp_path):
+    asked = ROLES | ASKED["several"]
+    found = {"here": in_memory("several"), "on_disk": audit(file, **asked, memory="2GB"),
+             "there": audit(file, **asked, engine="dask")}  # fmt: skip
     with pytest.raises(NotHereError, match="the rows of this audit are on a cluster"):
-        there.consensus  # noqa: B018
-    written = {}
-    for name, found in {"here": here, "on_disk": on_disk, "there": there}.items():
-        found.save(tmp_path / name, format="parquet")
-        parts = tmp_path / name / "consensus.parquet"
-        written[name] = pl.read_parquet(parts / "*.parquet" if parts.is_dir() else parts)
-    for name in ("on_disk", "there"):
-        pl_testing.assert_frame_equal(written[name], written["here"], abs_tol=1e-9, check_dtypes=False)
-        pl_testing.assert_frame_equal(
-            pl.read_parquet(tmp_path / name / "corrected.parquet"),
-            pl.read_parquet(tmp_path / "here" / "corrected.parquet"), abs_tol=1e-9, check_dtypes=False,
-        )  # fmt: skip
+        found["there"].consensus  # noqa: B018
+    same_frame(found["on_disk"].to_polars("consensus"), found["here"].to_polars("consensus"))
+    for name, one in found.items():
+        one.save(tmp_path / name, format="parquet")
+        for table in ("consensus.parquet", "corrected.parquet"):
+            same_frame(pl.read_parquet(tmp_path / name / table), pl.read_parquet(tmp_path / "here" / table))
+
+
+def same_frame(one, other):
+    pl_testing.assert_frame_equal(one, other, abs_tol=1e-9, check_dtypes=False)
 
 
 def test_these_labels_depend_on_labelers_and_time(in_memory):

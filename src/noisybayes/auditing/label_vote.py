@@ -69,7 +69,7 @@ class CountedLabels(NamedTuple):
         cls, total: pl.DataFrame, columns: Sequence[str], missing_label: str | None, keep_variants: bool
     ) -> CountedLabels:
         """total : columns `value` and `count`"""
-        check_number_of_labels(int(total["count"].sum()), total.height, ", ".join(columns))
+        check_number_of_labels(int(total["count"].sum()), total.height, columns)
         by_label = dict(total.iter_rows())
         variants = label_variants(by_label, keep_variants)
         counts = dict(sorted(variants.merged(by_label).items()))

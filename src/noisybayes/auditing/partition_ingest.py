@@ -197,7 +197,7 @@ def _learned(
 ) -> Ingested:
     coding = sources[0].coding
     total = coded.labels.total()
-    check_number_of_labels(int(total["count"].sum()), total.height, coding.roles.label)
+    check_number_of_labels(int(total["count"].sum()), total.height, [coding.roles.label])
     sizes = [part.n_rows for part in coded.partitions]
     firsts = list(accumulate(sizes[:-1], initial=0))
     first_rows: dict[str, int] = {}

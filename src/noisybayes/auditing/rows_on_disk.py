@@ -71,7 +71,7 @@ def made_from(table: Table, options: FitOptions) -> dict[str, Any]:
 
 
 def _label_columns(table: Table) -> list[str]:
-    """Of several labelers. If they were renamed, also a hash of their names, which must not be in any file."""
+    """Of several labelers. If they were renamed, also a hash of their names: the new ones say nothing."""
     if table.several is None:
         return []
     renamed = _batches(table).steps
