@@ -139,6 +139,7 @@ def test_these_labels_depend_on_labelers_and_time(in_memory):
     """Otherwise the tests above would compare audits without either."""
     found = in_memory("both")
     assert found.labelers.index[0] == "dan"
+    assert in_memory("several").findings.judged.labelers.differ
     assert found.findings.judged.labelers.differ
     assert [one.kept for one in found.findings.judged.sources] == [True, False]
     evidence = [item["feature"] for suspect in found.summary()["suspects"] for item in suspect["evidence"]]

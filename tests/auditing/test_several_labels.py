@@ -182,9 +182,7 @@ def test_bad_tables(frame, asked, message):
 
 def test_what_several_labels_do_not_go_with(tmp_path):
     LONG.write_csv(tmp_path / "lines.csv")
-    with pytest.raises(
-        InputError, match="id 'r\\d+' occurs several times, so rows have several labels"
-    ):
+    with pytest.raises(InputError, match="id 'r\\d+' occurs several times, so rows have several labels"):
         audit(tmp_path / "lines.csv", label="label", labeler="who", id="id", memory="2GB")
 
 
