@@ -141,9 +141,6 @@ def test_bad_columns(who, message):
 
 
 def test_what_labelers_do_not_go_with(tmp_path):
-    table().write_csv(tmp_path / "rows.csv")
-    with pytest.raises(InputError, match="anonymous= needs all rows in memory"):
-        audit(tmp_path / "rows.csv", label="label", labeler="who", anonymous=True, memory="2GB")
     table().with_columns(item=pl.int_range(N) // 2).write_csv(tmp_path / "lines.csv")
     with pytest.raises(InputError, match="item '\\d+' occurs several times, so rows have several labels"):
         audit(tmp_path / "lines.csv", label="label", labeler="who", id="item", memory="2GB")

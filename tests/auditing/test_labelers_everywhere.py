@@ -7,13 +7,14 @@ from functools import cache, partial
 
 import numpy as np
 import polars as pl
+import polars.testing as pl_testing
 import pytest
 from distributed import Client, LocalCluster
 
 from noisybayes import audit
 from noisybayes.auditing import labeler_intervals, on_cluster, partition_ingest, partition_rows, row_groups, sources
 from noisybayes.auditing.engine import OpenedEngine
-from noisybayes.auditing.remote_rows import RemoteRows
+from noisybayes.auditing.remote_rows import NotHereError, RemoteRows
 from noisybayes.auditing.table import Table
 from noisybayes.data.batches import Batches, of_size
 from noisybayes.data.errors import InputError
@@ -57,6 +58,11 @@ def a_table() -> pl.DataFrame:
         name: [cell if kept else None for cell, kept in zip(cells, rng.random(N) < is_kept[name], strict=True)]
         for name, cells in texts.items()
     }
+    for j, right in enumerate((0.95, 0.6, 0.5)):  # each labels some of the rows
+        wrong = rng.random(N) > right
+        names = np.array(["loan", "Price" if j == 1 else "price", "repair"])  # "Price" is a spelling of "price"
+        cells = names[np.where(wrong, rng.integers(3, size=N), true)]
+        texts[f"by {j}"] = [cell if kept else "n/a" for cell, kept in zip(cells, rng.random(N) < 0.6, strict=True)]
     return pl.DataFrame(X, schema=COLUMNS).with_columns(
         item=pl.int_range(N), **{k: pl.Series(v) for k, v in texts.items()}
     )
@@ -73,12 +79,15 @@ ASKED = {
     "labelers": {"labeler": "who"},
     "sources": {"source": ["received", "channel"]},
     "both": {"labeler": "who", "source": ["received", "channel"], "verified": "checked", "id": "item"},
+    "several": {"label": ["by 0", "by 1", "by 2"], "missing_label": "n/a", "verified": "checked", "id": "item"},
+    "anonymous labelers": {"labeler": "who", "anonymous": True},
+    "anonymous columns": {"label": ["by 0", "by 1"], "missing_label": "n/a", "anonymous": True},
 }
 
 
 @pytest.fixture(scope="module")
 def in_memory(file):
-    return cache(lambda asked: audit(file, **ROLES, **ASKED[asked]))
+    return cache(lambda asked: audit(file, **ROLES | ASKED[asked]))
 
 
 @pytest.fixture
@@ -88,7 +97,7 @@ def small_batches(monkeypatch):
 
 @pytest.mark.parametrize("asked", ASKED)
 def test_rows_on_disk(in_memory, small_batches, file, asked):
-    here, on_disk = in_memory(asked), audit(file, **ROLES, **ASKED[asked], memory="2GB")
+    here, on_disk = in_memory(asked), audit(file, **ROLES | ASKED[asked], memory="2GB")
     assert len(on_disk.findings.judged.X.shards.blocks) > 3
     same(told(here), told(on_disk))
     np.testing.assert_allclose(on_disk.table["p_wrong"], here.table["p_wrong"], atol=1e-9)
@@ -96,22 +105,41 @@ def test_rows_on_disk(in_memory, small_batches, file, asked):
 
 @pytest.mark.parametrize("asked", ASKED)
 def test_rows_on_a_cluster(in_memory, cluster, file, asked):
-    there = audit(file, **ROLES, **ASKED[asked], engine="dask")
+    there = audit(file, **ROLES | ASKED[asked], engine="dask")
     assert isinstance(there.findings.rows, RemoteRows)
     assert len(there.findings.judged.data.parts) > 3
     assert there.findings.judged.groups.codes is None  # nothing per row in this process
     same(told(in_memory(asked)), told(there))
 
 
-def test_a_data_frame_whose_passes_run_on_a_cluster(in_memory, cluster, file):
-    there = audit(pl.read_parquet(file), **ROLES, **ASKED["both"], engine="dask")
-    np.testing.assert_allclose(there.table["p_wrong"], in_memory("both").table["p_wrong"], atol=1e-9)
+@pytest.mark.parametrize("asked", ["both", "several"])
+def test_a_data_frame_whose_passes_run_on_a_cluster(in_memory, cluster, file, asked):
+    there = audit(pl.read_parquet(file), **ROLES | ASKED[asked], engine="dask")
+    np.testing.assert_allclose(there.table["p_wrong"], in_memory(asked).table["p_wrong"], atol=1e-9)
+
+
+def test_consensus_of_rows_on_disk_and_on_a_cluster(in_memory, cluster, small_batches, file, tmp_path):
+    asked = ROLES | ASKED["several"]
+    found = {"here": in_memory("several"), "on_disk": audit(file, **asked, memory="2GB"),
+             "there": audit(file, **asked, engine="dask")}  # fmt: skip
+    with pytest.raises(NotHereError, match="the rows of this audit are on a cluster"):
+        found["there"].consensus  # noqa: B018
+    same_frame(found["on_disk"].to_polars("consensus"), found["here"].to_polars("consensus"))
+    for name, one in found.items():
+        one.save(tmp_path / name, format="parquet")
+        for table in ("consensus.parquet", "corrected.parquet"):
+            same_frame(pl.read_parquet(tmp_path / name / table), pl.read_parquet(tmp_path / "here" / table))
+
+
+def same_frame(one, other):
+    pl_testing.assert_frame_equal(one, other, abs_tol=1e-9, check_dtypes=False)
 
 
 def test_these_labels_depend_on_labelers_and_time(in_memory):
     """Otherwise the tests above would compare audits without either."""
     found = in_memory("both")
     assert found.labelers.index[0] == "dan"
+    assert in_memory("several").findings.judged.labelers.differ
     assert found.findings.judged.labelers.differ
     assert [one.kept for one in found.findings.judged.sources] == [True, False]
     evidence = [item["feature"] for suspect in found.summary()["suspects"] for item in suspect["evidence"]]
@@ -122,7 +150,7 @@ def test_these_labels_depend_on_labelers_and_time(in_memory):
 def test_samples_are_the_same_everywhere(monkeypatch, small_batches, file):
     monkeypatch.setattr(sources, "_MOST_ROWS", 600)
     monkeypatch.setattr(labeler_intervals, "_MOST_PROBABILITIES", 3 * 300)
-    here, on_disk = (audit(file, **ROLES, **ASKED["both"], memory=memory) for memory in (None, "2GB"))
+    here, on_disk = (audit(file, **ROLES | ASKED["both"], memory=memory) for memory in (None, "2GB"))
     same(told(here), told(on_disk))
     counts = [sum(level.n_rows for level in one.levels) + one.n_unknown for one in here.findings.judged.sources]
     assert counts == [here.findings.judged.n_labeled] * 2  # error rates are those of all rows
@@ -162,4 +190,4 @@ def _groups(rows):
 def test_bad_columns(cluster, small_batches, tmp_path, column, values, message, where):
     a_table().with_columns(pl.Series(column, values)).write_parquet(tmp_path / "rows.parquet")
     with pytest.raises(InputError, match=message):
-        audit(tmp_path / "rows.parquet", **ROLES, **ASKED["both"], **where)
+        audit(tmp_path / "rows.parquet", **ROLES | ASKED["both"], **where)

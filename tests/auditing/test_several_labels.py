@@ -198,6 +198,12 @@ def test_alpha_where_nothing_can_differ():
             {"label": "label", "labeler": "who", "id": "id"},
             "is empty in every line",
         ),
+        (
+            WIDE.with_columns(pl.lit(None, pl.String).alias(name) for name in ("ann", "bob")),
+            {"label": ["ann", "bob"]},
+            "the label columns 'ann', 'bob' are empty in every row",
+        ),
+        (WIDE, {"label": ["ann", "id"]}, "the label columns 'ann', 'id' have 603 distinct values in .* cells"),
     ],
 )  # fmt: skip
 def test_bad_tables(frame, asked, message):
@@ -206,23 +212,37 @@ def test_bad_tables(frame, asked, message):
 
 
 def test_what_several_labels_do_not_go_with(tmp_path):
-    WIDE.write_csv(tmp_path / "rows.csv")
-    with pytest.raises(InputError, match="several label columns need all rows in memory"):
-        audit(tmp_path / "rows.csv", label=list(RIGHT), memory="2GB")
+    LONG.write_csv(tmp_path / "lines.csv")
+    with pytest.raises(InputError, match="id 'r\\d+' occurs several times, so rows have several labels"):
+        audit(tmp_path / "lines.csv", label="label", labeler="who", id="id", memory="2GB")
 
 
-def test_no_output_has_a_name_of_an_anonymous_labeler(tmp_path, monkeypatch):
+def test_a_label_that_no_row_is_voted_to_have():
+    """It is not a class, but it counts for the agreement."""
+    odd = WIDE.with_columns(dan=pl.when(pl.int_range(N) == first_with_labels()).then(pl.lit("odd")).otherwise("dan"))
+    found = audit(odd, label=list(RIGHT), binary=COLUMNS, id="id")
+    assert "odd" not in found.table["given"].cat.categories
+    assert found.summary()["agreement"]["n_labels"] == sum(odd[name].is_not_null().sum() for name in RIGHT)
+
+
+def first_with_labels() -> int:
+    """A row on which ann and bob agree."""
+    return int(np.flatnonzero((WIDE["ann"] == WIDE["bob"]).fill_null(False).to_numpy())[0])
+
+
+@pytest.mark.parametrize("where", [(), ("--memory", "2GB")])
+def test_no_output_has_a_name_of_an_anonymous_labeler(tmp_path, monkeypatch, where):
     full = {name: f"{name}-smith" for name in RIGHT}
     WIDE.rename(full).write_csv(tmp_path / "rows.csv")
     LONG.with_columns(pl.col("who").replace(full)).write_csv(tmp_path / "lines.csv")
     ways = (
         ("rows.csv", [part for name in full.values() for part in ("--label", name)]),
-        ("lines.csv", ["--label", "label", "--labeler", "who", "--id", "id"]),
+        ("lines.csv", ["--label", "label", "--labeler", "who", *([] if where else ["--id", "id"])]),
     )
     for file, options in ways:
         out = tmp_path / file.partition(".")[0]
         features = [part for name in COLUMNS for part in ("--binary", name)]
-        command = ["audit", str(tmp_path / file), *options, *features, "--anonymous", "--out", str(out)]
+        command = ["audit", str(tmp_path / file), *options, *features, "--anonymous", "--out", str(out), *where]
         monkeypatch.setattr("sys.argv", ["noisybayes", *command])
         done = CliRunner().invoke(app, command)
         assert done.exit_code == 0, done.output

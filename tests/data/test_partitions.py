@@ -106,6 +106,26 @@ def test_a_file_without_rows_has_no_partitions(tmp_path):
     assert str(caught.value) == f"{path} has no rows but the header (a, b); give a table with rows"
 
 
+def test_steps_change_frames_wherever_they_are_read(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a,b\n" + "x,y\n" * 100)
+    plain = Batches(path, rows=7)
+    changed = plain.with_step(_rename).with_step(_add)
+    expected = _add(_rename(read_table(path)))
+    assert pl.concat(changed).equals(expected)
+    assert pl.concat(part.read() for part in pickle.loads(pickle.dumps(changed.partitions(40)))).equals(expected)
+    assert changed.head(3).equals(expected.head(3))
+    assert pl.concat(plain).equals(read_table(path))
+
+
+def _rename(frame):
+    return frame.rename({"a": "c"})
+
+
+def _add(frame):
+    return frame.with_columns(d=pl.col("c") + pl.col("b"))
+
+
 def test_a_description_is_small(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("a,b\n" + "some words,label\n" * 10_000)

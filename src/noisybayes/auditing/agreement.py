@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..dataset import Rows
 from ..dataset.tree import Array
-from .several_labels import SeveralLabels
 
 
 def krippendorff_alpha(row: Sequence[int] | Array, label: Sequence[Any] | Array) -> float:
@@ -22,16 +22,41 @@ def krippendorff_alpha(row: Sequence[int] | Array, label: Sequence[Any] | Array)
     """
     _, row = np.unique(row, return_inverse=True)
     classes, label = np.unique(np.asarray(label).astype(str), return_inverse=True)
-    counts = np.zeros((int(row.max(initial=-1)) + 1, len(classes)))
-    np.add.at(counts, (row, label), 1.0)
-    counts = counts[counts.sum(axis=1) > 1]
-    by_row, by_label = counts.sum(axis=1), counts.sum(axis=0)
-    n = by_row.sum()
-    expected = (n**2 - (by_label**2).sum()) / max(n * (n - 1), 1)
-    if not expected:
-        return float("nan")
-    observed = ((by_row**2 - (counts**2).sum(axis=1)) / (by_row - 1)).sum() / n
-    return float(1.0 - observed / expected)
+    return AgreementSums.of(row, label, int(row.max(initial=-1)) + 1, len(classes)).alpha
+
+
+class AgreementSums(NamedTuple):
+    """Sums over rows from which Krippendorff's alpha is computed."""
+
+    n_labels: Array
+    n_rows: Array  # with at least one label
+    by_label: Array  # (V,) labels in rows that have at least two
+    different: Array  # pairs of different labels of a row, divided by the number of its labels less 1
+
+    @classmethod
+    def of(cls, row: Array, label: Array, n_rows: int, n_values: int) -> AgreementSums:
+        """row, label : (m,) position and code of each label"""
+        counts = np.bincount(row * n_values + label, minlength=n_rows * n_values).reshape(n_rows, n_values)
+        n_labels = counts.sum(axis=1)
+        pairs = counts[n_labels > 1].astype(float)
+        by_row = pairs.sum(axis=1)
+        different = ((by_row**2 - (pairs**2).sum(axis=1)) / (by_row - 1)).sum()
+        return cls(
+            np.asarray(float(len(row))), np.asarray(float((n_labels > 0).sum())), pairs.sum(axis=0),
+            np.asarray(different),
+        )  # fmt: skip
+
+    @property
+    def alpha(self) -> float:
+        n = float(self.by_label.sum())
+        expected = (n**2 - float((self.by_label**2).sum())) / max(n * (n - 1), 1)
+        return float(1.0 - float(self.different) / n / expected) if expected else float("nan")
+
+
+def agreement_of_rows(rows: Rows, n_values: int) -> AgreementSums:
+    """The sums of a block of rows with several labels (`SeveralLabels.codes`)."""
+    row, column = np.nonzero(rows.groups >= 0)
+    return AgreementSums.of(row, rows.groups[row, column] % n_values, rows.n_rows, n_values)
 
 
 def cohen_kappa(one: Sequence[Any] | Array, other: Sequence[Any] | Array) -> float:
@@ -49,8 +74,12 @@ def cohen_kappa(one: Sequence[Any] | Array, other: Sequence[Any] | Array) -> flo
     return float((np.trace(share) - by_chance) / (1.0 - by_chance))
 
 
-def share_agreeing(several: SeveralLabels, label: Array) -> tuple[Array, Array]:
-    """(n,) number of labels of each row, and the share of them that equal `label` (n,); nan if a row has none."""
-    n_labels = np.bincount(several.row, minlength=len(label))
-    same = np.bincount(several.row, weights=several.label == label[several.row], minlength=len(label))
-    return n_labels, np.divide(same, n_labels, out=np.full(len(label), np.nan), where=n_labels > 0)
+def share_agreeing(codes: Array, value: Array, n_values: int) -> tuple[Array, Array]:
+    """(n,) number of labels of each row, and the share of them that equal `value` (n,); nan if a row has none.
+
+    codes : (n, C) as in `SeveralLabels`
+    """
+    is_label = codes >= 0
+    n_labels = is_label.sum(axis=1)
+    same = (is_label & (codes % n_values == value[:, None])).sum(axis=1)
+    return n_labels, np.divide(same, n_labels, out=np.full(len(value), np.nan), where=n_labels > 0)

@@ -21,6 +21,7 @@ from ..robust.calibration import Calibration
 from ..robust.label_weights import Reweighted
 from ..robust.sample import Sample
 from ..robust.training_posterior import RowPosteriors, TrainingPosterior, posterior_of_rows
+from .agreement import AgreementSums
 from .labeler_intervals import RateDraws, RatePosteriors
 from .row_groups import RowGroups
 from .row_results import RowJudge
@@ -126,7 +127,8 @@ class Judged:
     opinion: Opinion | None = None  # a second opinion, if there is one
     labelers: Labelers | None = None  # the labelers, if known
     sources: tuple[Source, ...] = ()  # the sources of the labels, if known
-    groups: RowGroups | None = None  # the labeler and the sources of every row
+    groups: RowGroups | None = None  # the labeler and the sources of every row, or its labels if it has several
+    agreement: AgreementSums | None = None  # between the labelers, if rows have several labels
 
     @property
     def out_of_fold(self) -> bool:

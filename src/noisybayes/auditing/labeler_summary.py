@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from .agreement import krippendorff_alpha
 from .labeler_remarks import remarks
 from .result import Audit
 
@@ -45,13 +44,15 @@ def labelers_summary(audit: Audit) -> list[dict[str, Any]] | None:
 
 def agreement_summary(audit: Audit) -> dict[str, Any] | None:
     """Agreement on rows with several labels."""
-    several = None if audit.source is None else audit.source.several
-    if several is None:
+    sums = audit.findings.judged.agreement
+    if sums is None:
         return None
-    alpha = krippendorff_alpha(several.row, several.label)
+    assert audit.source is not None
+    assert audit.source.several is not None
+    alpha, n_labels = sums.alpha, int(sums.n_labels)
     return {
-        "alpha": None if np.isnan(alpha) else alpha, "n_labels": len(several.row), "n_labelers": len(several.names),
-        "text": _about_agreement(alpha, len(several.row), int(np.unique(several.row).size)),
+        "alpha": None if np.isnan(alpha) else alpha, "n_labels": n_labels,
+        "n_labelers": len(audit.source.several.names), "text": _about_agreement(alpha, n_labels, int(sums.n_rows)),
     }  # fmt: skip
 
 

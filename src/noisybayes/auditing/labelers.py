@@ -6,6 +6,7 @@ unchanged.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,16 +14,16 @@ import numpy as np
 
 from ..dataset import Rows
 from ..dataset.tree import Array
-from ..robust.label_weights import ByNumber
-from ..robust.labeled_rows import GivenLabels, InMemory, LabeledRows, OverRows, ToLabeledRows, log_prior_of
-from ..robust.labeler_model import LabelerModel, LabelerTerms, Matrices, terms_of_several
+from ..robust.labeled_rows import CodedLabels, OneLabel, OverRows, ToLabeledRows
+from ..robust.labeler_model import LabelerModel, LabelerTerms, Matrices, SeveralTerms
+from .agreement import agreement_of_rows
 from .judged import Judged, Labelers
 from .labeled_storage import labeled_rows
 from .labeler_intervals import RateDraws, error_rates
 from .row_evidence import RowEvidence, judged_with
 from .several_labels import SeveralLabels
 from .table import Table
-from .view_options import check_in_memory, check_method
+from .view_options import check_method
 
 if TYPE_CHECKING:
     from .table_fit import FitOptions
@@ -34,7 +35,7 @@ _COLUMN = 0
 
 def check_labelers(table: Table, options: FitOptions) -> None:
     if table.several is not None:
-        check_in_memory("several labels of a row", options)
+        check_method("several labels of a row", options)
     if table.roles.labeler is not None:
         check_method("--labeler", options)
 
@@ -43,9 +44,12 @@ def join_labelers(judged: Judged, table: Table, folder: Path | None = None) -> t
     """The fit with the labelers taken into account, and messages about it. folder : for rows on disk"""
     if table.several is None and table.roles.labeler is None:
         return judged, ()
+    if table.several is not None:
+        sums = judged.data.map_sum(partial(agreement_of_rows, n_values=len(table.several.values)))
+        judged = replace(judged, agreement=sums)
     if judged.training is None:
         return judged, ("there are too few rows to compare labelers, so the column was left out",)
-    return _join_several(judged, table) if table.several is not None else _join_one(judged, table, folder)
+    return (_join_one if table.several is None else _join_several)(judged, table, folder)
 
 
 def _join_one(judged: Judged, table: Table, folder: Path | None) -> tuple[Judged, tuple[str, ...]]:
@@ -54,7 +58,7 @@ def _join_one(judged: Judged, table: Table, folder: Path | None) -> tuple[Judged
     names, column = judged.groups.labelers, table.roles.labeler
     assert names is not None
     assert column is not None
-    to_labeled = ToLabeledRows(judged.fitted, _COLUMN, len(names))
+    to_labeled = ToLabeledRows(judged.fitted, OneLabel(_COLUMN, len(names), len(judged.classes)))
     with labeled_rows(judged.data, to_labeled, folder) as over_rows:
         model = _model_of(judged, over_rows, len(names))
         matrices = model.solved()
@@ -82,36 +86,44 @@ class LabelerOfRow:
         return np.where(rows.observed < self.n_classes, rows.groups[:, self.column], self.n_labelers)
 
 
-def _join_several(judged: Judged, table: Table) -> tuple[Judged, tuple[str, ...]]:
-    """The fit used the majority label; here each label counts separately."""
+def _join_several(judged: Judged, table: Table, folder: Path | None) -> tuple[Judged, tuple[str, ...]]:
+    """The fit used the vote; here each label counts separately."""
     several = table.several
     assert several is not None
-    rows = _rows_of_several(judged, several)
-    model = _model_of(judged, InMemory([rows]), len(several.names))
-    matrices = model.solved()
-    differ = model.differ(matrices)
-    if not differ:
-        matrices = model.pooled()
-    n_labels = np.bincount(several.row, minlength=judged.n_rows)
-    words = ("", "its one label", *(f"its {n} labels" for n in range(2, int(n_labels.max()) + 1)))
-    of_vote = judged.fitted.calibration.mislabel[0]
-    added = terms_of_several(model, rows, matrices, of_vote)
-    evidence = RowEvidence(ByNumber(added), ByNumber(np.where(n_labels, n_labels, len(words))), words)
-    labelers = _described(several.title, several.names, model, matrices, judged)
+    assert judged.agreement is not None
+    labels, of_vote = _labels_of(several, judged), judged.fitted.calibration.mislabel[0]
+    with labeled_rows(judged.data, ToLabeledRows(judged.fitted, labels), folder) as over_rows:
+        model = _model_of(judged, over_rows, len(several.names))
+        matrices = model.solved()
+        differ = model.differ(matrices)
+        if not differ:
+            matrices = model.pooled()
+        terms = SeveralTerms.of(model, matrices, of_vote, labels)
+        labelers = _described(several.title, several.names, model, matrices, judged)
+    most = len(several.names)
+    words = ("", "its one label", *(f"its {n} labels" for n in range(2, most + 1)))
     alike = "" if differ else "; their mistakes do not differ beyond chance"
-    note = f"labelers: {several.title} ({len(several.names)}, {len(several.row):,} labels{alike})"
-    return replace(judged_with(judged, evidence, of_vote), labelers=labelers), (note,)
+    note = f"labelers: {several.title} ({most}, {int(judged.agreement.n_labels):,} labels{alike})"
+    joined = judged_with(judged, RowEvidence(terms, NumberOfLabels(len(words)), words), of_vote)
+    return replace(joined, labelers=labelers), (note,)
 
 
-def _rows_of_several(judged: Judged, several: SeveralLabels) -> LabeledRows:
-    assert judged.data.folds is not None
+def _labels_of(several: SeveralLabels, judged: Judged) -> CodedLabels:
+    """A label that no row was voted to have is not a class, and is left out."""
     code = {str(name): k for k, name in enumerate(judged.classes.tolist())}
-    labels = np.array([code[label] for label in several.label.tolist()])
-    return LabeledRows(
-        log_prior_of(judged.data, judged.fitted),
-        GivenLabels(several.row, labels, several.labeler, len(several.names)),
-        judged.data.folds.of(np.arange(judged.n_rows)), judged.verified, judged.observed,
-    )  # fmt: skip
+    class_of = np.array([code.get(value, len(code)) for value in several.values])
+    return CodedLabels(class_of, len(several.names), len(code))
+
+
+@dataclass(frozen=True)
+class NumberOfLabels:
+    """(n,) the number of labels of each row; `none` if it has none."""
+
+    none: int
+
+    def __call__(self, rows: Rows) -> Array:
+        n_labels = (rows.groups >= 0).sum(axis=1)
+        return np.where(n_labels > 0, n_labels, self.none)
 
 
 def _model_of(judged: Judged, over_rows: OverRows, n_labelers: int) -> LabelerModel:

@@ -86,7 +86,7 @@ def ingest(
     check_features(roles)
     first = next(iter(batches))
     chosen = {name: choose_tokenizer(as_text(first[name]), settings.ngrams) for name in roles.text}
-    partitions = _partitions(batches, engine)
+    partitions = partitions_of(batches, engine)
     while True:
         tokenizers = {name: tokenizer for name, (tokenizer, _) in chosen.items()}
         coding = Coding(roles, settings, tokenizers, missing_label)
@@ -104,7 +104,8 @@ def ingest(
     return _learned(sources, coded, engine, notes, keep_variants)
 
 
-def _partitions(batches: Batches, engine: MapSum) -> list[Partition]:
+def partitions_of(batches: Batches, engine: MapSum) -> list[Partition]:
+    """Parts of a table for the workers, which find out where its files can be divided."""
     size = min(_LARGEST, max(_SMALLEST, -(-batches.n_bytes // _FEWEST_PARTITIONS)))
 
     def cut(readers: Sequence[PartReader], size: int) -> Iterable[list[Piece]]:
@@ -196,7 +197,7 @@ def _learned(
 ) -> Ingested:
     coding = sources[0].coding
     total = coded.labels.total()
-    check_number_of_labels(int(total["count"].sum()), total.height, coding.roles)
+    check_number_of_labels(int(total["count"].sum()), total.height, [coding.roles.label])
     sizes = [part.n_rows for part in coded.partitions]
     firsts = list(accumulate(sizes[:-1], initial=0))
     first_rows: dict[str, int] = {}

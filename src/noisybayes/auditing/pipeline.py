@@ -226,8 +226,8 @@ def audited(
     started = time.perf_counter() if started is None else started
     Rule(audit_options.precision, audit_options.budget).check()
     with fitted_table(table, options, progress) as fitted:
-        run = Run(table.title, table.path, command, seed=options.seed, notes=table.notes)
-        yield audit_fitted(table, fitted, run, audit_options, started, progress)
+        run = Run(table.title, table.path, command, seed=options.seed, notes=fitted.table.notes)
+        yield audit_fitted(fitted, run, audit_options, started, progress)
 
 
 def audit_table(
@@ -239,7 +239,6 @@ def audit_table(
 
 
 def audit_fitted(
-    table: Table,
     fitted: Fitted,
     run: Run,
     audit_options: AuditOptions,
@@ -253,10 +252,10 @@ def audit_fitted(
     findings = findings_of(
         fitted.model, fitted.judged, rule, audit_options.level, audit_options.draws, run.seed, report
     )
-    table.check_unchanged()
+    fitted.table.check_unchanged()
     seconds = time.perf_counter() - started
     run = replace(run, created=now(), seconds=seconds, notes=(*run.notes, *fitted.notes))
-    return Audit(findings, fitted.model, run, table, fitted.recipe)
+    return Audit(findings, fitted.model, run, fitted.table, fitted.recipe)
 
 
 def _index_of_rows(data: Any, table: Table) -> Any:

@@ -62,7 +62,8 @@ class Audit:
         without `source`.
     consensus : DataFrame or None
         One row per example with several labels: the most probable label given all labels and features, its
-        probability, the number of labels, and the share of them that agree. None if every row has one label.
+        probability, the number of labels, and the share of them that agree. None if every row has one label. If rows
+        are on a cluster, only `save` gives it.
     noise_rate : float
         Estimated share of wrong labels.
     mislabel_matrix : ndarray of shape (n_classes, n_classes)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from ..dataset.tree import Array
 from .agreement import share_agreeing
-from .columns import Columns
+from .columns import Coded, Columns
 from .result import Audit
 from .source_summary import source_columns
+from .table import Table
 
 _LABELER_COLUMNS = ("labeler", "rows", "error_rate", "low", "high", "given", "should_be", "remark")
 
@@ -73,15 +75,17 @@ def consensus_columns(audit: Audit) -> Columns | None:
     if several is None:
         return None
     columns = audit.findings.rows.table.values
+    assert several.codes is not None
     p_vote, p_suggested = 1.0 - columns["p_wrong"], columns["p_suggested"]
     # the suggestion for a suspect is not its vote, even if the vote is more probable
     keeps_vote = columns["suspect"] & (p_vote >= p_suggested)
-    label = np.where(keeps_vote, columns["given"].objects(), columns["suggested"].objects())
-    n_labels, agreement = share_agreeing(several, label)
+    best = np.where(keeps_vote, columns["given"].codes, columns["suggested"].codes)
+    value_of = values_of(audit.findings.classes, several.values)
+    n_labels, agreement = share_agreeing(several.codes, value_of[best], len(several.values))
     return Columns(
         {
-            **_ids(audit, len(label)),
-            "consensus": label,
+            **_ids(audit.source),
+            "consensus": Coded(audit.findings.classes, best).objects(),
             "probability": np.where(keeps_vote, p_vote, p_suggested),
             "n_labels": n_labels,
             "agreement": agreement,
@@ -89,10 +93,16 @@ def consensus_columns(audit: Audit) -> Columns | None:
     )
 
 
-def _ids(audit: Audit, n_rows: int) -> dict[str, Any]:
-    """The identifiers of all rows, if the table has any."""
-    column = None if audit.source is None else audit.source.roles.id
-    return {} if column is None else {"id": audit.gather([column], np.arange(n_rows))[column].to_list()}
+def values_of(classes: Array, values: Sequence[str]) -> Array:
+    """(K,) the position of each class among the labels that occur."""
+    return np.array([values.index(str(name)) for name in classes.tolist()])
+
+
+def _ids(table: Table | None) -> dict[str, Any]:
+    """The names of the rows of a table in memory, if it has any."""
+    if table is None or table.roles.id is None or not isinstance(table.source, pl.DataFrame):
+        return {}
+    return {"id": table.source[table.roles.id].to_list()}
 
 
 #: The tables of an audit by the names of its attributes.

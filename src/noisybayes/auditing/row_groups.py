@@ -1,4 +1,4 @@
-"""The labeler and the sources of every row as codes, wherever the rows are.
+"""The labeler and the sources of every row, or all its labels if it has several, as codes, wherever the rows are.
 
 All cells are counted first: names, levels and bins depend on the whole column. This process holds 4 bytes per row and
 column; on a cluster it holds only the distinct values, and the workers look up the codes of their rows.
@@ -22,6 +22,8 @@ from ..dataset.tree import Array, Pieces
 from ..estimators.labeler_fit import MOST_LABELERS
 from ..text.coded_columns import Codes, positions
 from ..text.tally import Tally
+from .label_vote import LabelCoder
+from .several_labels import SeveralLabels
 from .table import Table
 
 # Number of values of the id that are compared, to see whether rows have several lines.
@@ -55,9 +57,9 @@ class GroupCoder:
 
 @dataclass(frozen=True)
 class RowGroups:
-    labelers: tuple[str, ...] | None  # names; the first column of the codes, if there are labelers
+    labelers: tuple[str, ...] | None  # names; the first column of the codes, or all if rows have several labels
     sources: tuple[SourceLevels, ...]  # `code` has the level of each distinct value
-    coder: GroupCoder
+    coder: GroupCoder | LabelCoder | None  # None for labels with a line each, which are always in this process
     codes: Array | None  # (n, C) int32; None if rows stay on a cluster
 
     @property
@@ -72,6 +74,8 @@ class RowGroups:
 
 def groups_of(table: Table) -> RowGroups | None:
     """Of a table that this process reads; None without labelers and sources."""
+    if table.several is not None:
+        return _of_several(table.several)
     columns = _columns(table)
     if not columns:
         return None
@@ -87,6 +91,8 @@ def groups_of(table: Table) -> RowGroups | None:
 
 def groups_on_cluster(table: Table, over_frames: Callable[[Callable[[pl.DataFrame], Any]], Any]) -> RowGroups | None:
     """The same for a table that workers read. over_frames : maps a function of a block of the table to its sum"""
+    if table.several is not None:
+        return _of_several(table.several)
     columns = _columns(table)
     if not columns:
         return None
@@ -94,9 +100,12 @@ def groups_on_cluster(table: Table, over_frames: Callable[[Callable[[pl.DataFram
     return RowGroups(*_coded(table, columns, counted), None)
 
 
+def _of_several(several: SeveralLabels) -> RowGroups:
+    """Labels that were coded when the votes were counted."""
+    return RowGroups(several.names, (), several.coder, several.codes)
+
+
 def _columns(table: Table) -> tuple[str, ...]:
-    if table.several is not None:
-        return ()
     return tuple(filter(None, (table.roles.labeler, *table.roles.source)))
 
 

@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
 
 #: Memory of a fit that does not grow with the rows (features, current blocks, libraries).
 _FIXED_BYTES = 1_000 << 20
-# Memory that grows with the rows: labels and the table of results; for each labeler or source column, its codes.
+# Memory that grows with the rows: labels and the table of results; the codes of each column of labelers, of sources or
+# of several labels.
 _BYTES_PER_ROW, _BYTES_PER_CODE = 140, 8
 _MADE_FROM, _INGESTED, _ROWS, _STATE = "made_from.json", "ingested.pickle", "rows", "state"
 
@@ -56,6 +58,8 @@ def made_from(table: Table, options: FitOptions) -> dict[str, Any]:
         "file": table.path,
         "files": json.loads(json.dumps(_batches(table).versions(), default=str)),
         "roles": json.loads(json.dumps(table.roles._asdict())),
+        "label_columns": _label_columns(table),
+        "anonymous": table.hides_names,
         "words": asdict(options.words),
         "missing_label": options.missing_label,
         "keep_variants": options.keep_variants,
@@ -64,6 +68,15 @@ def made_from(table: Table, options: FitOptions) -> dict[str, Any]:
         "families": dict(options.families),
         "mislabel": options.mislabel,
     }
+
+
+def _label_columns(table: Table) -> list[str]:
+    """Of several labelers. If they were renamed, also a hash of their names: the new ones say nothing."""
+    if table.several is None:
+        return []
+    renamed = _batches(table).steps
+    digest = [sha256(repr(renamed).encode()).hexdigest()] if renamed else []
+    return [*table.several.columns, *digest]
 
 
 def _batches(table: Table) -> Batches:
@@ -76,7 +89,7 @@ _LIBRARIES = 300_000_000
 
 
 def memory_needed(n_rows: int, n_codes: int = 0) -> int:
-    """Bytes. n_codes : columns of labelers and sources"""
+    """Bytes. n_codes : columns of labelers, of sources and of several labels"""
     return _FIXED_BYTES + (_BYTES_PER_ROW + _BYTES_PER_CODE * n_codes) * n_rows
 
 
@@ -99,7 +112,8 @@ def workspace(table: Table, options: FitOptions) -> Iterator[Path]:
     batches = _batches(table)
     needed = 0
     if options.memory is not None:  # otherwise the rows are on a cluster
-        n_codes = (table.roles.labeler is not None) + len(table.roles.source)
+        n_labels = 0 if table.several is None else len(table.several.columns)
+        n_codes = n_labels + (table.roles.labeler is not None) + len(table.roles.source)
         check_memory(batches, options.memory, n_codes)
         needed = disk_needed(batches, table.roles, options.words)
     if options.beside is None:

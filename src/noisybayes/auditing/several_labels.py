@@ -1,12 +1,11 @@
 """Tables with several labels per row: one column per labeler, or one line per row and labeler.
 
-The fit needs one label per row: the vote of the labelers, weighted by how well each agrees with the others (the model
-of labelers without any columns). The labels of each labeler are used later (`labelers`).
+The fit needs one label per row: the vote of the labelers (`label_vote`). The labels of each labeler are used later
+(`labelers`).
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -15,27 +14,26 @@ import polars as pl
 
 from ..data.cells import as_text
 from ..data.errors import InputError
-from ..data.label_variants import label_variants
 from ..data.roles import check_columns, label_texts
 from ..dataset.tree import Array
-from ..model.mislabel import Full, constant_rate
-from ..robust.labeled_rows import GivenLabels, LabeledRows
-from ..robust.labeler_model import LabelerModel
+from ..text.coded_columns import positions
+from .label_vote import CountedLabels, LabelCoder, counted_labels, fitted_vote, named
 
 #: Name of the column with the vote of the labelers.
 VOTE = "vote"
-# Labels are mostly right: the overall matrix starts here.
-_START_DIAGONAL = 0.8
 # Maximum number of columns listed by name.
 _MOST_SHOWN = 5
 
 
 class SeveralLabels(NamedTuple):
-    row: Array  # (m,) positions in the table
-    labeler: Array  # (m,) codes
-    label: Array  # (m,) text
+    """The labels of each row. Codes are labeler * V + value, where V is the number of values; -1 if there is none."""
+
     names: tuple[str, ...]  # names of the labelers
     title: str  # description of the label columns
+    columns: tuple[str, ...] = ()  # the label column of each labeler; none if each label has a line
+    values: tuple[str, ...] = ()  # the V labels that occur, sorted; none before the table has been read
+    codes: Array | None = None  # (n, C) the labels of every row; None if rows stay on a cluster
+    coder: LabelCoder | None = None  # computes them from the label columns
     first_lines: Array | None = None  # (n,) positions of the lines that the columns of each row are from, if not all
 
 
@@ -43,7 +41,8 @@ class Reshaped(NamedTuple):
     frame: pl.DataFrame  # one line per row, with the vote as its label
     label: str  # the column of the vote
     several: SeveralLabels
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = ()  # messages about how lines became rows
+    about_labels: tuple[str, ...] = ()  # messages about spellings of labels
     hidden: tuple[str, ...] = ()  # columns that must not become features
 
 
@@ -51,15 +50,56 @@ def from_columns(
     frame: pl.DataFrame, columns: Sequence[str], missing_label: str | None, keep_variants: bool
 ) -> Reshaped:
     """Each column has the labels of one labeler; cells may be empty."""
+    check_label_columns(frame, columns)
+    counted, codes = counted_labels([frame], columns, missing_label, keep_variants)
+    counted.check()
+    several = label_columns(columns)._replace(values=counted.coder.values, codes=codes, coder=counted.coder)
+    about = counted.coder.variants.notes()
+    return Reshaped(*_voted(frame, several, counted.counts), several, about_labels=about, hidden=several.columns)
+
+
+def first_rows_voted(
+    frame: pl.DataFrame, columns: Sequence[str], missing_label: str | None, keep_variants: bool
+) -> Reshaped:
+    """The first rows of a file read in batches, to guess the roles of its columns: they may have no labels, and their
+    votes are not those of the whole table."""
+    check_label_columns(frame, columns)
+    counted, codes = counted_labels([frame], columns, missing_label, keep_variants)
+    several = label_columns(columns)
+    if not len(counted.counts):
+        name = vote_column(frame.columns)
+        return Reshaped(frame.with_columns(pl.lit(None, pl.String).alias(name)), name, several, hidden=several.columns)
+    known = several._replace(values=counted.coder.values, codes=codes)
+    return Reshaped(*_voted(frame, known, counted.counts), several, hidden=several.columns)
+
+
+def check_label_columns(frame: pl.DataFrame, columns: Sequence[str]) -> None:
     if len(set(columns)) < len(columns):
         raise InputError("--label: a column is named twice; name one column for each labeler")
     check_columns(frame, {"label": list(columns)})
-    texts = [label_texts(frame[name], missing_label) for name in columns]
-    rows = [np.flatnonzero(text.is_not_null()) for text in texts]
-    row, labeler = np.concatenate(rows), np.repeat(np.arange(len(columns)), [len(each) for each in rows])
-    label = pl.concat([text.drop_nulls().rename("label") for text in texts])
-    shaped = _voted(frame, row, labeler, label, tuple(columns), _title(columns), VOTE, keep_variants)
-    return shaped._replace(hidden=tuple(columns))
+
+
+def label_columns(columns: Sequence[str]) -> SeveralLabels:
+    """Before any labels are read."""
+    return SeveralLabels(tuple(columns), _title(columns), tuple(columns))
+
+
+def vote_column(columns: Sequence[str]) -> str:
+    """A new name for the vote."""
+    name = VOTE
+    while name in columns:
+        name += "_"
+    return name
+
+
+def _voted(
+    frame: pl.DataFrame, several: SeveralLabels, counts: Array, column: str | None = None
+) -> tuple[pl.DataFrame, str]:
+    """The table with the vote as a column, and its name. column : replaced by the vote; None: a new one"""
+    assert several.codes is not None
+    model = fitted_vote(several.codes, counts, len(several.names))
+    name = vote_column(frame.columns) if column is None else column
+    return frame.with_columns(named(several.values, model(several.codes)).alias(name)), name
 
 
 def _title(columns: Sequence[str]) -> str:
@@ -94,17 +134,29 @@ def from_lines(
     names = there["labeler"].unique().sort()
     if not len(names):
         raise InputError(f"the label column {label!r} is empty in every line; choose another one with --label")
-    code = there["labeler"].cast(pl.Enum(names)).to_physical().cast(pl.Int64).to_numpy()
+    labeler_code = positions(there["labeler"], names)
     first_lines = (rows["line"].cast(pl.Int64) - 1).to_numpy()
     items = frame[first_lines].drop(labeler)
+    total = there["label"].alias("value").value_counts(name="count")
+    counted = CountedLabels.of(total, (label,), missing_label, keep_variants)
+    values, variants = counted.coder.values, counted.coder.variants
+    value = positions(variants.applied(there["label"]), pl.Series(values, dtype=pl.String))
+    codes = _side_by_side(there["row"].cast(pl.Int64).to_numpy(), labeler_code * len(values) + value, items.height)
     title = f"{label!r} by {labeler!r}"
-    shaped = _voted(
-        items, there["row"].cast(pl.Int64).to_numpy(), code, there["label"], tuple(names.to_list()), title, label,
-        keep_variants,
-    )  # fmt: skip
+    several = SeveralLabels(tuple(names.to_list()), title, values=values, codes=codes, first_lines=first_lines)
+    voted, _ = _voted(items, several, counted.counts, label)
     note = f"{frame.height:,} lines are {items.height:,} rows with several labels, identified by {id!r}"
-    several = shaped.several._replace(first_lines=first_lines)
-    return shaped._replace(several=several, notes=(note, *shaped.notes))
+    return Reshaped(voted, label, several, (note,), variants.notes())
+
+
+def _side_by_side(row: Array, code: Array, n_rows: int) -> Array:
+    """(n, C) the codes (m,) of each row, in their order; -1 after the last one. row : (m,) positions"""
+    n_codes = np.bincount(row, minlength=n_rows)
+    order = np.argsort(row, kind="stable")
+    place = np.arange(len(row)) - np.repeat(np.cumsum(n_codes) - n_codes, n_codes)
+    codes = np.full((n_rows, int(n_codes.max())), -1, dtype=np.int32)
+    codes[row[order], place] = code[order]
+    return codes
 
 
 def _refuse_doubles(long: pl.DataFrame, id: str) -> None:
@@ -115,33 +167,3 @@ def _refuse_doubles(long: pl.DataFrame, id: str) -> None:
             f"line {first['line']}: the labeler {first['labeler']!r} labeled {id} {first['id']!r} more than once; keep "
             "one of the lines"
         )
-
-
-def _voted(
-    frame: pl.DataFrame, row: Array, labeler: Array, label: pl.Series, names: tuple[str, ...], title: str, column: str,
-    keep_variants: bool,
-) -> Reshaped:  # fmt: skip
-    """column : that of the vote; a column of the table with this name is replaced if it had the labels"""
-    variants = label_variants(Counter(label.to_list()), keep_variants)
-    note = variants.note()
-    label = variants.applied(label)
-    several = SeveralLabels(row, labeler, np.array(label.to_list(), dtype=object), names, title)
-    while column == VOTE and column in frame.columns:
-        column += "_"
-    frame = frame.with_columns(pl.Series(column, vote(several, frame.height), dtype=pl.String))
-    return Reshaped(frame, column, several, () if note is None else (note,))
-
-
-def vote(several: SeveralLabels, n_rows: int) -> list[str | None]:
-    """The most probable label of every row given only its labels; None if it has none."""
-    classes, code = np.unique(several.label.astype(str), return_inverse=True)
-    shares = np.bincount(code, minlength=len(classes)) / max(len(code), 1)
-    given = GivenLabels(several.row, code, several.labeler, len(several.names))
-    rows = LabeledRows(np.tile(np.log(shares), (n_rows, 1)), given, np.zeros(n_rows, dtype=int))
-    model = LabelerModel.of_rows(rows, constant_rate(len(classes), _START_DIAGONAL), Full())
-    n_labels = np.bincount(several.row, minlength=n_rows)
-    # rows with one label say nothing about labelers
-    found = model.solved() if (n_labels > 1).any() else model.as_started()
-    true, _ = rows.expected(found.of_labelers)
-    best = classes[true.argmax(axis=1)].tolist()
-    return [label if n else None for label, n in zip(best, n_labels.tolist(), strict=True)]

@@ -13,6 +13,7 @@ from .columns import Columns
 from .judged import Source, SourceLevel
 from .remote_rows import RemoteRows
 from .result import Audit
+from .row_groups import GroupCoder
 from .sources import LEVEL
 
 
@@ -40,6 +41,7 @@ def _codes_of_rows(audit: Audit, rows: Array) -> Array:
         return np.asarray(groups.codes[rows])
     remote = audit.findings.rows
     assert isinstance(remote, RemoteRows)
+    assert isinstance(groups.coder, GroupCoder)
     return groups.coder(remote.gather(list(dict.fromkeys(one.column for one in groups.coder.columns)), rows))
 
 

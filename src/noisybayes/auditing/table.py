@@ -14,8 +14,8 @@ from ..data.errors import InputError
 from ..data.frames import to_frame
 from ..data.read import read_table
 from ..data.roles import Roles, find_roles
-from .anonymous import without_names
-from .several_labels import Reshaped, SeveralLabels, from_columns, from_lines, is_long
+from .anonymous import RenameLabelers, distinct_names, new_column_names, new_names
+from .several_labels import Reshaped, SeveralLabels, first_rows_voted, from_columns, from_lines, is_long
 
 Source = pl.DataFrame | Batches
 
@@ -32,6 +32,7 @@ class Table(NamedTuple):
     no_class: Mapping[int, bool] = {}  # rows that belong to none of the classes; whether each was drawn at random
     several: SeveralLabels | None = None  # labels of several labelers; `roles.label` is then the vote
     line_id: str | None = None  # of a file read in batches: a column whose values must differ if rows have one label
+    hides_names: bool = False  # of a file read in batches: names of labelers are still to be replaced (`batch_steps`)
 
     @classmethod
     def open(
@@ -50,36 +51,25 @@ class Table(NamedTuple):
         """columns : names by role, as for `find_roles`; `label` may be a list of columns, one for each labeler, and
         `verified_random` a file. in_batches : do not read a file into memory. missing_label, keep_variants : for
         several labels. anonymous : replace the names of labelers by numbers"""
-        notes: list[str] = []
-        source: Source
-        if not is_path(data):
-            source, title, path = to_frame(data), "data frame", None
-        else:
-            title, path = title_of(data), str(data)
-            if in_batches:
-                source = Batches(data, format, encoding, sheet=sheet)
-                notes += source.notes
-            else:
-                source = read_table(data, format=format, encoding=encoding, sheet=sheet, tell=notes.append)
+        source, notes = _source(data, in_batches, format, encoding, sheet)
         if anonymous:
-            if isinstance(source, Batches):
-                raise InputError(
-                    "--anonymous needs all rows in memory, on one machine; audit without --memory and --engine, or "
-                    "replace the names in the file"
-                )
-            source, columns = without_names(source, columns)
-        reshaped = _reshaped(source, columns, missing_label, keep_variants)
-        several, hidden = None, []
+            source, columns = _without_names(source, columns)
+        is_read = isinstance(source, pl.DataFrame)
+        head = source if isinstance(source, pl.DataFrame) else source.head()
+        reshaped = _reshaped(head, is_read, columns, missing_label, keep_variants)
         if reshaped is not None:
-            source, several, hidden = reshaped.frame, reshaped.several, list(reshaped.hidden)
+            source, head = reshaped.frame if is_read else source, reshaped.frame.drop(reshaped.hidden)
             columns = {**columns, "label": reshaped.label, "labeler": None}
             notes += reshaped.notes
-        head = source if isinstance(source, pl.DataFrame) else source.head()
-        head = head.drop(hidden)
         column, checks = _column_or_file(columns.get("verified_random"), head)
         roles, found = find_roles(head, **{**columns, "verified_random": column})
-        line_id = columns.get("id") if isinstance(source, Batches) and columns.get("labeler") is not None else None
-        return cls(source, roles, title, path, (*notes, *found), checks, several=several, line_id=line_id)
+        notes += [*found, *(() if reshaped is None else reshaped.about_labels)]
+        title, path = (title_of(data), str(data)) if is_path(data) else ("data frame", None)
+        by_labeler = not is_read and roles.labeler is not None
+        return cls(
+            source, roles, title, path, tuple(notes), checks, several=None if reshaped is None else reshaped.several,
+            line_id=columns.get("id") if by_labeler else None, hides_names=anonymous and by_labeler,
+        )  # fmt: skip
 
     def gather(self, columns: Sequence[str], rows: Any) -> pl.DataFrame:
         """Some columns of some rows, in the order of `rows`."""
@@ -100,30 +90,48 @@ class Table(NamedTuple):
         return [self.source] if isinstance(self.source, pl.DataFrame) else self.source
 
 
+def _source(
+    data: Any, in_batches: bool, format: str | None, encoding: str | None, sheet: str | None
+) -> tuple[Source, list[str]]:
+    """The table, and messages about how it is read."""
+    if not is_path(data):
+        return to_frame(data), []
+    if in_batches:
+        batches = Batches(data, format, encoding, sheet=sheet)
+        return batches, list(batches.notes)
+    notes: list[str] = []
+    return read_table(data, format=format, encoding=encoding, sheet=sheet, tell=notes.append), notes
+
+
 def _label_columns(columns: Mapping[str, Any]) -> tuple[str, ...]:
     label = columns.get("label")
     return (label,) if isinstance(label, str) else tuple(label or ())
 
 
+def _without_names(source: Source, columns: Mapping[str, Any]) -> tuple[Source, dict[str, Any]]:
+    """Names of labelers in a file read in batches are replaced later, when all of them are known."""
+    rename, columns = new_column_names(source.columns, columns)
+    if isinstance(source, Batches):
+        return (source if rename is None else source.with_step(rename)), columns
+    labeler = columns.get("labeler")
+    if rename is None and labeler in source.columns:
+        return RenameLabelers(labeler, new_names(distinct_names(source, labeler)))(source), columns
+    return (source if rename is None else rename(source)), columns
+
+
 def _reshaped(
-    source: Source, columns: Mapping[str, Any], missing_label: str | None, keep_variants: bool
+    frame: pl.DataFrame, is_whole: bool, columns: Mapping[str, Any], missing_label: str | None, keep_variants: bool
 ) -> Reshaped | None:
-    """The table with one label per row, if it has several."""
+    """The table with one label per row, if it has several. is_whole : not only the first rows"""
     labels = _label_columns(columns)
     id, labeler = columns.get("id"), columns.get("labeler")
-    if not isinstance(source, pl.DataFrame):
-        if len(labels) > 1:
-            raise InputError(
-                "several label columns need all rows in memory, on one machine; audit without --memory and --engine"
-            )
-        return None
     if len(labels) > 1:
         if labeler is not None:
             raise InputError("--labeler goes with one label column; with several, each of them is a labeler")
-        return from_columns(source, labels, missing_label, keep_variants)
-    if not labels or id is None or labeler is None or not is_long(source, id, labeler):
+        return (from_columns if is_whole else first_rows_voted)(frame, labels, missing_label, keep_variants)
+    if not is_whole or not labels or id is None or labeler is None or not is_long(frame, id, labeler):
         return None
-    return from_lines(source, id, labeler, labels[0], missing_label, keep_variants)
+    return from_lines(frame, id, labeler, labels[0], missing_label, keep_variants)
 
 
 def is_path(data: Any) -> bool:

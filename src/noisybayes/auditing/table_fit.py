@@ -17,6 +17,7 @@ from ..text.features import Recipe
 from ..text.vocabulary import TextSettings
 from ..views import NAIVE_BAYES
 from . import on_cluster, rows_on_disk
+from .batch_steps import with_steps, with_steps_on_cluster
 from .engine import OpenedEngine, opened_engine
 from .given_inputs import GivenInputs
 from .joined_views import join_views
@@ -32,6 +33,8 @@ from .table_features import Features, check_model, features_of, make_model
 from .view_options import Views, check_views, chosen_views
 
 Progress = Callable[[str], None]
+# File with the results of a pass over the labels or the names of labelers.
+_STEPS = "steps.pickle"
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,8 @@ class Fitted(NamedTuple):
     model: Any
     recipe: Recipe
     judged: Judged
-    notes: tuple[str, ...]  # messages about the table
+    notes: tuple[str, ...]  # messages about the features
+    table: Table  # with the vote if rows have several labels, and without names that are to be hidden
 
 
 @contextmanager
@@ -85,13 +89,14 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
         if remote or options.memory is not None:
             folder = stack.enter_context(rows_on_disk.workspace(table, options))
         if not remote:
-            yield _fit_here(table, options, engine, folder, report)
+            yield _fit_here(with_steps(table, options), options, engine, folder, report)
             return
         assert folder is not None
+        table = with_steps_on_cluster(table, options, engine.map_sum, folder / _STEPS)
         remote_features = stack.enter_context(on_cluster.features_of(table, options, engine, folder))
         groups = on_cluster.groups_of(table, remote_features, engine)
         report("fitting")
-        yield _with_groups(_fit_remote(remote_features, options, engine), table, groups, None)
+        yield _with_groups(_fit_remote(table, remote_features, options, engine), groups, None)
 
 
 def _fit_here(table: Table, options: FitOptions, engine: OpenedEngine, folder: Path | None, report: Progress) -> Fitted:
@@ -107,26 +112,28 @@ def _fit_here(table: Table, options: FitOptions, engine: OpenedEngine, folder: P
     given = options.given.checked(table, labels.classes)
     report("fitting")
     features = features._replace(labels=labels, notes=(*features.notes, *messages))
-    fitted = fit_features(features, options, engine.map_sum, checkpoint)
+    fitted = _fit_features(table, features, options, engine.map_sum, checkpoint)
     fitted = fitted._replace(judged=replace(fitted.judged, checks=checks, no_class=no_class))
     views = chosen_views(options, fitted.judged, features.recipe.blocks, features.X)
     if views != (NAIVE_BAYES,):
         report("scoring with other views")
         joined = join_views(fitted.judged, features, views, given)
         fitted = fitted._replace(judged=joined.judged, notes=(*fitted.notes, *joined.notes))
-    fitted = _with_groups(fitted, table, groups, folder)
+    fitted = _with_groups(fitted, groups, folder)
     judged, about = join_opinion(fitted.judged, table, options.missing_label)
     return fitted._replace(judged=judged, notes=(*fitted.notes, *about))
 
 
-def _with_groups(fitted: Fitted, table: Table, groups: RowGroups | None, folder: Path | None) -> Fitted:
+def _with_groups(fitted: Fitted, groups: RowGroups | None, folder: Path | None) -> Fitted:
     """The fit with labelers and sources taken into account. folder : as in `_fit_here`"""
-    judged, of_labelers = join_labelers(fitted.judged.with_groups(groups), table, folder)
-    judged, of_sources = join_sources(judged, table)
+    judged, of_labelers = join_labelers(fitted.judged.with_groups(groups), fitted.table, folder)
+    judged, of_sources = join_sources(judged, fitted.table)
     return fitted._replace(judged=judged, notes=(*fitted.notes, *of_labelers, *of_sources))
 
 
-def fit_features(features: Features, options: FitOptions, engine: Any, checkpoint: Path | None = None) -> Fitted:
+def _fit_features(
+    table: Table, features: Features, options: FitOptions, engine: Any, checkpoint: Path | None
+) -> Fitted:
     model = make_model(
         features.recipe.blocks, options.seed, options.families, mislabel=options.mislabel, method=options.method,
         engine=engine, checkpoint=checkpoint,
@@ -134,7 +141,7 @@ def fit_features(features: Features, options: FitOptions, engine: Any, checkpoin
     with _suppress_reported_warnings(), _model_errors_for_users(options):
         data = model._fit_encoded(features.X, *features.labels)
     judged = judge_encoded(model, data, features.X, features.labels.observed, features.labels.verified)
-    return Fitted(model, features.recipe, judged, features.notes)
+    return Fitted(model, features.recipe, judged, features.notes, table)
 
 
 @contextmanager
@@ -148,7 +155,7 @@ def _model_errors_for_users(options: FitOptions) -> Iterator[None]:
         raise InputError(str(error)) from error
 
 
-def _fit_remote(features: on_cluster.RemoteFeatures, options: FitOptions, engine: OpenedEngine) -> Fitted:
+def _fit_remote(table: Table, features: on_cluster.RemoteFeatures, options: FitOptions, engine: OpenedEngine) -> Fitted:
     recipe = features.ingested.recipe
     model = make_model(
         recipe.blocks, options.seed, options.families, mislabel=options.mislabel, method=options.method,
@@ -156,7 +163,7 @@ def _fit_remote(features: on_cluster.RemoteFeatures, options: FitOptions, engine
     )  # fmt: skip
     with _suppress_reported_warnings(), _model_errors_for_users(options):
         judged = on_cluster.fit_remote(model, features)
-    return Fitted(model, recipe, judged, features.ingested.notes)
+    return Fitted(model, recipe, judged, features.ingested.notes, table)
 
 
 @contextmanager

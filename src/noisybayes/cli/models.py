@@ -62,7 +62,7 @@ def fit(file: str, out: Path, **options: Any) -> None:
             with fitted_table(table, how, report_stage) as fitted, whole_folder(out) as staging:
                 save_model(staging, fitted.model, fitted.recipe, table.roles)
     if not options["quiet"]:
-        for note in (*table.notes, *fitted.notes):
+        for note in (*fitted.table.notes, *fitted.notes):
             click.echo(note)
         click.echo(f"estimated share of wrong labels: {percent(fitted.model.noise_rate_)}")
         click.echo(f"wrote {out}; next: noisybayes predict {out} NEW_FILE")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from pathlib import Path
 
 import polars as pl
@@ -11,7 +12,7 @@ from .common_schema import CommonSchema, common_schema, unified
 from .decoding import check_encoding
 from .errors import InputError
 from .formats import Piece, known_suffixes
-from .partitions import Partition, PartReader, changed, readers_of
+from .partitions import Partition, PartReader, Step, changed, changed_by, readers_of
 from .parts import STANDARD_INPUT, LocalFile, find_parts
 
 ROWS = 100_000
@@ -42,6 +43,7 @@ class Batches:
     path : path of the first part, if it is a local file
     parts : the files, in the order of their rows
     notes : sentences about how they are read, such as a detected encoding
+    steps : functions that change each frame after it is read
     n_rows : number of rows, known after the first pass, for Parquet files from the start; None until then
     n_bytes, bytes_read, rows_read : progress of a pass
     """
@@ -76,6 +78,14 @@ class Batches:
         known = [reader.n_rows() for reader in self._readers]
         self.n_rows = None if None in known else sum(n for n in known if n is not None)
         self._schema: CommonSchema | None = None
+        self._pieces: dict[int, list[list[Piece]]] = {}
+        self.steps: tuple[Step, ...] = ()
+
+    def with_step(self, step: Step) -> Batches:
+        """The same rows, with every frame changed by `step`, which must treat each row independently of the others."""
+        batches = copy(self)
+        batches.steps = (*self.steps, step)
+        return batches
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         self.check_unchanged()
@@ -127,9 +137,11 @@ class Batches:
         cut : (readers, size) -> the pieces of each part; may run in another process
         """
         self.check_unchanged()
+        if size not in self._pieces:
+            self._pieces[size] = list(cut(self._readers, size))
         partitions = [
-            Partition(reader, piece.where, self.schema, piece.n_rows, n_bytes)
-            for reader, n_bytes, pieces in zip(self._readers, self._sizes, cut(self._readers, size), strict=True)
+            Partition(reader, piece.where, self.schema, piece.n_rows, n_bytes, self.steps)
+            for reader, n_bytes, pieces in zip(self._readers, self._sizes, self._pieces[size], strict=True)
             for piece in pieces
         ]
         self.check_unchanged()
@@ -147,7 +159,7 @@ class Batches:
         for reader, size in zip(self._readers, self._sizes, strict=True):
             for content, frame in reader.frames():
                 self.bytes_read, self.rows_read = n_before + content.bytes_read, self.rows_read + frame.height
-                yield unified(frame, schema)
+                yield changed_by(self.steps, unified(frame, schema))
             n_before += size
 
     def check_unchanged(self) -> None:

@@ -42,6 +42,11 @@ class Variants(NamedTuple):
             total[name] = total.get(name, 0) + count
         return total
 
+    def notes(self) -> tuple[str, ...]:
+        """The sentence of `note`, if there is one."""
+        note = self.note()
+        return () if note is None else (note,)
+
     def note(self) -> str | None:
         """A sentence for the top of a report, or None."""
         if not self.found:

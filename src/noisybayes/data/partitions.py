@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,9 @@ from .encoding_detection import detect_encoding
 from .errors import InputError
 from .formats import Format, Piece, find_format
 from .parts import Part
+
+#: Changes a frame after it is read, row by row.
+Step = Callable[[pl.DataFrame], pl.DataFrame]
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,7 @@ class Partition:
     schema : of the whole table, so that frames of all partitions are alike
     n_rows : None if they have not been counted yet; `count_rows` counts them
     size : of the part in bytes when the partition was created
+    steps : change each frame after it is read
     """
 
     reader: PartReader
@@ -82,6 +86,7 @@ class Partition:
     schema: CommonSchema
     n_rows: int | None
     size: int
+    steps: tuple[Step, ...] = ()
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         self._check(self.reader.part.size() == self.size)
@@ -89,11 +94,11 @@ class Partition:
         for _, frame in self.reader.frames(self.where):
             n_rows += frame.height
             if frame.height:
-                yield unified(frame, self.schema)
+                yield changed_by(self.steps, unified(frame, self.schema))
         self._check(self.n_rows is None or n_rows == self.n_rows)
 
     def read(self) -> pl.DataFrame:
-        frames: list[pl.DataFrame] = [pl.DataFrame(schema=self.schema.schema), *self]
+        frames: list[pl.DataFrame] = [changed_by(self.steps, pl.DataFrame(schema=self.schema.schema)), *self]
         return pl.concat(frames).rechunk()
 
     def count_rows(self) -> int:
@@ -103,6 +108,12 @@ class Partition:
     def _check(self, is_same: bool) -> None:
         if not is_same:
             raise changed(self.reader.part.name)
+
+
+def changed_by(steps: Sequence[Step], frame: pl.DataFrame) -> pl.DataFrame:
+    for step in steps:
+        frame = step(frame)
+    return frame
 
 
 def readers_of(

@@ -118,8 +118,7 @@ def check_label_counts(
     for label, row in verified.items():
         label = variants.mapping.get(label, label)
         rows[label] = min(row, rows.get(label, row))
-    note = variants.note()
-    notes = [*([] if note is None else [note]), *_checked_counts(counts, roles, rows)]
+    notes = [*variants.notes(), *_checked_counts(counts, roles, rows)]
     return LabelClasses(tuple(sorted(counts)), variants), notes
 
 
@@ -130,21 +129,28 @@ def _checked_counts(counts: Counter[str], roles: Roles, verified: Mapping[str, i
     if k == 1:
         only = next(iter(counts))
         raise InputError(f"every label in the column {column} is {only!r}; choose another column with --label")
-    check_number_of_labels(n, k, roles)
+    check_number_of_labels(n, k, [roles.label])
     if k == n:
         raise InputError(f"no label in the column {column} occurs twice; every class needs more than one row")
     _check_verified(verified, counts, str(roles.verified))
     return _warnings(counts)
 
 
-def check_number_of_labels(n: int, k: int, roles: Roles) -> None:
-    if k > max(_MANY_LABELS, n / 2) or (k > _VERY_MANY_LABELS and k > n / 20):
+def check_number_of_labels(n: int, k: int, columns: Sequence[str]) -> None:
+    """n : number of labels; columns : one, or one for each labeler"""
+    is_many = k > max(_MANY_LABELS, n / 2) or (k > _VERY_MANY_LABELS and k > n / 20)
+    if is_many and len(columns) > 1:
         raise InputError(
-            f"the label column {roles.label!r} has {k} distinct values in {n} rows and looks like an identifier or a "
+            f"the label columns {_shown(columns)} have {k} distinct values in {n} cells, and one of them looks like an "
+            "identifier or a text; choose others with --label"
+        )
+    if is_many:
+        raise InputError(
+            f"the label column {columns[0]!r} has {k} distinct values in {n} rows and looks like an identifier or a "
             "text; choose another one with --label"
         )
     if (warning := too_many_classes(k)) is not None:
-        raise InputError(f"the label column {roles.label!r}: {warning}")
+        raise InputError(f"the label column {_shown(columns)}: {warning}")
 
 
 def label_texts(column: pl.Series, missing_label: str | None, variants: Variants | None = None) -> pl.Series:

@@ -11,7 +11,7 @@ from ..dataset import Dataset, Rows
 from ..dataset.tree import Array
 from ..robust.fit import RobustFit
 from ..robust.label_weights import ByNumber, Reweighted, RowTerms, WithAdded
-from ..robust.labeled_rows import ToLabeledRows, held_here
+from ..robust.labeled_rows import OneLabel, ToLabeledRows, held_here
 from ..robust.labeler_model import LabelerModel, LabelerTerms
 from ..robust.recalibration import recalibration_of
 from ..robust.training_posterior import TrainingPosterior, posterior_of_rows
@@ -68,7 +68,8 @@ def fit_labelers(data: Dataset, found: RobustFit, code: Array, n_labelers: int, 
     fitted = found.last.next_weights
     data = data.with_groups(code[:, None])
     assert data.folds is not None
-    rows = held_here(data, ToLabeledRows(fitted, 0, n_labelers))
+    n_classes = len(fitted.calibration.mislabel[0])
+    rows = held_here(data, ToLabeledRows(fitted, OneLabel(0, n_labelers, n_classes)))
     model = LabelerModel(rows, n_labelers, data.folds.n_folds, fitted.calibration.mislabel[0], found.problem.structure)
     matrices = model.solved()
     if not model.differ(matrices):

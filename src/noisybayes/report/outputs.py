@@ -19,7 +19,7 @@ from ..auditing.result import Audit
 from ..auditing.row_table import RowTable
 from ..data.errors import InputError
 from ..data.read import write_batches, write_table
-from .corrected_parts import write_parts
+from .cluster_parts import write_consensus_parts, write_corrected_parts
 from .extra_columns import with_columns
 from .html import render_html
 from .saved import save_model
@@ -93,11 +93,10 @@ def _write(audit: Audit, folder: Path, format: str, exports: tuple[str, ...], ne
 
     writers: list[Callable[[], Any]] = [
         lambda: (folder / "report.html").write_text(render_html(summary), encoding="utf-8"),
-        lambda: _write_corrected(audit, folder, format, neutral),
+        lambda: _write_all_rows(audit, folder, format, neutral),
         write_model,
         lambda: (folder / "audit.json").write_text(_lines(summary), encoding="utf-8"),
         lambda: write_table(suspects_frame(summary), folder / f"suspects.{format}", format, neutral=neutral),
-        lambda: _write_consensus(audit, folder, format, neutral),
         *(partial(EXPORTERS[name], audit, summary, folder) for name in exports),
     ]
     for _ in in_threads(lambda write: write(), writers, _WRITERS):
@@ -164,10 +163,16 @@ def corrected(audit: Audit) -> Iterator[pl.DataFrame]:
         )
 
 
+def _write_all_rows(audit: Audit, folder: Path, format: str, neutral: bool) -> None:
+    """One table after the other, since only one pass can read a file at a time."""
+    _write_corrected(audit, folder, format, neutral)
+    _write_consensus(audit, folder, format, neutral)
+
+
 def _write_corrected(audit: Audit, folder: Path, format: str, neutral: bool) -> None:
     rows = audit.findings.rows
     if isinstance(rows, RemoteRows):
-        write_parts(rows, folder / "corrected.parquet")
+        write_corrected_parts(rows, folder / "corrected.parquet")
         assert audit.source is not None
         audit.source.check_unchanged()
     else:
@@ -176,11 +181,28 @@ def _write_corrected(audit: Audit, folder: Path, format: str, neutral: bool) -> 
 
 def _write_consensus(audit: Audit, folder: Path, format: str, neutral: bool) -> None:
     """The columns for a table with several labels per row."""
-    consensus = audit.to_polars("consensus")
-    if consensus is None:
+    if audit.source is None or audit.source.several is None:
         return
-    frame = pl.DataFrame({"row": np.arange(1, len(consensus) + 1), **consensus.to_dict()})
-    write_table(frame, folder / f"consensus.{format}", format, neutral=neutral)
+    rows, coder = audit.findings.rows, audit.source.several.coder
+    if isinstance(rows, RemoteRows):
+        assert coder is not None
+        write_consensus_parts(rows, folder / "consensus.parquet", coder, audit.source.roles.id)
+    else:
+        write_batches(_consensus(audit), folder / f"consensus.{format}", format, neutral=neutral)
+
+
+def _consensus(audit: Audit) -> Iterator[pl.DataFrame]:
+    """The number and name of each row, and its most probable label, batch by batch."""
+    found, start = audit.to_polars("consensus"), 0
+    assert found is not None
+    assert audit.source is not None
+    found = found.drop("id", strict=False)
+    column = audit.source.roles.id
+    for frame in audit.source.batches():
+        names = {} if column is None else {"id": frame[column]}
+        numbers = {"row": np.arange(start + 1, start + frame.height + 1)}
+        yield pl.DataFrame({**numbers, **names, **found.slice(start, frame.height).to_dict()})
+        start += frame.height
 
 
 def _given(audit: Audit) -> list[Any]:

@@ -87,8 +87,7 @@ class LabeledRows(NamedTuple):
 
     def by_row(self, values: Array) -> Array:
         """(n, K) sums over the labels of each row. values : (m, K)"""
-        n, K = self.log_prior.shape
-        return np.stack([np.bincount(self.given.row, weights=values[:, k], minlength=n) for k in range(K)], axis=1)
+        return sums_by_row(self.given.row, values, len(self.log_prior))
 
     def label_keys(self, seed: int) -> Array:
         """(m,) uint64: a random number for each label, the same wherever its row is."""
@@ -102,6 +101,11 @@ class LabeledRows(NamedTuple):
             None if self.verified is None else self.verified[rows],
             None if self.observed is None else self.observed[rows], self.numbers[rows],
         )  # fmt: skip
+
+
+def sums_by_row(row: Array, values: Array, n_rows: int) -> Array:
+    """(n, K) sums over the labels of each row. row : (m,) positions; values : (m, K)"""
+    return np.stack([np.bincount(row, weights=column, minlength=n_rows) for column in values.T], axis=1)
 
 
 #: Maps a function of a block to its sum over all blocks, wherever they are.
@@ -146,18 +150,47 @@ def joined(blocks: Sequence[LabeledRows]) -> LabeledRows:
 
 
 @dataclass(frozen=True)
-class ToLabeledRows:
-    """Turns a block of rows with one label each into labels by labelers."""
+class OneLabel:
+    """Each row has one label, which the model was fitted to; a column of the groups says who gave it."""
 
-    fitted: Reweighted
     column: int  # of the labelers in `Rows.groups`
     n_labelers: int
+    n_classes: int
+
+    def __call__(self, rows: Rows) -> GivenLabels:
+        there = np.flatnonzero(rows.observed < self.n_classes)
+        labeler = rows.groups[there, self.column].astype(np.intp)
+        return GivenLabels(there, rows.observed[there].astype(np.intp), labeler, self.n_labelers)
+
+
+@dataclass(frozen=True)
+class CodedLabels:
+    """Each column of the groups has a label of some rows, as labeler * V + value; -1 where there is none."""
+
+    class_of: Array  # (V,) the class of each value; `n_classes` if it is none of them
+    n_labelers: int
+    n_classes: int
+
+    def __call__(self, rows: Rows) -> GivenLabels:
+        return self.of_codes(rows.groups)
+
+    def of_codes(self, codes: Array) -> GivenLabels:
+        """codes : (n, C)"""
+        row, column = np.nonzero(codes >= 0)
+        labeler, value = np.divmod(codes[row, column].astype(np.intp), len(self.class_of))
+        label = self.class_of[value]
+        return GivenLabels(row, label, labeler, self.n_labelers).take(np.flatnonzero(label < self.n_classes))
+
+
+@dataclass(frozen=True)
+class ToLabeledRows:
+    """Turns a block of rows into labels by labelers."""
+
+    fitted: Reweighted
+    labels: OneLabel | CodedLabels
 
     def __call__(self, rows: Rows) -> LabeledRows:
-        log_prior = log_prior_of_rows(rows, self.fitted)
-        there = np.flatnonzero(rows.observed < log_prior.shape[1])
-        labeler = rows.groups[there, self.column].astype(np.intp)
-        given = GivenLabels(there, rows.observed[there].astype(np.intp), labeler, self.n_labelers)
+        log_prior, given = log_prior_of_rows(rows, self.fitted), self.labels(rows)
         return LabeledRows(log_prior, given, rows.fold, rows.verified, rows.observed, rows.number)
 
 

@@ -22,7 +22,7 @@ from scipy.special import gammaln
 from ..dataset import Rows
 from ..dataset.tree import Array
 from .calibration import matrix_of
-from .labeled_rows import TINY, InMemory, LabeledRows, OverRows
+from .labeled_rows import TINY, CodedLabels, InMemory, LabeledRows, OverRows, sums_by_row
 
 #: Weight of the common matrix in the matrix of each labeler, in rows; from almost no shrinkage to almost full.
 STRENGTHS = 2.0 ** np.arange(1, 13)
@@ -134,13 +134,25 @@ class LabelerTerms:
         return np.asarray(added - added.mean(axis=1, keepdims=True))
 
 
-def terms_of_several(model: LabelerModel, rows: LabeledRows, found: Matrices, mislabel: Array) -> Array:
-    """The same for rows with several labels, beyond the label of the fit (`rows.observed`) under `mislabel`."""
-    assert rows.observed is not None
-    added = rows.by_row(np.log(rows.label_likelihood_out_of_fold(model.out_of_fold(found)) + TINY))
-    there = np.flatnonzero(rows.observed < len(mislabel))
-    added[there] -= np.log(mislabel[rows.observed[there]] + TINY)
-    return np.asarray(added - added.mean(axis=1, keepdims=True))
+@dataclass(frozen=True)
+class SeveralTerms:
+    """The same for rows with several labels, beyond the label of the fit (`Rows.observed`) under the matrix of that."""
+
+    matrices: Array  # (F, G + 1, K, K) log P(label | true, labeler) out of fold
+    mislabel: Array  # (K, K) log P(label of the fit | true)
+    labels: CodedLabels
+
+    @classmethod
+    def of(cls, model: LabelerModel, found: Matrices, mislabel: Array, labels: CodedLabels) -> SeveralTerms:
+        return cls(np.log(model.out_of_fold(found) + TINY), np.log(mislabel + TINY), labels)
+
+    def __call__(self, rows: Rows) -> Array:
+        given, K = self.labels(rows), len(self.mislabel)
+        of_labels = self.matrices[rows.fold[given.row], given.labeler, given.label]
+        added = sums_by_row(given.row, of_labels, rows.n_rows)
+        there = np.flatnonzero(rows.observed < K)
+        added[there] -= self.mislabel[rows.observed[there]]
+        return np.asarray(added - added.mean(axis=1, keepdims=True))
 
 
 def _expected_counts(rows: LabeledRows, matrices: Array) -> _Expected:

@@ -136,7 +136,7 @@ class _Pass:
     def result(self, notes: list[str]) -> Ingested:
         roles = self.coding.roles
         total = self._labels.total()
-        check_number_of_labels(int(total["count"].sum()), total.height, roles)  # before they are Python objects
+        check_number_of_labels(int(total["count"].sum()), total.height, [roles.label])  # before they are Python objects
         counts = Counter(dict(total.iter_rows()))
         label_classes, label_notes = check_label_counts(counts, roles, self._verified.first_rows(), self.keep_variants)
         classes = label_classes.classes

@@ -46,7 +46,7 @@ def choose_roles(frame: pl.DataFrame, chosen: Mapping[str, Any]) -> tuple[dict[s
         raise InputError("--source goes with one label per row; leave it out, or give one label of each row")
     voted = with_vote(frame, columns)
     roles, _ = find_roles(voted.frame.drop(columns), **{**chosen, "label": voted.label})
-    return {**roles._asdict(), LABEL_COLUMNS: columns}, sorted(set(voted.several.label.tolist()))
+    return {**roles._asdict(), LABEL_COLUMNS: columns}, list(voted.several.values)
 
 
 def with_vote(frame: pl.DataFrame, label_columns: Sequence[str]) -> Reshaped:

@@ -1,0 +1,98 @@
+"""Tables of all rows on a cluster, corrected labels and consensus: Parquet parts, written by the workers that hold the
+rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from .._files import told_if_full, whole_file
+from ..auditing.agreement import share_agreeing
+from ..auditing.label_vote import LabelCoder
+from ..auditing.partition_rows import PartitionRows
+from ..auditing.remote_rows import RemoteRows, frames_with_results
+from ..auditing.row_frames import values_of
+from ..auditing.row_results import Chosen, RowJudge, RowResults
+from ..data.errors import InputError
+from ..dataset.tree import Pieces
+from .extra_columns import with_columns
+
+#: A block of the table and its results to a block of a part.
+_Made = Callable[[pl.DataFrame, RowResults], pl.DataFrame]
+
+
+def write_corrected_parts(rows: RemoteRows, folder: Path) -> None:
+    _write_parts(rows, folder, _Corrected(rows.chosen, _names(rows)))
+
+
+def write_consensus_parts(rows: RemoteRows, folder: Path, coder: LabelCoder, id: str | None) -> None:
+    """coder : of the label columns; id : the column that names the rows"""
+    _write_parts(rows, folder, _Consensus(_names(rows), coder, id))
+
+
+def _write_parts(rows: RemoteRows, folder: Path, make: _Made) -> None:
+    """The workers write to a folder that has the same path for all of them."""
+    folder.mkdir()
+    written = rows.run(partial(_write_part, folder=folder.resolve(), judge=rows.judge, make=make)).items
+    missing = [name for name in written if not (folder / name).exists()]
+    if missing:
+        raise InputError(
+            f"this process cannot see the table that the workers wrote ({folder.parent}); choose a shared folder with "
+            "--out"
+        )
+
+
+def _names(rows: RemoteRows) -> pl.Series:
+    return pl.Series([str(label) for label in rows.judged.classes.tolist()], dtype=pl.String)
+
+
+def _write_part(part: PartitionRows, folder: Path, judge: RowJudge, make: _Made) -> Pieces:
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for block, (frame, results) in enumerate(frames_with_results(part, judge)):
+        name = f"part-{part.source.number:06d}-{block:04d}.parquet"
+        with told_if_full(folder), whole_file(folder / name) as target:
+            make(frame, results).write_parquet(target)
+        written.append(name)
+    return Pieces(written)
+
+
+@dataclass(frozen=True)
+class _Corrected:
+    chosen: Chosen
+    names: pl.Series
+
+    def __call__(self, frame: pl.DataFrame, results: RowResults) -> pl.DataFrame:
+        suspect = self.chosen(results)
+        p_wrong = pl.Series(np.where(results.observed < len(self.names), results.p_wrong, np.nan)).fill_nan(None)
+        added = {
+            "p_wrong": p_wrong,
+            "suspect": suspect,
+            "suggested_label": self.names.gather(np.where(suspect, results.other, results.best)),
+            "p_suggested": np.where(suspect, results.p_other, results.p_best),
+            "corrected_label": self.names.gather(results.corrected),
+        }
+        return with_columns(frame, added)
+
+
+@dataclass(frozen=True)
+class _Consensus:
+    names: pl.Series
+    coder: LabelCoder
+    id: str | None
+
+    def __call__(self, frame: pl.DataFrame, results: RowResults) -> pl.DataFrame:
+        value = values_of(self.names.to_numpy(), self.coder.values)[results.best]
+        n_labels, agreement = share_agreeing(self.coder(frame), value, len(self.coder.values))
+        columns: dict[str, Any] = {"row": results.number + 1}
+        if self.id is not None:
+            columns["id"] = frame[self.id]
+        columns["consensus"], columns["probability"] = self.names.gather(results.best), results.p_best
+        columns["n_labels"], columns["agreement"] = n_labels, pl.Series(agreement).fill_nan(None)
+        return pl.DataFrame(columns)
