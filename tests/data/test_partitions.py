@@ -21,6 +21,9 @@ def partitions_of(path, size, **options):
     return pickle.loads(pickle.dumps(Batches(path, **options).partitions(size)))
 
 
+NOT_CLOSED = 'has a quote (") that is not closed'
+
+
 def outcome(read):
     try:
         return read().rows()
@@ -48,6 +51,8 @@ def test_cut_anywhere_the_rows_are_those_of_the_file(tmp_path_factory, rows, wid
         found = outcome(lambda: pl.concat([part.read() for part in partitions_of(path, size, encoding=encoding)]))
     if found == []:  # a small file is not counted beforehand
         assert "has no rows" in expected
+    elif NOT_CLOSED in found:  # looking for the ends of rows finds this fault before others in earlier lines
+        assert isinstance(expected, str)
     else:
         assert found == expected
 

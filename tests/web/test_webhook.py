@@ -132,7 +132,8 @@ def test_a_receiver_that_never_answers_is_asked_little(tmp_path, monkeypatch):
             wait_until(lambda: problem_of(store) != "")
             assert store.backlog()["shop"].dialogs == 50
             tried = [event for event in store.due_events("shop", 100) if event.attempts == 0]
-            assert len(tried) >= 50 - webhook._DOWN - webhook._AT_ONCE  # the others were left alone
+            # the others were left alone; a first batch may be too small to tell that the receiver is down
+            assert len(tried) >= 50 - 2 * webhook._DOWN - webhook._AT_ONCE
 
 
 def test_one_receiver_that_never_answers_does_not_hold_up_another(tmp_path):

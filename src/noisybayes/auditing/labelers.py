@@ -20,7 +20,7 @@ from .agreement import agreement_of_rows
 from .judged import Judged, Labelers
 from .labeled_storage import labeled_rows
 from .labeler_intervals import RateDraws, error_rates
-from .row_evidence import RowEvidence, judged_with
+from .row_evidence import RowEvidence, judged_with, with_shifted_prior
 from .several_labels import SeveralLabels
 from .table import Table
 from .view_options import check_method
@@ -91,19 +91,20 @@ def _join_several(judged: Judged, table: Table, folder: Path | None) -> tuple[Ju
     several = table.several
     assert several is not None
     assert judged.agreement is not None
+    n_labels = int(judged.agreement.n_labels)
     labels, of_vote = _labels_of(several, judged), judged.fitted.calibration.mislabel[0]
+    with labeled_rows(judged.data, ToLabeledRows(judged.fitted, labels), folder) as over_rows:
+        judged = with_shifted_prior(judged, _model_of(judged, over_rows, len(several.names)).prior_shift())
     with labeled_rows(judged.data, ToLabeledRows(judged.fitted, labels), folder) as over_rows:
         model = _model_of(judged, over_rows, len(several.names))
         matrices = model.solved()
         differ = model.differ(matrices)
-        if not differ:
-            matrices = model.pooled()
         terms = SeveralTerms.of(model, matrices, of_vote, labels)
         labelers = _described(several.title, several.names, model, matrices, judged)
     most = len(several.names)
     words = ("", "its one label", *(f"its {n} labels" for n in range(2, most + 1)))
     alike = "" if differ else "; their mistakes do not differ beyond chance"
-    note = f"labelers: {several.title} ({most}, {int(judged.agreement.n_labels):,} labels{alike})"
+    note = f"labelers: {several.title} ({most}, {n_labels:,} labels{alike})"
     joined = judged_with(judged, RowEvidence(terms, NumberOfLabels(len(words)), words), of_vote)
     return replace(joined, labelers=labelers), (note,)
 

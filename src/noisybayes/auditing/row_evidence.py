@@ -12,6 +12,7 @@ import numpy as np
 from ..dataset import Rows
 from ..dataset.tree import Array
 from ..robust.label_weights import RowTerms, WithAdded
+from ..robust.prior_shift import PriorShift
 from ..robust.problem import FixedSource
 from ..robust.recalibration import recalibration_of
 from ..robust.training_posterior import posterior_of_rows
@@ -61,6 +62,30 @@ class LearnedWithEvidence(NamedTuple):
         for one, code, weight in zip(found, self.evidence.code(rows).tolist(), added.tolist(), strict=True):
             said.append([*one, *([(words[code], weight)] if code < len(words) else [])])
         return said
+
+
+class Scaled(NamedTuple):
+    """Scores of one kind, times a factor."""
+
+    scorer: Any
+    factor: float
+
+    def scores(self, rows: Rows) -> Array:
+        inner = self.scorer.scores(rows)
+        return np.asarray(inner * np.asarray(self.factor, dtype=inner.dtype))
+
+
+def with_shifted_prior(judged: Judged, shift: PriorShift) -> Judged:
+    """The fit with another P(true | x); the posteriors of its rows are still those from before."""
+    assert judged.training is not None
+    fit = judged.training.robust_fit
+    old = fit.last.calibration
+    offset = (shift.factor - 1.0) * old.base + shift.factor * old.offset + shift.offset
+    calibration = old._replace(temperature=shift.factor * old.temperature, offset=offset)
+    last = fit.last._replace(calibration=calibration, combined=Scaled(judged.fitted.scorer, shift.factor))
+    fitted = judged.fitted._replace(scorer=last.combined, calibration=calibration.of_combined)
+    training = judged.training._replace(robust_fit=fit._replace(last=last))
+    return replace(judged, fitted=fitted, training=training)
 
 
 def judged_with(judged: Judged, evidence: RowEvidence, mislabel: Array) -> Judged:

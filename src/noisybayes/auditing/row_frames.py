@@ -7,14 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from ..dataset.tree import Array
 from .agreement import share_agreeing
 from .columns import Coded, Columns
 from .result import Audit
 from .source_summary import source_columns
-from .table import Table
 
 _LABELER_COLUMNS = ("labeler", "rows", "error_rate", "low", "high", "given", "should_be", "remark")
 
@@ -71,6 +69,16 @@ def labeler_columns(audit: Audit) -> Columns | None:
 def consensus_columns(audit: Audit) -> Columns | None:
     """For rows with several labels, the most probable label given all of them and the columns. Rows with the lowest
     probability benefit most from one more label."""
+    found = consensus_without_ids(audit)
+    column = None if audit.source is None else audit.source.roles.id
+    if found is None or column is None:
+        return found
+    ids = audit.gather([column], np.arange(audit.findings.rows.n_rows))[column]
+    return replace(found, values={"id": ids.to_list(), **found.values})
+
+
+def consensus_without_ids(audit: Audit) -> Columns | None:
+    """The same, without the names of the rows, which would have to be read from a file."""
     several = None if audit.source is None else audit.source.several
     if several is None:
         return None
@@ -84,7 +92,6 @@ def consensus_columns(audit: Audit) -> Columns | None:
     n_labels, agreement = share_agreeing(several.codes, value_of[best], len(several.values))
     return Columns(
         {
-            **_ids(audit.source),
             "consensus": Coded(audit.findings.classes, best).objects(),
             "probability": np.where(keeps_vote, p_vote, p_suggested),
             "n_labels": n_labels,
@@ -96,13 +103,6 @@ def consensus_columns(audit: Audit) -> Columns | None:
 def values_of(classes: Array, values: Sequence[str]) -> Array:
     """(K,) the position of each class among the labels that occur."""
     return np.array([values.index(str(name)) for name in classes.tolist()])
-
-
-def _ids(table: Table | None) -> dict[str, Any]:
-    """The names of the rows of a table in memory, if it has any."""
-    if table is None or table.roles.id is None or not isinstance(table.source, pl.DataFrame):
-        return {}
-    return {"id": table.source[table.roles.id].to_list()}
 
 
 #: The tables of an audit by the names of its attributes.

@@ -16,6 +16,7 @@ from .._threads import in_threads
 from ..auditing.random_checks import is_filled_in, sample_frame
 from ..auditing.remote_rows import RemoteRows
 from ..auditing.result import Audit
+from ..auditing.row_frames import consensus_without_ids
 from ..auditing.row_table import RowTable
 from ..data.errors import InputError
 from ..data.read import write_batches, write_table
@@ -193,11 +194,10 @@ def _write_consensus(audit: Audit, folder: Path, format: str, neutral: bool) -> 
 
 def _consensus(audit: Audit) -> Iterator[pl.DataFrame]:
     """The number and name of each row, and its most probable label, batch by batch."""
-    found, start = audit.to_polars("consensus"), 0
-    assert found is not None
+    columns, start = consensus_without_ids(audit), 0
+    assert columns is not None
     assert audit.source is not None
-    found = found.drop("id", strict=False)
-    column = audit.source.roles.id
+    found, column = columns.to_polars(), audit.source.roles.id
     for frame in audit.source.batches():
         names = {} if column is None else {"id": frame[column]}
         numbers = {"row": np.arange(start + 1, start + frame.height + 1)}

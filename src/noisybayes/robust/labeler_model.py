@@ -23,6 +23,7 @@ from ..dataset import Rows
 from ..dataset.tree import Array
 from .calibration import matrix_of
 from .labeled_rows import TINY, CodedLabels, InMemory, LabeledRows, OverRows, sums_by_row
+from .prior_shift import PriorShift, Slope
 
 #: Weight of the common matrix in the matrix of each labeler, in rows; from almost no shrinkage to almost full.
 STRENGTHS = 2.0 ** np.arange(1, 13)
@@ -30,6 +31,8 @@ STRENGTHS = 2.0 ** np.arange(1, 13)
 _STANDARD_ERRORS = 2.0
 # Maximum rounds of EM, and the gain per row, in nats, below which it stops.
 _ROUNDS, _TOLERANCE = 200, 1e-7
+# Change of a parameter below which the correction of P(true | x) stops.
+_SHIFT_TOLERANCE = 1e-4
 # Standard deviation, in log-odds, of how careful labelers are: they may be nearly perfect, or nearly random.
 CAREFUL_SPREAD = 2.0
 # Newton steps for that parameter, whose likelihood has one maximum.
@@ -76,19 +79,34 @@ class LabelerModel:
     def solved(self) -> Matrices:
         return self._solved(pooled=False)
 
-    def _solved(self, pooled: bool) -> Matrices:
-        counts, last, strength = self.as_started().counts, -np.inf, np.inf
+    def prior_shift(self) -> PriorShift:
+        """The correction of P(true | x) that explains the labels best, with the matrices that suit it."""
+        counts, shift = self.as_started().counts, PriorShift.none(len(self.start))
         for _ in range(_ROUNDS):
-            mislabel = matrix_of(counts.sum(axis=0)[None], self.structure)[0]
-            habits = _habits(mislabel, counts)
-            strength = np.inf if pooled else _best_strength(counts[:-1], habits[:-1])
-            matrices = _drawn_to(mislabel, habits, counts, strength)
-            found = self._expected(matrices)
+            matrices = self._of_counts(counts, pooled=False).of_labelers
+            found: _ExpectedWithSlope = self.over_rows(partial(_expected_with_slope, matrices=matrices, shift=shift))
+            before, shift, counts = shift, shift.after_step(found.slope), found.counts
+            change = max(abs(shift.factor - before.factor), float(np.abs(shift.offset - before.offset).max()))
+            if change < _SHIFT_TOLERANCE:
+                break
+        return shift
+
+    def _solved(self, pooled: bool) -> Matrices:
+        counts, last = self.as_started().counts, -np.inf
+        for _ in range(_ROUNDS):
+            current = self._of_counts(counts, pooled)
+            found = self._expected(current.of_labelers)
             counts, height = found.counts, float(found.log_likelihood / found.n_rows)
             if height - last < _TOLERANCE:
                 break
             last = height
-        return Matrices(mislabel, matrices, counts, strength)
+        return current._replace(counts=counts)
+
+    def _of_counts(self, counts: Array, pooled: bool) -> Matrices:
+        mislabel = matrix_of(counts.sum(axis=0)[None], self.structure)[0]
+        habits = _habits(mislabel, counts)
+        strength = np.inf if pooled else _best_strength(counts[:-1], habits[:-1])
+        return Matrices(mislabel, _drawn_to(mislabel, habits, counts, strength), counts, strength)
 
     def differ(self, found: Matrices) -> bool:
         """Whether out-of-fold matrices explain the labels better than one common matrix."""
@@ -158,6 +176,17 @@ class SeveralTerms:
 def _expected_counts(rows: LabeledRows, matrices: Array) -> _Expected:
     true, log_likelihood = rows.expected(matrices)
     return _Expected(rows.counts(true), np.asarray(log_likelihood.sum()), np.asarray(float(len(true))))
+
+
+class _ExpectedWithSlope(NamedTuple):
+    counts: Array  # (G + 1, K, K)
+    slope: Slope
+
+
+def _expected_with_slope(rows: LabeledRows, matrices: Array, shift: PriorShift) -> _ExpectedWithSlope:
+    shifted = shift(rows)
+    true, _ = shifted.expected(matrices)
+    return _ExpectedWithSlope(shifted.counts(true), Slope.of(rows, shifted, true))
 
 
 def _counts_by_fold(rows: LabeledRows, matrices: Array, n_folds: int) -> Array:
