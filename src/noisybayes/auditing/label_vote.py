@@ -105,9 +105,9 @@ class VoteModel(NamedTuple):
         log_shares = np.log(counts / counts.sum())
         rows = _labeled(codes, log_shares, n_labelers)
         model = LabelerModel.of_rows(rows, constant_rate(len(counts), _START_DIAGONAL), Full())
-        # rows with one label say nothing about labelers
-        says_something = ((codes >= 0).sum(axis=1) > 1).any()
-        found = model.solved() if says_something else model.as_started()
+        # rows with one label say nothing about labelers, and neither does the only label
+        comparable = len(counts) > 1 and ((codes >= 0).sum(axis=1) > 1).any()
+        found = model.solved() if comparable else model.as_started()
         return cls(log_shares, found.of_labelers)
 
     def __call__(self, codes: Array) -> Array:
