@@ -14,6 +14,7 @@ from noisybayes.auditing.batch_steps import with_steps, with_steps_on_cluster
 from noisybayes.auditing.table import Table
 from noisybayes.auditing.table_fit import FitOptions
 from noisybayes.data.batches import Batches
+from noisybayes.data.errors import InputError
 from noisybayes.engines import ENGINES
 
 N = 700
@@ -69,6 +70,24 @@ def test_votes(file, tmp_path, monkeypatch, most):
         np.testing.assert_array_equal(table.several.coder(pl.concat(table.source)), here.several.codes)
     assert "'B' as 'b'" in here.notes[-1]
     assert here.source["vote"].null_count() == (here.several.codes < 0).all(axis=1).sum() > 0
+
+
+def test_the_first_rows_have_no_labels(tmp_path, monkeypatch):
+    monkeypatch.setattr(Batches.head, "__defaults__", (50,))
+    frame = a_table()
+    late = pl.int_range(frame.height) >= 100
+    path = tmp_path / "rows.parquet"
+    frame.with_columns(pl.when(late).then(pl.col(LABELS))).write_parquet(path)
+    table = with_steps(opened(path), OPTIONS)
+    assert pl.concat(table.source).equals(opened(path, in_batches=False).source)
+
+
+def test_no_row_has_a_label(tmp_path):
+    path = tmp_path / "rows.parquet"
+    a_table().with_columns(pl.lit("-").alias(name) for name in LABELS).write_parquet(path)
+    for prepare in (lambda table: with_steps(table, OPTIONS), lambda table: on_cluster(table, tmp_path)):
+        with pytest.raises(InputError, match="the label columns 'ann', 'bob', 'cleo' are empty in every row"):
+            prepare(opened(path))
 
 
 def test_a_vote_is_fitted_to_a_sample_of_the_labeled_rows(monkeypatch):

@@ -203,6 +203,11 @@ def test_alpha_where_nothing_can_differ():
             {"label": ["ann", "bob"]},
             "the label columns 'ann', 'bob' are empty in every row",
         ),
+        (
+            WIDE.with_columns(pl.lit("loan").alias(name) for name in ("ann", "bob")),
+            {"label": ["ann", "bob"]},
+            "every label in the column 'vote' is 'loan'",
+        ),
         (WIDE, {"label": ["ann", "id"]}, "the label columns 'ann', 'id' have 603 distinct values in .* cells"),
     ],
 )  # fmt: skip

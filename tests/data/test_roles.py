@@ -228,12 +228,12 @@ def test_many_labels_of_many_rows_are_labels():
 
 def test_more_classes_than_the_machine_can_hold(monkeypatch):
     monkeypatch.setattr(_memory, "installed_memory", lambda: 8_000_000_000)
-    text = refusal(check_number_of_labels, 10_000_000, 100_000, roles())
+    text = refusal(check_number_of_labels, 10_000_000, 100_000, ["label"])
     assert text == (
         "the label column 'label': 100,000 classes are too many for this machine: the mislabeling matrix and its sums "
         "would take about 960 GB, and it has 8 GB; merge rare classes, or use other labels"
     )
-    check_number_of_labels(10_000_000, 5_000, roles())
+    check_number_of_labels(10_000_000, 5_000, ["label"])
 
 
 def test_warnings_about_labels():

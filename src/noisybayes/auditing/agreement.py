@@ -9,6 +9,7 @@ import numpy as np
 
 from ..dataset import Rows
 from ..dataset.tree import Array
+from ..robust.labeled_rows import row_codes
 
 
 def krippendorff_alpha(row: Sequence[int] | Array, label: Sequence[Any] | Array) -> float:
@@ -55,8 +56,8 @@ class AgreementSums(NamedTuple):
 
 def agreement_of_rows(rows: Rows, n_values: int) -> AgreementSums:
     """The sums of a block of rows with several labels (`SeveralLabels.codes`)."""
-    row, column = np.nonzero(rows.groups >= 0)
-    return AgreementSums.of(row, rows.groups[row, column] % n_values, rows.n_rows, n_values)
+    row, code = row_codes(rows.groups)
+    return AgreementSums.of(row, code % n_values, rows.n_rows, n_values)
 
 
 def cohen_kappa(one: Sequence[Any] | Array, other: Sequence[Any] | Array) -> float:
@@ -74,12 +75,12 @@ def cohen_kappa(one: Sequence[Any] | Array, other: Sequence[Any] | Array) -> flo
     return float((np.trace(share) - by_chance) / (1.0 - by_chance))
 
 
-def share_agreeing(codes: Array, value: Array, n_values: int) -> tuple[Array, Array]:
+def share_agreeing(codes: Any, value: Array, n_values: int) -> tuple[Array, Array]:
     """(n,) number of labels of each row, and the share of them that equal `value` (n,); nan if a row has none.
 
-    codes : (n, C) as in `SeveralLabels`
+    codes : as in `SeveralLabels`
     """
-    is_label = codes >= 0
-    n_labels = is_label.sum(axis=1)
-    same = (is_label & (codes % n_values == value[:, None])).sum(axis=1)
+    row, code = row_codes(codes)
+    n_labels = np.bincount(row, minlength=len(value))
+    same = np.bincount(row, weights=code % n_values == value[row], minlength=len(value))
     return n_labels, np.divide(same, n_labels, out=np.full(len(value), np.nan), where=n_labels > 0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -19,7 +19,7 @@ from ..data.roles import check_number_of_labels, label_texts
 from ..dataset.folds import hashed
 from ..dataset.tree import Array
 from ..model.mislabel import Full, constant_rate
-from ..robust.labeled_rows import CodedLabels, LabeledRows
+from ..robust.labeled_rows import CodedLabels, LabeledRows, row_codes
 from ..robust.labeler_model import LabelerModel
 from ..text.coded_columns import Codes, positions
 from ..text.tally import Tally
@@ -100,26 +100,31 @@ class VoteModel(NamedTuple):
     matrices: Array  # (G + 1, V, V) P(label | true) of each labeler
 
     @classmethod
-    def fit(cls, codes: Array, counts: Array, n_labelers: int) -> VoteModel:
-        """codes : (n, C) of all rows or of a sample (`rows_to_fit`); counts : (V,) of the labels of all rows"""
+    def fit(cls, codes: Any, counts: Array, n_labelers: int) -> VoteModel:
+        """codes : of all rows or of a sample (`rows_to_fit`); counts : (V,) of the labels of all rows"""
         log_shares = np.log(counts / counts.sum())
         rows = _labeled(codes, log_shares, n_labelers)
         model = LabelerModel.of_rows(rows, constant_rate(len(counts), _START_DIAGONAL), Full())
-        # rows with one label say nothing about labelers
-        says_something = ((codes >= 0).sum(axis=1) > 1).any()
-        found = model.solved() if says_something else model.as_started()
+        # rows with one label say nothing about labelers, and neither does the only label
+        comparable = len(counts) > 1 and (np.bincount(rows.given.row) > 1).any()
+        found = model.solved() if comparable else model.as_started()
         return cls(log_shares, found.of_labelers)
 
-    def __call__(self, codes: Array) -> Array:
-        """(n,) the value that each row is voted to have; -1 if it has no label. codes : (n, C)"""
+    def __call__(self, codes: Any) -> Array:
+        """(n,) the value that each row is voted to have; -1 if it has no label."""
         true, _ = _labeled(codes, self.log_shares, len(self.matrices) - 1).expected(self.matrices)
-        return np.where((codes >= 0).any(axis=1), true.argmax(axis=1), -1)
+        return np.where(_has_label(codes), true.argmax(axis=1), -1)
 
 
-def _labeled(codes: Array, log_shares: Array, n_labelers: int) -> LabeledRows:
-    n_values = len(log_shares)
+def _labeled(codes: Any, log_shares: Array, n_labelers: int) -> LabeledRows:
+    n_rows, n_values = codes.shape[0], len(log_shares)
     given = CodedLabels(np.arange(n_values), n_labelers, n_values).of_codes(codes)
-    return LabeledRows(np.tile(log_shares, (len(codes), 1)), given, np.zeros(len(codes), dtype=int))
+    return LabeledRows(np.tile(log_shares, (n_rows, 1)), given, np.zeros(n_rows, dtype=int))
+
+
+def _has_label(codes: Any) -> Array:
+    """(n,) bool"""
+    return np.bincount(row_codes(codes)[0], minlength=codes.shape[0]) > 0
 
 
 def rows_to_fit(number: Array, has_label: Array, n_rows: int) -> Array:
@@ -136,10 +141,10 @@ def rows_to_fit(number: Array, has_label: Array, n_rows: int) -> Array:
     return np.sort(labeled[lowest])
 
 
-def fitted_vote(codes: Array, counts: Array, n_labelers: int) -> VoteModel:
-    """codes : (n, C) of all rows"""
-    kept = rows_to_fit(np.arange(len(codes)), np.asarray((codes >= 0).any(axis=1)), len(codes))
-    return VoteModel.fit(codes[kept], counts, n_labelers)
+def fitted_vote(codes: Any, counts: Array, n_labelers: int) -> VoteModel:
+    """codes : of all rows"""
+    n_rows = codes.shape[0]
+    return VoteModel.fit(codes[rows_to_fit(np.arange(n_rows), _has_label(codes), n_rows)], counts, n_labelers)
 
 
 def named(values: Sequence[str], codes: Array) -> pl.Series:

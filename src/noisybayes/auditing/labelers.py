@@ -14,7 +14,7 @@ import numpy as np
 
 from ..dataset import Rows
 from ..dataset.tree import Array
-from ..robust.labeled_rows import CodedLabels, OneLabel, OverRows, ToLabeledRows
+from ..robust.labeled_rows import CodedLabels, OneLabel, OverRows, ToLabeledRows, row_codes
 from ..robust.labeler_model import LabelerModel, LabelerTerms, Matrices, SeveralTerms
 from .agreement import agreement_of_rows
 from .judged import Judged, Labelers
@@ -123,7 +123,7 @@ class NumberOfLabels:
     none: int
 
     def __call__(self, rows: Rows) -> Array:
-        n_labels = (rows.groups >= 0).sum(axis=1)
+        n_labels = np.bincount(row_codes(rows.groups)[0], minlength=rows.n_rows)
         return np.where(n_labels > 0, n_labels, self.none)
 
 

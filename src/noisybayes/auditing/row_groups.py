@@ -60,7 +60,7 @@ class RowGroups:
     labelers: tuple[str, ...] | None  # names; the first column of the codes, or all if rows have several labels
     sources: tuple[SourceLevels, ...]  # `code` has the level of each distinct value
     coder: GroupCoder | LabelCoder | None  # None for labels with a line each, which are always in this process
-    codes: Array | None  # (n, C) int32; None if rows stay on a cluster
+    codes: Any  # (n, C) int32, or CSR for labels with a line each; None if rows stay on a cluster
 
     @property
     def for_data(self) -> Any:

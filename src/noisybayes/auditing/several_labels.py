@@ -7,10 +7,11 @@ The fit needs one label per row: the vote of the labelers (`label_vote`). The la
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from scipy import sparse
 
 from ..data.cells import as_text
 from ..data.errors import InputError
@@ -26,13 +27,13 @@ _MOST_SHOWN = 5
 
 
 class SeveralLabels(NamedTuple):
-    """The labels of each row. Codes are labeler * V + value, where V is the number of values; -1 if there is none."""
+    """The labels of each row, as codes: labeler * V + value, where V is the number of values (`row_codes`)."""
 
     names: tuple[str, ...]  # names of the labelers
     title: str  # description of the label columns
     columns: tuple[str, ...] = ()  # the label column of each labeler; none if each label has a line
     values: tuple[str, ...] = ()  # the V labels that occur, sorted; none before the table has been read
-    codes: Array | None = None  # (n, C) the labels of every row; None if rows stay on a cluster
+    codes: Any = None  # (n, C) or CSR: the labels of every row; None if rows stay on a cluster
     coder: LabelCoder | None = None  # computes them from the label columns
     first_lines: Array | None = None  # (n,) positions of the lines that the columns of each row are from, if not all
 
@@ -149,14 +150,15 @@ def from_lines(
     return Reshaped(voted, label, several, (note,), variants.notes())
 
 
-def _side_by_side(row: Array, code: Array, n_rows: int) -> Array:
-    """(n, C) the codes (m,) of each row, in their order; -1 after the last one. row : (m,) positions"""
+def _side_by_side(row: Array, code: Array, n_rows: int) -> Any:
+    """CSR: the codes (m,) of each row, in their order, with 1 added: everybody may have labeled the same few rows.
+
+    row : (m,) positions
+    """
     n_codes = np.bincount(row, minlength=n_rows)
-    order = np.argsort(row, kind="stable")
-    place = np.arange(len(row)) - np.repeat(np.cumsum(n_codes) - n_codes, n_codes)
-    codes = np.full((n_rows, int(n_codes.max())), -1, dtype=np.int32)
-    codes[row[order], place] = code[order]
-    return codes
+    order, starts = np.argsort(row, kind="stable"), np.append(0, np.cumsum(n_codes))
+    place = np.arange(len(row)) - np.repeat(starts[:-1], n_codes)
+    return sparse.csr_array((code[order].astype(np.int32) + 1, place, starts), shape=(n_rows, int(n_codes.max())))
 
 
 def _refuse_doubles(long: pl.DataFrame, id: str) -> None:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from ..dataset import Dataset, Rows
 from ..dataset.folds import hashed
@@ -163,9 +164,20 @@ class OneLabel:
         return GivenLabels(there, rows.observed[there].astype(np.intp), labeler, self.n_labelers)
 
 
+def row_codes(codes: Any) -> tuple[Array, Array]:
+    """(m,) the row of each label, and its code.
+
+    codes : (n, C) with -1 where there is none; or CSR with 1 added, if some rows have many more labels than others
+    """
+    if sparse.issparse(codes):
+        return np.repeat(np.arange(codes.shape[0]), np.diff(codes.indptr)), codes.data.astype(np.intp) - 1
+    row, column = np.nonzero(codes >= 0)
+    return row, codes[row, column].astype(np.intp)
+
+
 @dataclass(frozen=True)
 class CodedLabels:
-    """Each column of the groups has a label of some rows, as labeler * V + value; -1 where there is none."""
+    """The groups have the labels of each row, as labeler * V + value (see `row_codes`)."""
 
     class_of: Array  # (V,) the class of each value; `n_classes` if it is none of them
     n_labelers: int
@@ -174,10 +186,9 @@ class CodedLabels:
     def __call__(self, rows: Rows) -> GivenLabels:
         return self.of_codes(rows.groups)
 
-    def of_codes(self, codes: Array) -> GivenLabels:
-        """codes : (n, C)"""
-        row, column = np.nonzero(codes >= 0)
-        labeler, value = np.divmod(codes[row, column].astype(np.intp), len(self.class_of))
+    def of_codes(self, codes: Any) -> GivenLabels:
+        row, code = row_codes(codes)
+        labeler, value = np.divmod(code, len(self.class_of))
         label = self.class_of[value]
         return GivenLabels(row, label, labeler, self.n_labelers).take(np.flatnonzero(label < self.n_classes))
 
