@@ -20,7 +20,7 @@ from .agreement import agreement_of_rows
 from .judged import Judged, Labelers
 from .labeled_storage import labeled_rows
 from .labeler_intervals import RateDraws, error_rates
-from .row_evidence import RowEvidence, judged_with, with_shifted_prior
+from .row_evidence import RowEvidence, judged_with, with_prior_factor
 from .several_labels import SeveralLabels
 from .table import Table
 from .view_options import check_method
@@ -94,7 +94,7 @@ def _join_several(judged: Judged, table: Table, folder: Path | None) -> tuple[Ju
     n_labels = int(judged.agreement.n_labels)
     labels, of_vote = _labels_of(several, judged), judged.fitted.calibration.mislabel[0]
     with labeled_rows(judged.data, ToLabeledRows(judged.fitted, labels), folder) as over_rows:
-        judged = with_shifted_prior(judged, _model_of(judged, over_rows, len(several.names)).prior_shift())
+        judged = with_prior_factor(judged, _model_of(judged, over_rows, len(several.names)).prior_factor())
     with labeled_rows(judged.data, ToLabeledRows(judged.fitted, labels), folder) as over_rows:
         model = _model_of(judged, over_rows, len(several.names))
         matrices = model.solved()

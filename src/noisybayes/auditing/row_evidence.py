@@ -12,7 +12,6 @@ import numpy as np
 from ..dataset import Rows
 from ..dataset.tree import Array
 from ..robust.label_weights import RowTerms, WithAdded
-from ..robust.prior_shift import PriorShift
 from ..robust.problem import FixedSource
 from ..robust.recalibration import recalibration_of
 from ..robust.training_posterior import posterior_of_rows
@@ -75,17 +74,15 @@ class Scaled(NamedTuple):
         return np.asarray(inner * np.asarray(self.factor, dtype=inner.dtype))
 
 
-def with_shifted_prior(judged: Judged, shift: PriorShift) -> Judged:
-    """The fit with another P(true | x); the posteriors of its rows are still those from before."""
+def with_prior_factor(judged: Judged, factor: float) -> Judged:
+    """The fit with log P(true | x) times a factor; the posteriors of its rows are still those from before."""
     assert judged.training is not None
     fit = judged.training.robust_fit
     old = fit.last.calibration
-    offset = (shift.factor - 1.0) * old.base + shift.factor * old.offset + shift.offset
-    calibration = old._replace(temperature=shift.factor * old.temperature, offset=offset)
-    last = fit.last._replace(calibration=calibration, combined=Scaled(judged.fitted.scorer, shift.factor))
+    calibration = old._replace(temperature=factor * old.temperature, offset=factor * old.offset, base=factor * old.base)
+    last = fit.last._replace(calibration=calibration, combined=Scaled(judged.fitted.scorer, factor))
     fitted = judged.fitted._replace(scorer=last.combined, calibration=calibration.of_combined)
-    training = judged.training._replace(robust_fit=fit._replace(last=last))
-    return replace(judged, fitted=fitted, training=training)
+    return replace(judged, fitted=fitted, training=judged.training._replace(robust_fit=fit._replace(last=last)))
 
 
 def judged_with(judged: Judged, evidence: RowEvidence, mislabel: Array) -> Judged:

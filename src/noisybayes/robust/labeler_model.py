@@ -23,7 +23,7 @@ from ..dataset import Rows
 from ..dataset.tree import Array
 from .calibration import matrix_of
 from .labeled_rows import TINY, CodedLabels, InMemory, LabeledRows, OverRows, sums_by_row
-from .prior_shift import PriorShift, Slope
+from .prior_factor import Slope, rescaled
 
 #: Weight of the common matrix in the matrix of each labeler, in rows; from almost no shrinkage to almost full.
 STRENGTHS = 2.0 ** np.arange(1, 13)
@@ -31,8 +31,8 @@ STRENGTHS = 2.0 ** np.arange(1, 13)
 _STANDARD_ERRORS = 2.0
 # Maximum rounds of EM, and the gain per row, in nats, below which it stops.
 _ROUNDS, _TOLERANCE = 200, 1e-7
-# Change of a parameter below which the correction of P(true | x) stops.
-_SHIFT_TOLERANCE = 1e-4
+# Change of the factor of log P(true | x) below which its fit stops.
+_FACTOR_TOLERANCE = 1e-4
 # Standard deviation, in log-odds, of how careful labelers are: they may be nearly perfect, or nearly random.
 CAREFUL_SPREAD = 2.0
 # Newton steps for that parameter, whose likelihood has one maximum.
@@ -72,29 +72,21 @@ class LabelerModel:
         matrices = np.repeat(self.start[None], self.n_labelers + 1, axis=0)
         return Matrices(self.start, matrices, self._expected(matrices).counts, np.inf)
 
-    def pooled(self) -> Matrices:
-        """One common matrix, fitted."""
-        return self._solved(pooled=True)
+    def prior_factor(self) -> float:
+        """The factor of log P(true | x) that explains the labels best, with the matrices that suit it."""
+        counts, factor = self.as_started().counts, 1.0
+        for _ in range(_ROUNDS):
+            matrices = self._of_counts(counts).of_labelers
+            found: _ExpectedWithSlope = self.over_rows(partial(_expected_with_slope, matrices=matrices, factor=factor))
+            before, factor, counts = factor, found.slope.newton_step(factor), found.counts
+            if abs(factor - before) < _FACTOR_TOLERANCE:
+                break
+        return factor
 
     def solved(self) -> Matrices:
-        return self._solved(pooled=False)
-
-    def prior_shift(self) -> PriorShift:
-        """The correction of P(true | x) that explains the labels best, with the matrices that suit it."""
-        counts, shift = self.as_started().counts, PriorShift.none(len(self.start))
-        for _ in range(_ROUNDS):
-            matrices = self._of_counts(counts, pooled=False).of_labelers
-            found: _ExpectedWithSlope = self.over_rows(partial(_expected_with_slope, matrices=matrices, shift=shift))
-            before, shift, counts = shift, shift.after_step(found.slope), found.counts
-            change = max(abs(shift.factor - before.factor), float(np.abs(shift.offset - before.offset).max()))
-            if change < _SHIFT_TOLERANCE:
-                break
-        return shift
-
-    def _solved(self, pooled: bool) -> Matrices:
         counts, last = self.as_started().counts, -np.inf
         for _ in range(_ROUNDS):
-            current = self._of_counts(counts, pooled)
+            current = self._of_counts(counts)
             found = self._expected(current.of_labelers)
             counts, height = found.counts, float(found.log_likelihood / found.n_rows)
             if height - last < _TOLERANCE:
@@ -102,10 +94,10 @@ class LabelerModel:
             last = height
         return current._replace(counts=counts)
 
-    def _of_counts(self, counts: Array, pooled: bool) -> Matrices:
+    def _of_counts(self, counts: Array) -> Matrices:
         mislabel = matrix_of(counts.sum(axis=0)[None], self.structure)[0]
         habits = _habits(mislabel, counts)
-        strength = np.inf if pooled else _best_strength(counts[:-1], habits[:-1])
+        strength = _best_strength(counts[:-1], habits[:-1])
         return Matrices(mislabel, _drawn_to(mislabel, habits, counts, strength), counts, strength)
 
     def differ(self, found: Matrices) -> bool:
@@ -183,10 +175,10 @@ class _ExpectedWithSlope(NamedTuple):
     slope: Slope
 
 
-def _expected_with_slope(rows: LabeledRows, matrices: Array, shift: PriorShift) -> _ExpectedWithSlope:
-    shifted = shift(rows)
-    true, _ = shifted.expected(matrices)
-    return _ExpectedWithSlope(shifted.counts(true), Slope.of(rows, shifted, true))
+def _expected_with_slope(rows: LabeledRows, matrices: Array, factor: float) -> _ExpectedWithSlope:
+    scaled = rescaled(rows, factor)
+    true, _ = scaled.expected(matrices)
+    return _ExpectedWithSlope(scaled.counts(true), Slope.of(rows, np.exp(scaled.log_prior), true))
 
 
 def _counts_by_fold(rows: LabeledRows, matrices: Array, n_folds: int) -> Array:
