@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from scipy import sparse
 
 
+@cache
 def bursty_texts(seed, n=1_500, n_test=1_500, n_classes=5, n_words=600, length=60):
-    """Texts whose words come in bursts, so that naive Bayes counts the same evidence many times, as in real texts."""
+    """Texts whose words come in bursts, so that naive Bayes counts the same evidence many times, as in real texts.
+    They are made once, and not to be changed."""
     rng = np.random.default_rng(seed)
     true = rng.integers(n_classes, size=n + n_test)
     topics = rng.dirichlet(np.full(n_words, 0.1), size=n_classes)

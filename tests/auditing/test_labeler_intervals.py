@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import gammaln
 from scipy.stats import beta
 
 from noisybayes.auditing import labeler_intervals
-from noisybayes.auditing.labeler_chain import LabelerChain
+from noisybayes.auditing.labeler_chain import Cells, LabelerChain, _log_probability
 from noisybayes.auditing.labeler_intervals import error_rates, rate_posteriors
 from noisybayes.auditing.labeler_sample import sizes_of, some_labels, some_rows
 from noisybayes.data.simulated_labelers import make_labelers
@@ -139,6 +140,16 @@ def test_the_chain_finds_matrices_of_rows_that_are_known():
     counts = np.zeros((G, K, K))
     np.add.at(counts, (rows.given.labeler, rows.given.label, true), 1.0)
     np.testing.assert_allclose(mean[:-1], counts / counts.sum(axis=1, keepdims=True), atol=0.06)
+
+
+def test_cells_without_rows_add_nothing_to_the_likelihood():
+    rng = np.random.default_rng(0)
+    counts, prior = rng.poisson(0.5, (G, K, K)).astype(float), rng.gamma(2.0, size=(G, K, K))
+    assert (counts == 0).mean() > 0.5
+    of_columns = gammaln(prior.sum(axis=1)) - gammaln((prior + counts).sum(axis=1))
+    of_cells = gammaln(prior + counts) - gammaln(prior)
+    expected = of_columns.sum(axis=1) + of_cells.sum(axis=(1, 2))
+    np.testing.assert_allclose(_log_probability(Cells.of(counts), prior), expected)
 
 
 def test_rows_with_several_labels_and_with_none():

@@ -10,7 +10,10 @@ D = 60
 NAMES = np.array(["red", "green", "blue"])
 #: 30 % of the labels of two classes are wrong, all in one direction; columns are true classes.
 CHANNEL = np.array([[0.7, 0.0, 0.1], [0.3, 0.7, 0.1], [0.0, 0.3, 0.8]])
-QUICK = {"hidden_layer_sizes": 20, "learning_rate": 0.01, "max_epochs": 30, "patience": 5, "random_state": 0}
+QUICK = {
+    "hidden_layer_sizes": 20, "learning_rate": 0.03, "batch_size": 100, "max_epochs": 30, "patience": 5,
+    "random_state": 0,
+}  # fmt: skip
 
 
 def draw(n, seed, channel=CHANNEL):

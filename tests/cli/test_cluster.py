@@ -19,6 +19,8 @@ from noisybayes.cli.app import app
 from noisybayes.dataset.checkpoint import Checkpoint
 from noisybayes.report.saved import load_model
 
+from ..lost_scheduler import give_up_soon
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "dealership.csv"
 
 
@@ -125,7 +127,8 @@ def test_the_audit_of_a_cluster_is_the_audit_of_this_process(tmp_path, on_cluste
 
 
 def kill_when_saved(name, process, monkeypatch):
-    """Kill a process as soon as this state of a fit was saved."""
+    """Kill a scheduler as soon as this state of a fit was saved."""
+    give_up_soon(monkeypatch)
     save = Checkpoint.save
 
     def save_and_kill(self, saved, value):

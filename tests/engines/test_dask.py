@@ -28,6 +28,7 @@ from noisybayes.engines.dask import (
 )
 
 from ..contracts.cases import FAMILIES, STRUCTURES, make_rows, run
+from ..lost_scheduler import give_up_soon
 from .test_engines import chunk, sums
 
 
@@ -100,8 +101,9 @@ def test_workers_that_are_started_here_keep_their_memory():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # equal, whether converged or not
-def test_a_killed_worker_changes_no_digit():
-    data = simulate(200_000, n_features=30, n_classes=3, random_state=0)  # enough for a chunk on each worker
+def test_a_killed_worker_changes_no_digit(monkeypatch):
+    monkeypatch.setattr("noisybayes.dataset.rows._CHUNK_BYTES", 1 << 17)  # a chunk or two on each worker
+    data = simulate(12_000, n_features=30, n_classes=3, random_state=0)
     settings = {"method": "em", "tol": 0.0, "max_iter": 15, "alpha": 1.0}
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as made, Client(made) as client:
         before = BernoulliINB(**settings, engine=on_cluster(client)).fit(data.X, data.y)
@@ -132,7 +134,8 @@ def test_a_client_that_cannot_connect_is_closed_at_once():
     assert loops() == before
 
 
-def test_a_lost_scheduler_is_told(tmp_path):
+def test_a_lost_scheduler_is_told(tmp_path, monkeypatch):
+    give_up_soon(monkeypatch)
     file = tmp_path / "scheduler.json"
     command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port=0", "--no-dashboard"]
     scheduler = subprocess.Popen([*command, f"--scheduler-file={file}"], stderr=subprocess.DEVNULL)

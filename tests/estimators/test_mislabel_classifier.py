@@ -100,14 +100,20 @@ def text_model():
     return MislabelClassifier(make_pipeline(TfidfVectorizer(), LogisticRegression()), n_folds=3)
 
 
+@pytest.fixture(scope="module")
+def fitted_to_a_list():
+    texts, _, y = some_texts()
+    return text_model().fit(texts, y)
+
+
 @pytest.mark.parametrize("kind", [list, np.array, pd.Series, lambda texts: np.array(texts, dtype=object)])
-def test_texts_go_to_a_pipeline_as_they_are(kind):
+def test_texts_go_to_a_pipeline_as_they_are(kind, fitted_to_a_list):
     texts, true, y = some_texts()
     model = text_model().fit(kind(texts), y)
     assert np.mean(model.predict(kind(texts)) == true) > 0.9
     p_wrong = 1 - model.true_proba_[np.arange(len(y)), y]
     assert average_precision_score(y != true, p_wrong) > 0.9
-    np.testing.assert_array_equal(model.true_proba_, text_model().fit(texts, y).true_proba_)
+    np.testing.assert_array_equal(model.true_proba_, fitted_to_a_list.true_proba_)
 
 
 def test_texts_are_what_their_features_are(monkeypatch):

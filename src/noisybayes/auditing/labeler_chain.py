@@ -12,10 +12,13 @@ matrices are.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.random import Generator
 from scipy.special import gammaln
 
+from ..dataset.short_rows import row_max
 from ..dataset.tree import Array
 from ..robust.labeled_rows import GivenLabels
 from ..robust.labeler_model import STRENGTHS
@@ -35,6 +38,21 @@ _PSEUDO_ROWS = 0.5
 _TINY = 1e-300
 
 
+class Cells(NamedTuple):
+    """Counts (G, K, K) that are not 0. The others are most of them, and add nothing to a marginal likelihood."""
+
+    place: Array  # (m,) in the flattened counts
+    group: Array  # (m,)
+    n_rows: Array  # (m,)
+    by_column: Array  # (G, K) sums over the labels, zeros included
+
+    @classmethod
+    def of(cls, counts: Array) -> Cells:
+        flat = counts.reshape(-1)
+        place = np.flatnonzero(flat)
+        return cls(place, place // counts[0].size, flat[place], counts.sum(axis=1))
+
+
 class LabelerChain:
     """The state of the chain and its updates."""
 
@@ -50,6 +68,7 @@ class LabelerChain:
         self._alone = bool(len(given.row) == len(true) and (given.row == np.arange(len(true))).all())
         self.true = _drawn_classes(true, rng)  # (n,) codes
         self.counts = self._count()  # (G + 1, K, K) rows by labeler, label and true label
+        self._cells = Cells.of(self.counts)
         self.matrices = np.empty((self.n_groups, self.n_classes, self.n_classes))
 
     def sweep(self, log_prior: Array, adapt: bool = False) -> None:
@@ -61,9 +80,10 @@ class LabelerChain:
         drawn = self._rng.standard_gamma(self.counts + self._strength * habits) + _TINY
         self.matrices = drawn / drawn.sum(axis=1, keepdims=True)
         joint = log_prior + self._by_row(np.log(self.matrices)[self._given.labeler, self._given.label])
-        true = np.exp(joint - joint.max(axis=1, keepdims=True))
+        true = np.exp(joint - row_max(joint)[:, None])
         self.true = _drawn_classes(pin_verified(true, self._verified), self._rng)
         self.counts = self._count()
+        self._cells = Cells.of(self.counts)
 
     def error_rates(self) -> Array:
         """(G,) by the matrices and drawn class shares of each labeler's rows, shrunk to the overall shares."""
@@ -110,10 +130,10 @@ class LabelerChain:
         return [int(label) for label in self._rng.choice(self.n_classes, _LABELS_AT_ONCE, replace=False)]
 
     def _height(self, base: Array, careful: Array, favours: Array) -> Array:
-        return _log_probability(self.counts, self._strength * _habits(base, careful, favours))
+        return _log_probability(self._cells, self._strength * _habits(base, careful, favours))
 
     def _drawn_strength(self, habits: Array) -> float:
-        each = np.array([_log_probability(self.counts, strength * habits).sum() for strength in STRENGTHS])
+        each = np.array([_log_probability(self._cells, strength * habits).sum() for strength in STRENGTHS])
         share = np.exp(each - each.max())
         return float(self._rng.choice(STRENGTHS, p=share / share.sum()))
 
@@ -135,11 +155,12 @@ def _habits(base: Array, careful: Array, favours: Array) -> Array:
     return np.asarray(np.maximum(share / share.sum(axis=1, keepdims=True), _LEAST))
 
 
-def _log_probability(counts: Array, prior: Array) -> Array:
-    """(G,) log marginal likelihood of counts (G, K, K) under a Dirichlet prior on every column."""
-    total = prior.sum(axis=1)
-    columns = gammaln(total) - gammaln(total + counts.sum(axis=1))
-    return np.asarray(columns.sum(axis=1) + (gammaln(prior + counts) - gammaln(prior)).sum(axis=(1, 2)))
+def _log_probability(cells: Cells, prior: Array) -> Array:
+    """(G,) log marginal likelihood of counts under a Dirichlet prior (G, K, K) on every column."""
+    total, own = prior.sum(axis=1), prior.reshape(-1)[cells.place]
+    columns = gammaln(total) - gammaln(total + cells.by_column)
+    terms = gammaln(own + cells.n_rows) - gammaln(own)
+    return np.asarray(columns.sum(axis=1) + np.bincount(cells.group, terms, minlength=len(prior)))
 
 
 def _drawn_spread(values: Array, rng: Generator) -> float:
