@@ -32,9 +32,7 @@ class Rows(NamedTuple):
     weight: Array | None  # (n,) or None when every row counts once
     number: Any = None  # (n,) which of all rows these are; None until needed
     fold: Any = None  # (n,) ascending; None before folds are assigned
-    groups: Any = (
-        None  # (n, C) codes of the labeler and the sources of a label, or of several labels; None if not needed
-    )
+    groups: Any = None  # (n, C) codes of the labeler and the sources of each label, or of several labels; or None
 
     @property
     def n_rows(self) -> int:
