@@ -120,7 +120,8 @@ def test_a_row_that_cannot_be_read_is_counted_from_the_beginning_of_the_table():
 
 def test_tables_without_features():
     assert refusal(Recipe.fit, FRAME, EMPTY) == (
-        "there is no column to learn from; choose one with --text, --categorical, --numeric or --binary"
+        "there is no column to learn from; choose one with --text, --categorical, --numeric or --binary, or give "
+        "--embeddings or --pred-probs"
     )
     assert refusal(Recipe.fit, FRAME, EMPTY._replace(numeric=("one",))) == (
         "the columns 'one' contain only one value each; choose others to learn from"

@@ -31,6 +31,11 @@ class GivenInputs(NamedTuple):
     embeddings: Any = None  # array (n, p), .npy file, or the name of a column of lists
     estimator: Any = None
 
+    @property
+    def scores_rows(self) -> bool:
+        """Whether rows can be scored without any columns."""
+        return self.pred_probs is not None or self.embeddings is not None
+
     def checked(self, table: Table, classes: Array) -> Given:
         if all(part is None for part in self):
             return Given()

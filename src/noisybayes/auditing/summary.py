@@ -283,10 +283,13 @@ def cells_of(audit: Audit, rows: Any) -> tuple[list[dict[str, Any]], list[str | 
     roles = audit.source.roles
     names = [*roles.text, *roles.categorical, *roles.binary, *roles.numeric]
     columns = list(dict.fromkeys([*names, *([] if roles.id is None else [roles.id])]))
+    if not columns:  # the rows are known by vectors, probabilities or several labels only
+        return [{} for _ in rows], [None for _ in rows]
     frame = audit.gather(columns, rows)
     ids = [None] * len(rows) if roles.id is None else as_text(frame[roles.id]).to_list()
     texts = [as_text(frame[name]).to_list() for name in names]
-    return [dict(zip(names, values, strict=True)) for values in zip(*texts, strict=True)], ids
+    cells = zip(*texts, strict=True) if texts else [()] * len(rows)
+    return [dict(zip(names, values, strict=True)) for values in cells], ids
 
 
 def _rounded(p: float) -> float:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from scipy import sparse
 
 from ..data.errors import InputError
 from ..data.roles import Roles, check_label_counts, label_texts
@@ -15,7 +16,7 @@ from ..dataset.tree import Array
 from ..estimators.family_models import BernoulliModel, MixedModel, MultinomialModel
 from ..model.families import FAMILIES
 from ..model.structures import STRUCTURES
-from ..text.features import Block, Recipe
+from ..text.features import Block, Recipe, feature_columns
 from ..text.vocabulary import TextSettings
 
 #: The default feature family of each kind of column (any of `FAMILIES` can be chosen).
@@ -43,8 +44,12 @@ def features_of(
     settings: TextSettings | None,
     missing_label: str | None,
     keep_variants: bool = False,
+    other_evidence: bool = False,
 ) -> Features:
+    """other_evidence : something else is known about the rows, so that no column is needed"""
     labels, notes = encode_labels(frame, roles, missing_label, keep_variants)
+    if other_evidence and not feature_columns(roles):
+        return Features(sparse.csr_array((frame.height, 1)), Recipe(()), labels, tuple(notes))
     recipe, features = Recipe.fit(frame, roles, settings)
     return Features(features.X, recipe, labels, (*notes, *recipe.notes))
 
@@ -98,7 +103,7 @@ def make_model(
     family_of = {**FAMILY_OF, **(families or {})}
     names = {family_of[block.kind] for block in blocks}
     shared: dict[str, Any] = {"missing_label": np.nan, "random_state": random_state, **algorithm}
-    if names == {"bernoulli"}:
+    if names <= {"bernoulli"}:
         return BernoulliModel(**shared)
     if names == {"multinomial"} and len(blocks) == 1:
         return MultinomialModel(**shared)

@@ -105,7 +105,10 @@ def _fit_here(table: Table, options: FitOptions, engine: OpenedEngine, folder: P
     checkpoint: Path | None = None
     if folder is None:
         assert isinstance(table.source, pl.DataFrame)
-        features = features_of(table.source, table.roles, options.words, options.missing_label, options.keep_variants)
+        features = features_of(
+            table.source, table.roles, options.words, options.missing_label, options.keep_variants,
+            other_evidence=table.several is not None or options.given.scores_rows,
+        )  # fmt: skip
     else:
         features, checkpoint = rows_on_disk.features_of(table, options, folder)
     labels, checks, no_class, messages = random_checks(table, features.labels, options.missing_label)
@@ -139,7 +142,7 @@ def _fit_features(
         engine=engine, checkpoint=checkpoint,
     )  # fmt: skip
     with _suppress_reported_warnings(), _model_errors_for_users(options):
-        data = model._fit_encoded(features.X, *features.labels)
+        data = model._fit_encoded(features.X, *features.labels, may_be_constant=not features.recipe.parts)
     judged = judge_encoded(model, data, features.X, features.labels.observed, features.labels.verified)
     return Fitted(model, features.recipe, judged, features.notes, table)
 

@@ -67,9 +67,10 @@ def chosen_views(options: FitOptions, judged: Judged, blocks: Sequence[Block], X
     if judged.training is None or options.memory is not None or options.engine != "local":
         return (NAIVE_BAYES,)
     names: tuple[str, ...] = (options.views,) if isinstance(options.views, str) else tuple(options.views)
+    given = _given_views(options.given)
     if names == (AUTO,):
-        names = (NAIVE_BAYES, *_auto(blocks, X, len(judged.classes)))
-    return tuple(dict.fromkeys((*names, *_given_views(options.given))))
+        names = (NAIVE_BAYES, *_auto(blocks, X, len(judged.classes))) if blocks or not given else ()
+    return tuple(dict.fromkeys((*names, *given)))
 
 
 def _given_views(given: GivenInputs) -> tuple[str, ...]:

@@ -115,13 +115,16 @@ class INBModel(LatentLabelModel):
         return scoring.log_joint  # a bound method of this estimator would also pickle its engine
 
     @one_blas_thread
-    def _fit_encoded(self, X: Any, classes: Array, observed: Array, verified: Array | None = None) -> Dataset | None:
+    def _fit_encoded(
+        self, X: Any, classes: Array, observed: Array, verified: Array | None = None, may_be_constant: bool = False
+    ) -> Dataset | None:
         """Like `fit`, for labels that are codes already: positions in `classes`, len(classes) where there is none, and
-        in `verified` -1. The rows in their folds are returned, unless EM alone was fitted."""
+        in `verified` -1. The rows in their folds are returned, unless EM alone was fitted. may_be_constant : more will
+        be known about the rows, so that equal features are no reason to take the labels as given"""
         self.n_features_in_ = X.shape[1]
         self.classes_ = np.asarray(classes)
         family = self._make_family(X)
-        data = self._fit_rows(Rows(prepare_design(family, X), observed, verified, None), family)
+        data = self._fit_rows(Rows(prepare_design(family, X), observed, verified, None), family, may_be_constant)
         self._warn()
         return data
 
@@ -142,7 +145,7 @@ class INBModel(LatentLabelModel):
         self._warn()
         return data
 
-    def _fit_rows(self, rows: Rows, family: Family) -> Dataset | None:
+    def _fit_rows(self, rows: Rows, family: Family, may_be_constant: bool = False) -> Dataset | None:
         self._reset_fit()
         K = len(self.classes_)
         data = Dataset.of(rows, self._engine(), K)
@@ -152,7 +155,7 @@ class INBModel(LatentLabelModel):
             data = Dataset.of(merged, self._engine(), n_starts * K)
             self._fit_em(data, self._problem(family), self._checkpoint(merged))
             return None
-        if not isinstance(rows.X, StoredDesign) and all_rows_equal(rows):
+        if not may_be_constant and not isinstance(rows.X, StoredDesign) and all_rows_equal(rows):
             self._fit_labels_as_given(rows, family)
             return None
         return self._fit_robust(data, family, self._checkpoint(rows))

@@ -89,7 +89,7 @@ def _write(audit: Audit, folder: Path, format: str, exports: tuple[str, ...], ne
     summary = audit.summary()
 
     def write_model() -> None:
-        if audit.recipe is not None and audit.roles is not None:
+        if audit.recipe is not None and audit.recipe.parts and audit.roles is not None:
             save_model(folder / "model", audit._fitted, audit.recipe, audit.roles)
 
     writers: list[Callable[[], Any]] = [

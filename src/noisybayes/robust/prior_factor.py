@@ -22,6 +22,7 @@ from .labeled_rows import LabeledRows
 _SPREAD = 0.5
 # The columns cannot count against themselves, nor for many times what the fit found.
 _LEAST, _MOST = 0.0, 3.0
+# Early rounds, with matrices far from their final values, must not carry it far away.
 _LARGEST_STEP = 0.5
 
 

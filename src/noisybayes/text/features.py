@@ -141,7 +141,8 @@ def feature_columns(roles: Roles) -> tuple[str, ...]:
 def check_features(roles: Roles) -> None:
     if not feature_columns(roles):
         raise InputError(
-            "there is no column to learn from; choose one with --text, --categorical, --numeric or --binary"
+            "there is no column to learn from; choose one with --text, --categorical, --numeric or --binary, or give "
+            "--embeddings or --pred-probs"
         )
 
 
