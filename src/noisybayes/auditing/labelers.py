@@ -16,6 +16,7 @@ from ..dataset import Rows
 from ..dataset.tree import Array
 from ..robust.labeled_rows import CodedLabels, OneLabel, OverRows, ToLabeledRows, row_codes
 from ..robust.labeler_model import LabelerModel, LabelerTerms, Matrices, SeveralTerms
+from ..robust.prior_factor import Rescaled
 from .agreement import agreement_of_rows
 from .judged import Judged, Labelers
 from .labeled_storage import labeled_rows
@@ -94,9 +95,8 @@ def _join_several(judged: Judged, table: Table, folder: Path | None) -> tuple[Ju
     n_labels = int(judged.agreement.n_labels)
     labels, of_vote = _labels_of(several, judged), judged.fitted.calibration.mislabel[0]
     with labeled_rows(judged.data, ToLabeledRows(judged.fitted, labels), folder) as over_rows:
-        judged = with_prior_factor(judged, _model_of(judged, over_rows, len(several.names)).prior_factor())
-    with labeled_rows(judged.data, ToLabeledRows(judged.fitted, labels), folder) as over_rows:
-        model = _model_of(judged, over_rows, len(several.names))
+        factor = _model_of(judged, over_rows, len(several.names)).prior_factor()
+        model = _model_of(judged, Rescaled(over_rows, factor), len(several.names))
         matrices = model.solved()
         differ = model.differ(matrices)
         terms = SeveralTerms.of(model, matrices, of_vote, labels)
@@ -105,6 +105,7 @@ def _join_several(judged: Judged, table: Table, folder: Path | None) -> tuple[Ju
     words = ("", "its one label", *(f"its {n} labels" for n in range(2, most + 1)))
     alike = "" if differ else "; their mistakes do not differ beyond chance"
     note = f"labelers: {several.title} ({most}, {n_labels:,} labels{alike})"
+    judged = with_prior_factor(judged, factor)
     joined = judged_with(judged, RowEvidence(terms, NumberOfLabels(len(words)), words), of_vote)
     return replace(joined, labelers=labelers), (note,)
 

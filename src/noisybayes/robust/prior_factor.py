@@ -11,12 +11,15 @@ are not: with noisy labelers, EM drifts to solutions in which one class explains
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..dataset.tree import Array
-from .labeled_rows import LabeledRows
+from .labeled_rows import LabeledRows, OverRows
 
 # Standard deviation of the normal prior around 1; it matters only for tables of a few rows.
 _SPREAD = 0.5
@@ -30,6 +33,21 @@ def rescaled(rows: LabeledRows, factor: float) -> LabeledRows:
     joint = factor * rows.log_prior
     joint -= joint.max(axis=1, keepdims=True)
     return rows._replace(log_prior=joint - np.log(np.exp(joint).sum(axis=1, keepdims=True)))
+
+
+@dataclass(frozen=True)
+class Rescaled:
+    """Maps a function of a block with the factor to its sum over all blocks."""
+
+    over_rows: OverRows
+    factor: float
+
+    def __call__(self, fn: Callable[[LabeledRows], Any]) -> Any:
+        return self.over_rows(partial(_of_rescaled, fn=fn, factor=self.factor))
+
+
+def _of_rescaled(rows: LabeledRows, fn: Callable[[LabeledRows], Any], factor: float) -> Any:
+    return fn(rescaled(rows, factor))
 
 
 class Slope(NamedTuple):
