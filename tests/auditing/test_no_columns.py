@@ -61,6 +61,13 @@ def test_several_labels_alone_give_the_consensus_of_the_labelers():
     assert (both["consensus"].to_numpy() == NAMES[TRUE]).mean() > is_right.mean()
 
 
+@pytest.mark.parametrize("given", ["embeddings", "pred_probs"])
+def test_a_missing_file_is_named(given, tmp_path):
+    path = tmp_path / "nowhere.npy"
+    with pytest.raises(InputError, match=f"^there is no file {path}; check the path$"):
+        audit(LABELS, label="label", id="image", **{given: path})
+
+
 def test_labels_without_anything_are_refused():
     with pytest.raises(InputError, match="there is no column to learn from; .* or give embeddings= or pred_probs="):
         audit(LABELS, label="label", id="image")

@@ -140,6 +140,8 @@ def _array_or_table(path: Any, what: str) -> Any:
         return read_table(path)
     try:
         return np.load(path, allow_pickle=False)
+    except FileNotFoundError:
+        raise InputError(f"there is no file {path}; check the path") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: {what} cannot be read: {error}") from None
 

@@ -61,7 +61,7 @@ class Audit:
         One row per level of each source: labeled rows, share of wrong labels with its interval, and a note; None
         without `source`.
     consensus : DataFrame or None
-        One row per example with several labels: the most probable label given all labels and features, its
+        One row per example with several labels: its `id`, the most probable label given all labels and features, its
         probability, the number of labels, and the share of them that agree. None if every row has one label. If rows
         are on a cluster, only `save` gives it.
     noise_rate : float
