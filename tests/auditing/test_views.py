@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 
 from noisybayes import audit, simulate
+from noisybayes.auditing import joined_views
 from noisybayes.data.errors import InputError
 
 NAMES = np.array(["bus", "car", "van"])
@@ -48,6 +50,29 @@ def probabilities(seed: int = 0) -> np.ndarray[Any, Any]:
 
 def ap(found: Any) -> float:
     return float(average_precision_score(WRONG, found.table["p_wrong"]))
+
+
+@pytest.mark.parametrize(("of_all", "of_best"), [(0.1, 0.7), (0.6, 0.2)])
+def test_the_best_single_view_may_show_that_mistakes_depend_on_the_class(monkeypatch, of_all, of_best) -> None:
+    asked = []
+
+    def matrix_share(judged: Any, problem: Any) -> float:
+        asked.append(judged.posterior.explained)
+        return of_all if len(asked) == 1 else of_best
+
+    monkeypatch.setattr(joined_views, "matrix_share", matrix_share)
+    found = audit(FRAME, label="label")
+    assert found.findings.judged.fitted.pool.label_weight == pytest.approx(0.5 * max(of_all, of_best))
+    (note,) = (note for note in found.run.notes if note.startswith("views: "))
+    shown = [int(share) for share in re.findall(r"(\d+)% explained", note)]
+    assert round(100 * asked[1]) == max(shown)
+
+
+def test_a_single_view_is_asked_once(monkeypatch) -> None:
+    asked = []
+    monkeypatch.setattr(joined_views, "matrix_share", lambda *_: asked.append(1) or 0.5)
+    audit(FRAME.select("label"), label="label", pred_probs=probabilities())
+    assert len(asked) == 1
 
 
 def test_other_views_see_what_correlated_columns_hide() -> None:

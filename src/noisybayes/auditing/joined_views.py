@@ -3,8 +3,9 @@
 Every view gives out-of-fold scores (n, K). A view that adds little is dropped (`_kept`); the others are calibrated
 jointly, with one temperature each, like blocks of columns. Their likelihood alone should not decide P(true), since a
 view may be best because it predicts the mistakes themselves. So P(true) is pooled from two posteriors (`LogPool`),
-of which only one relies fully on the matrix. That reduces the risk but does not remove it. If only naive Bayes is left,
-its rows are scored as if there had been no other view.
+of which only one relies fully on the matrix. That reduces the risk but does not remove it. Several views together
+predict mistakes even better, which hides that mistakes depend on the class; so the best single view is asked too
+(`_share_of_matrix`). If only naive Bayes is left, its rows are scored as if there had been no other view.
 """
 
 from __future__ import annotations
@@ -121,7 +122,10 @@ def join_views(judged: Judged, features: Features, names: tuple[str, ...], given
     kept = _kept(judged, views, explained)
     notes = [f"views: {', '.join(f'{name} ({max(explained[name], 0.0):.0%} explained)' for name in kept)}"]
     notes += [f"the view {name} explains little of the labels and was dropped" for name in views if name not in kept]
-    return Joined(judged if tuple(kept) == (NAIVE_BAYES,) else _judged_by(judged, kept), tuple(notes))
+    if tuple(kept) == (NAIVE_BAYES,):
+        return Joined(judged, tuple(notes))
+    best = max(kept, key=lambda name: explained[name])
+    return Joined(_judged_by(judged, kept, best), tuple(notes))
 
 
 def _view_rows(judged: Judged, features: Features, given: Given) -> ViewRows:
@@ -201,12 +205,14 @@ def _weighted_log_likelihood(rows: Rows, fitted: Reweighted) -> tuple[Array]:
     return (fitted.unverified(rows).log_likelihood[:, 0] * Labels.of(rows).weight[:, 0],)
 
 
-def _judged_by(judged: Judged, views: dict[str, ViewScores]) -> Judged:
+def _judged_by(judged: Judged, views: dict[str, ViewScores], best: str) -> Judged:
+    """best : the view that explains the labels best"""
     assert judged.training is not None
     found = _fit(judged, views)
-    fitted = found.last.next_weights
-    by_matrix = replace(judged, fitted=fitted, posterior=posterior_of_rows(judged.data, fitted, None, Recalibration()))
-    fitted = fitted.pooled(judged.data, _share_of_matrix(by_matrix))
+    share = _share_of_matrix(judged, found.last.next_weights)
+    if len(views) > 1:
+        share = max(share, _share_of_matrix(judged, _fit(judged, {best: views[best]}).last.next_weights))
+    fitted = found.last.next_weights.pooled(judged.data, share)
     posterior = posterior_of_rows(judged.data, fitted, None, recalibration_of(judged.data, fitted))
     training = judged.training._replace(robust_fit=found, posterior=posterior)
     return replace(
@@ -215,11 +221,13 @@ def _judged_by(judged: Judged, views: dict[str, ViewScores]) -> Judged:
     )  # fmt: skip
 
 
-def _share_of_matrix(judged: Judged) -> float:
+def _share_of_matrix(judged: Judged, fitted: Reweighted) -> float:
     """How far the labels show that mistakes depend on the class, from 0 to 1; 1 for a matrix given by the user."""
     if len(judged.classes) < 2 or not judged.n_labeled or isinstance(_problem_of(judged).structure, Fixed):
         return 1.0
-    return matrix_share(judged, label_problem(judged))
+    posterior = posterior_of_rows(judged.data, fitted, None, Recalibration())
+    by_matrix = replace(judged, fitted=fitted, posterior=posterior)
+    return matrix_share(by_matrix, label_problem(by_matrix))
 
 
 def _warnings(views: dict[str, ViewScores], observed: Array | None) -> tuple[str, ...]:
