@@ -147,5 +147,5 @@ def _described(
     rates = error_rates(model, matrices, judged.training.robust_fit.problem.seed)
     rate = rates.mean if isinstance(rates, RateDraws) else (n_rows - n_right) / np.maximum(n_rows, 1)
     return Labelers(
-        column, names, n_rows, rate, rates, counts, matrices.of_labelers[:-1], bool(np.isfinite(matrices.strength))
+        column, names, n_rows, rate, rates, counts, matrices.of_labelers[:-1], matrices.strengths is not None
     )

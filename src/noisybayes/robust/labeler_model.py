@@ -1,13 +1,14 @@
 """A mislabeling matrix for each labeler, shrunk towards the common one; rows have one label, several, or none.
 
-    P(label l | true k, labeler g) = matrix_g[l, k],    column k of matrix_g ~ Dirichlet(strength * habits_g[:, k])
+    P(label l | true k, labeler g) = matrix_g[l, k],    column k of matrix_g ~ Dirichlet(strength_g * habits_g[:, k])
 
 where habits_g is the common matrix adjusted for how often the labeler is right and which wrong labels they favour. A
 labeler with five labels borrows from the others, and one with five thousand is estimated almost alone; with many
-classes, a hundred labels show how careful a labeler is, but not 20 x 20 entries. The labels of a row are independent
-given its true label (Dawid and Skene, 1979), and the features are additional evidence (Raykar et al., 2010). Matrices
-and strength (which maximises the probability of the expected counts of all labelers) are fitted by EM over the true
-labels, with P(true | x) fixed.
+classes, a hundred labels show how careful a labeler is, but not 20 x 20 entries. strength_g is one of `STRENGTHS`: most
+labelers may follow their habits while one swaps two classes. How common each strength is maximises the probability of
+the expected counts of all labelers. The labels of a row are independent given its true label (Dawid and Skene, 1979),
+and the features are additional evidence (Raykar et al., 2010). Matrices are fitted by EM over the true labels, with
+P(true | x) fixed.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ _FACTOR_TOLERANCE = 1e-4
 CAREFUL_SPREAD = 2.0
 # Newton steps for that parameter, whose likelihood has one maximum.
 _NEWTON_STEPS = 8
+# Steps of EM for how common each strength is: its likelihood is concave, and labelers are few.
+_MIXTURE_STEPS = 50
 # Weight of the common preferences among wrong labels, in wrong labels of a labeler.
 _FAVOUR_ROWS = 10.0
 
@@ -45,7 +48,7 @@ class Matrices(NamedTuple):
     mislabel: Array  # (K, K) of all
     of_labelers: Array  # (G + 1, K, K); the last, common one is for labels whose labeler is unknown
     counts: Array  # (G + 1, K, K) expected labels by labeler, label and true label
-    strength: float  # inf: one common matrix
+    strengths: Array | None  # (S,) how common each of STRENGTHS is; None: one common matrix
 
 
 class _Expected(NamedTuple):
@@ -70,7 +73,7 @@ class LabelerModel:
     def as_started(self) -> Matrices:
         """One common matrix, as at the start."""
         matrices = np.repeat(self.start[None], self.n_labelers + 1, axis=0)
-        return Matrices(self.start, matrices, self._expected(matrices).counts, np.inf)
+        return Matrices(self.start, matrices, self._expected(matrices).counts, None)
 
     def prior_factor(self) -> float:
         """The factor of log P(true | x) that explains the labels best, with the matrices that suit it."""
@@ -97,8 +100,10 @@ class LabelerModel:
     def _of_counts(self, counts: Array) -> Matrices:
         mislabel = matrix_of(counts.sum(axis=0)[None], self.structure)[0]
         habits = _habits(mislabel, counts)
-        strength = _best_strength(counts[:-1], habits[:-1])
-        return Matrices(mislabel, _drawn_to(mislabel, habits, counts, strength), counts, strength)
+        log_probability = _log_probabilities(counts, habits)
+        strengths = _shares_of_strengths(log_probability[:-1])
+        posterior = _strength_posterior(log_probability, strengths)
+        return Matrices(mislabel, _drawn_to(mislabel, habits, counts, posterior), counts, strengths)
 
     def differ(self, found: Matrices) -> bool:
         """Whether out-of-fold matrices explain the labels better than one common matrix."""
@@ -113,11 +118,16 @@ class LabelerModel:
     def out_of_fold(self, found: Matrices) -> Array:
         """(F, G + 1, K, K) matrices without the rows of each fold."""
         by_fold = self.over_rows(partial(_counts_by_fold, matrices=found.of_labelers, n_folds=self.n_folds))
-        matrices = []
-        for own in by_fold:
-            counts = np.maximum(found.counts - own, 0.0)
-            matrices.append(_drawn_to(found.mislabel, _habits(found.mislabel, counts), counts, found.strength))
-        return np.stack(matrices)
+        return np.stack([self._without(found, own) for own in by_fold])
+
+    def _without(self, found: Matrices, own: Array) -> Array:
+        """(G + 1, K, K) the matrices without the counts `own` (G + 1, K, K)."""
+        if found.strengths is None:
+            return np.repeat(found.mislabel[None], len(own), axis=0)
+        counts = np.maximum(found.counts - own, 0.0)
+        habits = _habits(found.mislabel, counts)
+        posterior = _strength_posterior(_log_probabilities(counts, habits), found.strengths)
+        return _drawn_to(found.mislabel, habits, counts, posterior)
 
     def _expected(self, matrices: Array) -> _Expected:
         expected: _Expected = self.over_rows(partial(_expected_counts, matrices=matrices))
@@ -194,13 +204,14 @@ def _gain(rows: LabeledRows, matrices: Array, mislabel: Array) -> Array:
     return np.array([len(gain), gain.sum(), (gain**2).sum()])
 
 
-def _drawn_to(mislabel: Array, habits: Array, counts: Array, strength: float) -> Array:
-    """(G + 1, K, K); the last is the common one."""
-    if np.isinf(strength):
-        return np.repeat(mislabel[None], len(counts), axis=0)
-    drawn = counts + strength * habits
+def _drawn_to(mislabel: Array, habits: Array, counts: Array, strengths: Array) -> Array:
+    """(G + 1, K, K) posterior means; the last is the common matrix. strengths : (G + 1, S) posterior of each labeler"""
+    drawn = np.zeros_like(counts)
+    for share, strength in zip(strengths.T, STRENGTHS, strict=True):
+        of_strength = counts + strength * habits
+        drawn += share[:, None, None] * of_strength / of_strength.sum(axis=1, keepdims=True)
     drawn[-1] = mislabel
-    return np.asarray(drawn / drawn.sum(axis=1, keepdims=True))
+    return drawn
 
 
 def _habits(mislabel: Array, counts: Array) -> Array:
@@ -238,13 +249,29 @@ def _right(right: Array, more: Array, n_right: Array, n_rows: Array) -> Array:
     return np.asarray(1.0 / (1.0 + np.exp(-(base + careful))))
 
 
-def _best_strength(counts: Array, habits: Array) -> float:
-    each = [_log_probability(counts, strength * habits) for strength in STRENGTHS]
-    return float(STRENGTHS[int(np.argmax(each))])
+def _log_probabilities(counts: Array, habits: Array) -> Array:
+    """(G, S) log P(expected counts (G, K, K) of each labeler), with each of STRENGTHS."""
+    by_column = counts.sum(axis=1)
+
+    def of_strength(strength: float) -> Array:
+        prior = strength * habits + 1e-9
+        total = prior.sum(axis=1)
+        columns = gammaln(total) - gammaln(total + by_column)
+        return np.asarray(columns.sum(axis=1) + (gammaln(prior + counts) - gammaln(prior)).sum(axis=(1, 2)))
+
+    return np.column_stack([of_strength(strength) for strength in STRENGTHS])
 
 
-def _log_probability(counts: Array, prior: Array) -> float:
-    """Of (expected) counts (G, K, K) under a Dirichlet prior (G, K, K) on every column."""
-    prior = prior + 1e-9
-    totals = gammaln(prior.sum(axis=1)) - gammaln(prior.sum(axis=1) + counts.sum(axis=1))
-    return float(totals.sum() + (gammaln(prior + counts) - gammaln(prior)).sum())
+def _strength_posterior(log_probability: Array, shares: Array) -> Array:
+    """(G, S) of the strength of each labeler."""
+    log_joint = log_probability + np.log(shares + TINY)
+    joint = np.exp(log_joint - log_joint.max(axis=1, keepdims=True))
+    return np.asarray(joint / joint.sum(axis=1, keepdims=True))
+
+
+def _shares_of_strengths(log_probability: Array) -> Array:
+    """(S,) how common each strength is: the maximum of the likelihood of a mixture, by EM."""
+    shares = np.full(len(STRENGTHS), 1.0 / len(STRENGTHS))
+    for _ in range(_MIXTURE_STEPS):
+        shares = _strength_posterior(log_probability, shares).mean(axis=0)
+    return shares
