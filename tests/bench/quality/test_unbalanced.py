@@ -143,6 +143,18 @@ def test_the_section_has_a_line_for_each_data_set_and_means():
     assert "nb-noisy" not in shown
 
 
+def test_classifiers_of_the_true_labels_are_named_for_comparison():
+    bounds = [
+        measured(bound, dataset, ap, order, "0.1 0.5")
+        for bound, ap in (("nb-clean", 0.5), ("lr-clean", 0.7))
+        for dataset, order in ((CLASS, 1.0), (BOUNDARY, 0.0))
+    ]
+    shown = section([*MEASURED, *bounds])
+    assert f"reach a mean AP of 0.500 and 0.700, on {BOUNDARY} 0.500 and 0.700." in shown
+    assert "on this many data sets: class 1 and 1 of 1; boundary 0 and 0 of 1." in shown
+    assert "For comparison" not in section([*MEASURED, *bounds[:-1]])
+
+
 def test_what_was_not_measured_is_a_dash():
     failed = row("cleanlab-lr", 0, f"unbalanced-{CLASS}", error="ValueError: x")
     lone = row("inb", 0, f"unbalanced-{CLASS}", average_precision=0.9)
