@@ -24,9 +24,6 @@ these into one label. [How to](howto-labelers.md#several-labels-of-a-row)
 
 crowd-kit uses the labels only. cleanlab also uses out-of-fold probabilities of logistic regression trained on the
 majority vote; with one label per row it keeps that label.
-
-For 20 Newsgroups, the rows of `noisybayes` for the second seed, and those of the sections on one label per row and on
-time, were computed before the last change of its model (a labeler who favours a class is rarely wrong about its rows).
 """
 
 

@@ -125,7 +125,9 @@ def _bounds(by_dataset: dict[str, list[Row]]) -> str:
         for name in behind
     )
     orders = "; ".join(
-        f"{title.removeprefix('mean, ')} " + " and ".join(str(_n_in_order(part, bound)) for bound in BOUNDS) + f" of {len(part)}"
+        f"{title.removeprefix('mean, ')} "
+        + " and ".join(str(_n_in_order(part, bound)) for bound in BOUNDS)
+        + f" of {len(part)}"
         for title, part in _parts(by_dataset).items()
         if title != "mean of all"
     )
