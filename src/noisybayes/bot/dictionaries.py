@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from .chinese import simplified
@@ -86,11 +86,13 @@ class Dictionary:
 
     def _patterns_in(self, text: str) -> Sequence[tuple[Pattern, str]]:
         """The patterns that may match; few texts contain any of them."""
-        return [self._patterns[i] for i in self._pattern_set.found_in(text)] if self._patterns else ()
+        return [self._patterns[i] for i in self._found_in(text)] if self._patterns else ()
 
     @cached_property
-    def _pattern_set(self) -> PatternSet:
-        return PatternSet(word[1:-1] for word, _ in self.spellings if is_pattern(word))
+    def _found_in(self) -> Callable[[str], tuple[int, ...]]:
+        """Conditions ask about the same text many times. It has no contact details, so it may stay in memory."""
+        patterns = PatternSet(word[1:-1] for word, _ in self.spellings if is_pattern(word))
+        return lru_cache(maxsize=4)(patterns.found_in)
 
     @cached_property
     def _stems(self) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ are cut off and checked separately where the rest matches.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from .._extras import require
@@ -96,9 +95,8 @@ class PatternSet:
             self._cores.Add(_cut_after(_cut_before(source)[1])[0])
         self._cores.Add("")  # always found, unless RE2 runs out of memory, which a set does not report
         self._cores.Compile()
-        self.found_in = lru_cache(maxsize=4)(self._found_in)  # conditions ask about the same text many times
 
-    def _found_in(self, text: str) -> tuple[int, ...]:
+    def found_in(self, text: str) -> tuple[int, ...]:
         """The numbers of the patterns that match, apart from their lookbehinds and lookaheads, in order."""
         found = self._cores.Match(text)
         return tuple(range(self._n) if found is None else sorted(found)[:-1])
