@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from .patterns import Pattern, compile_pattern, read_pattern
+from .patterns import Pattern, PatternSet, compile_pattern, read_pattern, replaced
 from .yaml_source import Entry
 
 MASK = "[contact]"
@@ -15,6 +15,7 @@ _YEARS = r"(?P<years>(?<!\d)(?:19|20)\d\d ?[-–~至到] ?(?:19|20)\d\d(?!\d))"
 _NUMBER = r"\+?\(?\d(?:[ ()./\-–]{0,3}\d){6,}"
 _MAIL = r"[\w.+\-]{1,64}@[\w\-]{1,63}(?:\.[\w\-]{1,63})+"
 _EVERYWHERE = re.compile(f"{_YEARS}|{_MAIL}|{_NUMBER}")
+_WITHOUT_MAIL = re.compile(f"{_YEARS}|{_NUMBER}")  # many times faster, because any word may begin an address
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,10 @@ class Contacts:
     @cached_property
     def _own(self) -> list[Pattern]:
         return [compile_pattern(pattern) for pattern in self.patterns]
+
+    @cached_property
+    def _own_set(self) -> PatternSet:
+        return PatternSet(self.patterns)
 
     def find(self, message: str) -> list[str]:
         """The contact details in a message, in the order in which they are masked."""
@@ -39,9 +44,11 @@ class Contacts:
         return self._masked(message, mask, details), bool(details)
 
     def _masked(self, message: str, mask: str, details: list[str]) -> str:
-        for pattern in self._own:
-            details += [message[place.start : place.end] for place in pattern.places(message)]
-            message = pattern.replace(message, mask)
+        found = self._own_set.found_in(message)
+        for pattern in self._own[found[0] :] if found else ():  # a mask may complete a match of the later ones
+            places = list(pattern.places(message))
+            details += [message[place.start : place.end] for place in places]
+            message = replaced(message, places, mask)
 
         def hide(match: re.Match[str]) -> str:
             if match["years"]:
@@ -49,7 +56,7 @@ class Contacts:
             details.append(match[0])
             return mask
 
-        return _EVERYWHERE.sub(hide, message)
+        return (_EVERYWHERE if "@" in message else _WITHOUT_MAIL).sub(hide, message)
 
 
 def read_contacts(entry: Entry) -> Contacts:

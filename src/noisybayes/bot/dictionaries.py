@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, NamedTuple
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from .chinese import simplified
-from .patterns import Pattern, any_of, compile_pattern, read_pattern
+from .patterns import Pattern, PatternSet, compile_pattern, read_pattern
 from .yaml_source import Entry
 
 # Scripts with spaces between words: Latin, Greek, Cyrillic. In others (Chinese), words may touch.
@@ -38,13 +38,13 @@ class Dictionary:
     def first_hit(self, text: str, start: int = 0) -> Hit | None:
         """The first word from `start` on; of several at one position the longest, and words before patterns."""
         hits = []
-        if any(stem in text for stem in self._stems):  # many times faster than searching directly
+        if any(map(text.__contains__, self._stems)):  # many times faster than searching directly
             match = self._search.search(text, start)
             hits += [] if match is None else [Hit(match.start(), match.end(), self._meaning(match[0]))]
-        for pattern, meaning in self._patterns if self._may_match_patterns(text) else ():
+        for pattern, meaning in self._patterns_in(text):
             span = pattern.search(text, start)
             hits += [] if span is None else [Hit(*span, meaning or text[span.start : span.end])]
-        return min(hits, key=lambda hit: hit.start, default=None)
+        return min(hits, key=lambda hit: hit.start) if hits else None
 
     def hits(self, text: str) -> Iterator[Hit]:
         hit = self.first_hit(text)
@@ -57,7 +57,7 @@ class Dictionary:
         match = self._search.match(text, start) if self._stems else None
         if match is not None:
             return match.end()
-        spans = (pattern.match(text, start) for pattern, _ in self._patterns)
+        spans = (pattern.match(text, start) for pattern, _ in self._patterns_in(text))
         return next((span.end for span in spans if span is not None), None)
 
     @cached_property
@@ -84,14 +84,15 @@ class Dictionary:
     def _patterns(self) -> list[tuple[Pattern, str]]:
         return [(compile_pattern(word[1:-1]), meaning) for word, meaning in self.spellings if is_pattern(word)]
 
-    def _may_match_patterns(self, text: str) -> bool:
-        """One search for all patterns instead of one for each."""
-        return self._any_pattern is None or self._any_pattern.search(text) is not None
+    def _patterns_in(self, text: str) -> Sequence[tuple[Pattern, str]]:
+        """The patterns that may match; few texts contain any of them."""
+        return [self._patterns[i] for i in self._found_in(text)] if self._patterns else ()
 
     @cached_property
-    def _any_pattern(self) -> Any | None:
-        sources = [word[1:-1] for word, _ in self.spellings if is_pattern(word)]
-        return any_of(sources) if len(sources) > 1 else None
+    def _found_in(self) -> Callable[[str], tuple[int, ...]]:
+        """Conditions ask about the same text many times. It has no contact details, so it may stay in memory."""
+        patterns = PatternSet(word[1:-1] for word, _ in self.spellings if is_pattern(word))
+        return lru_cache(maxsize=4)(patterns.found_in)
 
     @cached_property
     def _stems(self) -> tuple[str, ...]:

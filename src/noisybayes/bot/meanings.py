@@ -71,24 +71,29 @@ class Meanings:
         if whole is None:
             return truths
         clauses = self._clauses(text)
-        for name, places in self._places.items():
-            likely = float(whole[places].sum()) >= self.possible
-            truths[f"may_mean.{name}"] = likely or any(float(part[places].sum()) >= self.clear for part in clauses)
+        likely = {name for name, mass in self._masses(whole).items() if mass >= self.possible}
+        for part in clauses:
+            likely |= {name for name, mass in self._masses(part).items() if mass >= self.clear}
+        truths |= {f"may_mean.{name}": True for name in likely}
         clear = self._clear(whole, clauses)
         if clear is not None:
             groups = [name for name, members in self.groups.items() if clear in members]
             truths |= {f"means.{name}": True for name in (clear, *groups)} | {"meaning_unclear": False}
         return truths
 
+    def _masses(self, posterior: Array) -> dict[str, float]:
+        """Probability of each meaning and of each group."""
+        of_groups = {group: float(posterior[places].sum()) for group, places in self._group_places.items()}
+        return dict(zip(self.names, posterior.tolist(), strict=True)) | of_groups
+
     @cached_property
-    def _places(self) -> dict[str, list[int]]:
-        """Name of a meaning or of a group -> columns of the posterior."""
-        members = {name: (name,) for name in self.names} | dict(self.groups)
-        return {name: [self.names.index(each) for each in each_name] for name, each_name in members.items()}
+    def _group_places(self) -> dict[str, list[int]]:
+        """Columns of the posterior."""
+        return {group: [self.names.index(each) for each in members] for group, members in self.groups.items()}
 
     @cached_property
     def _conditions(self) -> list[str]:
-        return [f"{about}.{name}" for about in ("means", "may_mean") for name in self._places]
+        return [f"{about}.{name}" for about in ("means", "may_mean") for name in (*self.names, *self.groups)]
 
     def _clauses(self, text: str) -> list[Array]:
         """The posteriors of the clauses of a folded text; it is split before masking, which leaves spaces behind."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..data.errors import InputError
 from ..data.simulate import Array
+from .ngrams import tfidf
 
 _PARTS = re.compile(r"\{\w+\}|[a-z\u00c0-\u052f']+|\d+|[^\W\d_a-z\u00c0-\u052f]+|[?!+]")
 _SPACED = re.compile(r"[a-z\u00c0-\u052f']+")
@@ -33,16 +34,11 @@ class MeaningsView(NamedTuple):
 
     def posterior(self, text: str) -> Array | None:
         """(K,) posterior, or None if the text shares nothing with the examples; `text` must be masked like them."""
-        counts: dict[int, int] = {}
-        for gram in grams_of(text):
-            place = self.grams.get(gram)
-            if place is not None:
-                counts[place] = counts.get(place, 0) + 1
-        if not counts or not _LETTER.search(text):
+        found = [self.grams[gram] for gram in grams_of(text) if gram in self.grams]
+        if not found or not _LETTER.search(text):
             return None
-        places = list(counts)
-        values = (1 + np.log(np.array(list(counts.values()), dtype=float))) * self.idf[places]
-        scores = self.base + (values / np.linalg.norm(values)) @ self.weights[places]
+        places, values = tfidf(found, self.idf)
+        scores = self.base + values @ self.weights[places]
         scores = np.exp(scores - scores.max())
         return np.asarray(scores / scores.sum())
 

@@ -119,8 +119,9 @@ def _fill(context: MessageContext, name: str, slot: Slot, asked: Options | None)
 
 def _first_not_negated(words: Dictionary, negations: Dictionary | None, text: str) -> str | None:
     """The first word without a negation before it, if any; a negation applies to one word."""
-    negation_ends = [] if negations is None else [hit.end for hit in negations.hits(text)]
-    for hit in words.hits(text):
+    hits = list(words.hits(text))
+    negation_ends = [] if negations is None or not hits else [hit.end for hit in negations.hits(text)]
+    for hit in hits:
         near = [
             end for end in negation_ends if 0 <= hit.start - end <= _NEAR and not _BREAK.search(text[end : hit.start])
         ]

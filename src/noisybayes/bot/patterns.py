@@ -6,7 +6,7 @@ are cut off and checked separately where the rest matches.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from .._extras import require
@@ -59,17 +59,18 @@ class Pattern(NamedTuple):
             yield span
             span = self.search(text, max(span.end, span.start + 1))
 
-    def replace(self, text: str, by: str) -> str:
-        parts, last = [], 0
-        for span in self.places(text):
-            parts += [text[last : span.start], by]
-            last = span.end
-        return "".join([*parts, text[last:]])
-
     def _edges_hold(self, text: str, span: Span) -> bool:
         if self.before is not None and bool(self.before.expression.search(text[: span.start])) != self.before.wanted:
             return False
         return self.after is None or bool(self.after.expression.match(text[span.end :])) == self.after.wanted
+
+
+def replaced(text: str, places: Iterable[Span], by: str) -> str:
+    parts, last = [], 0
+    for place in places:
+        parts += [text[last : place.start], by]
+        last = place.end
+    return "".join([*parts, text[last:]])
 
 
 def compile_pattern(source: str) -> Pattern:
@@ -83,13 +84,22 @@ def compile_pattern(source: str) -> Pattern:
     )
 
 
-def any_of(sources: Sequence[str]) -> Any | None:
-    """One pattern that matches wherever any of these does; None if they cannot be combined."""
-    cores = [_cut_after(_cut_before(source)[1])[0] for source in sources]
-    try:
-        return _compiled("|".join(f"(?:{core})" for core in cores))
-    except BadPattern:  # two groups with the same name
-        return None
+class PatternSet:
+    """Finds in one pass which of several patterns may match a text."""
+
+    def __init__(self, sources: Iterable[str]) -> None:
+        re2 = require("re2", extra="bot", purpose="the bot's configuration")
+        self._cores = re2.Set.SearchSet(_options())
+        self._n = 0
+        for self._n, source in enumerate(sources, 1):
+            self._cores.Add(_cut_after(_cut_before(source)[1])[0])
+        self._cores.Add("")  # always found, unless RE2 runs out of memory, which a set does not report
+        self._cores.Compile()
+
+    def found_in(self, text: str) -> tuple[int, ...]:
+        """The numbers of the patterns that match, apart from their lookbehinds and lookaheads, in order."""
+        found = self._cores.Match(text)
+        return tuple(range(self._n) if found is None else sorted(found)[:-1])
 
 
 def read_pattern(entry: Entry, source: str, written: str) -> Pattern:
@@ -105,17 +115,21 @@ def read_pattern(entry: Entry, source: str, written: str) -> Pattern:
 
 def _compiled(source: str) -> Any:
     re2 = require("re2", extra="bot", purpose="the bot's configuration")
-    options = re2.Options()
-    options.case_sensitive = False
-    options.log_errors = False
     try:
-        return re2.compile(source, options)
+        return re2.compile(source, _options())
     except re2.error as error:
         reason = error.args[0] if error.args else error
         text = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
         if any(sign in source for sign in ("(?=", "(?!", "(?<=", "(?<!")):
             text += "; a lookbehind is only allowed at the start, a lookahead only at the end"
         raise BadPattern(text) from None
+
+
+def _options() -> Any:
+    options = require("re2", extra="bot", purpose="the bot's configuration").Options()
+    options.case_sensitive = False
+    options.log_errors = False
+    return options
 
 
 def _cut_before(source: str) -> tuple[tuple[str, bool] | None, str]:

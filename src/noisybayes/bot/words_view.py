@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from ..data.errors import InputError
 from ..data.simulate import Array
+from .ngrams import tfidf
 
 _LARGEST_SIZE = 3  # characters of the longest n-gram
 _LEAST_MESSAGES = 2  # minimum number of messages with an n-gram
@@ -38,8 +39,9 @@ class WordsView(NamedTuple):
     def posterior(self, features: Sequence[bool], text: str) -> Array:
         """(K,) posterior of one message; `text` must be folded and without contact details."""
         scores = self.base + self.weights[: len(features)][np.array(features, dtype=bool)].sum(axis=0)
-        places, values = self._tfidf(text)
-        if places:
+        found = [self.grams[gram] for gram in _grams(text) if gram in self.grams]
+        if found:
+            places, values = tfidf(found, self.idf)
             scores = scores + values @ self.weights[len(features) :][places]
         scores = np.exp(scores - scores.max())
         return np.asarray(scores / scores.sum())
@@ -47,17 +49,6 @@ class WordsView(NamedTuple):
     def novelty(self, text: str) -> float:
         """Share of unfamiliar words; 0 for a text without words."""
         return _novelty(text, self.familiar)
-
-    def _tfidf(self, text: str) -> tuple[list[int], Array]:
-        counts: dict[int, int] = {}
-        for size in range(1, _LARGEST_SIZE + 1):
-            for start in range(len(text) - size + 1):
-                place = self.grams.get(text[start : start + size])
-                if place is not None:
-                    counts[place] = counts.get(place, 0) + 1
-        places = list(counts)
-        values = (1 + np.log(np.array(list(counts.values()), dtype=float))) * self.idf[places]
-        return places, values / (np.linalg.norm(values) or 1.0)
 
     def save(self, path: Path) -> None:
         with path.open("wb") as file:
@@ -140,6 +131,10 @@ def _limit(texts: Sequence[str], units: list[set[str]], dictionaries: frozenset[
 def _novelty(text: str, familiar: Iterable[str]) -> float:
     units = list(_units(text))
     return sum(unit not in familiar for unit in units) / len(units) if units else 0.0
+
+
+def _grams(text: str) -> list[str]:
+    return [text[i : i + size] for size in range(1, _LARGEST_SIZE + 1) for i in range(len(text) - size + 1)]
 
 
 def _units(text: str) -> list[str]:

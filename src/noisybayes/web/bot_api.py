@@ -8,10 +8,11 @@ from functools import partial
 from typing import Annotated, Any, Literal
 
 from anyio import to_thread
-from fastapi import APIRouter, Depends, Header, HTTPException, Query, Request
+from fastapi import APIRouter, Depends, Header, HTTPException, Query, Request, Response
 from pydantic import BaseModel, Field
 
-from .api import CurrentDesk, Reviewer, Shown, account_of, api
+from .api import CurrentDesk, Reviewer, Shown, account_of, api, desk_of
+from .desk import Desk
 from .permissions import may_see_contacts
 from .store.outbox import Backlog
 
@@ -80,11 +81,34 @@ class PersonAnswer(BaseModel):
     bot_goes_on: bool = True
 
 
-async def has_bot_token(desk: CurrentDesk, bot: str, x_bot_token: Annotated[str, Header()] = "") -> None:
+async def desk_for_bot(request: Request, bot: str, x_bot_token: Annotated[str, Header()] = "") -> Desk:
     """A bot that has a token only answers requests that send it."""
+    desk = desk_of(request)
     token = desk.responder.hosted_bot(bot).token
     if token is not None and not hmac.compare_digest(token.encode(), x_bot_token.encode()):
         raise HTTPException(401, f"the bot {bot!r} requires its token: send it as 'X-Bot-Token: TOKEN'")
+    return desk
+
+
+DeskForBot = Annotated[Desk, Depends(desk_for_bot)]
+
+
+# first, because routes are tried in order and messages come most often
+@bot_api.post("/bots/{bot}/messages", status_code=201, response_model=Outgoing)
+async def receive(desk: DeskForBot, bot: str, incoming: Incoming) -> Any:
+    """A message from a channel; messages from one person are answered in order of arrival."""
+    to_answer = partial(
+        desk.responder.receive, bot, incoming.message_id, incoming.person, incoming.message, public=incoming.public
+    )
+    # waiting here costs nothing; threads that wait for the one writer compete with it for the interpreter
+    answer = await to_thread.run_sync(to_answer, limiter=desk.turns_to_write)
+    turn = answer.turn
+    outgoing = Outgoing(
+        dialog=answer.dialog_id, ordinal=turn.ordinal, reply=turn.reply, handover=turn.handover, category=turn.category,
+        confidence=turn.confidence, repeated=answer.repeated,
+    )  # fmt: skip
+    # already valid: FastAPI would check it again
+    return Response(outgoing.model_dump_json(), 201, media_type="application/json")
 
 
 @bot_api.get("/bots")
@@ -104,24 +128,9 @@ def status(desk: CurrentDesk) -> Any:
     ]
 
 
-@bot_api.post("/bots/{bot}/messages", status_code=201, dependencies=[Depends(has_bot_token)])
-async def receive(desk: CurrentDesk, bot: str, incoming: Incoming) -> Outgoing:
-    """A message from a channel; messages from one person are answered in order of arrival."""
-    to_answer = partial(
-        desk.responder.receive, bot, incoming.message_id, incoming.person, incoming.message, public=incoming.public
-    )
-    # waiting here costs nothing; threads that wait for the one writer compete with it for the interpreter
-    answer = await to_thread.run_sync(to_answer, limiter=desk.turns_to_write)
-    turn = answer.turn
-    return Outgoing(
-        dialog=answer.dialog_id, ordinal=turn.ordinal, reply=turn.reply, handover=turn.handover, category=turn.category,
-        confidence=turn.confidence, repeated=answer.repeated,
-    )  # fmt: skip
-
-
-@bot_api.get("/bots/{bot}/replies", response_model=list[PersonReply], dependencies=[Depends(has_bot_token)])
+@bot_api.get("/bots/{bot}/replies", response_model=list[PersonReply])
 def replies(
-    desk: CurrentDesk, bot: str, person: Annotated[str, Query(max_length=200)], after: Annotated[int, Query(ge=0)] = 0
+    desk: DeskForBot, bot: str, person: Annotated[str, Query(max_length=200)], after: Annotated[int, Query(ge=0)] = 0
 ) -> Any:
     """Replies to a customer by people, after the reply with the id `after`."""
     return desk.store.replies_to(bot, person, after)

@@ -231,7 +231,8 @@ def _bounded(receive: Receive, most: int, seconds: float) -> Receive:
         if whole:  # from now on this waits for the client to disconnect
             return await receive()
         try:
-            message = await asyncio.wait_for(receive(), max(end - time.monotonic(), 0.0))
+            async with asyncio.timeout(max(end - time.monotonic(), 0.0)):
+                message = await receive()
         except TimeoutError:
             raise HTTPException(408, f"the request did not arrive within {seconds:,.0f} seconds") from None
         whole = not message.get("more_body", False)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
+from sqlalchemy import Row, bindparam, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from .column_types import clean_text, now
 from .conversations import Conversation, TurnEffects, begin_conversation, write_effects
+from .prepared import Direct, Prepared
 from .schema import dialog, turn
 from .store_errors import Conflict, NotFound
 from .store_part import Part, check_name
@@ -58,16 +59,15 @@ class Chats(Part):
             clean_text(reply), [clean_text(rule) for rule in fired], now(),
         )  # fmt: skip
         try:
-            with self._database.write(durable=False) as connection:
+            with self._database.write_directly() as direct:
                 if begins is None:
-                    _go_on(connection, dialog_id, seen, state)
+                    _go_on(direct, dialog_id, seen, state)
                 else:
-                    begun = {"id": dialog_id, "state": state, "n_turns": 1, "created": added.created}
-                    connection.execute(_DIALOG, begun)
-                    begin_conversation(connection, begins)
-                connection.execute(_TURN, {"dialog_id": dialog_id, **added._asdict()})
+                    _DIALOG.run(direct, {"id": dialog_id, "state": state, "n_turns": 1, "created": added.created})
+                    begin_conversation(direct, begins)
+                _TURN.run(direct, {"dialog_id": dialog_id, **added._asdict()})
                 if effects is not None:
-                    write_effects(connection, dialog_id, seen + 1, effects)
+                    write_effects(direct, dialog_id, seen + 1, effects)
         except IntegrityError:
             raise Conflict("another server answered this person at the same time; send the message again") from None
         return added
@@ -85,23 +85,23 @@ class Chats(Part):
             return [_info(row) for row in connection.execute(newest)]
 
 
-# built once: building a statement takes longer than running it
-_DIALOG, _TURN = insert(dialog), insert(turn)
-_NEXT = (
+_DIALOG, _TURN = Prepared.insert(dialog), Prepared.insert(turn)
+_NEXT = Prepared(
     update(dialog)
     .where(dialog.c.id == bindparam("of_dialog"), dialog.c.n_turns == bindparam("seen"))
     .values(state=bindparam("after"), n_turns=dialog.c.n_turns + 1)
 )
+_N_TURNS = Prepared(select(dialog.c.n_turns).where(dialog.c.id == bindparam("of_dialog")))
 
 
-def _go_on(connection: Connection, dialog_id: str, seen: int, state: dict[str, Any]) -> None:
+def _go_on(direct: Direct, dialog_id: str, seen: int, state: dict[str, Any]) -> None:
     """The count enforces the order: of two concurrent updates, the second no longer matches the row."""
-    if connection.execute(_NEXT, {"of_dialog": dialog_id, "seen": seen, "after": state}).rowcount:
+    if _NEXT.run(direct, {"of_dialog": dialog_id, "seen": seen, "after": state}):
         return
-    there = connection.execute(select(dialog.c.n_turns).where(dialog.c.id == dialog_id)).scalar_one_or_none()
+    there = _N_TURNS.row(direct, {"of_dialog": dialog_id})
     if there is None:
         raise _no_dialog(dialog_id)
-    raise Conflict(f"the dialog {dialog_id!r} now has {there} turns, not {seen}; read it again")
+    raise Conflict(f"the dialog {dialog_id!r} now has {there[0]} turns, not {seen}; read it again")
 
 
 def _no_dialog(dialog_id: str) -> NotFound:

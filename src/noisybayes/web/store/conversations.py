@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import bindparam, select, update
 
 from .bot_schema import conversation, handover, lead, outgoing, person_reply, received
 from .column_types import now
+from .prepared import Direct, Prepared
 from .schema import dialog
 from .store_part import Part
 from .values import DialogInfo
@@ -64,19 +65,20 @@ class Conversations(Part):
 
     def incoming(self, bot: str, message_id: str, person: str) -> Incoming:
         """What is known when a message arrives."""
-        with self._database.read() as connection:
-            before = connection.execute(_BEFORE, {"of_bot": bot, "of_message": message_id}).one_or_none()
+        with self._database.read_directly() as direct:
+            before = _BEFORE.row(direct, {"of_bot": bot, "of_message": message_id})
             if before is not None:
-                return Incoming(answered=(before.dialog_id, before.ordinal))
-            row = connection.execute(_WITH, {"of_bot": bot, "of_person": person}).one_or_none()
+                return Incoming(answered=(before[0], before[1]))
+            row = _WITH.row(direct, {"of_bot": bot, "of_person": person})
         if row is None:
             return Incoming()
-        spoken = Conversation(row.dialog_id, row.bot, row.person, row.paused)
-        return Incoming(None, spoken, DialogInfo(row.dialog_id, row.state, [], row.created, row.n_turns))
+        *spoken, state, n_turns, created = row
+        known = Conversation(*spoken)
+        return Incoming(None, known, DialogInfo(known.dialog_id, state, [], created, n_turns))
 
     def pause(self, dialog_id: str, bot: str, paused: bool) -> None:
         with self._database.write() as connection:
-            set_paused(connection, dialog_id, bot, paused)
+            set_paused(Direct.of(connection), dialog_id, bot, paused)
 
     def person_replies(self, dialog_id: str) -> list[dict[str, Any]]:
         """Replies by people, oldest first."""
@@ -96,21 +98,22 @@ class Conversations(Part):
             return [dict(row._mapping) for row in connection.execute(chosen)]
 
 
-# built once: building a statement takes longer than running it
-_RECEIVED, _LEAD, _OUTGOING = insert(received), insert(lead), insert(outgoing)
-_BEFORE = select(received.c.dialog_id, received.c.ordinal).where(
-    received.c.bot == bindparam("of_bot"), received.c.message_id == bindparam("of_message")
+_RECEIVED, _LEAD, _OUTGOING = Prepared.insert(received), Prepared.insert(lead), Prepared.insert(outgoing)
+_CONVERSATION, _HANDOVER = Prepared.insert(conversation), Prepared.insert(handover)
+_BEFORE = Prepared(
+    select(received.c.dialog_id, received.c.ordinal).where(
+        received.c.bot == bindparam("of_bot"), received.c.message_id == bindparam("of_message")
+    )
 )
-_WITH = (
+_WITH = Prepared(
     select(conversation, dialog.c.state, dialog.c.n_turns, dialog.c.created)
     .join(dialog, dialog.c.id == conversation.c.dialog_id)
     .where(conversation.c.bot == bindparam("of_bot"), conversation.c.person == bindparam("of_person"))
 )
-_PAUSE = (
+_PAUSE = Prepared(
     update(conversation).where(conversation.c.dialog_id == bindparam("of_dialog")).values(paused=bindparam("is_paused"))
 )
-_CONVERSATION, _HANDOVER = insert(conversation), insert(handover)
-_WAITS_ON = (
+_WAITS_ON = Prepared(
     update(handover)
     .where(handover.c.dialog_id == bindparam("of_dialog"), handover.c.open)
     .values(
@@ -120,45 +123,43 @@ _WAITS_ON = (
 )  # fmt: skip
 
 
-def begin_conversation(connection: Connection, begun: Conversation) -> None:
-    connection.execute(_CONVERSATION, begun._asdict())
+def begin_conversation(direct: Direct, begun: Conversation) -> None:
+    _CONVERSATION.run(direct, begun._asdict())
 
 
-def set_paused(connection: Connection, dialog_id: str, bot: str, paused: bool) -> None:
-    if not connection.execute(_PAUSE, {"of_dialog": dialog_id, "is_paused": paused}).rowcount:
-        begin_conversation(connection, Conversation(dialog_id, bot, dialog_id, paused))
+def set_paused(direct: Direct, dialog_id: str, bot: str, paused: bool) -> None:
+    if not _PAUSE.run(direct, {"of_dialog": dialog_id, "is_paused": paused}):
+        begin_conversation(direct, Conversation(dialog_id, bot, dialog_id, paused))
 
 
-def write_effects(connection: Connection, dialog_id: str, ordinal: int, effects: TurnEffects) -> None:
+def write_effects(direct: Direct, dialog_id: str, ordinal: int, effects: TurnEffects) -> None:
     """Called within the transaction of the turn, so that a crash leaves all of it or nothing."""
     place = {"bot": effects.bot, "dialog_id": dialog_id}
     if effects.message_id is not None:
-        connection.execute(_RECEIVED, {**place, "message_id": effects.message_id, "ordinal": ordinal})
+        _RECEIVED.run(direct, {**place, "message_id": effects.message_id, "ordinal": ordinal})
     for each in effects.leads:
-        values = {**place, "ordinal": ordinal, **each._asdict(), "known": effects.known, "created": now()}
-        connection.execute(_LEAD, values)
+        _LEAD.run(direct, {**place, "ordinal": ordinal, **each._asdict(), "known": effects.known, "created": now()})
     if effects.reason:
-        _hand_over(connection, place, ordinal, effects)
+        _hand_over(direct, place, ordinal, effects)
     if effects.reason == "policy":  # a bot must not ask somebody who is angry or in danger which car they like
-        set_paused(connection, dialog_id, effects.bot, True)
-    events = [
-        {
-            **place, "kind": event.kind, "body": event.body | {"ordinal": ordinal}, "attempts": 0, "due": now(),
-            "problem": "", "delivered": False,
-        }
-        for event in effects.events
-    ]  # fmt: skip
-    if events:
-        connection.execute(_OUTGOING, events)
+        set_paused(direct, dialog_id, effects.bot, True)
+    for event in effects.events:
+        _OUTGOING.run(
+            direct,
+            {
+                **place, "kind": event.kind, "body": event.body | {"ordinal": ordinal}, "attempts": 0, "due": now(),
+                "problem": "", "delivered": False,
+            },
+        )  # fmt: skip
 
 
-def _hand_over(connection: Connection, place: dict[str, Any], ordinal: int, effects: TurnEffects) -> None:
+def _hand_over(direct: Direct, place: dict[str, Any], ordinal: int, effects: TurnEffects) -> None:
     """A dialog is in the queue once, however much the customer writes."""
     moment = now()
     more = {"of_dialog": place["dialog_id"], "last": ordinal, "newest": effects.draft, "moment": moment}
-    if not connection.execute(_WAITS_ON, more).rowcount:
-        connection.execute(
-            _HANDOVER,
+    if not _WAITS_ON.run(direct, more):
+        _HANDOVER.run(
+            direct,
             {
                 **place, "ordinal": ordinal, "draft": effects.draft, "changed": moment, "n_messages": 1,
                 "reason": effects.reason, "open": True, "opened": moment,

@@ -6,7 +6,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
@@ -19,6 +19,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from ..._extras import require
 from .column_types import dumps, now
+from .prepared import Direct
 from .store_errors import NotFound, StoreError, Unavailable
 
 _PATIENCE = 10.0  # seconds that a writer waits for another
@@ -69,6 +70,28 @@ class Database:
             if not self.is_sqlite and not patient:
                 connection.exec_driver_sql(f"SET LOCAL lock_timeout = {int(_SHORT * 1000)}")
             yield connection
+        self._check_file()
+
+    @contextmanager
+    def read_directly(self) -> Iterator[Direct]:
+        """For one prepared statement after another; not a snapshot."""
+        self._check_file()
+        with self._explained(), closing(self._engine.raw_connection()) as pooled:
+            yield Direct(pooled.dbapi_connection, self._engine.dialect)
+
+    @contextmanager
+    def write_directly(self) -> Iterator[Direct]:
+        """Like `write(durable=False)`, for prepared statements."""
+        self._check_file()
+        with (
+            self._explained(),
+            self._one_writer(_PATIENCE),
+            closing(self._engine.raw_connection()) as pooled,  # rolls back what was not committed
+        ):
+            if self.is_sqlite:
+                _begin_to_write(pooled.dbapi_connection, "NORMAL", _PATIENCE)
+            yield Direct(pooled.dbapi_connection, self._engine.dialect)
+            pooled.commit()
         self._check_file()
 
     @property
@@ -137,16 +160,18 @@ class Database:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
+        driver = self._engine.dialect.loaded_dbapi
         try:
             yield
         except IntegrityError:  # the caller handles it
             raise
-        except (DatabaseError, OverflowError) as error:
-            if isinstance(error, OverflowError) or getattr(error.orig, "sqlstate", None) == _OUT_OF_RANGE:
+        except driver.IntegrityError as error:
+            raise IntegrityError(None, None, error) from error
+        except (DatabaseError, OverflowError, driver.Error) as error:
+            cause = error.orig if isinstance(error, DatabaseError) else error
+            if isinstance(error, OverflowError) or getattr(cause, "sqlstate", None) == _OUT_OF_RANGE:
                 raise NotFound("no item has a number as large as this") from error
-            raise Unavailable(f"the store {self.name} is not working: {_said(error.orig)}") from error
-        except sqlite3.Error as error:  # at the start of a transaction
-            raise Unavailable(f"the store {self.name} is not working: {_said(error)}") from error
+            raise Unavailable(f"the store {self.name} is not working: {_said(cause)}") from error
         except PoolTimeout as error:
             raise self._too_busy() from error
 
@@ -213,7 +238,6 @@ def _log_ahead(connection: sqlite3.Connection) -> None:
 
 
 def _begin(connection: Connection) -> None:
-    # SQLite would not retry for a transaction that reads first and writes later, so writers lock at the start
     options = connection.get_execution_options()
     synchronous = options.get("sqlite_write")
     raw = connection.connection.dbapi_connection  # bypasses SQLAlchemy, whose overhead is larger than the statement
@@ -221,9 +245,14 @@ def _begin(connection: Connection) -> None:
     if synchronous is None:
         raw.execute("BEGIN")
     else:
-        raw.execute(f"PRAGMA busy_timeout = {int(1000 * options.get('patience', _PATIENCE))}")
-        raw.execute(f"PRAGMA synchronous = {synchronous}")
-        raw.execute("BEGIN IMMEDIATE")
+        _begin_to_write(raw, synchronous, options.get("patience", _PATIENCE))
+
+
+def _begin_to_write(connection: Any, synchronous: str, patience: float) -> None:
+    """SQLite would not retry for a transaction that reads first and writes later, so writers lock at the start."""
+    connection.execute(f"PRAGMA busy_timeout = {int(1000 * patience)}")
+    connection.execute(f"PRAGMA synchronous = {synchronous}")
+    connection.execute("BEGIN IMMEDIATE")
 
 
 def _said(error: BaseException | None) -> str:
