@@ -46,7 +46,9 @@ def test_from_command_to_page(tmp_path, monkeypatch):
     assert all(0 < row["test_accuracy"] <= 1 for row in rows)
     labelers = read_rows(tmp_path / "results" / "labelers.csv")
     assert {row["way"] for row in labelers} == set(one_label.WAYS)
+    assert {row["case"] for row in labelers} == set(one_label.CASES)
     assert all(0 <= row["matrix_error"] < 0.5 for row in labelers)
+    assert all(0 < row["test_accuracy"] <= 1 for row in labelers if row["way"] != "separate")
     over_time = read_rows(tmp_path / "results" / "sources.csv")
     assert [(row["case"], row["way"]) for row in over_time] == [(c, w) for c in drift.CASES for w in drift.WAYS]
     page = (tmp_path / "docs" / "crowd.md").read_text(encoding="utf-8")
