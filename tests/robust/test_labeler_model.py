@@ -7,7 +7,13 @@ import pytest
 
 from noisybayes.model.mislabel import Full, constant_rate
 from noisybayes.robust.labeled_rows import GivenLabels, InMemory, LabeledRows, joined
-from noisybayes.robust.labeler_model import LabelerModel
+from noisybayes.robust.labeler_model import (
+    STRENGTHS,
+    LabelerModel,
+    _habits,
+    _log_probabilities,
+    _strength_posterior,
+)
 from noisybayes.robust.prior_factor import Slope, rescaled
 
 N, K, G = 600, 3, 4
@@ -87,6 +93,24 @@ def test_who_favours_a_class_is_rarely_wrong_about_its_rows():
     given = GivenLabels(np.arange(2_000), label, who, 2)
     found = model(LabeledRows(sharp, given, np.arange(2_000) % 5)).solved()
     np.testing.assert_allclose(np.diag(found.of_labelers[1]), [1.0, 0.5, 0.5], atol=0.08)
+
+
+def test_who_swaps_two_classes_is_shrunk_less_than_the_others():
+    rng, n, labelers, classes = np.random.default_rng(5), 4_000, 10, 5
+    true, who = rng.integers(classes, size=n), rng.integers(labelers, size=n)
+    label = np.where(rng.random(n) < 0.2, rng.integers(classes, size=n), true)
+    swapped = (who == 0) & (true < 2) & (rng.random(n) < 0.5)
+    label[swapped] = 1 - true[swapped]
+    prior = np.log(np.where(np.eye(classes)[true] > 0, 0.99, 0.01 / (classes - 1)))
+    rows = LabeledRows(prior, GivenLabels(np.arange(n), label, who, labelers), rng.integers(5, size=n))
+    found = LabelerModel.of_rows(rows, constant_rate(classes, 0.8), Full()).solved()
+    assert found.of_labelers[0, 1, 0] > 0.35
+    assert found.of_labelers[1:-1, 1, 0].max() < 0.15
+    each = _log_probabilities(found.counts, _habits(found.mislabel, found.counts))[:-1]
+    strength = np.exp(_strength_posterior(each, found.strengths) @ np.log(STRENGTHS))
+    assert strength[0] < strength[1:].min() / 4
+    np.testing.assert_allclose(found.of_labelers.sum(axis=1), 1.0)
+    assert found.strengths.sum() == pytest.approx(1.0)
 
 
 def test_one_labeler_does_not_differ():

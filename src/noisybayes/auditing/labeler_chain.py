@@ -7,7 +7,7 @@
 A sweep draws each of these given all others: habits by Metropolis steps with the matrices marginalised, spreads, the
 strength, matrices, and true labels given P(true | x). EM (`robust.labeler_model`) finds the most probable matrices and
 treats expected counts as counts, which makes labelers look more alike than they are. The chain shows how uncertain the
-matrices are.
+matrices are. Here all labelers share one strength: with one each, as in EM, intervals covered the truth no more often.
 """
 
 from __future__ import annotations

@@ -118,16 +118,7 @@ class LabelerModel:
     def out_of_fold(self, found: Matrices) -> Array:
         """(F, G + 1, K, K) matrices without the rows of each fold."""
         by_fold = self.over_rows(partial(_counts_by_fold, matrices=found.of_labelers, n_folds=self.n_folds))
-        return np.stack([self._without(found, own) for own in by_fold])
-
-    def _without(self, found: Matrices, own: Array) -> Array:
-        """(G + 1, K, K) the matrices without the counts `own` (G + 1, K, K)."""
-        if found.strengths is None:
-            return np.repeat(found.mislabel[None], len(own), axis=0)
-        counts = np.maximum(found.counts - own, 0.0)
-        habits = _habits(found.mislabel, counts)
-        posterior = _strength_posterior(_log_probabilities(counts, habits), found.strengths)
-        return _drawn_to(found.mislabel, habits, counts, posterior)
+        return np.stack([_without(found, own) for own in by_fold])
 
     def _expected(self, matrices: Array) -> _Expected:
         expected: _Expected = self.over_rows(partial(_expected_counts, matrices=matrices))
@@ -202,6 +193,15 @@ def _gain(rows: LabeledRows, matrices: Array, mislabel: Array) -> Array:
     )
     gain = gain[np.unique(rows.given.row)]
     return np.array([len(gain), gain.sum(), (gain**2).sum()])
+
+
+def _without(found: Matrices, own: Array) -> Array:
+    """(G + 1, K, K) the matrices without the counts `own` (G + 1, K, K)."""
+    assert found.strengths is not None
+    counts = np.maximum(found.counts - own, 0.0)
+    habits = _habits(found.mislabel, counts)
+    posterior = _strength_posterior(_log_probabilities(counts, habits), found.strengths)
+    return _drawn_to(found.mislabel, habits, counts, posterior)
 
 
 def _drawn_to(mislabel: Array, habits: Array, counts: Array, strengths: Array) -> Array:
