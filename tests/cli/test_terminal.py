@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import re
+import subprocess
+import sys
 import threading
+from functools import partial
 
 import click
 import pytest
@@ -86,6 +91,37 @@ def test_without_a_terminal_stages_go_to_standard_error(tmp_path):
     assert "reading...\nbuilding features...\nfitting...\n" in loud.stderr
     assert "reading..." not in loud.stdout
     assert CliRunner().invoke(app, ["audit", str(file), "--quiet"]).stderr == ""
+
+
+def test_a_real_terminal_gets_a_progress_bar(tmp_path):
+    file = tmp_path / "t.csv"
+    table().write_csv(file)
+    command = [sys.executable, "-m", "noisybayes", "audit", str(file), "--out", str(tmp_path / "out")]
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs) as process:
+        os.close(theirs)
+        seen = b"".join(iter(partial(_read, ours), b"")).decode()
+    os.close(ours)
+    assert process.returncode == 0, seen
+    assert all(stage in seen for stage in ("reading", "fitting", "writing")) and "reading..." not in seen
+    assert "The most suspicious rows" in seen and "Traceback" not in seen
+
+
+def _read(terminal):
+    try:
+        return os.read(terminal, 65_536)
+    except OSError:  # Linux reports the end of a terminal as an error
+        return b""
+
+
+def test_every_command_with_progress_works_on_a_terminal(tmp_path):
+    file, model = tmp_path / "t.csv", tmp_path / "model"
+    table().write_csv(file)
+    terminal = {"FORCE_COLOR": "1"}  # rich takes any output for a terminal
+    for command in (["fit", file, "--out", model], ["predict", model, file, "--out", tmp_path / "scored.csv"]):
+        done = CliRunner().invoke(app, [str(part) for part in command], env=terminal)
+        assert done.exit_code == 0, done.output
+        assert "\x1b[" in done.stderr and {"fit": "fitting", "predict": "scoring"}[command[0]] in done.stderr
 
 
 @click.command()

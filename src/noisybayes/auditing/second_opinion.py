@@ -156,7 +156,7 @@ class _Problem:
 
     def solved(self) -> _Matrices:
         K = len(self.start)
-        mislabel, opinion, last = self.start, np.ones((self.n_values, K)), -np.inf
+        mislabel, opinion, true, last = self.start, np.ones((self.n_values, K)), self.scores, -np.inf
         for _ in range(_ROUNDS):
             true, height = self._expected(mislabel, opinion)
             if height - last < _TOLERANCE and last > -np.inf:

@@ -51,7 +51,7 @@ def _score_truth(data: Simulation, n_train: int) -> Row:
 
 
 def page(rows: list[Row]) -> str:
-    lines = []
+    lines, n_seeds = [], len({row["seed"] for row in rows})
     for n in SIZES:
         for method in (*METHODS, "true parameters"):
             mine = [row for row in rows if row["n"] == n and row["method"] == method]
@@ -62,7 +62,7 @@ def page(rows: list[Row]) -> str:
     return f"""## Recovery of the parameters
 
 The paper's simulation: 500 binary features, 5 classes, P(right label) drawn from [{DIAGONAL[0]}, {DIAGONAL[1]}), 80 %
-of n for training. {len(mine)} seeds; every method sees the same rows and the same wrong labels. Accuracy is measured
+of n for training. {n_seeds} seeds; every method sees the same rows and the same wrong labels. Accuracy is measured
 on {N_TEST:,} further rows. "INB (paper)" is `BernoulliINB.paper()`, "INB (em)" is
 `BernoulliINB(method="em")` and "INB" is `BernoulliINB()`.
 

@@ -44,7 +44,7 @@ def _score(model: Any, y: Any, true: Any, verified: Any) -> Row:
 
 
 def page(rows: list[Row]) -> str:
-    lines = []
+    lines, n_seeds = [], len({row["seed"] for row in rows})
     for picked, verified in dict.fromkeys((row["picked"], row["verified"]) for row in rows):
         mine = [row for row in rows if (row["picked"], row["verified"]) == (picked, verified)]
         estimated, error = ([row[key] for row in mine] for key in ("estimated", "calibration_error"))
@@ -54,7 +54,7 @@ def page(rows: list[Row]) -> str:
     return f"""## Verified labels under human mistakes
 
 NoisyAG-News, 10,000 texts; {100 * rows[0]["true"]:.1f} % of the labels are wrong. Most mistakes are on ambiguous
-texts, so the model alone finds a good ranking but not the number of errors. {len(mine)} seeds; the calibration error is
+texts, so the model alone finds a good ranking but not the number of errors. {n_seeds} seeds; the calibration error is
 that of P(wrong) for rows that were not verified.
 
 {table(header, lines)}

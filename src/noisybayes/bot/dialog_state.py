@@ -33,13 +33,13 @@ class Dialog:
 
     @classmethod
     def from_dict(cls, stored: Any) -> Dialog:
-        ok = isinstance(stored, dict) and set(stored) - {"asked"} == {"messages", "left_contact", "known"}
-        if ok:
-            messages, left, known = (stored[key] for key in ("messages", "left_contact", "known"))
-            ok = isinstance(messages, int) and not isinstance(messages, bool) and messages >= 0
-            ok = ok and isinstance(left, bool) and isinstance(known, dict)
-            ok = ok and all(isinstance(part, str) for pair in known.items() for part in pair)
-            ok = ok and isinstance(stored.get("asked", ""), str)
-        if not ok:
-            raise InputError("this is not a dialog state from Dialog.as_dict(); start a new dialog")
+        refusal = InputError("this is not a dialog state from Dialog.as_dict(); start a new dialog")
+        if not isinstance(stored, dict) or set(stored) - {"asked"} != {"messages", "left_contact", "known"}:
+            raise refusal
+        messages, left, known = (stored[key] for key in ("messages", "left_contact", "known"))
+        ok = isinstance(messages, int) and not isinstance(messages, bool) and messages >= 0
+        ok = ok and isinstance(left, bool) and isinstance(known, dict)
+        ok = ok and all(isinstance(part, str) for pair in known.items() for part in pair)
+        if not ok or not isinstance(stored.get("asked", ""), str):
+            raise refusal
         return cls(messages, left, tuple(known.items()), stored.get("asked"))

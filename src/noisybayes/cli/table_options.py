@@ -189,16 +189,16 @@ def stages(names: tuple[str, ...], quiet: bool) -> Iterator[Callable[[str], None
         return
     with _shown(_bar()) as progress:
         if progress.disable:
-            with stage_lines(_say) as report_stage:
-                yield report_stage
+            with stage_lines(_say) as print_stage:
+                yield print_stage
             return
         bar = progress.add_task(names[0], total=len(names))
 
-        def tell(stage: str) -> None:
+        def show_stage(stage: str) -> None:
             done = names.index(stage) if stage in names else progress.tasks[0].completed
             progress.update(bar, description=stage, completed=done)
 
-        yield report_stage
+        yield show_stage
 
 
 @contextmanager

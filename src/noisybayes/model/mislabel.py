@@ -153,7 +153,7 @@ def _symmetric_maximum(counts: Array) -> Array:
         if gradient @ newton < 1e-14 and (newton < 0.5 * m).all():  # too close for the dual to show which is lower
             m = m - newton
             break
-        step = 1.0
+        step, trial, trial_value = 1.0, m, value
         while step > 1e-10:
             trial = m - step * newton
             if trial.min() > 0 and (trial_value := dual(trial)) <= value:

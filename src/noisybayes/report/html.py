@@ -31,6 +31,7 @@ def render_html(summary: Summary, max_bytes: int = 3_000_000) -> str:
     """
     table = Table(summary)
     shared = {"summary": summary, "table": table, "phrases": phrases, "page_rows": PAGE_ROWS, **context(summary)}
+    shell = ""
     # In wide tables, the rows for readers without JavaScript may take at most half of the space.
     for n_static in (PAGE_ROWS, 20, 5, 0):
         shared["static"] = [table.pack(suspect) for suspect in table.suspects[:n_static]]

@@ -87,7 +87,8 @@ class LabelerModel:
         return factor
 
     def solved(self) -> Matrices:
-        counts, last = self.as_started().counts, -np.inf
+        current, last = self.as_started(), -np.inf
+        counts = current.counts
         for _ in range(_ROUNDS):
             current = self._of_counts(counts)
             found = self._expected(current.of_labelers)

@@ -44,7 +44,7 @@ def make(name: str, noise: str, rate: float, seed: int) -> Task:
 
 
 def _seen(place: Array, rate: float, rng: np.random.Generator) -> Array:
-    error = rng.normal(size=len(place))
+    error, seen = rng.normal(size=len(place)), place
     low, high = 0.0, 10.0
     for _ in range(50):
         spread = (low + high) / 2
