@@ -16,7 +16,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from ..dataset.tree import Array
 from ..model.mislabel import Fixed
@@ -98,6 +97,8 @@ def _label_probabilities(problem: LabelProblem, prior: Array) -> Array:
 
 def _one_rate_likelihood(weight: Array, p_label: Array, n_classes: int) -> Array:
     """(n,) log-likelihoods under the best single error rate for all labels. p_label : (n,) P(label | x)"""
+
+    from scipy.optimize import minimize_scalar  # takes a quarter of a second to import
 
     def likelihood(rate: float) -> Array:
         return np.asarray(np.log((1.0 - rate) * p_label + rate / (n_classes - 1) * (1.0 - p_label) + TINY))

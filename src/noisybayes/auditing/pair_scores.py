@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import minimize
 
 from ..dataset.tree import Array
 from ..model.mislabel import constant_rate
@@ -86,6 +85,8 @@ class LabelProblem:
 
         def loss(vector: Array) -> tuple[float, Array]:
             return self._loss(unpack(vector), pseudo, with_pairs, with_matrix)
+
+        from scipy.optimize import minimize  # takes a quarter of a second to import
 
         options = {"maxiter": _MAX_ITERATIONS, "maxcor": 20}
         optimum = minimize(loss, np.array(first), jac=True, method="L-BFGS-B", options=options)

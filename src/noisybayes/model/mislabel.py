@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 from scipy.special import xlogy
 
 from ..dataset.tree import Array
@@ -169,6 +168,8 @@ def _symmetric_maximum(counts: Array) -> Array:
 
 def matching(mislabel: Array) -> Array:
     """The order of true classes that puts the largest probabilities on the diagonal of a (K, K) matrix."""
+    from scipy.optimize import linear_sum_assignment  # takes a quarter of a second to import
+
     _, order = linear_sum_assignment(mislabel, maximize=True)
     return np.asarray(order)
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from scipy.optimize import brentq
 
 from ..dataset.tree import Array
 from .mislabel import Estimated
@@ -62,6 +61,8 @@ def _decay(counts: Array, distance: Array, ranks: Array) -> float:
         below, above = ranks, n_classes - 1 - ranks
         mean = (moments[below] + moments[above]) / np.maximum(sums[below] + sums[above], 1e-300)
         return float(wrong @ mean) - observed_steps
+
+    from scipy.optimize import brentq  # takes a quarter of a second to import
 
     if excess(0.0) <= 0.0:  # no preference for near classes, or no wrong label
         return 0.0

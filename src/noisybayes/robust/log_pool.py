@@ -15,7 +15,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import expit
 
 from ..dataset.tree import Array
@@ -55,6 +54,8 @@ class LogPool(NamedTuple):
 
         if excess(-_MAX_SHIFT) >= 0.0 or excess(_MAX_SHIFT) <= 0.0:  # no labels, or none that could be wrong
             return unshifted
+        from scipy.optimize import brentq  # takes a quarter of a second to import
+
         return unshifted._replace(shift=float(brentq(excess, -_MAX_SHIFT, _MAX_SHIFT, xtol=1e-12)))
 
     def __call__(self, true: Array, prior: Array, observed: Array) -> Array:

@@ -16,7 +16,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize, root
 from scipy.special import expit, logit
 
 from ..dataset import Dataset, Rows
@@ -51,6 +50,8 @@ def _safe_logit(p: Array) -> Array:
 
 def recalibrate(p_wrong: Array, wrong: Array, weight: Array) -> Recalibration:
     """From P(wrong) of verified rows and the verdicts, whether they were wrong: the mode of the posterior."""
+    from scipy.optimize import minimize, root  # takes a quarter of a second to import
+
     x = _safe_logit(p_wrong)
     fits = [minimize(_loss, start, (x, wrong, weight), jac=True, method="BFGS") for start in _STARTS]
     best = min(fits, key=lambda fit: float(fit.fun)).x

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import brentq
 
 from ...dataset.tree import Array
 
@@ -110,6 +109,8 @@ def best_strength(slope: Callable[[float], float]) -> float:
         return STRENGTH_BOUNDS[1]
     if by_log(low) <= 0:
         return STRENGTH_BOUNDS[0]
+    from scipy.optimize import brentq  # takes a quarter of a second to import
+
     return float(np.exp(brentq(by_log, low, high)))
 
 

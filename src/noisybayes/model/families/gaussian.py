@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import minimize, root
 from scipy.special import digamma, gammaln
 
 from ...dataset.csr import squared, transposed_product
@@ -149,6 +148,8 @@ def _best_strengths(stats: GaussianStats, weight: Array, mean: Array, var: Array
         by_nu = digamma(a_n) - digamma(a) + np.log(a * var) + 1 - np.log(b_n) - a_n / b_n * var
         return -float(value.sum()), -0.5 * np.array([kappa * by_kappa.sum(), nu * by_nu.sum()])
 
+    from scipy.optimize import minimize  # takes a quarter of a second to import
+
     bounds = [tuple(np.log(STRENGTH_BOUNDS))] * 2
     best = minimize(cost, np.zeros(2), jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 0.0, "gtol": 1e-8})
     kappa, nu = np.exp(_root(lambda log_strength: cost(log_strength)[1], best.x, bounds))
@@ -166,6 +167,8 @@ def _root(gradient: Callable[[Array], Array], near: Array, bounds: list[Any]) ->
         full = near.copy()
         full[free] = values
         return full
+
+    from scipy.optimize import root
 
     solution = root(lambda values: gradient(with_free_values(values))[free], near[free], tol=1e-13)
     # a root elsewhere is another maximum, or not a maximum
