@@ -11,8 +11,9 @@ from sklearn.naive_bayes import BernoulliNB
 
 from noisybayes import BernoulliINB, simulate
 from noisybayes.auditing.conservative_fit import label_problem
-from noisybayes.auditing.hedging import _gain_less_error, hedged, matrix_share
+from noisybayes.auditing.hedging import _exponent, _gain_less_error, hedged, matrix_share
 from noisybayes.auditing.judged import judge
+from noisybayes.auditing.pair_scores import LabelProblem
 from noisybayes.data.noise import boundary_noise
 from noisybayes.robust.hedge import Hedge
 
@@ -86,3 +87,28 @@ def test_a_lead_counts_less_its_standard_error_and_a_weight_as_so_many_rows():
     expected = repeated.sum() - repeated.std() * np.sqrt(len(repeated))
     assert _gain_less_error(gain, weight) == pytest.approx(expected)
     assert _gain_less_error(repeated, np.ones(len(repeated))) == pytest.approx(expected)
+
+
+def problem_of(p_first, scores, rng):
+    """Labels of two classes, the first of which has this probability."""
+    observed = (rng.random(len(scores)) > p_first).astype(int)
+    return LabelProblem(np.column_stack([scores, -scores]), observed, np.ones(len(scores)), 1.0)
+
+
+def test_mistakes_on_ambiguous_rows_make_scores_steeper_and_mistakes_by_class_do_not():
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=4_000) * 2
+    reliable = 1 / (1 + np.exp(-2 * scores))
+    assert _exponent(problem_of(reliable, scores, rng)) < 1.2
+    assert _exponent(problem_of(1 / (1 + np.exp(-scores * np.abs(scores))), scores, rng)) == pytest.approx(2, abs=0.3)
+    assert _exponent(problem_of(0.05 + 0.8 * reliable, scores, rng)) == 1.0
+
+
+def test_steeper_scores_keep_their_signs_and_an_exponent_of_one_changes_nothing():
+    rng = np.random.default_rng(1)
+    scores = np.append(rng.normal(size=200), 0.0)
+    problem = problem_of(np.full(201, 0.5), scores, rng)
+    np.testing.assert_array_equal(problem.steeper(1.0).by_class, problem.by_class)
+    steeper = problem.steeper(3.0).by_class
+    np.testing.assert_array_equal(np.sign(steeper), np.sign(problem.by_class))
+    np.testing.assert_allclose(np.abs(steeper) / np.abs(problem.by_class).mean() ** -2, np.abs(problem.by_class) ** 3)

@@ -8,6 +8,12 @@ the weight of the matrix is
 
     share = 1 / (1 + exp(-evidence)),   evidence = its lead in nats - the standard error of that lead
 
+Mistakes on ambiguous rows also make scores less reliable, but only small ones: rows with large scores have the right
+label. A temperature alone cannot express this, and a matrix may explain such labels better by accident. So the matrix
+must also lead where the size |s| of the scores of a row counts as |s| ** exponent, exponent > 1 (another parameter).
+Mistakes that depend on the class do the opposite: a share of the labels is wrong however large the scores are, which an
+exponent below 1 would imitate. These are left to the matrix.
+
 If that is not 1, `Hedge` defines what is reported instead.
 """
 
@@ -31,6 +37,8 @@ from .pair_scores import TINY, LabelProblem, PairScores
 _COMPARISON_ROWS = 50_000
 # A matrix with more weight than this (three nats beyond the standard error) gets full weight.
 _FULL_WEIGHT_ABOVE = 0.95
+# The largest exponent of the scores, and its precision. Injected mistakes on ambiguous rows need 1.2 to 2.
+_MAX_EXPONENT, _EXPONENT_TOLERANCE = 4.0, 0.05
 
 
 def hedged(judged: Judged, problem: LabelProblem | None = None) -> Judged:
@@ -62,21 +70,45 @@ def _is_comparable(judged: Judged) -> bool:
 
 def matrix_share(judged: Judged, problem: LabelProblem) -> float:
     """Weight of the matrix against "all labels are right", from 0 to 1."""
-    K, plain = len(judged.classes), problem.plain[0]
+    exponent = _exponent(problem)
     if judged.n_labeled > len(problem.observed):
         problem = label_problem(judged, _COMPARISON_ROWS)
-        plain, _ = problem.fit(plain, with_pairs=False, with_matrix=False)
+    evidence = _evidence(judged, problem, problem)
+    if exponent > 1.0:
+        evidence = min(evidence, _evidence(judged, problem, problem.steeper(exponent)) + 1.0)
+    return float(1.0 / (1.0 + np.exp(np.clip(-evidence, -500.0, 500.0))))
+
+
+def _exponent(problem: LabelProblem) -> float:
+    """The exponent of the size of the scores, at least 1, with which right labels explain the data best."""
+    from scipy.optimize import minimize_scalar  # takes a quarter of a second to import
+
+    slightly = problem.steeper(1.0 + _EXPONENT_TOLERANCE)
+    if slightly.plain[1] <= problem.plain[1]:
+        return 1.0
+    best = minimize_scalar(
+        lambda exponent: -problem.steeper(exponent).plain[1],
+        bounds=(1.0, _MAX_EXPONENT), method="bounded", options={"xatol": _EXPONENT_TOLERANCE},
+    )  # fmt: skip
+    return float(best.x)
+
+
+def _evidence(judged: Judged, problem: LabelProblem, reference: LabelProblem) -> float:
+    """How much better the matrix explains the labels, in nats, less its number of parameters and the standard error.
+
+    reference : the same labels with the scores that count if all labels are right
+    """
+    K = len(judged.classes)
+    all_right = np.log(_label_probabilities(reference, reference.plain[0].prior(reference.by_class.T)))
     as_fitted = PairScores(1.0, np.zeros((K, K)), np.zeros(K), judged.fitted.calibration.mislabel[0])
     prior = as_fitted.prior(problem.by_class.T)
-    all_right = np.log(_label_probabilities(problem, plain.prior(problem.by_class.T)))
     by_matrix = np.log((prior * as_fitted.matrix[problem.observed]).sum(axis=1) + TINY)
     by_one_rate = _one_rate_likelihood(problem.weight, _label_probabilities(problem, prior), K)
     scale = judged.n_labeled / max(len(problem.observed), 1)
-    evidence = max(
+    return max(
         scale * _gain_less_error(by_matrix - all_right, problem.weight) - _n_parameters(judged),
         scale * _gain_less_error(by_one_rate - all_right, problem.weight) - 1.0,
     )
-    return float(1.0 / (1.0 + np.exp(np.clip(-evidence, -500.0, 500.0))))
 
 
 def _gain_less_error(gain: Array, weight: Array) -> float:
@@ -97,7 +129,6 @@ def _label_probabilities(problem: LabelProblem, prior: Array) -> Array:
 
 def _one_rate_likelihood(weight: Array, p_label: Array, n_classes: int) -> Array:
     """(n,) log-likelihoods under the best single error rate for all labels. p_label : (n,) P(label | x)"""
-
     from scipy.optimize import minimize_scalar  # takes a quarter of a second to import
 
     def likelihood(rate: float) -> Array:
