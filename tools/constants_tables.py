@@ -3,7 +3,7 @@
     python tools/constants_tables.py            write them into the page
     python tools/constants_tables.py --check    only check whether the page is up to date
 
-The constants of the robust fit are the fields of `robust.config.Config`, each with its reason; those of a module are
+The constants of the robust fit are the fields of `robust.constants.Config`, each with its reason; those of a module are
 its numbers at the top level, and the reason is the comment above them.
 """
 

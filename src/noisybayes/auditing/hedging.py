@@ -37,8 +37,10 @@ from .pair_scores import TINY, LabelProblem, PairScores
 _COMPARISON_ROWS = 50_000
 # A matrix with more weight than this (three nats beyond the standard error) gets full weight.
 _FULL_WEIGHT_ABOVE = 0.95
-# The largest exponent of the scores, and its precision. Injected mistakes on ambiguous rows need 1.2 to 2.
-_MAX_EXPONENT, _EXPONENT_TOLERANCE = 4.0, 0.05
+# The largest exponent; injected mistakes on ambiguous rows need 1.2 to 2.
+_MAX_EXPONENT = 4.0
+# Precision of the search for the exponent; the likelihood is flat near its maximum.
+_EXPONENT_TOLERANCE = 0.05
 
 
 def hedged(judged: Judged, problem: LabelProblem | None = None) -> Judged:
