@@ -99,8 +99,8 @@ def test_mistakes_on_ambiguous_rows_make_scores_steeper_and_mistakes_by_class_do
     rng = np.random.default_rng(0)
     scores = rng.normal(size=4_000) * 2
     reliable = 1 / (1 + np.exp(-2 * scores))
-    assert _exponent(problem_of(reliable, scores, rng)) < 1.2
-    assert _exponent(problem_of(1 / (1 + np.exp(-scores * np.abs(scores))), scores, rng)) == pytest.approx(2, abs=0.3)
+    assert _exponent(problem_of(reliable, scores, rng)) <= 1.125
+    assert _exponent(problem_of(1 / (1 + np.exp(-scores * np.abs(scores))), scores, rng)) in (1.75, 2.0, 2.5)
     assert _exponent(problem_of(0.05 + 0.8 * reliable, scores, rng)) == 1.0
 
 
