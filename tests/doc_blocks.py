@@ -6,11 +6,12 @@ import contextlib
 import io
 import os
 import re
-import subprocess
 import sys
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
+
+from .command_server import CommandServer
 
 ROOT = Path(__file__).parents[1]
 SKIP = "<!-- no test -->"
@@ -65,17 +66,15 @@ def run_python(code: str, page: Path, namespace: dict[str, object]) -> str:
     return printed.getvalue()
 
 
-def run_shell(commands: str) -> str:
-    """What appears on a terminal of 100 columns, without the bar of progress; this folder is called /home/me."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        ["sh", "-c", f"exec 2>&1\n{commands}"],
-        env={**os.environ, "PATH": path, "COLUMNS": "100"},
-        capture_output=True,
-        check=False,
-        encoding="utf-8",
-    )
-    printed = done.stdout.replace(str(Path.cwd().resolve()), "/home/me")
+def run_shell(commands: str, installed: bool = False) -> str:
+    """What appears on a terminal of 100 columns, without the bar of progress; this folder is called /home/me.
+
+    `noisybayes` is run by this process, or the `installed` command by a process of its own."""
+    with CommandServer() as server:
+        folders = [*([] if installed else [server.folder]), Path(sys.executable).parent, os.environ["PATH"]]
+        env = {**os.environ, "PATH": os.pathsep.join(map(str, folders)), "COLUMNS": "100"}
+        printed = server.output_of(["sh", "-c", f"exec 2>&1\n{commands}"], env)
+    printed = printed.replace(str(Path.cwd().resolve()), "/home/me")
     printed = re.sub(
         r"^[a-z][a-z0-9 ]*\.\.\.\n", "", printed, flags=re.MULTILINE
     )  # stages, which a terminal shows as a bar

@@ -8,9 +8,9 @@ import inspect
 import re
 import shlex
 import subprocess
-import sys
 import tomllib
 from dataclasses import fields
+from itertools import pairwise
 from pathlib import Path
 
 import click
@@ -33,11 +33,11 @@ from noisybayes.data.read import read_table
 from noisybayes.model.mislabel import DriftWarning, IdentifiabilityWarning
 from noisybayes.text.vocabulary import TextSettings
 
-from .doc_blocks import ROOT, SKIP, blocks_of, name_of, run_blocks
-from .java import find_java
+from .doc_blocks import ROOT, SKIP, blocks_of, name_of, run_blocks, run_shell
+from .tool_scripts import tool
 
 DOCS = sorted((ROOT / "docs").glob("*.md"))
-WITH_SPARK = {"score.md"}
+WITH_SPARK = "score.md"  # run by tests/report/test_row_scorer_spark.py, which has started Java
 WITH_CODE = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
 PAGES = [*WITH_CODE, ROOT / "CHANGELOG.md", *sorted((ROOT / "examples").glob("*.md"))]
 ESTIMATORS = [noisybayes.BernoulliINB, noisybayes.MultinomialINB, noisybayes.GaussianINB, noisybayes.MixedINB]
@@ -51,13 +51,18 @@ def over_pages(pages: list[Path]):
 # --- code blocks -----------------------------------------------------------------------------------------------------
 
 
-@over_pages(WITH_CODE)
+@over_pages([page for page in WITH_CODE if page.name != WITH_SPARK])
 def test_the_code_runs_and_prints_what_the_page_says(page, tmp_path, monkeypatch):
-    if page.name in WITH_SPARK:
-        find_java()
-        monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     monkeypatch.chdir(tmp_path)  # examples save files
     run_blocks(page)
+
+
+def test_the_installed_command_prints_what_the_page_says(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("examples").symlink_to(ROOT / "examples")
+    blocks = blocks_of((ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8"))
+    block, following = next(pair for pair in pairwise(blocks) if pair[0].text.startswith("noisybayes audit"))
+    assert run_shell(block.text, installed=True) == following.text
 
 
 WITH_PYTHON = ["README.md", "CONTRIBUTING.md", "docs/api.md", "docs/concepts.md", "docs/tutorial.md"]
@@ -200,9 +205,8 @@ def test_the_table_of_errors_was_found():
 
 
 def test_the_tables_of_constants_are_made_from_the_code():
-    command = [sys.executable, ROOT / "tools" / "constants_tables.py", "--check"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    page = (ROOT / "docs" / "constants.md").read_text(encoding="utf-8")
+    assert page == tool("constants_tables").render(page), "regenerate them: python tools/constants_tables.py"
 
 
 # --- CONTRIBUTING.md -------------------------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
-"""A saved model scores the rows of Spark: the same columns as in memory."""
+"""A saved model scores the rows of Spark: the same columns as in memory. The page on it is run here too, since Java
+takes seconds to start."""
 
 from __future__ import annotations
 
@@ -11,17 +12,27 @@ import noisybayes
 from noisybayes.data.simulated_messages import write_messages
 from noisybayes.report.row_scorer import COLUMNS
 
+from ..doc_blocks import ROOT, run_blocks
 from ..java import find_java
 
 
-@pytest.fixture(scope="module")
-def spark():
+@pytest.fixture(scope="module", autouse=True)
+def _java(tmp_path_factory):
+    """One process of Java for all tests, which stays in the folder where it was started."""
     find_java()
     with pytest.MonkeyPatch.context() as environment:
+        environment.chdir(tmp_path_factory.mktemp("spark"))
         environment.setenv("PYSPARK_PYTHON", sys.executable)
-        session = _session()
-        yield session
-        session.stop()
+        # a few seconds less for a process that lives a few seconds
+        environment.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        yield
+
+
+@pytest.fixture
+def spark():
+    session = _session()
+    yield session
+    session.stop()
 
 
 def _session():
@@ -32,8 +43,6 @@ def _session():
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "400",
-        # a few seconds less for a session that lives a few seconds
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     }
     session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
@@ -65,3 +74,7 @@ def test_map_in_arrow_gives_what_the_model_says_in_memory(spark, tmp_path):
         assert found[name].is_null().equals(score(rows)[name].is_null())
         assert (found[name] - score(rows)[name]).abs().max() < 1e-12
     assert found["p_wrong"].null_count() == 600
+
+
+def test_the_code_of_the_page_runs_and_prints_what_it_says():
+    run_blocks(ROOT / "docs" / "score.md")
