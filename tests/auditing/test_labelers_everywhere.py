@@ -20,6 +20,7 @@ from noisybayes.data.batches import Batches, of_size
 from noisybayes.data.errors import InputError
 from noisybayes.dataset import Folds
 from noisybayes.engines import ENGINES
+from noisybayes.robust import source_model
 from noisybayes.text.vocabulary import TextSettings
 from tests.auditing.test_cluster import same, told
 
@@ -34,9 +35,14 @@ def cluster():
         yield client
 
 
-@pytest.fixture(autouse=True)
-def small_partitions(monkeypatch):
-    monkeypatch.setattr(partition_ingest, "_SMALLEST", 4_000)
+@pytest.fixture(scope="module", autouse=True)
+def _small():
+    """Small partitions, and fits that stop early: they have to be the same everywhere, not converged."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(partition_ingest, "_SMALLEST", 10_000)
+        patched.setattr(source_model, "_ROUNDS", 60)
+        patched.setattr(labeler_intervals, "_CALIBRATIONS", 5)
+        yield
 
 
 def a_table() -> pl.DataFrame:
@@ -76,7 +82,6 @@ def file(tmp_path_factory):
 
 
 ASKED = {
-    "labelers": {"labeler": "who"},
     "sources": {"source": ["received", "channel"]},
     "both": {"labeler": "who", "source": ["received", "channel"], "verified": "checked", "id": "item"},
     "several": {"label": ["by 0", "by 1", "by 2"], "missing_label": "n/a", "verified": "checked", "id": "item"},
@@ -90,22 +95,32 @@ def in_memory(file):
     return cache(lambda asked: audit(file, **ROLES | ASKED[asked]))
 
 
+@pytest.fixture(scope="module")
+def on_disk(file):
+    return cache(lambda asked: audit(file, **ROLES | ASKED[asked], memory="2GB"))
+
+
+@pytest.fixture(scope="module")
+def there(cluster, file):
+    return cache(lambda asked: audit(file, **ROLES | ASKED[asked], engine="dask"))
+
+
 @pytest.fixture
 def small_batches(monkeypatch):
     monkeypatch.setattr(Batches.__init__, "__defaults__", (None, None, 200))
 
 
 @pytest.mark.parametrize("asked", ASKED)
-def test_rows_on_disk(in_memory, small_batches, file, asked):
-    here, on_disk = in_memory(asked), audit(file, **ROLES | ASKED[asked], memory="2GB")
-    assert len(on_disk.findings.judged.X.shards.blocks) > 3
-    same(told(here), told(on_disk))
-    np.testing.assert_allclose(on_disk.table["p_wrong"], here.table["p_wrong"], atol=1e-9)
+def test_rows_on_disk(in_memory, on_disk, small_batches, asked):
+    one, other = in_memory(asked), on_disk(asked)
+    assert len(other.findings.judged.X.shards.blocks) > 3
+    same(told(one), told(other))
+    np.testing.assert_allclose(other.table["p_wrong"], one.table["p_wrong"], atol=1e-9)
 
 
 @pytest.mark.parametrize("asked", ASKED)
-def test_rows_on_a_cluster(in_memory, cluster, file, asked):
-    there = audit(file, **ROLES | ASKED[asked], engine="dask")
+def test_rows_on_a_cluster(in_memory, there, asked):
+    there = there(asked)
     assert isinstance(there.findings.rows, RemoteRows)
     assert len(there.findings.judged.data.parts) > 3
     assert there.findings.judged.groups.codes is None  # nothing per row in this process
@@ -118,10 +133,8 @@ def test_a_data_frame_whose_passes_run_on_a_cluster(in_memory, cluster, file, as
     np.testing.assert_allclose(there.table["p_wrong"], in_memory(asked).table["p_wrong"], atol=1e-9)
 
 
-def test_consensus_of_rows_on_disk_and_on_a_cluster(in_memory, cluster, small_batches, file, tmp_path):
-    asked = ROLES | ASKED["several"]
-    found = {"here": in_memory("several"), "on_disk": audit(file, **asked, memory="2GB"),
-             "there": audit(file, **asked, engine="dask")}  # fmt: skip
+def test_consensus_of_rows_on_disk_and_on_a_cluster(in_memory, on_disk, there, small_batches, tmp_path):
+    found = {"here": in_memory("several"), "on_disk": on_disk("several"), "there": there("several")}
     with pytest.raises(NotHereError, match="the rows of this audit are on a cluster"):
         found["there"].consensus  # noqa: B018
     same_frame(found["on_disk"].to_polars("consensus"), found["here"].to_polars("consensus"))
