@@ -39,6 +39,7 @@ def pytest_collection_finish() -> None:
     benchmarks collect before each measurement, which took half a second and now a few milliseconds."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000)  # as the command line does
 
 
 @pytest.fixture(scope="module")

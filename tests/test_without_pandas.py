@@ -68,11 +68,14 @@ main()
 """
 
 _BOT = """
-from noisybayes.bot import load_config
-from noisybayes.bot.demo import DEMO_DIALOGS, demo_bot
+from dataclasses import replace
+from noisybayes.bot import load_config, train
+from noisybayes.bot.demo import DEMO_DIALOGS
 from noisybayes.bot.evaluate import evaluate
-assert list(demo_bot().model.feature_names_in_) == list(load_config("cars_en").features)
-assert len(evaluate(load_config("cars_en"), DEMO_DIALOGS, reps=1).methods) == 6
+config = load_config("cars_en")
+few = replace(config, meanings=replace(config.meanings, examples=config.meanings.examples[::8]))
+assert list(train(few, DEMO_DIALOGS).model.feature_names_in_) == list(config.features)
+assert len(evaluate(few, DEMO_DIALOGS, reps=1).methods) == 6
 """
 
 _DESK = """

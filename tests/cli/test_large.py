@@ -128,7 +128,7 @@ def wait_for(path, process):
 @pytest.fixture(scope="module")
 def many_messages(tmp_path_factory):
     path = tmp_path_factory.mktemp("data") / "messages.csv"
-    write_messages(path, 40_000, vocabulary=2_000, true_label=False)
+    write_messages(path, 20_000, vocabulary=1_000, true_label=False)
     return path
 
 

@@ -37,24 +37,16 @@ def test_two_at_once_give_the_rows_of_one_after_the_other_and_go_on(tmp_path):
     in_turn, beside = tmp_path / "in-turn.csv", tmp_path / "beside.csv"
     jobs = all_jobs(DATASETS, CHOSEN, 2)
     run(pending(jobs, in_turn), DATASETS, CHOSEN, in_turn)
-    run(pending(jobs, beside)[:5], DATASETS, CHOSEN, beside, at_once=2)
+    run(jobs[:5], DATASETS, CHOSEN, beside)
     left = pending(jobs, beside)
     assert left == jobs[5:]
-    steps = []
-    run(left, DATASETS, CHOSEN, beside, steps.append, at_once=2)
-    assert {step.job for step in steps} == set(left)
+    steps, away = [], all_jobs({"away": nowhere}, ["nb-noisy"], 2)
+    run([*away, *left], {"away": nowhere, **DATASETS}, CHOSEN, beside, steps.append, at_once=2)
+    assert {step.job for step in steps} == {*away, *left}
+    assert {step.unavailable for step in steps if step.job in away} == {"away: put it there"}
     assert results(beside) == results(in_turn)
-    assert {row["at_once"] for row in stored.load(beside)} == {2}
+    assert [row["at_once"] for row in stored.load(beside)] == [1] * 5 + [2] * (len(jobs) - 5)
     assert {row["at_once"] for row in stored.load(in_turn)} == {1}
-
-
-def test_a_data_set_that_cannot_be_had_is_reported(tmp_path):
-    datasets = {"away": nowhere, "table": small.table}
-    chosen = {"nb-noisy": METHODS["nb-noisy"]}
-    steps = []
-    run(all_jobs(datasets, chosen, 2), datasets, chosen, tmp_path / "q.csv", steps.append, at_once=2)
-    assert sorted(step.unavailable for step in steps) == ["", "", "away: put it there", "away: put it there"]
-    assert len(stored.load(tmp_path / "q.csv")) == 2
 
 
 def test_an_interrupt_ends_the_processes_which_have_one_thread_each():
