@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import fcntl
+import functools
 import gc
+import hashlib
 import os
+import pickle
 from collections.abc import Iterator
 from typing import Any
 
@@ -40,6 +44,42 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000)  # as the command line does
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _meanings_are_fitted_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What messages mean is learned from the same examples by the bots of all tests: 7 seconds, for all workers once."""
+    from noisybayes.bot import meanings
+
+    shared = tmp_path_factory.getbasetemp()
+    shared = shared.parent if "PYTEST_XDIST_WORKER" in os.environ else shared
+    fit = meanings.fit_meanings
+
+    def fitted(*examples: tuple[str, ...]) -> Any:
+        path = shared / f"meanings-{hashlib.sha256(pickle.dumps(examples)).hexdigest()}"
+        with path.open("ab+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.seek(0)
+            if content := file.read():
+                return pickle.loads(content)
+            file.write(pickle.dumps(view := fit(*examples)))
+            return view
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(meanings, "fit_meanings", functools.cache(fitted))
+        yield
+
+
+@pytest.fixture(scope="module")
+def short_fits() -> Iterator[None]:
+    """Fits of labelers and sources that stop early, for laws that hold of fits that have not converged too."""
+    from noisybayes.auditing import labeler_intervals
+    from noisybayes.robust import source_model
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(source_model, "_ROUNDS", 60)
+        patched.setattr(labeler_intervals, "_CALIBRATIONS", 5)
+        yield
 
 
 @pytest.fixture(scope="module")

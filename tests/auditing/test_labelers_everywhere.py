@@ -20,7 +20,6 @@ from noisybayes.data.batches import Batches, of_size
 from noisybayes.data.errors import InputError
 from noisybayes.dataset import Folds
 from noisybayes.engines import ENGINES
-from noisybayes.robust import source_model
 from noisybayes.text.vocabulary import TextSettings
 from tests.auditing.test_cluster import same, told
 
@@ -36,12 +35,9 @@ def cluster():
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _small():
-    """Small partitions, and fits that stop early: they have to be the same everywhere, not converged."""
+def _small_partitions(short_fits):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(partition_ingest, "_SMALLEST", 10_000)
-        patched.setattr(source_model, "_ROUNDS", 60)
-        patched.setattr(labeler_intervals, "_CALIBRATIONS", 5)
         yield
 
 

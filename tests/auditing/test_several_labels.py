@@ -18,6 +18,7 @@ from noisybayes.data.errors import InputError
 from noisybayes.report.html import render_html
 from noisybayes.report.markdown import render_markdown
 
+pytestmark = pytest.mark.usefixtures("short_fits")
 NAMES = np.array(["loan", "price", "repair"])
 N, P = 600, 40
 RNG = np.random.default_rng(0)

@@ -73,11 +73,10 @@ def test_the_same_everywhere(cluster, tmp_path, name, method):
     edges = [0, 1, 40, 500, 501, N]
     shards = Shards.write(tmp_path / "rows", (X[a:b] for a, b in pairwise(edges)), X.shape[1])
     here, judged_here = fitted(name, method, X, y, known)
-    for rows, engine in (
-        (shards, one_by_one),
-        (shards, on_cluster(cluster)),
-        (X, in_pieces(on_cluster(cluster))),
-    ):
+    elsewhere = [(shards, one_by_one), (shards, on_cluster(cluster))]
+    if method == "crossfit":  # test_dask.py has that law of EM
+        elsewhere.append((X, in_pieces(on_cluster(cluster))))
+    for rows, engine in elsewhere:
         there, judged_there = fitted(name, method, rows, y, known, engine)
         assert there.em_steps_ == here.em_steps_
         for attribute in ("mislabel_matrix_", "class_prior_", "noise_rate_", "objective_history_"):

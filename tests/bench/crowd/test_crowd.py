@@ -34,7 +34,7 @@ def test_majority_vote():
     assert majority_vote(given, [], None).tolist() == [1, 2, 0]
 
 
-def test_from_command_to_page(tmp_path, monkeypatch):
+def test_from_command_to_page(short_fits, tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(labeled_texts, "N_TRAIN", 250)
     monkeypatch.setattr(runner, "N_LABELS", (2,))

@@ -36,6 +36,15 @@ def shown(task, method):
     return task.without_truth()._replace(true=task.true if method in NEEDS_TRUTH else None)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _networks_learn_quickly():
+    """With the settings of many rows, which are for few epochs."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(baselines, "_MANY_ROWS", 0)
+        patched.setattr(baselines, "_MANY_ROWS_SETTINGS", {"batch_size": 50, "patience": 4, "max_epochs": 20})
+        yield
+
+
 @cache
 def answer(method, kind):
     return METHODS[method](shown(TASKS[kind], method))
