@@ -18,7 +18,7 @@ from noisybayes.web.fitting import fit_table
 from ..browser import find_browser
 from ..data.make_files import FOLDER, ROWS
 from ..data.test_files_of_people import GUESSES
-from .serving import Server, serving
+from .serving import serving_here
 from .test_layout import wide_table
 
 
@@ -37,22 +37,22 @@ def test_audited_in_python_and_from_the_command_line(name, tmp_path):
     assert sum(one.suspect for one in desk.findings) == told["n_suspects"]
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory) -> Iterator[Server]:
-    find_browser()
-    with serving(folder=tmp_path_factory.mktemp("desk")) as running:
-        yield running
-
-
 def kinds_of(name: str) -> dict[str, str]:
     """What the page of the columns must show, by column; the others are ignored."""
     roles = GUESSES[name]._asdict().items()
     return {column: kind for kind, names in roles for column in ([names] if isinstance(names, str) else names or ())}
 
 
-def test_imported_in_a_browser_and_two_of_them_audited(chromium, server):
+@pytest.fixture
+def address(jobs_here, tmp_path) -> Iterator[str]:
+    find_browser()
+    with serving_here(tmp_path) as running:
+        yield running
+
+
+def test_imported_in_a_browser_and_two_of_them_audited(chromium, address):
     """The fits of all others are those of `fit_table` above."""
-    page = chromium.new_page(base_url=server.url)
+    page = chromium.new_page(base_url=address)
     page.set_default_timeout(60_000)
     audited = []
     for name in GUESSES:
