@@ -48,7 +48,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _meanings_are_fitted_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What messages mean is learned from the same examples by the bots of all tests: 7 seconds, for all workers once."""
+    """The bots of all tests learn what messages mean from the same examples: 7 or 15 seconds, for all workers once."""
     from noisybayes.bot import meanings
 
     shared = tmp_path_factory.getbasetemp()

@@ -10,6 +10,7 @@ import pytest
 
 from noisybayes.bot import Bot, demo_bot, load_config, train
 from noisybayes.bot.config import read_config
+from noisybayes.bot.config_values import Config
 
 SHOP = """\
 title: Bakery
@@ -59,6 +60,12 @@ def broken(old: str, new: str) -> str:
 
 
 @cache
+def config_of(language: str) -> Config:
+    """The shipped configuration: read once, and its examples learned once."""
+    return load_config(f"cars_{language}")
+
+
+@cache
 def demo() -> Bot:
     """The English example, trained once; it keeps nothing of the dialogs that it holds."""
     return demo_bot()
@@ -73,4 +80,4 @@ def bot_in(language: str) -> Bot:
     file = Path(folder or ".") / "live_streaming_dialog.csv"
     if folder is None or not file.exists():
         pytest.skip("NOISYBAYES_DATA names no folder with live_streaming_dialog.csv")
-    return train(load_config("cars_zh"), file)
+    return train(config_of("zh"), file)

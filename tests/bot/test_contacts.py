@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisybayes.bot import Dialog, load_config
+from noisybayes.bot import Dialog
 from noisybayes.bot.message_parser import parse_message
 
-ENGLISH, CHINESE = load_config("cars_en"), load_config("cars_zh")
+from .shop import config_of
+
+ENGLISH, CHINESE = config_of("en"), config_of("zh")
 DIGITS = st.text("0123456789０１２３４５６７８９٣ -()+.年", max_size=30)
 
 

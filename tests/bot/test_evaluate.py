@@ -12,13 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisybayes.bot import load_config
 from noisybayes.bot.demo import DEMO_DIALOGS
 from noisybayes.bot.dialog_tables import read_dialogs, replay
 from noisybayes.bot.evaluate import evaluate, splits
 from noisybayes.data.errors import InputError
 
-CONFIG = load_config("cars_en")
+from .shop import config_of
+
+CONFIG = config_of("en")
 BOT = "the bot: INB and words, from the text"
 ANSWERS = "the bot as it answers, by conditions of categories too"
 
@@ -115,7 +116,7 @@ def test_the_real_dialogs():
     path = Path(folder or "") / "live_streaming_dialog.csv"
     if not folder or not path.exists():
         pytest.skip("NOISYBAYES_DATA names no folder with live_streaming_dialog.csv")
-    found = evaluate(load_config("cars_zh"), path, reps=3)
+    found = evaluate(config_of("zh"), path, reps=3)
     assert (found.messages, found.dialogs) == (1416, 587)
     agreement = [row.agreement for row in found.agreements]
     assert np.mean(agreement) >= 0.985

@@ -14,7 +14,7 @@ from noisybayes.bot.meanings_view import grams_of
 from noisybayes.bot.message_parser import parse_message
 from noisybayes.data.errors import InputError
 
-from .shop import SHOP, demo
+from .shop import SHOP, config_of, demo
 
 MEANINGS = """\
 meanings:
@@ -198,7 +198,7 @@ def test_examples_are_no_copy_of_the_battery():
     from .battery_cases import PARTS, battery
 
     for language in ("en", "zh"):
-        examples = {message for _, message in load_config(f"cars_{language}").meanings.examples}
+        examples = {message for _, message in config_of(language).meanings.examples}
         said = [text for part in PARTS for group in battery(language, part)["messages"] for text in group["say"]]
         same = [text for text in said if text in examples and len(text) > 12]
         assert len(same) <= 0.1 * len(said), same
@@ -231,7 +231,7 @@ def test_without_examples_every_meaning_is_unclear():
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("form", ["{car} TEXT", "TEXT, {car}", "TEXT {car}"])
 def test_trouble_is_suspected_whether_a_car_is_named_or_not(language, form):
-    meanings = load_config(f"cars_{language}").meanings
+    meanings = config_of(language).meanings
     places = [meanings.names.index(name) for name in meanings.groups["for_a_person"]]
     rows = [message for meaning, message in meanings.examples if meaning in meanings.groups["for_a_person"]]
     texts = [form.replace("TEXT", meanings.masked(fold(message))) for message in rows if "{" not in message]

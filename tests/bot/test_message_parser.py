@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisybayes.bot import Dialog, load_config
+from noisybayes.bot import Dialog
 from noisybayes.bot.config import read_config
 from noisybayes.bot.message_parser import parse_message
 from noisybayes.data.errors import InputError
 
-from .shop import SHOP
+from .shop import SHOP, config_of
 
 CONFIG = read_config(SHOP)
-ENGLISH, CHINESE = load_config("cars_en"), load_config("cars_zh")
+ENGLISH, CHINESE = config_of("en"), config_of("zh")
 
 
 def fired(config, *messages):
@@ -109,15 +109,14 @@ def test_chinese_messages(messages, features):
     ],
 )
 def test_what_is_negated_is_not_meant(language, message, car, condition):
-    known = parse_message(load_config(f"cars_{language}"), Dialog(), message).dialog.known
+    known = parse_message(config_of(language), Dialog(), message).dialog.known
     assert (known.get("car"), known.get("condition")) == (car, condition)
 
 
 def test_a_discount_on_a_used_car_does_not_make_it_new():
-    config = load_config("cars_zh")
-    used = parse_message(config, Dialog(), "二手Q3还有吗").dialog
-    assert parse_message(config, used, "能优惠多少").dialog.known["condition"] == "used"
-    assert parse_message(config, Dialog(), "Q3能优惠多少").dialog.known["condition"] == "new"
+    used = parse_message(CHINESE, Dialog(), "二手Q3还有吗").dialog
+    assert parse_message(CHINESE, used, "能优惠多少").dialog.known["condition"] == "used"
+    assert parse_message(CHINESE, Dialog(), "Q3能优惠多少").dialog.known["condition"] == "new"
 
 
 def test_a_number_of_a_telephone_is_no_configuration():
