@@ -71,6 +71,16 @@ def _meanings_are_fitted_once(tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 @pytest.fixture(scope="module")
+def small_forests() -> Iterator[None]:
+    """For laws that hold for any number of trees."""
+    from noisybayes.views import trees
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(trees, "_TREES", 25)
+        yield
+
+
+@pytest.fixture(scope="module")
 def short_fits() -> Iterator[None]:
     """Fits of labelers and sources that stop early, for laws that hold of fits that have not converged too."""
     from noisybayes.auditing import labeler_intervals

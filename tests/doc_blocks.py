@@ -37,10 +37,10 @@ def blocks_of(text: str) -> list[Block]:
     return blocks
 
 
-def run_blocks(page: Path, compare: bool = True) -> dict[str, object]:
+def run_blocks(page: Path) -> dict[str, object]:
     """Run the blocks of a page here, where examples/ is made to stand too: those of Python, in one namespace, and those
-    of shell commands that a `text` block follows. A `text` block right after a block is what it must print; without
-    `compare` only names are wanted, and commands are not run."""
+    of shell commands that a `text` block follows. A `text` block right after a block is what it must print. Returns
+    the names."""
     Path("examples").symlink_to(ROOT / "examples")
     namespace: dict[str, object] = {"__name__": page.stem}
     blocks = blocks_of(page.read_text(encoding="utf-8"))
@@ -50,11 +50,11 @@ def run_blocks(page: Path, compare: bool = True) -> dict[str, object]:
             continue
         if block.language == "python":
             printed = run_python("\n" * block.line + block.text, page, namespace)
-        elif block.language == "sh" and told is not None and compare:
+        elif block.language == "sh" and told is not None:
             printed = run_shell(block.text)
         else:
             continue
-        if told is not None and compare:
+        if told is not None:
             assert printed == told, f"{name_of(page)}:{block.line} does not print what the page says"
     return namespace
 

@@ -21,6 +21,7 @@ from noisybayes import audit, simulate
 from noisybayes.auditing import joined_views
 from noisybayes.data.errors import InputError
 
+pytestmark = pytest.mark.usefixtures("small_forests")
 NAMES = np.array(["bus", "car", "van"])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -10,8 +9,9 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from noisybayes.views import VIEWS, Given, ViewRows, trees
+from noisybayes.views import VIEWS, Given, ViewRows
 
+pytestmark = pytest.mark.usefixtures("small_forests")
 N, K = 150, 3
 #: Views that learn from the labels given here; probabilities of another model do not.
 LEARNING = [name for name in VIEWS if name != "pred-probs"]
@@ -27,14 +27,6 @@ def made(seed: int = 0) -> ViewRows:
     proba = rng.dirichlet(np.ones(K), size=N)
     given = Given(proba, X @ rng.normal(size=(5, 8)), LogisticRegression(tol=1e-8), X)
     return ViewRows(X, np.ones(5, dtype=bool), label, np.ones(N), np.arange(N) % 5, K, 0, given)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def small_forest() -> Iterator[None]:
-    """The laws hold for any number of trees."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(trees, "_TREES", 25)
-        yield
 
 
 @cache

@@ -21,6 +21,8 @@ from ..data.test_files_of_people import GUESSES
 from .serving import serving_here
 from .test_layout import wide_table
 
+pytestmark = pytest.mark.usefixtures("small_forests")
+
 
 @pytest.mark.parametrize("name", GUESSES)
 def test_audited_in_python_and_from_the_command_line(name, tmp_path):
