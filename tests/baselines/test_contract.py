@@ -22,8 +22,9 @@ SEEDED = [name for name, make in BASELINES.items() if "random_state" in make().g
 
 
 def sklearn_checks():
+    short = {"learning_rate": 0.03, "max_epochs": 12, "max_rounds": 5, "n_folds": 3}
     for name in BASELINES:
-        for model, check in estimator_checks_generator(quick(name, learning_rate=0.03, max_epochs=12)):
+        for model, check in estimator_checks_generator(quick(name, **short)):
             label = f"{name}-{getattr(check, 'func', check).__name__}"
             yield pytest.param(model, check, id=label, marks=needs_torch if model.needs_torch else ())
 
