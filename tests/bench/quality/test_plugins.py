@@ -185,7 +185,9 @@ def test_a_data_set_that_cannot_be_had_ends_with_its_reason(csv, tmp_path, monke
     monkeypatch.chdir(tmp_path)
     path = write(plugin(csv), tmp_path / DEFAULT_FOLDER)
     path.write_text(path.read_text().replace("fruit.csv", "lost.csv"))
-    result = CliRunner().invoke(app, ["bench", "quality", "--datasets", "fruit", "--methods", "nb-noisy"])
+    result = CliRunner().invoke(
+        app, ["bench", "quality", "--datasets", "fruit", "--methods", "nb-noisy", "--jobs", "1"]
+    )
     assert result.exit_code == 1
     assert "Error: not measured: fruit: there is no file" in result.output
 
