@@ -119,7 +119,7 @@ def test_texts_go_to_a_pipeline_as_they_are(kind, fitted_to_a_list):
 def test_texts_are_what_their_features_are(monkeypatch):
     """The same vocabulary for all rows: then the pipeline sees what the matrix says."""
     # folds follow from the content of a row, which is a text here and its counts there
-    monkeypatch.setattr(dataset, "content_hash", lambda rows: rows.number.astype(np.uint64))
+    monkeypatch.setattr(dataset, "content_hash", lambda rows, dtype: rows.number.astype(np.uint64))
     texts, _, y = some_texts()
     X = CountVectorizer(vocabulary=sorted(set(" ".join(WORDS).split()))).fit_transform(texts)
     pipeline = make_pipeline(CountVectorizer(vocabulary=sorted(set(" ".join(WORDS).split()))), LogisticRegression())

@@ -38,15 +38,15 @@ def _is_worth_merging(rows: Rows) -> bool:
     return len(np.unique(_row_hash(rows.take(probe)))) < len(probe) / 2
 
 
-def content_hash(rows: Rows) -> Array:
-    """(n,) uint64: the same for rows with the same features."""
+def content_hash(rows: Rows, dtype: type[np.floating[Any]] = np.float64) -> Array:
+    """(n,) uint64: the same for rows with the same features, in this precision."""
     total = np.zeros(rows.n_rows, dtype=np.uint64)
     for number, part in enumerate(leaves(rows.X)):
         if hasattr(part, "content_hash"):  # rows that only a classifier can interpret
             total += part.content_hash()
         else:
             key = _keys(number, part.shape[1])
-            total += _csr_hash(part, key) if sparse.issparse(part) else _dense_hash(part, key)
+            total += _csr_hash(part, key, dtype) if sparse.issparse(part) else _dense_hash(part, key, dtype)
     return total
 
 
@@ -69,29 +69,31 @@ def _keys(block: int, size: int) -> Array:
     return np.asarray(keys | np.uint64(1))
 
 
-def _mix(values: Array) -> Array:
+def _mix(values: Array, dtype: type[np.floating[Any]] = np.float64) -> Array:
     """Spread the bits of floating point numbers over 64 bits; zero stays zero, so that absent entries do not count."""
+    with np.errstate(over="ignore"):  # beyond single precision, all numbers are equally large
+        rounded = values.astype(dtype)
     # adding zero turns -0.0 into 0.0
-    bits = (values.astype(np.float64) + 0.0).view(np.uint64)
+    bits = (rounded.astype(np.float64) + 0.0).view(np.uint64)
     bits ^= bits >> np.uint64(32)
     bits *= np.uint64(0xD6E8FEB86659FD93)
     bits ^= bits >> np.uint64(32)
     return bits
 
 
-def _dense_hash(X: Array, key: Array) -> Array:
+def _dense_hash(X: Array, key: Array, dtype: type[np.floating[Any]]) -> Array:
     total = np.zeros(len(X), dtype=np.uint64)
     for column, k in zip(X.T, key, strict=True):
-        total += _mix(column) * k
+        total += _mix(column, dtype) * k
     return total
 
 
-def _csr_hash(X: Any, key: Array) -> Array:
+def _csr_hash(X: Any, key: Array, dtype: type[np.floating[Any]]) -> Array:
     total = np.zeros(X.shape[0], dtype=np.uint64)
     for start in range(0, X.shape[0], 65_536):
         part = row_view(X, start, min(start + 65_536, X.shape[0]))
         filled = np.flatnonzero(np.diff(part.indptr))
         if len(filled):
-            hashes = _mix(part.data) * key[part.indices]
+            hashes = _mix(part.data, dtype) * key[part.indices]
             total[start + filled] = np.add.reduceat(hashes, part.indptr[filled])
     return total
