@@ -117,10 +117,13 @@ def test_accounts_on_the_command_line(tmp_path):
 
     token = run("add", "ann").output.strip()
     assert len(token) > 30
-    assert run("list").output == "reviewer  ann\n"
+    assert run("list").output == "reviewer     ann\n"
     again = run("add", "ann")
     assert again.exit_code != 0
     assert "the account 'ann' already exists" in again.output
+    run("add", "bo", "--role", "salesperson")
+    assert run("list").output == "reviewer     ann\nsalesperson  bo\n"
+    run("remove", "bo")
     assert run("remove", "ann").exit_code == 0
     assert run("list").output == ""
     assert "there is no account 'ann'" in run("remove", "ann").output

@@ -237,9 +237,10 @@ def _show(result: Audit, out: Path | None, sample: int | None) -> None:
 
 
 def _headline(console: Any, summary: dict[str, Any]) -> None:
-    from ..report.phrases import caveat, cost_sentence, wrong_labels
+    from ..report.phrases import caveat, cost_sentence, plural, wrong_labels
 
-    console.print(f"\n{wrong_labels(summary)}; {summary['n_suspects']:,} suspects.", style="bold", markup=False)
+    suspects = plural(summary["n_suspects"], "suspect")
+    console.print(f"\n{wrong_labels(summary)}; {suspects}.", style="bold", markup=False)
     pairs = [pair for pair in summary["confused_pairs"][:_SHOWN] if pair["rows"] >= 1]
     if pairs:
         named = "; ".join(f"{pair['given']!r} instead of {pair['true']!r} ({pair['rows']:,.0f})" for pair in pairs)

@@ -103,9 +103,8 @@ def _hosted_bots(bots: tuple[str, ...], webhooks: tuple[str, ...], demo: bool) -
     secret = os.environ.get("NOISYBAYES_WEBHOOK_SECRET", "")
     for name, url in addresses.items():
         if name not in loaded:
-            raise InputError(
-                f"--webhook names the bot {name!r}, which no --bot defines; choose from {', '.join(loaded)}"
-            )
+            known = f"choose from {', '.join(loaded)}" if loaded else "add --bot FOLDER"
+            raise InputError(f"--webhook names the bot {name!r}, which no --bot defines; {known}")
         check_webhook(url, secret)
     return {
         name: HostedBot(bot, os.environ.get(f"NOISYBAYES_BOT_TOKEN_{name.upper()}"), addresses.get(name), secret)
