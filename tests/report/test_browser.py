@@ -164,13 +164,17 @@ def test_the_empty_page_is_quiet(show):
 
 
 def test_the_report_of_a_real_audit_opens(show):
-    summary = audit(EXAMPLE, label="label", text="message", id="id").summary()
-    page = show(summary)
+    found = audit(EXAMPLE, label="label", text="message", id="id", labeler="labeler", source="received")
+    page = show(found.summary())
     assert page.locator("#headline").inner_text().startswith("Between ")
     expect(page.locator("#table tbody tr")).to_have_count(50)
     expect(page.locator("mark.for")).not_to_have_count(0)
     page.locator("#table summary").first.click()
     page.locator(".sum .total").first.wait_for()
+    assert problems_everywhere(page) == []
+    page.set_viewport_size({"width": 1280, "height": 900})
+    for name in ("Mislabeling matrix", "Labelers", "received"):  # nobody looks for what is beyond the edge
+        assert page.get_by_role("group", name=name).evaluate("box => box.scrollWidth <= box.clientWidth"), name
 
 
 def wide(n_classes: int = 11) -> dict[str, Any]:
