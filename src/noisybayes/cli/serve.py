@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -81,10 +81,11 @@ def _serve(options: dict[str, Any]) -> None:
     with _place(options["store"], options["demo"]) as place:
         store = open_store(place)
         responder = Responder(store, hosted_bots, key)
-        run(
-            store, settings, responder, options["demo"],
-            lambda url: click.echo(f"Open {url} in a browser; press Ctrl-C to stop."),
-        )  # fmt: skip
+        with suppress(KeyboardInterrupt):  # the way to stop it
+            run(
+                store, settings, responder, options["demo"],
+                lambda url: click.echo(f"Open {url} in a browser; press Ctrl-C to stop."),
+            )  # fmt: skip
 
 
 def _hosted_bots(bots: tuple[str, ...], webhooks: tuple[str, ...], demo: bool) -> dict[str, Any]:
