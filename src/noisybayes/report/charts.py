@@ -184,7 +184,7 @@ def convergence(values: Sequence[float], chosen: int, kind: str = "objective") -
     low, high = min(values), max(values)
     margin = (high - low) * 0.1 or max(abs(high) * 1e-3, 1e-9)
     upward = (low - margin, high + margin)
-    left = 12 + max(width_of(_plain(value)) for value in ticks(*upward, _LINES))
+    left = 18 + max(width_of(_plain(value)) for value in ticks(*upward, _LINES))
     box = _Box(WIDTH, 160, left, 16, 12, 40, (0, max(len(values) - 1, 1)), upward)
     body = box.grid(lambda step: f"{step:.0f}" if step == round(step) else "", _plain, "EM steps")
     body.append(box.path(list(enumerate(values)), "first"))

@@ -43,9 +43,7 @@ _HEADERS = {
 class Guard:
     """respond : from request, status, detail and headers to a page, or JSON for the API"""
 
-    def __init__(
-        self, app: ASGIApp, settings: Settings, store: Store, respond: Callable[..., Response]
-    ) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, store: Store, respond: Callable[..., Response]) -> None:
         self.app, self.settings, self.store, self.respond = app, settings, store, respond
         self.limiter = Limiter(settings.requests_per_second)
 

@@ -41,7 +41,8 @@ def render(request: Request, name: str, status: int = 200, **context: Any) -> HT
     desk = desk_of(request)
     table = context.pop("table", None)
     shared = {
-        "csrf": csrf, "reviewer": reviewer, "has_account": bool(account and account.name), "path": request.url.path, "table": table, "phrases": phrases,
+        "csrf": csrf, "reviewer": reviewer, "has_account": bool(account and account.name),
+        "path": request.url.path, "table": table, "phrases": phrases,
         "has_token": desk.settings.token is not None, "version": __version__, "menu": table or _newest(desk),
         "running": None if table is None else desk.store.running_fit(table.id),
     }  # fmt: skip
@@ -67,7 +68,10 @@ def set_cookie(request: Request, response: Response, name: str, value: str, max_
 
 
 def error_page(request: Request, status: int, detail: str) -> Response:
-    titles = {403: "Not allowed", 404: "Page not found", 409: "Not possible right now", 413: "Too large", 503: "Temporarily unavailable"}
+    titles = {
+        403: "Not allowed", 404: "Page not found", 409: "Not possible right now", 413: "Too large",
+        503: "Temporarily unavailable",
+    }  # fmt: skip
     title = titles.get(status, "Something went wrong")
     return render(request, "error.html", status, title=title, detail=detail)
 
