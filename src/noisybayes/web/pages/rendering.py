@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 import secrets
 from functools import cache
 from typing import Annotated, Any
@@ -10,6 +11,7 @@ from urllib.parse import urlencode
 
 from fastapi import Depends, Form, HTTPException, Request
 from jinja2 import ChoiceLoader, Environment, PackageLoader
+from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from ..._version import __version__
@@ -29,8 +31,13 @@ def templates() -> Environment:
     shared = environment("noisybayes.web")
     # shared with the report
     shared.loader = ChoiceLoader([PackageLoader(name) for name in ("noisybayes.web", "noisybayes.report")])
-    shared.filters |= {"excerpt": excerpt, "length_of": length_of}
+    shared.filters |= {"excerpt": excerpt, "length_of": length_of, "with_code": with_code}
     return shared
+
+
+def with_code(text: str) -> Markup:
+    """Names between backticks, as in docstrings, become code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def render(request: Request, name: str, status: int = 200, **context: Any) -> HTMLResponse:
