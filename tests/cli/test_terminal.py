@@ -188,6 +188,28 @@ def test_a_full_disk_is_one_sentence(monkeypatch, capsys):
     assert (end.value.code, capsys.readouterr().err) == (2, "Error: No space left on device\n")
 
 
+@click.command()
+def measured():
+    import no_such_package  # noqa: F401
+
+
+def test_a_package_that_is_missing_is_one_sentence(monkeypatch, capsys):
+    monkeypatch.setattr(commands, "app", measured)
+    monkeypatch.setattr("sys.argv", ["noisybayes"])
+    with pytest.raises(SystemExit) as end:
+        main()
+    told = "Error: this command needs no_such_package: pip install 'noisybayes[dev]'\n"
+    assert (end.value.code, capsys.readouterr().err) == (2, told)
+
+
+def test_a_missing_writer_of_workbooks_is_told_before_anything_is_read(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "xlsxwriter", None)
+    result = CliRunner().invoke(app, ["audit", "no such file", "--excel", "--out", str(tmp_path / "audit")])
+    assert (result.exit_code, result.output) == (
+        2, "Error: writing Excel files needs xlsxwriter: pip install 'noisybayes[excel]'\n",
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize(("command", "code"), [(interrupted, INTERRUPTED), (refused, 2), (decided, 1), (too_large, 1)])
 def test_exit_codes(monkeypatch, command, code):
     monkeypatch.setattr(commands, "app", command)

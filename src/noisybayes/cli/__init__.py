@@ -52,6 +52,11 @@ def _run() -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("noisybayes"):
+            raise
+        click.echo(f"Error: this command needs {error.name}: pip install 'noisybayes[dev]'", err=True)
+        return 2
     except MemoryError:
         message = "out of memory; use fewer columns, or keep rows on disk (--memory)"
         click.echo(f"Error: {message}", err=True)

@@ -173,6 +173,7 @@ def _run(file: str | list[str], options: dict[str, Any]) -> Audit:
     from .._allocator import keep_freed_memory
     from ..auditing.pipeline import AuditOptions, audited
     from ..data.errors import InputError
+    from ..data.workbooks import excel_writer
     from ..report.outputs import check_folder
 
     keep_freed_memory()
@@ -183,6 +184,8 @@ def _run(file: str | list[str], options: dict[str, Any]) -> Audit:
     elif options["exports"] or options["sample"]:
         which = "--export" if options["exports"] else "--sample"
         raise InputError(f"{which} writes files, so it needs a folder: add --out FOLDER")
+    if options["excel"] or options["table_format"] == "xlsx":
+        excel_writer()  # before the fit
     if options["engine"] == "dask" and "cleanlab" in options["exports"]:
         raise InputError("--export cleanlab lists every row, but on a cluster rows stay on the workers; leave it out")
     if options["engine"] == "dask" and options["sample"]:

@@ -89,16 +89,20 @@ def predict(model: Path, file: str, out: Path | None, **options: Any) -> None:
     """
     with clear_errors():
         from ..data.read import write_batches
+        from ..data.workbooks import excel_writer
         from ..report.saved import load_model
 
         loaded = load_model(model)
+        form = "csv" if out is None else _FORMATS.get(out.suffix.lower(), "csv")
         if out is not None:
             table_options.check_writable(out)
+        if form == "xlsx":
+            excel_writer()
         with tempfile.TemporaryDirectory(prefix="noisybayes-") as folder:
             target = Path(folder) / "scored.csv" if out is None else out
             batches = table_options.read_batches(file, options)
             with row_progress("scoring", batches) as counted:
-                write_batches(_scored(loaded, counted), target, _FORMATS.get(target.suffix.lower(), "csv"))
+                write_batches(_scored(loaded, counted), target, form)
             if out is None:  # printed only now, so that an error leaves no partial table
                 with target.open(encoding="utf-8", newline="") as table:
                     while chunk := table.read(1 << 20):
