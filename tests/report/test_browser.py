@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -156,6 +157,21 @@ def test_without_javascript_the_first_rows_are_there(show):
     assert "Without JavaScript" in page.locator("body").inner_text()
     page.locator("details.why summary").first.click()
     expect(page.locator("details.why[open] li.total").first).to_be_visible()
+
+
+def test_links_within_the_page_work_in_the_frame_of_a_notebook(chromium, tmp_path):
+    host = tmp_path / "notebook.html"
+    report = escape(render_html(example_summary(n_suspects=60)), quote=True)
+    host.write_text(f'<meta charset="utf-8"><h1>Notebook</h1><iframe srcdoc="{report}"></iframe>', encoding="utf-8")
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(host.as_uri())
+    frame = page.frame_locator("iframe")
+    frame.locator("header nav a").nth(1).click()
+    frame.locator("a.pick").first.click()
+    assert page.frames[1].url == "about:srcdoc"
+    expect(frame.locator("#status")).to_contain_text("matching")
+    context.close()
 
 
 def test_the_empty_page_is_quiet(show):
