@@ -56,6 +56,8 @@ def test_a_class_that_no_row_is_labeled_with_may_be_suggested() -> None:
         ([0, 1], [[0.5, 0.5]], r"pred_probs has the shape \(1, 2\), but there are 2 rows and 2 classes"),
         ([0, 1], [[0.5, 0.5], [0.9, 0.3]], "row 2 of pred_probs sums to 1.2, not 1"),
         (["a", "b", "c"], [[0.5, 0.5]] * 3, r"3 rows and 3 classes \('a', 'b', 'c'\)"),
+        (["a", None], [[0.5, 0.5]] * 2, "labels contain missing values; leave these rows out, of pred_probs as well"),
+        ([0, np.nan], [[0.5, 0.5]] * 2, "labels contain missing values"),
         ([[0]], [[1.0]], r"labels must have one dimension, got the shape \(1, 1\)"),
     ],
 )

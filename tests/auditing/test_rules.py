@@ -111,6 +111,7 @@ def test_ties_are_in_the_order_of_the_rows():
         ),
         (Rule(0.8), "precision", "the longest list of which at least 80 % are expected to be wrong"),
         (Rule(budget=1_500), "budget", "the 1,500 rows whose labels are most probably wrong"),
+        (Rule(budget=1), "budget", "the row whose label is most probably wrong"),
         (Rule(budget=0), "budget", "the 0 rows whose labels are most probably wrong"),
     ],
 )

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from noisybayes.bot.config import SHIPPED
 from noisybayes.bot.demo import DEMO_DIALOGS
+from noisybayes.cli.bot import _next_message as next_message
 from noisybayes.cli.bot import bot
 
 
@@ -45,6 +46,16 @@ def test_a_talk_through_a_pipe(folder):
         "     [contact]",
         "bot: Got it, we will contact you as soon as possible!",
     ]
+
+
+@pytest.mark.parametrize("end", [EOFError, KeyboardInterrupt])
+def test_the_end_of_a_talk_leaves_the_line_of_the_prompt(monkeypatch, capsys, end):
+    def ended(prompt):
+        raise end
+
+    monkeypatch.setattr("builtins.input", ended)
+    assert next_message(prompt=True) is None
+    assert capsys.readouterr().out == "\n"
 
 
 def test_a_verbose_talk_with_the_example_and_a_new_start():

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 import noisybayes
 from noisybayes.cli.app import app
-from noisybayes.data.read import write_table
+from noisybayes.data.read import read_table, write_table
 from noisybayes.data.simulated_messages import write_messages
 from noisybayes.report.row_scorer import COLUMNS
 
@@ -68,6 +68,23 @@ def test_a_file_and_standard_input_give_the_same(folder):
     found = pl.read_csv(by_name.stdout.encode())
     assert found.height == 1_000
     assert found["p_wrong"].is_between(0, 1).all()
+
+
+def test_a_workbook_is_written_as_one(folder, tmp_path):
+    pytest.importorskip("xlsxwriter")
+    result = run("predict", folder / "audit", folder / "small.csv", "--out", tmp_path / "scored.xlsx")
+    assert result.exit_code == 0, result.output
+    assert read_table(tmp_path / "scored.xlsx").columns[-len(COLUMNS) :] == list(COLUMNS)
+
+
+@pytest.mark.parametrize("command", [("predict", "audit"), ("fit",)])
+def test_a_place_that_cannot_be_written_is_refused_before_the_file_is_read(folder, command):
+    verb, *model = command
+    paths = [folder / name for name in model]
+    out = folder / "small.csv" / "out"
+    result = run(verb, *paths, "no such file", "--out", out)
+    assert result.exit_code == 2
+    assert f"Error: {out} cannot be written ({out.parent} is not a folder)" in result.output
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])

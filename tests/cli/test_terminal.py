@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import pty
 import re
@@ -144,6 +146,68 @@ def decided():
 @click.command()
 def too_large():
     raise MemoryError
+
+
+@click.command()
+def printed():
+    click.echo("价格…")
+
+
+@click.command()
+def written():
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+class Stream(io.TextIOWrapper):
+    """Standard output of a terminal or a pipe with a small set of characters."""
+
+    def __init__(self, is_terminal):
+        super().__init__(io.BytesIO(), encoding="latin-1")
+        self._is_terminal = is_terminal
+
+    def isatty(self):
+        return self._is_terminal
+
+
+@pytest.mark.parametrize(("is_terminal", "shown"), [(True, b"???\n"), (False, "价格…\n".encode())])
+def test_characters_that_the_terminal_lacks(monkeypatch, is_terminal, shown):
+    monkeypatch.setattr(commands, "app", printed)
+    monkeypatch.setattr("sys.argv", ["noisybayes"])
+    stream = Stream(is_terminal)
+    monkeypatch.setattr("sys.stdout", stream)
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert (end.value.code, stream.buffer.getvalue()) == (0, shown)
+
+
+def test_a_full_disk_is_one_sentence(monkeypatch, capsys):
+    monkeypatch.setattr(commands, "app", written)
+    monkeypatch.setattr("sys.argv", ["noisybayes"])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert (end.value.code, capsys.readouterr().err) == (2, "Error: No space left on device\n")
+
+
+@click.command()
+def measured():
+    import no_such_package  # noqa: F401
+
+
+def test_a_package_that_is_missing_is_one_sentence(monkeypatch, capsys):
+    monkeypatch.setattr(commands, "app", measured)
+    monkeypatch.setattr("sys.argv", ["noisybayes"])
+    with pytest.raises(SystemExit) as end:
+        main()
+    told = "Error: this command needs no_such_package: pip install 'noisybayes[dev]'\n"
+    assert (end.value.code, capsys.readouterr().err) == (2, told)
+
+
+def test_a_missing_writer_of_workbooks_is_told_before_anything_is_read(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "xlsxwriter", None)
+    result = CliRunner().invoke(app, ["audit", "no such file", "--excel", "--out", str(tmp_path / "audit")])
+    assert (result.exit_code, result.output) == (
+        2, "Error: writing Excel files needs xlsxwriter: pip install 'noisybayes[excel]'\n",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(("command", "code"), [(interrupted, INTERRUPTED), (refused, 2), (decided, 1), (too_large, 1)])

@@ -58,6 +58,7 @@ def test_what_is_said_of_other_things():
         "the data set has several splits ('train', 'test'); give one of them: data['train']"
     )
     assert refusal([1]) == "a table must be a data frame or the path of a file, got list"
+    assert refusal(pd.Series([1])) == "a table must be a data frame or the path of a file, got Series"
     assert refusal(FRAME.head(0)) == "the data frame has no rows; give a table with rows"
     assert refusal(pd.DataFrame([[1, 2]], columns=["a", "a"])) == (
         "the data frame has more than one column 'a'; rename all but one of them"

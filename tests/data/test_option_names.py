@@ -14,6 +14,7 @@ from noisybayes.data.option_names import in_field_words, in_python_words
         ("name one with --text or --binary", "name one with text= or binary=", "name one with “text” or “yes or no”"),
         ("try --encoding cp1252", 'try encoding="cp1252"', "try “encoding” cp1252"),
         ("--encoding names another one", "encoding= names another one", "“encoding” names another one"),
+        ("by --text and by --id", "by text= and by id=", "by “text” and by “row ID”"),
         ("--categorical age uses it", 'categorical="age" uses it', "“category” age uses it"),
         ("--keep-variants keeps them", "keep_variants=True keeps them", "“keep variants” keeps them"),
         ("add --engine dask", 'add engine="dask"', "add “engine” dask"),

@@ -85,6 +85,8 @@ DATES = "contains dates, which are not used as they are; --categorical x uses ye
         ("x", ["A", "B", "C"] * 20, "says the same as 'label'"),
         ("x", [f"city{i}" for i in range(N)], "60 distinct values, neither a text nor a small set of values; "
             "--text or --categorical uses it"),
+        ("x", [*(f"{i}.25" for i in range(N - 1)), "inf"], "not a number in 1 of 60 rows, such as 'inf'; clear these "
+            "cells to use the column, or --categorical uses it as it is"),
         ("x", [[1]] * N, "contains lists, which are not used as a feature"),
         ("x", [datetime.date(2020, 1, 1)] * N, DATES),
         ("x", [f"{i + 1}.5e150" for i in range(N)], "contains numbers beyond 1e+100, whose squares cannot be computed"),

@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from noisybayes import MislabelClassifier, audit, simulate
+from noisybayes import MislabelClassifier, audit, load, simulate
 from noisybayes.data.errors import InputError
 from noisybayes.dataset import dataset
 
@@ -165,6 +165,8 @@ def test_a_saved_model_answers_alike_without_pickle(tmp_path):
     y_again = np.array(["price", "animal"])[y]
     np.testing.assert_allclose(again.predict_true_proba(texts, y_again), model.predict_true_proba(texts, y_again))
     assert again.get_params()["n_folds"] == 3
+    with pytest.raises(InputError, match="was written by MislabelClassifier.save; read it with MislabelClassifier.lo"):
+        load(tmp_path / "model.skops")
     (tmp_path / "model.skops").write_bytes(b"nothing")
     with pytest.raises(InputError, match="is not a complete MislabelClassifier"):
         MislabelClassifier.load(tmp_path / "model.skops")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -158,19 +159,38 @@ def test_without_javascript_the_first_rows_are_there(show):
     expect(page.locator("details.why[open] li.total").first).to_be_visible()
 
 
+def test_links_within_the_page_work_in_the_frame_of_a_notebook(chromium, tmp_path):
+    host = tmp_path / "notebook.html"
+    report = escape(render_html(example_summary(n_suspects=60)), quote=True)
+    host.write_text(f'<meta charset="utf-8"><h1>Notebook</h1><iframe srcdoc="{report}"></iframe>', encoding="utf-8")
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(host.as_uri())
+    frame = page.frame_locator("iframe")
+    frame.locator("header nav a").nth(1).click()
+    frame.locator("a.pick").first.click()
+    assert page.frames[1].url == "about:srcdoc"
+    expect(frame.locator("#status")).to_contain_text("matching")
+    context.close()
+
+
 def test_the_empty_page_is_quiet(show):
     page = show(example_summary(n_suspects=0))
     assert "nothing to review" in page.locator("#suspects").inner_text()
 
 
 def test_the_report_of_a_real_audit_opens(show):
-    summary = audit(EXAMPLE, label="label", text="message", id="id").summary()
-    page = show(summary)
+    found = audit(EXAMPLE, label="label", text="message", id="id", labeler="labeler", source="received")
+    page = show(found.summary())
     assert page.locator("#headline").inner_text().startswith("Between ")
     expect(page.locator("#table tbody tr")).to_have_count(50)
     expect(page.locator("mark.for")).not_to_have_count(0)
     page.locator("#table summary").first.click()
     page.locator(".sum .total").first.wait_for()
+    assert problems_everywhere(page) == []
+    page.set_viewport_size({"width": 1280, "height": 900})
+    for name in ("Mislabeling matrix", "Labelers", "received"):  # nobody looks for what is beyond the edge
+        assert page.get_by_role("group", name=name).evaluate("box => box.scrollWidth <= box.clientWidth"), name
 
 
 def wide(n_classes: int = 11) -> dict[str, Any]:

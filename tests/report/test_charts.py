@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 
 from noisybayes.report import charts
-from noisybayes.report.svg import ticks
+from noisybayes.report.svg import ticks, width_of
 
 from .example import example_summary
 
@@ -24,6 +24,20 @@ def test_the_heat_map_names_true_and_given_the_right_way_round():
         "truly a, given b: 10.0 % (5.0 to 20.0 %)",
         "truly b: 70.0 % (60.0 to 80.0 %) were labeled correctly",
     ]
+
+
+def test_the_numbers_beside_the_convergence_fit():
+    svg = ElementTree.fromstring(charts.convergence([-0.715, -0.709, -0.7068], 1))
+    ends = {node.text: float(node.attrib["x"]) for node in svg.iter("text") if (node.text or "").startswith("−")}
+    assert "−0.7125" in ends
+    assert all(end >= width_of(number) for number, end in ends.items())
+
+
+def test_two_short_classes_leave_room_for_the_title_above_them():
+    svg = ElementTree.fromstring(charts.heat_map(["no", "yes"], [[0.9, 0.3], [0.1, 0.7]]))
+    width = float(svg.attrib["viewBox"].split()[2])
+    title = next(node for node in svg.iter("text") if node.text == "true label (estimated)")
+    assert float(title.attrib["x"]) + width_of(title.text, 12) / 2 <= width + 0.5  # the frame is rounded
 
 
 def test_class_intervals_tell_counts():

@@ -174,6 +174,26 @@ def test_rules_go_through_to_the_summary(rule, value):
     assert summary["n_suspects"] == 7 or "budget" not in rule
 
 
+def test_names_of_columns_may_be_numbers():
+    frame = pd.DataFrame(table().to_dict(as_series=False))
+    numbered = frame.set_axis(range(frame.shape[1]), axis=1)
+    position = list(frame.columns).index("label")
+    assert audit(numbered, label=position, text=list(frame.columns).index("message")).roles.label == str(position)
+
+
+@pytest.mark.parametrize("seed", [np.int64(3), np.random.RandomState(0), np.random.default_rng(0)])
+def test_the_seed_is_stored_as_a_number(seed):
+    found = audit(table(), label="label", text="message", random_state=seed)
+    assert json.loads(found.to_json())["run"]["seed"] == found.run.seed
+    assert type(found.run.seed) is int
+
+
+def test_the_recipe_accepts_a_data_frame_of_any_library():
+    found, frame = audited(), table().head(3)
+    ours, pandas = (found.recipe.transform(rows) for rows in (frame, pd.DataFrame(frame.to_dict(as_series=False))))
+    assert np.array_equal(ours.toarray(), pandas.toarray())
+
+
 def test_it_shows_itself():
     found = audited()
     wrong, n_suspects = found.noise_rate * 120, len(found.suspects)

@@ -110,8 +110,10 @@ def test_uploads_are_limited(tmp_path):
     store = open_store(tmp_path)
     with open_client(store, most_upload=10_000) as client:
         answer = client.post("/api/tables?name=a.csv", content=b"x" * 30_000, headers={"Content-Type": "text/csv"})
+        page = client.post("/import", files={"file": ("a.csv", b"x" * 30_000)})
     store.close()
-    assert answer.status_code == 413
+    assert answer.status_code == page.status_code == 413
+    assert "<h1>Too large</h1>" in page.text
 
 
 def test_a_client_that_asks_too_often_waits(tmp_path):

@@ -90,6 +90,17 @@ def test_pages_of_a_table(page, path):
     assert problems_everywhere(page) == []
 
 
+@pytest.mark.parametrize("path", ["/review", "/check"])
+def test_keys_where_there_is_no_touch_screen(page, chromium, path):
+    page.goto(f"/t/{TEXTS}{path}")
+    context = chromium.new_context(storage_state=page.context.storage_state())
+    desktop = context.new_page()
+    desktop.goto(page.url)
+    expect(desktop.locator("kbd").first).to_be_visible()
+    assert problems_everywhere(desktop) == []
+    context.close()
+
+
 @pytest.mark.parametrize("path", OTHERS)
 def test_other_pages(page, path):
     page.goto(path)

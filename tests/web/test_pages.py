@@ -118,6 +118,15 @@ def test_texts_and_labels_stay_text(client):
         assert "<i>message" not in page
 
 
+def test_a_filter_by_the_given_label_alone_names_no_other_class(client, table):
+    page = client.get(f"/t/{table}/review?given=a").text
+    assert 'Showing: given <span class="tag">a</span>.' in page
+
+
+def test_names_in_the_list_of_requests_are_code(client):
+    assert "with <code>after</code>, those with a larger id" in client.get("/api").text
+
+
 def test_a_form_needs_its_token(client, table):
     client.get("/")
     for token in ("", "wrong"):

@@ -144,6 +144,7 @@ def test_a_persons_answer_goes_to_the_customer_and_into_the_training_data(asked)
     assert asked.get("/api/handovers").json() == []
     assert asked.post(path, json=body).status_code == 409  # somebody was faster
     store = asked.app.state.desk.store
+    assert store.backlog() == {}  # there is no webhook to wait for
     assert store.labeled_dialogs("shop") == [(dialog, 1, "Does the Tarvo have Apple CarPlay?", "ask_for_contact")]
     assert store.labeled_dialogs("garage") == []
     silent = send(asked, "How much is a new Tarvo Sport?").json()  # as told

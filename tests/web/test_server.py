@@ -38,6 +38,15 @@ def fitted(tmp_path):
         return f"--store={tmp_path / 'desk.db'}"
 
 
+def test_ctrl_c_is_the_way_to_stop_it(tmp_path, monkeypatch):
+    def serve(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("noisybayes.web.server.serve", serve)
+    done = CliRunner().invoke(app, ["serve", "--store", str(tmp_path / "s.db")])
+    assert (done.exit_code, done.output) == (0, "")
+
+
 def test_a_killed_server_has_lost_no_verdict(tmp_path, fitted):
     """Verdicts come in while the process is killed; every one that was acknowledged is there afterwards."""
     acknowledged = []
@@ -69,6 +78,7 @@ def test_a_killed_server_has_lost_no_verdict(tmp_path, fitted):
         (["--host", "0.0.0.0"], "a token is required"),
         (["--store", "oracle://x"], "oracle"),
         (["--bot", "nowhere"], "nowhere"),
+        (["--webhook", "http://x"], "--webhook names the bot 'bot', which no --bot defines; add --bot FOLDER"),
     ],
 )
 def test_what_cannot_be_served(tmp_path, monkeypatch, options, told):

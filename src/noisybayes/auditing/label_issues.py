@@ -99,6 +99,8 @@ def _checked(labels: ArrayLike, pred_probs: ArrayLike) -> tuple[Array, Array]:
     if given.dtype.kind in "iub" and (not len(given) or (given.min() >= 0 and given.max() < width)):
         codes, names = given.astype(np.intp), [str(code) for code in range(width)]
     else:
+        if any(value is None or value != value for value in given.tolist()):
+            raise ValueError("labels contain missing values; leave these rows out, of pred_probs as well")
         classes, codes = np.unique(given, return_inverse=True)
         names = [str(name) for name in classes.tolist()]
     return codes, check_probabilities(pred_probs, len(given), names)

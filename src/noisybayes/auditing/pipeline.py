@@ -7,7 +7,7 @@ a model.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -15,6 +15,7 @@ from typing import Any
 
 from ..data.frames import index_of
 from ..data.option_names import errors_in_python_words, in_python_words
+from ..estimators.arguments import whole_seed
 from ..estimators.latent import LatentLabelModel
 from ..text.vocabulary import TextSettings
 from .findings import LEVEL, examine, findings_of
@@ -150,6 +151,7 @@ def audit(
     Audit
     """
     audit_options = AuditOptions(precision, budget, level)
+    random_state = whole_seed(random_state)
     if isinstance(data, LatentLabelModel):
         from ..estimators.classifier import LatentLabelClassifier
 
@@ -181,8 +183,8 @@ def audit(
     limit = file_size_limit(data, None if memory is None else parse_size(memory), on_cluster=engine == "dask")
     columns = {
         "label": _one_or_several(label), "text": _names(text), "categorical": _names(categorical),
-        "numeric": _names(numeric), "binary": _names(binary), "id": id, "verified": verified,
-        "verified_random": verified_random, "second_opinion": second_opinion, "labeler": labeler,
+        "numeric": _names(numeric), "binary": _names(binary), "id": _name(id), "verified": _name(verified),
+        "verified_random": verified_random, "second_opinion": _name(second_opinion), "labeler": _name(labeler),
         "source": _names(source),
     }  # fmt: skip
     started = time.perf_counter()
@@ -265,15 +267,21 @@ def _index_of_rows(data: Any, table: Table) -> Any:
     return index if index is None or lines is None else index.take(lines)
 
 
-def _one_or_several(label: str | Sequence[str] | None) -> str | list[str] | None:
+def _one_or_several(label: Any) -> str | list[str] | None:
     """Label columns; a list of one is a single column."""
-    if label is None or isinstance(label, str):
-        return label
-    return list(label) if len(label) != 1 else label[0]
+    if label is None:
+        return None
+    names = _names(label)
+    return names[0] if len(names) == 1 else list(names)
 
 
-def _names(names: Names) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
+def _names(names: Any) -> tuple[str, ...]:
+    """Names of columns as text: those of a pandas data frame may be numbers."""
+    return tuple(map(str, names)) if isinstance(names, Iterable) and not isinstance(names, str) else (str(names),)
+
+
+def _name(name: Any) -> str | None:
+    return None if name is None else str(name)
 
 
 def now() -> str:

@@ -298,7 +298,9 @@ class Audit:
         rows = self.findings.rows
         wrong = self.noise_rate * rows.n_labeled
         _, low, high, *_ = self.rate
+        labels = "label" if round(wrong) == 1 else "labels"
+        suspects = "suspect" if rows.n_suspects == 1 else "suspects"
         return (
-            f"<Audit of {rows.n_rows:,} rows: about {wrong:,.0f} wrong labels "
-            f"({percent(self.noise_rate)}, {range_of(low, high)}), {rows.n_suspects:,} suspects>"
+            f"<Audit of {rows.n_rows:,} rows: about {wrong:,.0f} wrong {labels} "
+            f"({percent(self.noise_rate)}, {range_of(low, high)}), {rows.n_suspects:,} {suspects}>"
         )

@@ -26,7 +26,8 @@ class Rule(NamedTuple):
         if self.precision is not None:
             return f"the longest list of which at least {whole_percent(self.precision)} are expected to be wrong"
         if self.budget is not None:
-            return f"the {self.budget:,} rows whose labels are most probably wrong"
+            rows = "row whose label is" if self.budget == 1 else f"{self.budget:,} rows whose labels are"
+            return f"the {rows} most probably wrong"
         return (
             "the rows with the highest P(wrong), as many as have another label with a probability above 40 %, "
             "averaged over the posteriors with and without the given label"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import sys
 
 from .._extras import MissingExtraError, require
@@ -17,6 +18,7 @@ _OBJECTS_BETWEEN_COLLECTIONS = 50_000
 def main() -> None:
     """The console script."""
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
+    _accept_all_characters()
     try:
         require("click", extra="cli", purpose="the command line")
         require("rich", extra="cli", purpose="the command line")
@@ -27,20 +29,34 @@ def main() -> None:
         sys.exit(INTERRUPTED)
 
 
+def _accept_all_characters() -> None:
+    """Files and pipes are UTF-8, whatever the locale; a terminal shows ? for a character that it lacks."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="replace")
+
+
 def _run() -> int:
     """The exit code."""
     import click
 
     from .app import app
+    from .table_options import clear_errors
 
     try:
-        code = app(standalone_mode=False)
+        with clear_errors():  # also of the disk that standard output goes to
+            code = app(standalone_mode=False)
     except click.exceptions.Abort:  # click's exception for Ctrl-C
         click.echo("Aborted!", err=True)
         return INTERRUPTED
     except click.ClickException as error:
         error.show()
         return error.exit_code
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("noisybayes"):
+            raise
+        click.echo(f"Error: this command needs {error.name}: pip install 'noisybayes[dev]'", err=True)
+        return 2
     except MemoryError:
         message = "out of memory; use fewer columns, or keep rows on disk (--memory)"
         click.echo(f"Error: {message}", err=True)

@@ -39,7 +39,7 @@ def list_accounts(store: str | None) -> None:
     """List the accounts and their roles."""
     with clear_errors(), _opened(store) as opened:
         for account in opened.accounts():
-            click.echo(f"{account.role:<8}  {account.name}")
+            click.echo(f"{account.role:<11}  {account.name}")
 
 
 @accounts.command()

@@ -173,6 +173,7 @@ def _run(file: str | list[str], options: dict[str, Any]) -> Audit:
     from .._allocator import keep_freed_memory
     from ..auditing.pipeline import AuditOptions, audited
     from ..data.errors import InputError
+    from ..data.workbooks import excel_writer
     from ..report.outputs import check_folder
 
     keep_freed_memory()
@@ -183,6 +184,8 @@ def _run(file: str | list[str], options: dict[str, Any]) -> Audit:
     elif options["exports"] or options["sample"]:
         which = "--export" if options["exports"] else "--sample"
         raise InputError(f"{which} writes files, so it needs a folder: add --out FOLDER")
+    if options["excel"] or options["table_format"] == "xlsx":
+        excel_writer()  # before the fit
     if options["engine"] == "dask" and "cleanlab" in options["exports"]:
         raise InputError("--export cleanlab lists every row, but on a cluster rows stay on the workers; leave it out")
     if options["engine"] == "dask" and options["sample"]:
@@ -237,9 +240,10 @@ def _show(result: Audit, out: Path | None, sample: int | None) -> None:
 
 
 def _headline(console: Any, summary: dict[str, Any]) -> None:
-    from ..report.phrases import caveat, cost_sentence, wrong_labels
+    from ..report.phrases import caveat, cost_sentence, plural, wrong_labels
 
-    console.print(f"\n{wrong_labels(summary)}; {summary['n_suspects']:,} suspects.", style="bold", markup=False)
+    suspects = plural(summary["n_suspects"], "suspect")
+    console.print(f"\n{wrong_labels(summary)}; {suspects}.", style="bold", markup=False)
     pairs = [pair for pair in summary["confused_pairs"][:_SHOWN] if pair["rows"] >= 1]
     if pairs:
         named = "; ".join(f"{pair['given']!r} instead of {pair['true']!r} ({pair['rows']:,.0f})" for pair in pairs)

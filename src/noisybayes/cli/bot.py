@@ -241,6 +241,8 @@ def _next_message(prompt: bool) -> str | None:
     try:
         message = input("you: " if prompt else "").strip()
     except (EOFError, KeyboardInterrupt):
+        if prompt:
+            click.echo()  # leave the line of the prompt
         return None
     return None if message == "/quit" else message
 

@@ -32,7 +32,8 @@ class Size(click.ParamType):  # type: ignore[type-arg]
 _OPTIONS = (
     click.option("--memory", type=Size(), metavar="SIZE",
                  help="Memory limit, such as 2GB; rows beyond it, and very large files, are kept on disk."),
-    click.option("--resume", is_flag=True, help="Resume an interrupted run."),
+    click.option("--resume", is_flag=True,
+                 help="Resume a run that was killed or lost its cluster. Ctrl-C leaves nothing to resume."),
     click.option("--engine", type=table_options.Registered("engines", "ENGINES"), default="local", show_default=True,
                  help="Where the passes over the rows run: threads of this process, or workers of a Dask cluster."),
     click.option("--scheduler", metavar="ADDRESS",

@@ -55,6 +55,7 @@ def fit(file: str, out: Path, **options: Any) -> None:
 
         if out.exists() and not (out.is_dir() and {path.name for path in out.iterdir()} <= _MODEL_FILES):
             raise InputError(f"{out} contains something other than a model; choose a new folder with --out")
+        table_options.check_writable(out)
         options["out"] = out
         with stages(("reading", "building features", "fitting"), options["quiet"]) as report_stage:
             report_stage("reading")
@@ -69,6 +70,7 @@ def fit(file: str, out: Path, **options: Any) -> None:
 
 
 _MODEL_FILES = {"recipe.json", "classifier.inb"}
+_FORMATS = {".parquet": "parquet", ".xlsx": "xlsx"}
 
 
 @click.command()
@@ -77,7 +79,7 @@ _MODEL_FILES = {"recipe.json", "classifier.inb"}
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="CSV or Parquet file to write; by default CSV is printed.",
+    help="CSV, Parquet or Excel (.xlsx) file to write; by default CSV is printed.",
 )
 @reading_options
 def predict(model: Path, file: str, out: Path | None, **options: Any) -> None:
@@ -87,14 +89,20 @@ def predict(model: Path, file: str, out: Path | None, **options: Any) -> None:
     """
     with clear_errors():
         from ..data.read import write_batches
+        from ..data.workbooks import excel_writer
         from ..report.saved import load_model
 
         loaded = load_model(model)
+        form = "csv" if out is None else _FORMATS.get(out.suffix.lower(), "csv")
+        if out is not None:
+            table_options.check_writable(out)
+        if form == "xlsx":
+            excel_writer()
         with tempfile.TemporaryDirectory(prefix="noisybayes-") as folder:
             target = Path(folder) / "scored.csv" if out is None else out
             batches = table_options.read_batches(file, options)
             with row_progress("scoring", batches) as counted:
-                write_batches(_scored(loaded, counted), target, "parquet" if target.suffix == ".parquet" else "csv")
+                write_batches(_scored(loaded, counted), target, form)
             if out is None:  # printed only now, so that an error leaves no partial table
                 with target.open(encoding="utf-8", newline="") as table:
                     while chunk := table.read(1 << 20):

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from .bench.options import root_option
+from .table_options import BadInput
 
 # the keys of noisybayes.bench.paper.EXPERIMENTS, whose import would take a second (a test keeps them equal)
 NAMES = ("table1", "table2", "matrices", "starts", "roc", "impact", "newsgroups", "by-date", "livestream", "published")
@@ -65,7 +66,13 @@ def reproduce(
     try:
         chosen = select_methods(methods, experiment)
     except (ValueError, MissingExtraError) as error:
-        raise click.ClickException(str(error)) from None
+        raise BadInput(str(error)) from None
+    settings = experiment.settings(quick)
+    for beginning in beginnings:
+        if not any(setting.startswith(beginning) for setting in settings):
+            raise BadInput(f"no setting begins with {beginning!r}; choose from {'; '.join(settings)}")
+    if not jobs:
+        raise BadInput("--jobs must be a number of processes, or -1 for one per core, got 0")
     with tempfile.TemporaryDirectory() as scratch:
         path = results_path(Path(scratch) if quick else root, name)
         wanted = (2 if quick else experiment.REPS) if reps is None else reps

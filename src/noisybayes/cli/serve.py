@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -81,10 +81,11 @@ def _serve(options: dict[str, Any]) -> None:
     with _place(options["store"], options["demo"]) as place:
         store = open_store(place)
         responder = Responder(store, hosted_bots, key)
-        run(
-            store, settings, responder, options["demo"],
-            lambda url: click.echo(f"Open {url} in a browser; press Ctrl-C to stop."),
-        )  # fmt: skip
+        with suppress(KeyboardInterrupt):  # the way to stop it
+            run(
+                store, settings, responder, options["demo"],
+                lambda url: click.echo(f"Open {url} in a browser; press Ctrl-C to stop."),
+            )  # fmt: skip
 
 
 def _hosted_bots(bots: tuple[str, ...], webhooks: tuple[str, ...], demo: bool) -> dict[str, Any]:
@@ -103,9 +104,8 @@ def _hosted_bots(bots: tuple[str, ...], webhooks: tuple[str, ...], demo: bool) -
     secret = os.environ.get("NOISYBAYES_WEBHOOK_SECRET", "")
     for name, url in addresses.items():
         if name not in loaded:
-            raise InputError(
-                f"--webhook names the bot {name!r}, which no --bot defines; choose from {', '.join(loaded)}"
-            )
+            known = f"choose from {', '.join(loaded)}" if loaded else "add --bot FOLDER"
+            raise InputError(f"--webhook names the bot {name!r}, which no --bot defines; {known}")
         check_webhook(url, secret)
     return {
         name: HostedBot(bot, os.environ.get(f"NOISYBAYES_BOT_TOKEN_{name.upper()}"), addresses.get(name), secret)

@@ -40,8 +40,11 @@ def clear_errors() -> Iterator[None]:
         yield
     except (InputError, MissingExtraError, DiskError) as error:
         raise BadInput(str(error)) from None
+    except BrokenPipeError:  # whoever read the output has seen enough; click ends quietly
+        raise
     except OSError as error:  # disk full, no permission
-        raise BadInput(f"{error.strerror or error}: {error.filename}" if error.filename else str(error)) from None
+        reason = error.strerror or str(error)
+        raise BadInput(f"{reason}: {error.filename}" if error.filename else reason) from None
 
 
 class Registered(click.Choice[str]):
@@ -145,6 +148,16 @@ def read_batches(source: str, options: dict[str, Any]) -> Iterable[pl.DataFrame]
 def _say(note: str) -> None:
     """On standard error, since a table may be written to standard output."""
     click.echo(note, err=True)
+
+
+def check_writable(out: Path) -> None:
+    """Before the work: finding out after it would be too late."""
+    from .._files import why_not_writable
+    from ..data.errors import InputError
+
+    reason = why_not_writable(out)
+    if reason is not None:
+        raise InputError(f"{out} cannot be written ({reason}); choose another path with --out")
 
 
 def columns(options: dict[str, Any]) -> dict[str, Any]:

@@ -29,6 +29,8 @@ _FEWEST_CODES = 5
 _MOSTLY = 0.5
 _MOST_LABELS = 50
 _FEW_NUMBERS = 10
+# A column of numbers may have at most this share of other cells.
+_FEW_ODD, _LONGEST_EXAMPLE = 0.1, 20
 _SHORT = 40  # characters
 _WORDS_OF_A_TEXT = 3
 _SAMPLE = 2_000  # rows
@@ -166,6 +168,14 @@ def _feature(column: pl.Series, values: pl.Series, n_distinct: int) -> Guess:
     n_words = _mean(sample.str.count_matches(r"\S+")) + _mean(sample.str.count_matches(_SPACELESS)) / 2
     if n_words >= _WORDS_OF_A_TEXT:
         return Guess("text", "")
+    odd = column.filter(as_numbers(column).bad)
+    if 0 < len(odd) <= _FEW_ODD * len(values):
+        example = as_text(odd)[0][:_LONGEST_EXAMPLE]
+        return Guess(
+            None,
+            f"not a number in {len(odd):,} of {len(values):,} rows, such as {example!r}; clear these cells to use the "
+            "column, or --categorical uses it as it is",
+        )
     return Guess(None, f"{count}, neither a text nor a small set of values; --text or --categorical uses it")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import polars as pl
@@ -48,7 +49,8 @@ def converted(data: Any) -> pl.DataFrame:
     if hasattr(data, "to_polars"):
         return pl.DataFrame(data.to_polars())
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
-        return pl.DataFrame(data)
+        with suppress(pl.exceptions.SchemaError):  # a single column
+            return pl.DataFrame(data)
     raise InputError(f"a table must be a data frame or the path of a file, got {type(data).__name__}")
 
 

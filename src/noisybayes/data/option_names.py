@@ -18,7 +18,7 @@ def in_python_words(message: str) -> str:
     message = re.sub(r"(,? with|; leave out|: add) --out\b( FOLDER)?", "", message)
     message = re.sub(rf"--({'|'.join(_FLAGS)})\b", lambda found: f"{_python(found[1])}=True", message)
     message = re.sub(
-        rf"--(encoding|engine|text|categorical|verified|labeler) (?!names|or|uses|needs){_VALUE}",
+        rf"--(encoding|engine|text|categorical|verified|labeler) (?!names|and|or|uses|needs){_VALUE}",
         lambda found: f'{_python(found[1])}="{found[2].strip(chr(34) + chr(39))}"',
         message,
     )

@@ -90,6 +90,9 @@ class Archive:
         self._left = most_bytes
         self._most = most_bytes
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._entries
+
     def read(self, name: str, most_bytes: int | None = None) -> bytes:
         entry = self._entries.get(name)
         if entry is None:

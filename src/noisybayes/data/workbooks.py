@@ -19,9 +19,14 @@ MOST_ROWS = 1_048_576
 _LONGEST = 32_767
 
 
+def excel_writer() -> Any:
+    """The package that writes Excel files; raises if it is missing."""
+    return require("xlsxwriter", extra="excel", purpose="writing Excel files")
+
+
 def write_workbook(frames: Iterable[pl.DataFrame], path: Path) -> None:
     """One sheet with a header. Text stays text: formulas and links are not active, long text is truncated."""
-    xlsxwriter = require("xlsxwriter", extra="excel", purpose="writing Excel files")
+    xlsxwriter = excel_writer()
     options = {
         "constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "tmpdir": str(path.parent),
     }  # fmt: skip

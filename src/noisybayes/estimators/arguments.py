@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
@@ -127,6 +128,14 @@ def engine(name: Any, workers: Any) -> MapSum:
         names = ", ".join(map(repr, ENGINES))
         raise ValueError(f"engine must be one of {names} or a function map_sum(fn, chunks), got {name!r}")
     return ENGINES[name](n_jobs(workers))
+
+
+def whole_seed(random_state: Any) -> Any:
+    """The same random state as an int that can be stored, or None."""
+    if random_state is None:
+        return None
+    is_whole = isinstance(random_state, numbers.Integral)
+    return int(random_state if is_whole else generator(random_state).integers(2**31))
 
 
 def generator(random_state: Any) -> np.random.Generator:

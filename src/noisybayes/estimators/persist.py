@@ -121,6 +121,8 @@ def _load(path: str | Path, max_bytes: int, classes: Mapping[str, type[Any]]) ->
         one_sentence(f"{path} is not a complete noisybayes model (truncated, damaged or something else)", _SAVE_AGAIN),
         open_archive(path, max_bytes) as archive,
     ):
+        if "schema.json" in archive:  # written by skops
+            raise InputError(f"{path} was written by MislabelClassifier.save; read it with MislabelClassifier.load")
         document = read_json(archive.read("model.json", MOST_JSON_BYTES))
         version = document.get("format") if isinstance(document, dict) else None
         if version != FORMAT:

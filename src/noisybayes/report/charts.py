@@ -17,6 +17,7 @@ TOOLTIP_LIMIT = 80
 STRONG = 0.85  # from this opacity on, white text is easier to read than black
 MOST_SLANTED = 12  # with more classes, columns have numbers instead of names
 WIDE_LINE = 34  # characters of a line if names are only next to the chart
+_LINES = 4  # of a grid, about
 DEEPEST = 0.5  # a mistake at least this common has the darkest colour
 
 
@@ -39,8 +40,9 @@ def heat_map(
     top = 44 if is_numbered else longest * math.sin(SLANT) + 46 + 9 * (most_lines - 1)
     side = cell * len(names)
     beside = f"translate(12 {top + side / 2:.0f}) rotate(-90)"
+    above = "true label (estimated)"
     body = [
-        text(left + side / 2, 14, "true label (estimated)", class_="axis", text_anchor="middle"),
+        text(left + side / 2, 14, above, class_="axis", text_anchor="middle"),
         text(0, 0, "given label", class_="axis", text_anchor="middle", transform=beside),
     ]
     for i, name in enumerate(names):
@@ -61,7 +63,8 @@ def heat_map(
             corner = (left + cell * j, top + cell * i)
             drawn = _cell(corner, cell, estimate[i][j], None if i == j else _strength(estimate[i][j]), says)
             body.append(drawn if link is None or i == j else element("a", drawn, href=link(given, true)))
-    width = left + side + (4 if is_numbered else longest * math.cos(SLANT))
+    right = side + (4 if is_numbered else longest * math.cos(SLANT))
+    width = left + max(right, side / 2 + width_of(above, 12) / 2)
     return picture(
         width, top + side + 4, "Mislabeling matrix: rows given, columns true label", *body, class_="chart own"
     )
@@ -180,7 +183,9 @@ def convergence(values: Sequence[float], chosen: int, kind: str = "objective") -
     """The fit by step; the filled point is the step that was kept."""
     low, high = min(values), max(values)
     margin = (high - low) * 0.1 or max(abs(high) * 1e-3, 1e-9)
-    box = _Box(WIDTH, 160, 58, 16, 12, 40, (0, max(len(values) - 1, 1)), (low - margin, high + margin))
+    upward = (low - margin, high + margin)
+    left = 18 + max(width_of(_plain(value)) for value in ticks(*upward, _LINES))
+    box = _Box(WIDTH, 160, left, 16, 12, 40, (0, max(len(values) - 1, 1)), upward)
     body = box.grid(lambda step: f"{step:.0f}" if step == round(step) else "", _plain, "EM steps")
     body.append(box.path(list(enumerate(values)), "first"))
     for i, value in enumerate(values):
@@ -253,7 +258,7 @@ class _Box:
 
     def grid(self, across: Callable[[float], str], upward: Callable[[float], str], title: str) -> list[str]:
         body = []
-        for value in ticks(*self.upward, 4):
+        for value in ticks(*self.upward, _LINES):
             body.append(line(self.left, self.y(value), self.right, self.y(value), "grid"))
             body.append(text(self.left - 8, self.y(value) + 4, upward(value), class_="tick", text_anchor="end"))
         body += [

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from ..data.cells import as_text
 from ..data.errors import InputError
+from ..data.frames import converted
 from ..data.roles import Roles
 from ..data.untrusted import is_finite, is_text, listed, only_keys
 from .column_encoders import Binary, Categorical, DatePart, Missing, Numeric
@@ -100,11 +101,12 @@ class Recipe:
             start = stop
         return tuple(blocks)
 
-    def transform(self, frame: pl.DataFrame, n_before: int = 0) -> Any:
-        """(n, d) CSR, float64, for rows of the same or of another table with these columns.
+    def transform(self, table: Any, n_before: int = 0) -> Any:
+        """(n, d) CSR, float64, for rows of the same or of another table (any data frame) with these columns.
 
         If the rows are a part of a longer table, `n_before` rows precede them.
         """
+        frame = converted(table)
         self.check_columns(frame.columns)
         return joined(_matrices(frame, self.parts, n_before))
 

@@ -17,7 +17,7 @@ from .api import api
 from .bot_api import bot_api
 from .contact_key import key_from
 from .desk import Desk
-from .error_responses import add_error_handlers
+from .error_responses import add_error_handlers, respond
 from .guard import Guard
 from .responder import HostedBot, Responder
 from .review_api import review_api
@@ -55,6 +55,6 @@ def create_app(
     for router in (bot_api, api, review_api, *pages.ROUTERS):  # messages of customers come most often
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=str(files("noisybayes.web") / "static")), name="static")
-    app.add_middleware(Guard, settings=settings, store=store)
+    app.add_middleware(Guard, settings=settings, store=store, respond=respond)
     add_error_handlers(app)
     return app

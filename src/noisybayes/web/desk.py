@@ -120,8 +120,9 @@ class Desk(Reviewing):
         if label is not None:
             self.check_category(handover.bot, label)
         self.store.close_handover(
-            handover_id, seen=seen, reviewer=reviewer, reply=reply.strip(), label=label, paused=not bot_goes_on
-        )
+            handover_id, seen=seen, reviewer=reviewer, reply=reply.strip(), label=label, paused=not bot_goes_on,
+            has_webhook=self.responder.hosted_bot(handover.bot).webhook is not None,
+        )  # fmt: skip
 
     def check_category(self, bot: str, label: str) -> None:
         categories = self.responder.hosted_bot(bot).bot.config.categories

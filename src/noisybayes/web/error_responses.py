@@ -37,7 +37,7 @@ def add_error_handlers(app: FastAPI) -> None:
 async def _input_or_store_error(request: Request, error: Exception) -> Response:
     status = next(status for kind, status in STATUS.items() if isinstance(error, kind))
     headers = {"Retry-After": _RETRY_AFTER} if status == 503 else None
-    return _respond(request, status, in_field_words(str(error)), headers)
+    return respond(request, status, in_field_words(str(error)), headers)
 
 
 async def _http_error(request: Request, error: Exception) -> Response:
@@ -45,7 +45,7 @@ async def _http_error(request: Request, error: Exception) -> Response:
     headers = dict(error.headers or {})
     if error.status_code == 405:
         headers["Allow"] = ", ".join(_allowed_methods(request))
-    return _respond(request, error.status_code, str(error.detail), headers)
+    return respond(request, error.status_code, str(error.detail), headers)
 
 
 def _allowed_methods(request: Request) -> list[str]:
@@ -58,10 +58,11 @@ def _allowed_methods(request: Request) -> list[str]:
 async def _bad_request(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     detail = "; ".join(f"{'.'.join(map(str, each['loc'][1:]))}: {each['msg']}" for each in error.errors())
-    return _respond(request, 422, detail)
+    return respond(request, 422, detail)
 
 
-def _respond(request: Request, status: int, detail: str, headers: Mapping[str, Any] | None = None) -> Response:
+def respond(request: Request, status: int, detail: str, headers: Mapping[str, Any] | None = None) -> Response:
+    """JSON for the API, a page for everything else."""
     if request.url.path.startswith("/api/"):
         return JSONResponse({"detail": detail}, status, headers)
     page = pages.error_page(request, status, detail)

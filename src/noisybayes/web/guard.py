@@ -9,12 +9,14 @@ import logging
 import math
 import secrets
 import time
+from collections.abc import Callable
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -39,8 +41,10 @@ _HEADERS = {
 
 
 class Guard:
-    def __init__(self, app: ASGIApp, settings: Settings, store: Store) -> None:
-        self.app, self.settings, self.store = app, settings, store
+    """respond : from request, status, detail and headers to a page, or JSON for the API"""
+
+    def __init__(self, app: ASGIApp, settings: Settings, store: Store, respond: Callable[..., Response]) -> None:
+        self.app, self.settings, self.store, self.respond = app, settings, store, respond
         self.limiter = Limiter(settings.requests_per_second)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -75,24 +79,33 @@ class Guard:
             if self.settings.token is not None:
                 account = await run_in_threadpool(self._account, self.settings.token, headers, bearer, client_of(scope))
         except Unavailable as error:
-            return _says(503, str(error), {"Retry-After": "5"})
+            return await self._explained(scope, 503, str(error), {"Retry-After": "5"})
         except Locked as locked:
             return too_many_tries(locked.seconds)
         if account is None and not _is_open(path):
             detail = "a token is required: send it as 'Authorization: Bearer TOKEN'"
             wanted = {"WWW-Authenticate": "Bearer"}
             return _says(401, detail, wanted) if path.startswith("/api") else RedirectResponse("/login", 303)
+        scope.setdefault("state", {})["account"] = account
         if account is not None and not may(account, least_role(method, path)):
             needed = least_role(method, path)
-            return _says(403, f"this requires the role {needed}; {account.name} has the role {account.role}")
+            detail = f"this requires the role {needed}; {account.name} has the role {account.role}"
+            return await self._explained(scope, 403, detail)
         if method not in SAFE and not (bearer and account) and _is_foreign(headers, path):
             return _says(403, "this request did not come from a page of this server")
-        scope.setdefault("state", {})["account"] = account
+        too_large = self._too_large(headers, path)
+        if too_large is not None:
+            return await self._explained(scope, 413, too_large)
         return None
+
+    async def _explained(
+        self, scope: Scope, status: int, detail: str, headers: dict[str, str] | None = None
+    ) -> Response:
+        """For a person, who cannot read JSON."""
+        return await run_in_threadpool(self.respond, Request(scope), status, detail, headers)
 
     def _refused_by_form(self, scope: Scope, headers: Headers) -> Response | None:
         """Checks that need only the request."""
-        path = scope["path"]
         # a foreign name may resolve to 127.0.0.1; with a token, there may be a proxy in front
         if self.settings.token is None and not _is_local_name(headers.get("host", "")):
             return _says(421, "this server only answers requests from its own machine")
@@ -100,11 +113,13 @@ class Guard:
             return _says(429, "too many requests; wait a moment", {"Retry-After": "1"})
         if not _is_origin(headers.get("origin")):
             return _says(400, "the header Origin is not a valid URL")
+        return None
+
+    def _too_large(self, headers: Headers, path: str) -> str | None:
         length = headers.get("content-length", "0")
         most = self.settings.most_upload if _takes_files(path) else SMALL_BODY
-        if not (length.isascii() and length.isdigit()) or int(length) > most + 10_000:
-            return _says(413, f"the request is larger than {most / 1e6:,.0f} MB")
-        return None
+        is_fine = length.isascii() and length.isdigit() and int(length) <= most + 10_000
+        return None if is_fine else f"the request is larger than {most / 1e6:,.0f} MB"
 
     def _account(self, token: str, headers: Headers, bearer: str | None, client: str) -> Account | None:
         """The account that sent the request."""

@@ -48,6 +48,20 @@ def test_the_quick_version_of_every_experiment(name, tmp_path, monkeypatch):
     assert all(sentence.endswith(".") for sentence in EXPERIMENTS[name].findings(rows))
 
 
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--setting", "no such"), "no setting begins with 'no such'; choose from "),
+        (("--jobs", 0), "--jobs must be a number of processes, or -1 for one per core, got 0"),
+        (("--methods", "magic"), "there is no method 'magic' here"),
+    ],
+)
+def test_what_does_not_exist_is_refused_in_a_sentence(tiny, tmp_path, arguments, sentence):
+    result = reproduce("table1", *arguments, "--root", tmp_path)
+    assert (result.exit_code, result.output.startswith(f"Error: {sentence}")) == (2, True), result.output
+    assert not list(tmp_path.iterdir())
+
+
 def test_networks_run_too():
     pytest.importorskip("torch")
     result = reproduce("livestream", "--quick", "--reps", 1, "--jobs", 1, "--methods", "nal")
@@ -89,7 +103,7 @@ def test_another_seed_gives_other_repetitions(tiny, tmp_path):
 
 def test_an_unknown_method_ends_before_anything_runs(tmp_path):
     result = reproduce("impact", "--methods", "nb,svm", "--root", tmp_path)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert result.output == "Error: there is no method 'svm' here; choose from nb, nb-correct, inb-paper, inb\n"
     assert not (tmp_path / "results").exists()
 

@@ -214,6 +214,15 @@
       set({ query: "", given: get("given").value, suggested: get("suggested").value, only });
     });
   }
+  // In the frame of a notebook the address of a link within the page is that of the notebook, which would be loaded.
+  if (location.protocol === "about:") {
+    document.addEventListener("click", (event) => {
+      const link = event.target.closest('a[href^="#"]');
+      if (!link) return;
+      event.preventDefault();
+      get(link.hash.slice(1)).scrollIntoView();
+    });
+  }
   const closed = [];
   addEventListener("beforeprint", () => {
     for (const box of document.querySelectorAll("details.section:not([open])")) { box.open = true; closed.push(box); }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 import secrets
 from functools import cache
 from typing import Annotated, Any
@@ -10,6 +11,7 @@ from urllib.parse import urlencode
 
 from fastapi import Depends, Form, HTTPException, Request
 from jinja2 import ChoiceLoader, Environment, PackageLoader
+from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from ..._version import __version__
@@ -29,8 +31,13 @@ def templates() -> Environment:
     shared = environment("noisybayes.web")
     # shared with the report
     shared.loader = ChoiceLoader([PackageLoader(name) for name in ("noisybayes.web", "noisybayes.report")])
-    shared.filters |= {"excerpt": excerpt, "length_of": length_of}
+    shared.filters |= {"excerpt": excerpt, "length_of": length_of, "with_code": with_code}
     return shared
+
+
+def with_code(text: str) -> Markup:
+    """Names between backticks, as in docstrings, become code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def render(request: Request, name: str, status: int = 200, **context: Any) -> HTMLResponse:
@@ -41,7 +48,8 @@ def render(request: Request, name: str, status: int = 200, **context: Any) -> HT
     desk = desk_of(request)
     table = context.pop("table", None)
     shared = {
-        "csrf": csrf, "reviewer": reviewer, "path": request.url.path, "table": table, "phrases": phrases,
+        "csrf": csrf, "reviewer": reviewer, "has_account": bool(account and account.name),
+        "path": request.url.path, "table": table, "phrases": phrases,
         "has_token": desk.settings.token is not None, "version": __version__, "menu": table or _newest(desk),
         "running": None if table is None else desk.store.running_fit(table.id),
     }  # fmt: skip
@@ -67,7 +75,10 @@ def set_cookie(request: Request, response: Response, name: str, value: str, max_
 
 
 def error_page(request: Request, status: int, detail: str) -> Response:
-    titles = {404: "Page not found", 409: "Not possible right now", 413: "Too large", 503: "Temporarily unavailable"}
+    titles = {
+        403: "Not allowed", 404: "Page not found", 409: "Not possible right now", 413: "Too large",
+        503: "Temporarily unavailable",
+    }  # fmt: skip
     title = titles.get(status, "Something went wrong")
     return render(request, "error.html", status, title=title, detail=detail)
 

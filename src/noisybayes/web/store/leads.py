@@ -93,8 +93,9 @@ class Leads(Part):
         return _handover(row)
 
     def close_handover(
-        self, handover_id: int, *, seen: int, reviewer: str, reply: str, label: str | None, paused: bool
-    ) -> None:
+        self, handover_id: int, *, seen: int, reviewer: str, reply: str, label: str | None, paused: bool,
+        has_webhook: bool = True,
+    ) -> None:  # fmt: skip
         """Store a person's answer ("" for none). Conflict if somebody else was first or there is a new message."""
         opened = self.handover(handover_id)
         still = (handover.c.id == handover_id) & handover.c.open & (handover.c.ordinal == seen)
@@ -107,7 +108,7 @@ class Leads(Part):
                 who = select(conversation.c.person).where(conversation.c.dialog_id == opened.dialog_id)
                 person = connection.execute(who).scalar_one_or_none() or opened.dialog_id
                 body = {"person": person, "reply": reply, "by": "person"}
-                effects = TurnEffects(opened.bot, events=[Event("reply", body)])
+                effects = TurnEffects(opened.bot, events=[Event("reply", body)] if has_webhook else [])
                 write_effects(Direct.of(connection), opened.dialog_id, seen, effects)
             if label is not None:
                 _set_label(connection, opened.dialog_id, seen, reviewer, label)
