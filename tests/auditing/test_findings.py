@@ -290,3 +290,13 @@ def test_one_draw_of_many_rows_tells_the_cost(monkeypatch):
     assert one.low < one.delta < one.high
     assert one.low < three.delta < one.high
     assert one != three
+
+
+def test_the_objectives_shown_are_those_of_one_prior():
+    made = simulate(30, n_features=20, n_classes=2, random_state=0)
+    model = BernoulliINB(method="em").fit(made.X, made.y)
+    assert np.diff(model.objective_history_).min() < 0  # the strength of the prior has changed
+    shown = audit(model, made.X, made.y).summary()["convergence"]
+    assert len(shown["values"]) > 1
+    assert np.diff(shown["values"]).min() > -1e-8
+    assert shown["chosen"] == len(shown["values"]) - 1

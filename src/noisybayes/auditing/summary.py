@@ -212,6 +212,9 @@ def _impact_text(impact: Impact) -> str:
 def _convergence(model: Any) -> dict[str, Any]:
     values = np.asarray(model.objective_history_, dtype=float).tolist()
     if not hasattr(model, "review_count_"):  # not a robust fit
+        # objectives under different priors cannot be compared
+        first, _ = getattr(model, "alpha_history_", [(0, None)])[-1]
+        values = values[first:]
         text = f"EM took {model.n_iter_} iterations and {'converged' if model.converged_ else 'did not converge'}."
         return {"kind": "objective", "values": values, "chosen": len(values) - 1, "text": text}
     steps = int(model.em_steps_)

@@ -77,7 +77,8 @@ _SHARED = """
         iterations.
     objective_history_ : ndarray
         "crossfit": mean held-out log-likelihood of the labels after 0, 1, ... rounds and, last, of the generative EM if
-        it was tried; "em": log-likelihood + log-prior at every iteration.
+        it was tried; "em": log-likelihood + log-prior at every iteration. It never falls while `alpha_` is the same
+        (see `alpha_history_`).
     alpha_ : float or tuple
         Strength of the prior, in rows.
     alpha_history_ : list of (int, float)
