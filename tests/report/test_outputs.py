@@ -131,7 +131,9 @@ def test_corrected_holds_the_input_as_it_was(format, tmp_path):
     frame.write_csv(path)
     found = audit(path, label="label", text="message")
     written = read_table(found.save(tmp_path / "audit", format) / f"corrected.{format}")
-    assert written.columns == [*frame.columns, "noisybayes_noisybayes_p_wrong", *SAID[1:]]
+    # one more column if the labels do not support the matrix
+    columns = [name for name in written.columns if name != "p_wrong_by_matrix"]
+    assert columns == [*frame.columns, "noisybayes_noisybayes_p_wrong", *SAID[1:]]
     if format == "csv":  # a spreadsheet would run it
         frame = frame.with_columns(pl.col("note").str.replace("=1+1", "'=1+1", literal=True))
     assert written.select(frame.columns).equals(frame)
