@@ -17,8 +17,6 @@ _SPREAD = 0.3
 _OFFSET_PENALTY = 0.001
 # Maximum number of solver steps.
 _MAX_ITERATIONS = 60
-# Smallest size of the scores of a row, relative to the mean: smaller ones say equally little.
-_MIN_SIZE = 1e-6
 #: Avoids nan if a label is impossible for every class.
 TINY = 1e-300
 
@@ -63,7 +61,7 @@ class LabelProblem:
     def steeper(self, exponent: float) -> LabelProblem:
         """The same labels; the scores of a row are multiplied by a power of their size, as sizes ** exponent does."""
         size = np.sqrt((self.by_class**2).sum(axis=0))
-        relative = np.maximum(size / max(float(size.mean()), TINY), _MIN_SIZE)
+        relative = size / max(float(size.mean()), TINY)
         scores = (self.by_class * relative ** (exponent - 1.0)).T
         return LabelProblem(scores, self.observed, self.weight, self.pseudo_rows)
 
