@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from noisybayes.bench.desk_load import postgres
-from noisybayes.bench.desk_load.postgres import Cluster
+from benchmarks.desk_load import postgres
+from benchmarks.desk_load.postgres import Cluster
 
 __all__ = ["Cluster", "running_cluster"]
 

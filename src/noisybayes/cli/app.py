@@ -7,12 +7,10 @@ import click
 from .._version import __version__
 from .accounts import accounts
 from .audit import audit
-from .bench import bench
 from .bot import bot
 from .compare import compare
 from .completion import completion
 from .models import fit, predict, report
-from .reproduce import reproduce
 from .score import score
 from .serve import serve
 
@@ -31,5 +29,5 @@ def app() -> None:
     """
 
 
-for command in (audit, fit, predict, score, report, compare, bot, serve, accounts, bench, reproduce, completion):
+for command in (audit, fit, predict, score, report, compare, bot, serve, accounts, completion):
     app.add_command(command)

@@ -1,0 +1,1 @@
+"""Data sets, real and made, and label noise."""
