@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from benchmarks import coverage, crowd, recovery, trust, verified
+from benchmarks import coverage, recovery, trust, verified
 from benchmarks.commands import bench
 from benchmarks.crowd import one_label, texts
 from benchmarks.data.simulated_labelers import KINDS, label_by, make_labelers
@@ -50,11 +50,6 @@ def test_an_experiment_goes_from_command_to_page(name, small, tmp_path):
     assert f"python -m benchmarks {name}" in (tmp_path / "docs" / "benchmarks.md").read_text(encoding="utf-8")
 
 
-def test_the_page_of_verified_labels_needs_all_its_rows(small):
-    rows = list(verified.measure(reps=1))
-    assert [(row["picked"], row["verified"]) for row in rows] == [("none", 0), ("at random", 12), ("from the top", 12)]
-
-
 @pytest.mark.filterwarnings("ignore")
 def test_methods_combine_several_labels(small):
     rows = list(texts.measure("any", ["noisybayes", "majority vote"], 0))
@@ -72,17 +67,6 @@ def test_one_label_by_known_labelers_and_dates(small, monkeypatch):
     monkeypatch.setattr(one_label, "DATE_CASES", one_label.DATE_CASES[:1])
     rows = list(one_label.measure_dates("any", 0))
     assert [row["kept"] is None for row in rows] == [False, True]
-
-
-@needs_package("cleanlab")
-def test_cleanlab_keeps_a_single_label_and_combines_several():
-    rng = np.random.default_rng(0)
-    true = np.arange(90) % 3
-    X = np.eye(3)[true] + 0.1 * rng.normal(size=(90, 3))
-    given = label_by(make_labelers(5, 3, rng), true, 3, rng)
-    one = np.where(np.cumsum(given >= 0, axis=1) == 1, given, -1)
-    np.testing.assert_array_equal(texts.cleanlab(one, [], X), texts.majority_vote(one, [], X))
-    assert (texts.cleanlab(given, [], X) == true).mean() >= (texts.majority_vote(given, [], X) == true).mean()
 
 
 def test_simulated_labelers_label_as_their_matrices_say():
@@ -149,7 +133,3 @@ def test_corrections_are_compared_with_given_labels(monkeypatch):
     rows = list(trust.measure("corrections", 0))
     assert len({row["case"] for row in rows}) == 5
     assert all(row["value"] >= -0.1 for row in rows if row["measure"] == "gain")
-
-
-def test_crowd_has_the_names_that_its_command_offers():
-    assert set(crowd.METHODS) == set(texts.METHODS)

@@ -9,9 +9,8 @@ import pytest
 
 from benchmarks import pages
 from benchmarks.crowd import page as crowd_page
-from benchmarks.line_plot import line_plot
 from benchmarks.quality import quality_page, readme, results_page
-from benchmarks.result_files import read_rows, store_rows, table, write_rows
+from benchmarks.result_files import read_rows, store_rows, write_rows
 from benchmarks.review import page as review_page
 from benchmarks.trust import page as trust_page
 
@@ -76,14 +75,3 @@ def test_rows_come_back_as_they_were_and_replace_earlier_ones(tmp_path):
     assert read_rows(path) == rows
     store_rows(path, [{"name": "é", "count": 2, "share": 0.5}], ("name",))
     assert read_rows(path) == [rows[0], {"name": "é", "count": 2, "share": 0.5}]
-
-
-def test_tables_are_markdown():
-    assert table(["a", "b"], [[1, 2]]) == "| a | b |\n| --- | --- |\n| 1 | 2 |"
-
-
-def test_a_line_plot_names_its_lines():
-    svg = line_plot({"ours": [(0, 0), (1, 2)]}, {"best": [(0, 0), (1, 3)]}, "Title", "across", "upward")
-    assert svg.startswith("<svg")
-    for text in ("ours", "best", "Title", "across", "upward", "stroke-dasharray"):
-        assert text in svg
