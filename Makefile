@@ -50,11 +50,11 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 
 bench: $(VENV)/.dev
-	$(BIN)/noisybayes bench speed
-	$(BIN)/noisybayes bench recovery
+	$(BIN)/python -m benchmarks speed
+	$(BIN)/python -m benchmarks recovery
 
 quality: $(VENV)/.dev
-	$(BIN)/noisybayes bench quality --datasets all --methods all --seeds 5
+	$(BIN)/python -m benchmarks quality
 
 reproduce: $(VENV)/.dev
 	for name in table1 table2 roc impact newsgroups livestream; do \

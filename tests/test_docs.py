@@ -19,11 +19,8 @@ import sklearn.exceptions
 from click.testing import CliRunner
 
 import noisybayes
-from noisybayes.bench.pages import render_page
 from noisybayes.bench.paper.page import render_figures
 from noisybayes.bench.paper.page import render_page as render_paper_page
-from noisybayes.bench.review.page import render_figures as render_review_figures
-from noisybayes.bench.review.page import render_page as render_review_page
 from noisybayes.bench.security_page import TABLES as SECURITY_TABLES
 from noisybayes.bench.security_page import write_page as write_security_page
 from noisybayes.bench.speed.page import render_page as render_speed_page
@@ -96,17 +93,6 @@ def test_the_tables_of_the_security_page_are_made_from_the_stored_results(tmp_pa
     for name in (name for name in SECURITY_TABLES if f"<!-- {name}: begin -->" in text):
         (tmp_path / "results" / f"{name}.csv").write_bytes((ROOT / "results" / f"{name}.csv").read_bytes())
     assert write_security_page(tmp_path).read_text(encoding="utf-8") == text
-
-
-def test_the_benchmarks_page_is_made_from_the_stored_results():
-    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
-    assert page == render_page(ROOT / "results"), "remake it with: noisybayes bench page"
-
-
-def test_the_page_of_the_review_and_its_pictures_are_made_from_the_stored_results():
-    assert (ROOT / "docs" / "review.md").read_text(encoding="utf-8") == render_review_page(ROOT)
-    for name, svg in render_review_figures(ROOT).items():
-        assert (ROOT / "docs" / "img" / name).read_text(encoding="utf-8") == svg
 
 
 def test_the_speed_page_is_made_from_the_stored_results():

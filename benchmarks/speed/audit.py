@@ -19,12 +19,12 @@ OURS = "noisybayes"
 
 
 def measure(reps: int, seed: int = 0) -> Iterator[Row]:
-    from ..quality.methods import cleanlab
+    from ..quality.methods import METHODS
 
     require("cleanlab", extra="bench", purpose="the speed of an audit against cleanlab")
     peers = {
-        "cleanlab, logistic regression": cleanlab.with_logistic_regression,
-        "cleanlab, MultinomialNB": cleanlab.with_multinomial,
+        "cleanlab, logistic regression": METHODS["cleanlab-lr"],
+        "cleanlab, MultinomialNB": METHODS["cleanlab-multinomial"],
     }
     for rep in range(reps):
         task = make_task(seed + rep)
@@ -41,7 +41,7 @@ def make_task(seed: int) -> Task:
 
 
 def _ours(task: Task) -> Row:
-    from ..quality.methods.outcome import tfidf
+    from ..quality.tasks import tfidf
 
     start = time.perf_counter()
     X = tfidf(task).train  # the peers' functions include it too
