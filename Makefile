@@ -50,8 +50,8 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 
 bench: $(VENV)/.dev
-	$(BIN)/noisybayes bench speed
-	$(BIN)/noisybayes bench recovery
+	$(BIN)/python -m benchmarks speed
+	$(BIN)/python -m benchmarks recovery
 
 quality: $(VENV)/.dev
 	$(BIN)/noisybayes bench quality --datasets all --methods all --seeds 5

@@ -63,7 +63,7 @@ def page(root: Path) -> None:
     from ..quality.results_page import write_page as write_results_page
     from ..review.page import write_page as write_review_page
     from ..security_page import write_page as write_security_page
-    from ..speed.page import write_page as write_speed_page
+    from ..speed import write_page as write_speed_page
     from ..trust.page import write_page as write_trust_page
 
     pages = (
