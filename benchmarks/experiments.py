@@ -1,18 +1,22 @@
-"""The experiments of `noisybayes bench` by name."""
+"""The experiments of docs/benchmarks.md by name."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from types import ModuleType
 
-from . import audience, coverage, load, recovery, responder_accuracy, stream, verified
-
-#: name -> module with `measure(...)` (yields rows) and `page(rows)` (Markdown); a new one is one file and one line.
-EXPERIMENTS: dict[str, ModuleType] = {
-    "recovery": recovery,
-    "coverage": coverage,
-    "verified": verified,
-    "stream": stream,
-    "bot": responder_accuracy,
-    "load": load,
-    "audience": audience,
+#: name -> module with `measure(reps, seed)` (yields rows) and `page(rows)` (Markdown), and what it does.
+EXPERIMENTS: dict[str, tuple[str, str]] = {
+    "recovery": ("recovery", "The paper's simulation: error of the feature probabilities, accuracy on new rows."),
+    "coverage": ("coverage", "Coverage of intervals and calibration of P(wrong)."),
+    "verified": ("verified", "How much verified labels improve the estimated number of errors under human mistakes."),
+    "stream": ("stream", "partial_fit on a stream, after one pass and after three, against the batch fit."),
+    "bot": ("responder_accuracy", "The auto-responder on the paper's dialogs: features, answers, and peers."),
+    "load": ("load", "How fast the bot answers 200 requests per second, and whether an answer is lost."),
+    "audience": ("audience", "A live stream of 2,000 viewers: waits, lost or duplicated messages, leads, handovers."),
 }
+
+
+def module(name: str) -> ModuleType:
+    """Imported when asked for, so that the process of one experiment does not load the others."""
+    return import_module(f"benchmarks.{EXPERIMENTS[name][0]}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -26,13 +26,17 @@ def write_rows(path: Path, rows: Iterable[Row]) -> None:
 
 
 def read_rows(path: Path) -> list[Row]:
-    """Rows as stored; numbers come back as numbers."""
+    """Rows as stored; numbers come back as numbers. None if there is no file."""
+    if not path.exists():
+        return []
     with path.open(newline="", encoding="utf-8") as file:
-        return parse_rows(file)
+        return [{key: _number(value) for key, value in row.items()} for row in csv.DictReader(file)]
 
 
-def parse_rows(lines: Iterable[str]) -> list[Row]:
-    return [{key: _number(value) for key, value in row.items()} for row in csv.DictReader(lines)]
+def store_rows(path: Path, fresh: list[Row], key: Sequence[str]) -> None:
+    """Add rows to a file. Earlier rows that have the same values of `key` as one of them are replaced."""
+    replaced = {tuple(row.get(name) for name in key) for row in fresh}
+    write_rows(path, [row for row in read_rows(path) if tuple(row.get(name) for name in key) not in replaced] + fresh)
 
 
 def _number(text: str) -> Any:

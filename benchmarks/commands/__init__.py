@@ -1,28 +1,21 @@
-"""`noisybayes bench`: measure, store the rows, regenerate the docs pages. One file per command."""
+"""`python -m benchmarks NAME`: measure, store the rows in results/, regenerate the pages of docs/."""
 
 from __future__ import annotations
 
 import click
 
-from .add import add
-from .crowd import crowd
-from .experiments import NAMES, experiment, page
+from . import experiments, quality
 from .fuzz import fuzz
 from .hardening import connections, crash, servers
-from .quality import quality
-from .review import review
 from .speed import speed
-from .trust import trust
 
-__all__ = ["NAMES", "bench"]
+__all__ = ["bench"]
 
 
-@click.group()
+@click.group(name="python -m benchmarks")
 def bench() -> None:
-    """Measure speed, recovery of the parameters, and quality against the peers."""
+    """Measure, store the rows in results/, and regenerate the pages of docs/."""
 
 
-for name, text in NAMES.items():
-    bench.add_command(experiment(name, text))
-for command in (speed, quality, review, crowd, trust, fuzz, crash, servers, connections, add, page):
+for command in (*quality.COMMANDS, speed, *experiments.COMMANDS, fuzz, crash, servers, connections):
     bench.add_command(command)

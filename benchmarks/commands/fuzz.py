@@ -7,8 +7,7 @@ from pathlib import Path
 import click
 
 from .hardening import measured
-from .options import root_option
-from .quality import progress_bar
+from .options import progress_bar, root_option
 
 _STORED_AFTER = 500  # files
 

@@ -1,164 +1,125 @@
-"""`noisybayes bench quality`: every method on every data set, against the peers."""
+"""Commands that measure how well wrong labels are found and how far the numbers of an audit can be trusted.
+
+Each stores its rows in results/ as they are finished and regenerates its page; an interrupted run continues.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
 from .options import root_option
 
-if TYPE_CHECKING:
-    from rich.table import Table
 
-    from ..quality.runner import Step
+def chosen(names: str, offered: Iterable[str], groups: dict[str, Iterable[str]] | None = None) -> list[str]:
+    """Names and groups separated by commas; "all" are all of them."""
+    offered = list(offered)
+    groups = {"all": offered, **(groups or {})}
+    found: dict[str, None] = {}
+    for name in (part.strip() for part in names.split(",")):
+        if name not in groups and name not in offered:
+            raise click.UsageError(f"there is no {name!r}; choose from {', '.join([*groups, *offered])}")
+        found |= dict.fromkeys(groups.get(name, [name]))
+    return list(found)
 
-# the same folder as in bench.quality.plugins, whose import would take a second (a test keeps them equal)
-DEFAULT_FOLDER = "bench-data"
+
+def _seeds_option(default: int) -> click.Option:
+    return click.option("--seeds", type=click.IntRange(min=1), default=default, show_default=True, help="Repetitions.")
+
+
+_datasets = click.option("--datasets", default="all", show_default=True, help="Names separated by commas.")
+_methods = click.option("--methods", default="all", show_default=True, help="Names separated by commas.")
+_first = click.option("--first-seed", type=click.IntRange(min=0), default=0, show_default=True)
+_fresh = click.option("--fresh", is_flag=True, help="Measure again, even where rows are stored.")
 
 
 @click.command()
 @click.option("--datasets", default="all", show_default=True, help="Names and groups separated by commas.")
-@click.option("--methods", default="all", show_default=True, help="Names and groups separated by commas.")
-@click.option("--seeds", type=click.IntRange(min=1), default=5, show_default=True, help="Repetitions of each.")
+@_methods
+@_seeds_option(5)
+@_first
 @click.option(
-    "--first-seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the first repetition."
+    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes, which slow each other."
 )
-@click.option("--jobs", type=click.IntRange(min=1), help="Parallel runs; by default one per core.")
-@click.option("--fresh", is_flag=True, help="Measure again, even where rows are stored.")
-@click.option(
-    "--plugins",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help=f"Folder with TOML files of further data sets; by default {DEFAULT_FOLDER}/ if it exists.",
-)
+@_fresh
 @root_option
-def quality(
-    datasets: str,
-    methods: str,
-    seeds: int,
-    first_seed: int,
-    jobs: int | None,
-    fresh: bool,
-    plugins: Path | None,
-    root: Path,
-) -> None:
-    """Compare how well every method finds wrong labels on every data set.
+def quality(datasets: str, methods: str, seeds: int, first_seed: int, jobs: int, fresh: bool, root: Path) -> None:
+    """Every method on every data set that it is for: docs/results.md, docs/quality.md, and a part of README.md."""
+    from ..quality import DATASETS, GROUPS, METHODS
+    from ..quality.runner import RESULTS, all_jobs, pending, run
 
-    Each row is stored in results/quality.csv as soon as it is finished; an interrupted run continues from there. At
-    the end the pages quality, results, methods and reproduce of docs/ are regenerated. Parallel runs have one thread
-    each and take longer; to compare times, use --jobs 1.
-    """
-    from joblib import cpu_count
-    from paper.page import write_page as write_paper_page
-    from rich.console import Console
-
-    from noisybayes._extras import MissingExtraError
-
-    from ..quality import result_rows as stored
-    from ..quality.methods import check_packages
-    from ..quality.methods_page import write_page as write_methods_page
-    from ..quality.page import RESULTS, write_page
-    from ..quality.results_page import write_page as write_results_page
-    from ..quality.runner import all_jobs, pending, run
-    from ..quality.summary import in_order
-
-    results = root / "results" / RESULTS
-    try:
-        chosen_data, chosen_methods = _chosen(datasets, methods, plugins)
-        check_packages(chosen_methods)
-        wanted = all_jobs(chosen_data, chosen_methods, seeds, first_seed)
-        left = pending(wanted, results, fresh)
-    except (ValueError, MissingExtraError) as error:
-        raise click.ClickException(str(error)) from None
-    console = Console()
-    console.print(f"{len(left)} of {len(wanted)} runs are left to do")
-    problems: dict[str, None] = {}
-    with progress_bar(console) as progress:
-        bar = progress.add_task("starting", total=len(left))
-
-        def report(step: Step) -> None:
-            job = step.job
-            progress.update(bar, advance=1, description=f"{job.dataset}, seed {job.seed}: {job.method}")
-            if step.unavailable:
-                problems[step.unavailable] = None
-
-        at_once = max(1, min(jobs or cpu_count(), len(left)))
-        run(left, chosen_data, chosen_methods, results, report, at_once)
-    chosen = set(wanted)
-    for table in _tables(in_order(row for row in stored.load(results) if stored.job_of(row) in chosen)):
-        console.print(table)
-    for write in (write_page, write_results_page, write_methods_page, write_paper_page):
-        console.print(f"wrote {write(root)}")
-    if problems:
-        raise click.ClickException("not measured: " + "; ".join(problems))
+    numbers = range(first_seed, first_seed + seeds)
+    wanted = all_jobs(chosen(datasets, DATASETS, dict(GROUPS)), chosen(methods, METHODS), numbers)
+    path = root / "results" / RESULTS
+    left = pending(wanted, path, fresh)
+    click.echo(f"{len(left)} of {len(wanted)} runs are left to do")
+    for row in run(left, path, jobs):
+        click.echo(
+            f"{row['dataset']}, seed {row['seed']}, {row['method']}: average precision {row['average_precision']:.3f}, "
+            f"test accuracy {row['test_accuracy']:.3f}, {row['seconds']:.1f} s"
+        )
+    write_pages(root, ("quality.results_page", "quality.quality_page", "quality.readme"))
 
 
-def _chosen(datasets: str, methods: str, plugins: Path | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    from ..quality.chosen_names import select
-    from ..quality.datasets import DATASETS, GROUPS, NOT_IN_ALL
-    from ..quality.methods import FOR_NUMBERS, FOR_SCALES, FOR_VECTORS, GIVEN_RATES, METHODS, SECTION_METHODS
-    from ..quality.plugins import datasets_in
+@click.command()
+@_datasets
+@_methods
+@_seeds_option(10)
+@_fresh
+@root_option
+def review(datasets: str, methods: str, seeds: int, fresh: bool, root: Path) -> None:
+    """How soon a reviewer sees the wrong labels, in several orders of the rows: results/review.csv, docs/review.md."""
+    from ..review.orders import DATASETS, ORDERS
+    from ..review.runner import run
 
-    folder = plugins or Path(DEFAULT_FOLDER)
-    extra = datasets_in(folder) if folder.is_dir() else {}
-    offered = {**DATASETS, **extra}
-    groups = {"all": tuple(name for name in offered if name not in NOT_IN_ALL), **GROUPS}
-    if extra:
-        groups["plugins"] = tuple(extra)
-    of_methods = {
-        "all": tuple(METHODS), "rates": tuple(GIVEN_RATES), "numbers": tuple(FOR_NUMBERS), "scales": tuple(FOR_SCALES),
-        "vectors": tuple(FOR_VECTORS),
-    }  # fmt: skip
-    return (
-        select(datasets, offered, groups, "data set"),
-        select(methods, {**METHODS, **GIVEN_RATES, **SECTION_METHODS}, of_methods, "method"),
-    )
+    for done in run(chosen(datasets, DATASETS), chosen(methods, ORDERS), range(seeds), root, fresh):
+        click.echo(done)
+    write_pages(root, ("review.page",))
 
 
-def progress_bar(console: Any) -> Any:
-    """With the number done, and the elapsed and remaining time."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+@click.command()
+@_datasets
+@_methods
+@_seeds_option(3)
+@_first
+@root_option
+def crowd(datasets: str, methods: str, seeds: int, first_seed: int, root: Path) -> None:
+    """Several labels per row, one label by many labelers, mistakes that depend on time: docs/crowd.md."""
+    from ..crowd import DATASETS, METHODS, run
 
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=console,
-    )
+    for done in run(
+        chosen(datasets, DATASETS), chosen(methods, METHODS), range(first_seed, first_seed + seeds), root / "results"
+    ):
+        click.echo(done)
+    write_pages(root, ("crowd.page",))
 
 
-def _tables(rows: Collection[dict[str, Any]]) -> Iterator[Table]:
-    """One per data set, or one per large group."""
-    from rich.box import SIMPLE_HEAVY
-    from rich.table import Column, Table
+@click.command()
+@click.option("--parts", default="all", show_default=True, help="Names separated by commas.")
+@_seeds_option(5)
+@_first
+@root_option
+def trust(parts: str, seeds: int, first_seed: int, root: Path) -> None:
+    """Intervals, corrections, verdicts and drift warnings against known truth: results/trust.csv, docs/trust.md."""
+    from ..result_files import store_rows
+    from ..trust import PARTS, RESULTS, measure
 
-    from ..quality.measure_display import SHOWN
-    from ..quality.summary import blocks, mean, names
+    for seed in range(first_seed, first_seed + seeds):
+        for part in chosen(parts, PARTS):
+            rows = list(measure(part, seed))
+            store_rows(root / "results" / RESULTS, rows, ("part", "seed"))
+            click.echo(f"{part}, seed {seed}: {len(rows)} rows")
+    write_pages(root, ("trust.page",))
 
-    titles = {
-        "average_precision": "AP",
-        "f1_flagged": "F1",
-        "corrected_accuracy": "corrected",
-        "test_accuracy": "test",
-        "n_parameters": "parameters",
-        "seconds": "seconds",
-    }
-    for title, datasets in blocks(names(rows, "dataset")).items():
-        mine = [row for row in rows if row["dataset"] in datasets]
-        columns = [Column(name, justify="right", no_wrap=True) for name in titles.values()]
-        table = Table("method", *columns, title=f"{title}, means over seeds", box=SIMPLE_HEAVY, padding=(0, 1, 0, 0))
-        for method in names(mine, "method"):
-            means = {measure: mean([row for row in mine if row["method"] == method], measure) for measure in titles}
-            table.add_row(method, *(SHOWN[measure].show(m.value) if m.n else "–" for measure, m in means.items()))
-        yield table
+
+def write_pages(root: Path, modules: Iterable[str]) -> None:
+    from importlib import import_module
+
+    (root / "docs" / "img").mkdir(parents=True, exist_ok=True)
+    for name in modules:
+        click.echo(f"wrote {import_module(f'benchmarks.{name}').write_page(root)}")
+
+
+COMMANDS = (quality, review, crowd, trust)
