@@ -69,5 +69,5 @@ on {N_TEST:,} further rows. "INB (paper)" is `BernoulliINB.paper()`, "INB (em)" 
 
 {table(header, lines)}
 
-Repeat with `noisybayes bench recovery`.
+Repeat with `python -m benchmarks recovery`.
 """

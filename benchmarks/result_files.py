@@ -30,7 +30,11 @@ def read_rows(path: Path) -> list[Row]:
     if not path.exists():
         return []
     with path.open(newline="", encoding="utf-8") as file:
-        return [{key: _number(value) for key, value in row.items()} for row in csv.DictReader(file)]
+        return parse_rows(file)
+
+
+def parse_rows(lines: Iterable[str]) -> list[Row]:
+    return [{key: _number(value) for key, value in row.items()} for row in csv.DictReader(lines)]
 
 
 def store_rows(path: Path, fresh: list[Row], key: Sequence[str]) -> None:

@@ -60,5 +60,5 @@ that of P(wrong) for rows that were not verified.
 
 {table(header, lines)}
 
-Repeat with `noisybayes bench verified` (needs the data set, see [the command line](cli.md)).
+Repeat with `python -m benchmarks verified` (needs the data set).
 """

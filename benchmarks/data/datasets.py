@@ -49,9 +49,7 @@ class LiveStreaming(NamedTuple):
     table: pd.DataFrame  # 22 binary columns
     observed: Array  # (n,) the volunteers' labels
     true: Array  # (n,) the experts' labels
-    dialog: Array  # (n,) number of the dialog
     tokens: list[list[str]]  # the words of each message
-    said_to_agree: Array  # (n,) the authors' column Z: whether the two labels agree, with one mistake
 
 
 class NoisyAGNews(NamedTuple):
@@ -62,14 +60,14 @@ class NoisyAGNews(NamedTuple):
     test_true: Array
 
 
-def newsgroups(subset: str = "all") -> Newsgroups:
-    """20 Newsgroups, all 18,846 documents or the "train" part: from the folder, or else from scikit-learn."""
+def newsgroups() -> Newsgroups:
+    """20 Newsgroups, all 18,846 documents: from the folder, or else from scikit-learn."""
     from sklearn.datasets import fetch_20newsgroups
 
     local = _local(NEWSGROUPS_FILE)
     try:
         bunch = fetch_20newsgroups(
-            data_home=local.parent if local else None, subset=subset, download_if_missing=local is None
+            data_home=local.parent if local else None, subset="all", download_if_missing=local is None
         )
     except OSError as error:
         raise DatasetUnavailableError(
@@ -86,9 +84,7 @@ def live_streaming() -> LiveStreaming:
         frame.loc[:, "仅含车型信息":"非九大类问句_首句_车型"],
         frame["Y"].to_numpy(),
         frame["Ys"].to_numpy(),
-        frame["对话编号"].to_numpy(),
         [_masked(ast.literal_eval(words)) for words in frame["分词结果"]],
-        frame["Z"].to_numpy() == 1,
     )
 
 

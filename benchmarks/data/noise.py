@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from noisybayes.data.simulate import Array
 
 #: Structured noise: this many confusions of a class account for this share of its wrong labels.
-_FAVOURITES = 3
-_FAVOURITE_SHARE = 0.9
+_FAVORITES = 3
+_FAVORITE_SHARE = 0.9
 #: Boundary noise: with two candidate rows for each mistake, no class loses more than half of its rows on average, even
 #: if all of them lie near the boundary.
 _CANDIDATES_PER_MISTAKE = 2
@@ -49,8 +49,8 @@ def structured_noise(n_classes: int, rate: float, rng: np.random.Generator) -> A
     matrix = np.diag(1.0 - wrong)
     for k in range(n_classes):
         others = rng.permutation(np.delete(np.arange(n_classes), k))
-        share = np.full(n_classes - 1, (1.0 - _FAVOURITE_SHARE) / (n_classes - 1))
-        share[:_FAVOURITES] += _FAVOURITE_SHARE * rng.dirichlet(np.ones(min(_FAVOURITES, n_classes - 1)))
+        share = np.full(n_classes - 1, (1.0 - _FAVORITE_SHARE) / (n_classes - 1))
+        share[:_FAVORITES] += _FAVORITE_SHARE * rng.dirichlet(np.ones(min(_FAVORITES, n_classes - 1)))
         matrix[others, k] = wrong[k] * share
     return _identified(matrix, rate)
 
@@ -72,23 +72,11 @@ def majority_noise(class_shares: ArrayLike, rate: float) -> Array:
 
 
 def boundary_noise(true: Array, proba: Array, rate: float, rng: np.random.Generator) -> Array:
-    """Observed labels with mistakes where a classifier is uncertain, towards its second choice.
+    """Observed labels (n,) with mistakes where a classifier is uncertain, towards its second choice.
 
-    Parameters
-    ----------
-    true : array of shape (n_samples,)
-        True labels, 0..K-1.
-    proba : array of shape (n_samples, n_classes)
-        Out-of-fold P(class | x) of a classifier trained on the true labels.
-    rate : float
-        Share of wrong labels among all rows, at most one half. They are drawn at random from twice as many candidate
-        rows: those for which the probabilities of the true class and of the most probable other class differ least.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    array of shape (n_samples,)
-        The observed labels.
+    `proba` (n, K) is out-of-fold P(class | x) of a classifier trained on the true labels (n,), which are 0..K-1. The
+    mistakes, in `rate` of all rows, at most one half, are drawn at random from twice as many candidates: the rows for
+    which the probabilities of the true class and of the most probable other class differ least.
     """
     n, n_classes = proba.shape
     _check_arguments(n_classes, rate)

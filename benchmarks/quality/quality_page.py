@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -112,7 +112,8 @@ def _by_group(
 ) -> str:
     """Methods in rows, groups of data sets in columns."""
     values = {name: [_mean(means, pattern, name) for pattern in groups.values()] for name in methods}
-    best = sign * np.nanmax([sign * np.array(mine) for name, mine in values.items() if name not in NEEDS_TRUTH], axis=0)
+    competing = [[sign * value for value in mine] for name, mine in values.items() if name not in NEEDS_TRUTH]
+    best = [sign * _best(column) for column in zip(*competing, strict=True)]
     lines = [[name, *(_cell(value, scale) for value in mine)] for name, mine in (first or {}).items()]
     for name, mine in values.items():
         lines.append([f"`{name}`", *(_cell(value, scale, value == top) for value, top in zip(mine, best, strict=True))])
@@ -128,7 +129,7 @@ def _unbalanced(rows: pd.DataFrame) -> str:
         values = [_mean(means, pattern, name) for name in methods]
         mine = order[order.index.str.match(pattern)]
         in_order = " / ".join(str(int((mine[name] == 1).sum())) for name in methods[:3])
-        cells = (_cell(value, best=value == max(values[:3])) for value in values)
+        cells = (_cell(value, best=value == _best(values[:3])) for value in values)
         lines.append([f"`{noise}`", *cells, f"{in_order} of {len(mine)}"])
     header = ["mistakes", *(f"`{name}`" for name in methods), "in order: the first three"]
     return f"{table(header, lines)}\n"
@@ -136,13 +137,13 @@ def _unbalanced(rows: pd.DataFrame) -> str:
 
 def _by_noise(means: pd.DataFrame, prefix: str, sources: tuple[str, ...], noises: tuple[str, ...]) -> str:
     """Means over the rates."""
-    methods = [name for name in methods_for(f"{prefix}-") if name in means]
+    methods = list(methods_for(f"{prefix}-"))
     lines = []
     for source in sources:
         for noise in noises:
             pattern = "-".join(part for part in (prefix, source, noise) if part) + "-"
             values = [_mean(means, pattern, name) for name in methods]
-            cells = (_cell(value, best=value == np.nanmax(values)) for value in values)
+            cells = (_cell(value, best=value == _best(values)) for value in values)
             lines.append([f"{source} `{noise}`".strip(), *cells])
     return f"{table(['data and noise', *(f'`{name}`' for name in methods)], lines)}\n"
 
@@ -160,9 +161,11 @@ def _embedded(rows: pd.DataFrame) -> str:
 
 def _mean(means: pd.DataFrame, pattern: str, method: str) -> float:
     """Over the data sets; nan where the method was not run on one of them."""
-    if method not in means:
-        return np.nan
     return float(means.loc[[bool(re.match(pattern, name)) for name in means.index], method].mean(skipna=False))
+
+
+def _best(values: Iterable[float]) -> float:
+    return max((value for value in values if not np.isnan(value)), default=np.nan)
 
 
 def _cell(value: float, scale: int = 1, best: bool = False) -> str:

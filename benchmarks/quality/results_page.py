@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 
 from ..result_files import table
-from .runner import KEY, RESULTS
+from .methods import METHODS
+from .runner import RESULTS
 
 OURS, PEER = ("audit", "inb"), "cleanlab"  # our default: `audit` where it was run (numeric tables), else `inb`
 #: Smaller differences of average precision are not counted.
@@ -68,13 +69,13 @@ class Comparison(NamedTuple):
 
 
 def load(root: Path) -> pd.DataFrame:
-    rows = pd.read_csv(root / "results" / RESULTS)
-    return rows.drop_duplicates(list(KEY))
+    return pd.read_csv(root / "results" / RESULTS)
 
 
 def means_of(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """Means over seeds: data sets in rows, methods in columns."""
-    return rows.pivot_table(index="dataset", columns="method", values=measure, sort=False)
+    """Means over seeds: data sets in rows, all methods in columns, nan where they were not run."""
+    means = rows.pivot_table(index="dataset", columns="method", values=measure, sort=False)
+    return means.reindex(columns=list(METHODS)).astype(float)
 
 
 def comparisons(rows: pd.DataFrame) -> list[Comparison]:
@@ -82,9 +83,9 @@ def comparisons(rows: pd.DataFrame) -> list[Comparison]:
     peers = [name for name in means if name.startswith(PEER)]
     found = []
     for name, values in means.iterrows():
-        ours = next((method for method in OURS if values.get(method, np.nan) == values.get(method, np.nan)), None)
+        ours = next((method for method in OURS if values.notna()[method]), None)
         if ours is not None and values[peers].notna().any():
-            best = values[peers].astype(float).idxmax()
+            best = str(values[peers].idxmax())
             found.append(Comparison(str(name), float(values[ours]), float(values[best]), best, ours))
     return found
 
@@ -114,7 +115,7 @@ def render_page(root: Path) -> str:
     for title, mine in by_line(found).items():
         others = [_mean_of_all(precision, mine, name) for name in OTHERS]
         figures = [fmean(each.ours for each in mine), fmean(each.peer for each in mine), *others]
-        ours, cleanlab, *rest = (_bold(value, value == np.nanmax(figures)) for value in figures)
+        ours, cleanlab, *rest = (_bold(value, value == max(figures, key=np.nan_to_num)) for value in figures)
         times = [f"{np.mean(column):.1f}" for column in zip(*_timed(mine, seconds), strict=True)] or ["–", "–"]
         verdicts = " / ".join(map(str, counts(mine)))
         lines.append([title, str(len(mine)), ours, cleanlab, verdicts, *rest, *times])
@@ -157,8 +158,6 @@ def measured_on(rows: pd.DataFrame) -> str:
 
 def _mean_of_all(means: pd.DataFrame, mine: list[Comparison], method: str) -> float:
     """nan where the method was not run on one of the data sets, since the others would be another comparison."""
-    if method not in means:
-        return np.nan
     return float(means.loc[[each.dataset for each in mine], method].mean(skipna=False))
 
 

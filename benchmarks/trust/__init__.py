@@ -1,4 +1,4 @@
-"""Can the numbers of an audit be trusted? Intervals, corrections, verdicts and warnings against known truth.
+"""Can the numbers of an audit be trusted? Intervals, corrections and verdicts against known truth.
 
 Every part yields rows {part, case, seed, measure, value}; docs/trust.md is generated from them.
 """
@@ -7,21 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ..result_files import Row
-from . import alarms, careless_verdicts, corrections, coverage, human_mistakes, labelers
+import numpy as np
 
+from ..result_files import Row
+from . import corrections, coverage
+
+RESULTS = "trust.csv"
 #: name -> function(seed) that yields (case, measure, value)
 PARTS: dict[str, Callable[[int], Iterator[tuple[str, str, float]]]] = {
-    "coverage": coverage.measure,
-    "verdicts": careless_verdicts.measure,
-    "corrections": corrections.measure,
-    "alarms": alarms.measure,
-    "human": human_mistakes.measure,
-    "labelers": labelers.measure,
+    "coverage": coverage.simulated,
+    "labelers": coverage.labelers,
+    "human": coverage.human,
+    "verdicts": corrections.careless_verdicts,
+    "corrections": corrections.corrections,
 }
 
 
-def measure(part: str, seeds: range) -> Iterator[Row]:
-    for seed in seeds:
-        for case, name, value in PARTS[part](seed):
-            yield {"part": part, "case": case, "seed": seed, "measure": name, "value": float(value)}
+def measure(part: str, seed: int) -> Iterator[Row]:
+    """Means over the samples that a part draws for one seed."""
+    values: dict[tuple[str, str], list[float]] = {}
+    for case, name, value in PARTS[part](seed):
+        values.setdefault((case, name), []).append(float(value))
+    for (case, name), found in values.items():
+        yield {"part": part, "case": case, "seed": seed, "measure": name, "value": float(np.mean(found))}

@@ -1,8 +1,9 @@
-"""Corrected labels against given ones: do corrections ever do harm, and is there a warning when they do?"""
+"""Corrected labels against given ones: do they ever do harm, with a warning? And what careless verdicts cost."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from noisybayes import audit
 from noisybayes.auditing.findings import examine
 from noisybayes.data.simulate import Array, corrupt
 from noisybayes.estimators import BernoulliINB, GaussianINB, MultinomialINB
@@ -22,6 +24,8 @@ from ..data.noise import boundary_noise, pair_noise, structured_noise, uniform_n
 
 RATES = (0.1, 0.2, 0.4)
 KINDS = ("uniform", "pair", "structured", "boundary")
+#: Verdicts from the top of the list, and how many of them keep a wrong label.
+VERDICTS = ((14, 0), (14, 1), (14, 2), (60, 0), (60, 2), (60, 6))
 _TEXTS = 2_000
 #: Warnings that corrections cannot be trusted.
 _CORRECTION_WARNINGS = (
@@ -40,7 +44,7 @@ class _Set(NamedTuple):
     human: Array | None = None  # labels given by people
 
 
-def measure(seed: int) -> Iterator[tuple[str, str, float]]:
+def corrections(seed: int) -> Iterator[tuple[str, str, float]]:
     for name, data in _sets(seed):
         rng = np.random.default_rng(seed)
         for kind, y in _labels(data, rng):
@@ -91,3 +95,27 @@ def _labels(data: _Set, rng: np.random.Generator) -> Iterator[tuple[str, Array]]
         for kind in KINDS[:3]:
             yield f"{kind}, {rate:.0%}", corrupt(data.true, matrices[kind], rng)
         yield f"boundary, {rate:.0%}", boundary_noise(data.true, proba, rate, rng)
+
+
+def careless_verdicts(seed: int) -> Iterator[tuple[str, str, float]]:
+    """On the example data."""
+    import pandas as pd
+
+    frame = pd.read_csv(Path("examples") / "dealership.csv")
+    wrong = (frame["label"] != frame["true_label"]).to_numpy()
+    alone = audit(frame[["message", "label"]], label="label", text="message")
+    ranked = alone.table["p_wrong"].to_numpy().argsort(kind="stable")[::-1]
+    for n, careless in VERDICTS:
+        top = ranked[:n]
+        slips = np.random.default_rng(seed).choice(top[wrong[top]], careless, replace=False)
+        verdicts = frame["true_label"].where(frame.index.isin(top))
+        verdicts[slips] = frame["label"][slips]
+        checked = frame[["message", "label"]].assign(checked=verdicts)
+        result = audit(checked, label="label", text="message", verified="checked")
+        rest = np.setdiff1d(np.arange(len(wrong)), top)
+        listed = result.table["suspect"].to_numpy()[rest]
+        case = f"{n} verdicts, {careless} careless"
+        yield case, "recall of the rest", (listed & wrong[rest]).sum() / wrong[rest].sum()
+        yield case, "precision of the rest", wrong[rest][listed].mean()
+        yield case, "estimated rate", result.noise_rate
+        yield case, "careless ones shown again", np.isin(slips, result.contradictions.index).mean() if careless else 1.0

@@ -1,4 +1,4 @@
-"""How often 90 % intervals cover the truth, in easy and hard regimes."""
+"""How often 90 % intervals cover the truth: in simulated regimes, for labelers, and under mistakes of people."""
 
 from __future__ import annotations
 
@@ -7,28 +7,39 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 from sklearn.naive_bayes import BernoulliNB
 
-from noisybayes.auditing.conservative_fit import conservative_fit, conservative_means
-from noisybayes.auditing.findings import Findings, findings_of
-from noisybayes.auditing.impact import Impact
-from noisybayes.auditing.judged import Judged, RandomChecks, judge
+from noisybayes import audit
+from noisybayes.auditing.conservative_fit import conservative_fit, conservative_means, label_surprise
+from noisybayes.auditing.findings import findings_of
+from noisybayes.auditing.judged import RandomChecks, judge
 from noisybayes.auditing.noise_rate import noise_rate
+from noisybayes.auditing.random_checks import draw, inclusion_probabilities
 from noisybayes.auditing.result import Audit
 from noisybayes.auditing.rules import Rule
 from noisybayes.auditing.true_accuracy import true_accuracy
-from noisybayes.data.simulate import Array, Simulation, simulate
-from noisybayes.estimators import BernoulliINB
+from noisybayes.data.simulate import Simulation, simulate
+from noisybayes.estimators import BernoulliINB, MultinomialINB
 
+from ..data.datasets import noisy_ag_news
 from ..data.noise import boundary_noise
+from ..data.simulated_labelers import make_labelers
+from ..quality.tasks import Array
 
 LEVEL = 0.9
 CHECKS = (50, 100, 200)
-#: Samples of checked rows drawn for each fit.
-_DRAWS = 5
-_FRESH = 3_000
+#: Samples of checked rows drawn for each fit: simulated, and of NoisyAG-News.
+_DRAWS, NEWS_DRAWS = 5, 20
+_NEW_ROWS = 3_000
+#: Labelers have from FEWEST to MOST rows, and are shown in groups by their number of rows.
+N_LABELERS, FEWEST, MOST = 20, 20, 2_000
+SIZES = (60, 300, 2_000)
+
+Measured = Iterator[tuple[str, str, float]]  # case, measure, value
 
 
 class Regime(NamedTuple):
@@ -55,16 +66,16 @@ REGIMES = {
 }
 
 
-def measure(seed: int) -> Iterator[tuple[str, str, float]]:
+def simulated(seed: int) -> Measured:
     for name, regime in REGIMES.items():
-        for what, value in _one(regime, seed):
+        for what, value in _one_fit(regime, seed):
             yield name, what, value
 
 
-def _one(regime: Regime, seed: int) -> Iterator[tuple[str, float]]:
+def _one_fit(regime: Regime, seed: int) -> Iterator[tuple[str, float]]:
     n, rng = regime.n, np.random.default_rng(seed)
     data = simulate(
-        2 * n + _FRESH, n_features=regime.n_features, n_classes=regime.n_classes, diagonal=regime.diagonal,
+        2 * n + _NEW_ROWS, n_features=regime.n_features, n_classes=regime.n_classes, diagonal=regime.diagonal,
         balanced=regime.balanced, random_state=seed,
     )  # fmt: skip
     y = _labels(data, regime, rng)
@@ -72,18 +83,32 @@ def _one(regime: Regime, seed: int) -> Iterator[tuple[str, float]]:
     model = BernoulliINB(random_state=seed).fit(X, given)
     judged = judge(model, X, given)
     findings = findings_of(model, judged, Rule(), LEVEL, None, seed, lambda stage: None)
-    rate, wrong = findings.rate, float(np.mean(given != true))
+    wrong, rate, impact = float(np.mean(given != true)), findings.rate, findings.impact
     yield "rate in range", rate.low <= wrong <= rate.high
     yield "width of range", rate.high - rate.low
-    yield "share corrected wrongly", float(np.mean((findings.table["corrected"] != true) & (given == true)))
     if regime.boundary is None:
         matrix = findings.intervals.mislabel_matrix
-        entries = (matrix.low <= data.mislabel_matrix) & (data.mislabel_matrix <= matrix.high)
-        yield "matrix covered", float(entries.mean())
-    yield from _cost(findings.impact, data, y, n)
+        yield "matrix covered", ((matrix.low <= data.mislabel_matrix) & (data.mislabel_matrix <= matrix.high)).mean()
+    yield "cost told", impact is not None and not impact.is_wide
+    if impact is not None:
+        new = slice(2 * n, None)
+        naive, ideal = (
+            np.mean(BernoulliNB().fit(X, labels).predict(data.X[new]) == data.true[new]) for labels in (given, true)
+        )
+        yield "cost covered", impact.low <= naive - ideal <= impact.high
+        yield "cost off by", abs(impact.delta - (naive - ideal))
     other = BernoulliNB().fit(data.X[n : 2 * n], y[n : 2 * n]).predict(X)
-    yield from _accuracy("0 checks", other, Audit(findings, model), true)
-    yield from _checked(judged, model, findings, true, other, rng)
+    yield "accuracy covered, 0 checks", _accuracy_covered(other, Audit(findings, model), true)
+    means = conservative_means(judged, conservative_fit(judged))
+    for m in CHECKS:
+        for _ in range(_DRAWS):
+            rows = np.sort(rng.choice(len(true), m, replace=False))
+            known = replace(judged, checks=RandomChecks(rows, true[rows]))
+            rate = noise_rate(known, 0.0, means, LEVEL)
+            yield f"rate covered, {m} checks", rate.low <= wrong <= rate.high
+            yield f"width, {m} checks", rate.high - rate.low
+            checked = Audit(replace(findings, judged=known.without_copies()), model)
+            yield f"accuracy covered, {m} checks", _accuracy_covered(other, checked, true)
 
 
 def _labels(data: Simulation, regime: Regime, rng: np.random.Generator) -> Array:
@@ -93,37 +118,71 @@ def _labels(data: Simulation, regime: Regime, rng: np.random.Generator) -> Array
     return boundary_noise(data.true, proba, regime.boundary, rng)
 
 
-def _cost(impact: Impact | None, data: Simulation, y: Array, n: int) -> Iterator[tuple[str, float]]:
-    yield "cost told", impact is not None and not impact.is_wide
-    if impact is None:
-        return
-    fresh, truth = data.X[2 * n :], data.true[2 * n :]
-    naive, ideal = (
-        np.mean(BernoulliNB().fit(data.X[:n], labels).predict(fresh) == truth) for labels in (y[:n], data.true[:n])
-    )
-    yield "cost covered", impact.low <= naive - ideal <= impact.high
-    yield "cost off by", abs(impact.delta - (naive - ideal))
+def _accuracy_covered(predicted: Array, findings: Audit, true: Array) -> bool:
+    score = true_accuracy(predicted, findings, LEVEL)
+    return bool(score.low <= np.mean(predicted == true) <= score.high)
 
 
-def _accuracy(name: str, predicted: Array, findings: Audit, true: Array) -> Iterator[tuple[str, float]]:
-    score, truth = true_accuracy(predicted, findings, LEVEL), float(np.mean(predicted == true))
-    yield f"accuracy covered, {name}", score.low <= truth <= score.high
-    yield f"accuracy off by, {name}", abs(score.accuracy - truth)
+#: features, classes, whether all labelers have the same matrix
+LABELERS = {
+    "4 classes": (100, 4, False),
+    "8 classes": (100, 8, False),
+    "4 classes, few features": (50, 4, False),
+    "4 classes, labelers are alike": (100, 4, True),
+}
 
 
-def _checked(
-    judged: Judged, model: BernoulliINB, findings: Findings, true: Array, other: Array, rng: np.random.Generator
-) -> Iterator[tuple[str, float]]:
-    conservative = conservative_fit(judged)
-    sums = conservative_means(judged, conservative)
-    wrong = float(np.mean(judged.observed != true))
-    for m in CHECKS:
-        for _ in range(_DRAWS):
-            rows = np.sort(rng.choice(len(true), m, replace=False))
-            known = replace(judged, checks=RandomChecks(rows, true[rows]))
-            rate = noise_rate(known, 0.0, sums, LEVEL)
-            yield f"rate covered, {m} checks", rate.low <= wrong <= rate.high
-            yield f"rate off by, {m} checks", abs(rate.estimate - wrong)
-            yield f"width, {m} checks", rate.high - rate.low
-            audit = Audit(replace(findings, judged=known.without_copies()), model)
-            yield from _accuracy(f"{m} checks", other, audit, true)
+def labelers(seed: int) -> Measured:
+    """Error rates of labelers."""
+    for name, (d, K, alike) in LABELERS.items():
+        rng = np.random.default_rng(seed)
+        n_rows = rng.permutation(np.geomspace(FEWEST, MOST, N_LABELERS).astype(int))
+        who = rng.permutation(np.repeat(np.arange(N_LABELERS), n_rows))
+        data = simulate(len(who), n_features=d, n_classes=K, diagonal=(1.0, 1.0), random_state=seed)
+        matrices = make_labelers(N_LABELERS, K, rng)
+        if alike:
+            matrices = np.repeat(matrices.mean(axis=0)[None], N_LABELERS, axis=0)
+        cumulative = matrices.cumsum(axis=1)[who, :, data.true]
+        given = np.minimum((rng.random(len(who))[:, None] > cumulative).sum(axis=1), K - 1)
+        columns = [f"x{j}" for j in range(d)]
+        frame = pl.DataFrame(data.X.astype(np.int8), schema=columns).with_columns(
+            label=pl.Series([f"class {k}" for k in given]), labeler=pl.Series([f"{g:02}" for g in who])
+        )
+        found = audit(frame, label="label", binary=columns, labeler="labeler", random_state=seed).labelers
+        assert found is not None
+        low, high, estimate = (found.sort_index()[column].to_numpy() for column in ("low", "high", "error_rate"))
+        rate = 1.0 - np.diagonal(matrices, axis1=1, axis2=2) @ data.class_prior
+        for fewest, most in zip((FEWEST, *SIZES), SIZES, strict=False):
+            which = (n_rows >= fewest + (fewest > FEWEST)) & (n_rows <= most)
+            case = f"{name}, {fewest} to {most:,} rows"
+            yield case, "covered", ((low <= rate) & (rate <= high))[which].mean()
+            yield case, "width", (high - low)[which].mean()
+            yield case, "off by", np.abs(estimate - rate)[which].mean()
+
+
+def human(seed: int) -> Measured:
+    """NoisyAG-News with rows checked at random, drawn as by `--sample` and with equal probabilities."""
+    data = noisy_ag_news()
+    X = TfidfTransformer(sublinear_tf=True).fit_transform(CountVectorizer(min_df=2).fit_transform(data.texts))
+    model = MultinomialINB(random_state=0).fit(X, np.asarray(data.observed))
+    judged = judge(model, X, np.asarray(data.observed))
+    true = np.searchsorted(model.classes_, data.true)
+    assert judged.observed is not None
+    fitted, wrong = conservative_fit(judged), float(np.mean(judged.observed != true))
+    means = conservative_means(judged, fitted)
+    rows, order = judged.take(np.arange(judged.n_rows))
+    surprise = np.empty(judged.n_rows)
+    surprise[order] = label_surprise(judged.fitted, rows)
+    designs = {"": inclusion_probabilities(surprise), ", equal chances": np.ones(len(true))}
+    rates = [("0 checks", noise_rate(judged, model.noise_rate_, means, LEVEL))]
+    for design, chance in designs.items():
+        for m in CHECKS:
+            for number in range(NEWS_DRAWS):
+                drawn = draw(judged.observed, len(judged.classes), m, seed * NEWS_DRAWS + number, chance)
+                checked = np.sort(drawn)
+                known = replace(judged, checks=RandomChecks(checked, true[checked], 1.0 / chance[checked]))
+                rates.append((f"{m} checks{design}", noise_rate(known, model.noise_rate_, means, LEVEL)))
+    for case, rate in rates:
+        yield case, "off by", abs(rate.estimate - wrong)
+        yield case, "covered", rate.low <= wrong <= rate.high
+        yield case, "width", rate.high - rate.low

@@ -1,0 +1,155 @@
+"""The other experiments in a short form: rows, commands, simulated labelers and reviews."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from benchmarks import coverage, crowd, recovery, trust, verified
+from benchmarks.commands import bench
+from benchmarks.crowd import one_label, texts
+from benchmarks.data.simulated_labelers import KINDS, label_by, make_labelers
+from benchmarks.result_files import read_rows
+from benchmarks.review import orders, runner
+from benchmarks.trust import corrections
+from benchmarks.trust import coverage as intervals
+from noisybayes import simulate
+
+from .data import needs_data, needs_package
+
+
+def small_news():
+    """A stand-in for the real texts: two topics, a few words each, one label in six wrong."""
+    rng = np.random.default_rng(0)
+    true = rng.integers(2, size=120)
+    messages = [" ".join(rng.choice([f"{'ab'[k]}{j}" for j in range(8)] + ["and", "the"], 6)) for k in true]
+    observed = np.where(rng.random(120) < 1 / 6, 1 - true, true)
+    return SimpleNamespace(texts=messages, observed=observed, true=true, test_texts=messages[:30], test_true=true[:30])
+
+
+@pytest.fixture
+def small(monkeypatch):
+    monkeypatch.setattr(recovery, "SIZES", (100,))
+    monkeypatch.setattr(recovery, "N_TEST", 50)
+    monkeypatch.setattr(coverage, "SETTINGS", (coverage.Setting(100, 20, 2, (0.8, 0.9)),))
+    monkeypatch.setattr(verified, "COUNTS", (12,))
+    monkeypatch.setattr(verified, "noisy_ag_news", small_news)
+    monkeypatch.setattr(texts, "N_LABELS", (1, 3))
+    monkeypatch.setattr(texts, "_source", lambda name: (small_news().texts, small_news().true))
+
+
+@pytest.mark.parametrize("name", ["recovery", "coverage", "verified"])
+@pytest.mark.filterwarnings("ignore")  # a hundred rows neither converge nor tell all classes apart
+def test_an_experiment_goes_from_command_to_page(name, small, tmp_path):
+    result = CliRunner().invoke(bench, [name, "--reps", "2", "--root", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    assert read_rows(tmp_path / "results" / f"{name}.csv")
+    assert f"python -m benchmarks {name}" in (tmp_path / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+
+
+def test_the_page_of_verified_labels_needs_all_its_rows(small):
+    rows = list(verified.measure(reps=1))
+    assert [(row["picked"], row["verified"]) for row in rows] == [("none", 0), ("at random", 12), ("from the top", 12)]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_methods_combine_several_labels(small):
+    rows = list(texts.measure("any", ["noisybayes", "majority vote"], 0))
+    accuracy = {(row["n_labels"], row["method"]): row["consensus_accuracy"] for row in rows}
+    assert len(accuracy) == 4
+    assert accuracy[3, "noisybayes"] >= accuracy[3, "majority vote"] > 0.5
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_one_label_by_known_labelers_and_dates(small, monkeypatch):
+    monkeypatch.setattr(one_label, "CASES", {"labelers differ": 1.0})
+    rows = list(one_label.measure_labelers("any", 0))
+    assert [row["way"] for row in rows] == list(one_label.LABELERS_KNOWN)
+    assert all(0 <= row["matrix_error"] <= 1 for row in rows)
+    monkeypatch.setattr(one_label, "DATE_CASES", one_label.DATE_CASES[:1])
+    rows = list(one_label.measure_dates("any", 0))
+    assert [row["kept"] is None for row in rows] == [False, True]
+
+
+@needs_package("cleanlab")
+def test_cleanlab_keeps_a_single_label_and_combines_several():
+    rng = np.random.default_rng(0)
+    true = np.arange(90) % 3
+    X = np.eye(3)[true] + 0.1 * rng.normal(size=(90, 3))
+    given = label_by(make_labelers(5, 3, rng), true, 3, rng)
+    one = np.where(np.cumsum(given >= 0, axis=1) == 1, given, -1)
+    np.testing.assert_array_equal(texts.cleanlab(one, [], X), texts.majority_vote(one, [], X))
+    assert (texts.cleanlab(given, [], X) == true).mean() >= (texts.majority_vote(given, [], X) == true).mean()
+
+
+def test_simulated_labelers_label_as_their_matrices_say():
+    rng = np.random.default_rng(0)
+    matrices = make_labelers(len(KINDS), 4, rng)
+    np.testing.assert_allclose(matrices.sum(axis=1), 1.0)
+    true = rng.integers(4, size=20_000)
+    given = label_by(matrices, true, 2, rng)
+    assert ((given >= 0).sum(axis=1) == 2).all()
+    for g, matrix in enumerate(matrices):
+        right = given[:, g] >= 0
+        assert (given[right, g] == true[right]).mean() == pytest.approx(np.diag(matrix).mean(), abs=0.02)
+
+
+def a_table():
+    data = simulate(300, n_features=40, n_classes=3, diagonal=(0.7, 0.8), random_state=0)
+    return orders.Table("table", data.X, data.y, data.true)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=needs_package("cleanlab") if name in orders.PEERS else ()) for name in orders.ORDERS],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_a_review_finds_wrong_labels_sooner_than_chance(name):
+    table = a_table()
+    rows = list(runner.review(table, orders.ORDERS[name], 0))
+    assert [row["percent"] for row in rows] == list(runner.PERCENTS)
+    found = [row["found"] for row in rows]
+    assert found == sorted(found)
+    assert rows[9]["found"] > 0.2  # twice what a random order finds
+    positions, _ = runner._reviewed(orders.ORDERS[name], table, 0, 90)
+    assert len(np.unique(positions)) == 90
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_review_is_stored_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(runner, "DATASETS", {"small": lambda seed: a_table()})
+    monkeypatch.setattr(runner, "ORDERS", {"inb": orders.inb})
+    assert len(list(runner.run(["small"], ["inb"], range(2), tmp_path))) == 2
+    assert list(runner.run(["small"], ["inb"], range(2), tmp_path)) == []
+    assert len(list(runner.run(["small"], ["inb"], range(1), tmp_path, fresh=True))) == 1
+    assert len(read_rows(tmp_path / "results" / runner.RESULTS)) == 2 * len(runner.PERCENTS)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_parts_of_trust_yield_means_over_their_samples(monkeypatch):
+    monkeypatch.setattr(intervals, "REGIMES", {"few rows": intervals.Regime(250, 30, 2, (0.8, 0.9))})
+    rows = {row["measure"]: row["value"] for row in trust.measure("coverage", 0)}
+    assert all(0 <= rows[f"rate covered, {m} checks"] <= 1 for m in intervals.CHECKS)
+    assert rows["width, 200 checks"] < rows["width, 50 checks"]
+    monkeypatch.setattr(intervals, "LABELERS", {"2 classes": (20, 2, False)})
+    monkeypatch.setattr(intervals, "MOST", 100)
+    rows = list(trust.measure("labelers", 0))
+    assert {row["measure"] for row in rows} == {"covered", "width", "off by"}
+
+
+@needs_data
+@pytest.mark.filterwarnings("ignore")
+def test_corrections_are_compared_with_given_labels(monkeypatch):
+    monkeypatch.setattr(corrections, "RATES", (0.2,))
+    all_sets = corrections._sets
+    monkeypatch.setattr(corrections, "_sets", lambda seed: (each for each in all_sets(seed) if each[0] == "wine"))
+    rows = list(trust.measure("corrections", 0))
+    assert len({row["case"] for row in rows}) == 5
+    assert all(row["value"] >= -0.1 for row in rows if row["measure"] == "gain")
+
+
+def test_crowd_has_the_names_that_its_command_offers():
+    assert set(crowd.METHODS) == set(texts.METHODS)
