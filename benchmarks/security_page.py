@@ -11,15 +11,19 @@ from .result_files import read_rows
 TABLES = {"fuzz": fuzz.render, "crash": crash.render}
 
 
-def write_page(root: Path) -> Path:
-    """Insert each table whose rows are stored between its two markers."""
-    page = root / "docs" / "security.md"
-    text = page.read_text(encoding="utf-8")
+def render_page(root: Path) -> str:
+    """The page with each table whose rows are stored between its two markers."""
+    text = (root / "docs" / "security.md").read_text(encoding="utf-8")
     for name, render in TABLES.items():
         begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
         rows = read_rows(root / "results" / f"{name}.csv")
         if rows and begin in text:
             before, _, rest = text.partition(begin)
             text = f"{before}{begin}\n{render(rows)}\n{end}{rest.partition(end)[2]}"
-    page.write_text(text, encoding="utf-8")
-    return page
+    return text
+
+
+def write_page(root: Path) -> Path:
+    path = root / "docs" / "security.md"
+    path.write_text(render_page(root), encoding="utf-8")
+    return path

@@ -20,12 +20,12 @@ def _store(root: Path, name: str, rows: list[dict[str, Any]]) -> None:
 
 
 @click.command()
-@click.option("--tables", type=click.IntRange(min=0), default=20_000, show_default=True, help="Malformed tables.")
+@click.option("--tables", type=click.IntRange(min=0), default=5_000, show_default=True, help="Malformed tables.")
 @click.option(
-    "--models", type=click.IntRange(min=0), default=5_000, show_default=True, help="Damaged or crafted model files."
+    "--models", type=click.IntRange(min=0), default=1_500, show_default=True, help="Damaged or crafted model files."
 )
 @click.option(
-    "--configs", type=click.IntRange(min=0), default=1_000, show_default=True, help="Broken configurations of the bot."
+    "--configs", type=click.IntRange(min=0), default=300, show_default=True, help="Broken configurations of the bot."
 )
 @click.option("--first", type=click.IntRange(min=0), default=0, show_default=True, help="Number of the first file.")
 @root_option
