@@ -12,8 +12,7 @@ EXPERIMENTS: dict[str, tuple[str, str]] = {
     "verified": ("verified", "How much verified labels improve the estimated number of errors under human mistakes."),
     "stream": ("stream", "partial_fit on a stream, after one pass and after three, against the batch fit."),
     "bot": ("responder_accuracy", "The auto-responder on the paper's dialogs: features, answers, and peers."),
-    "load": ("load", "How fast the bot answers 200 requests per second, and whether an answer is lost."),
-    "audience": ("audience", "A live stream of 2,000 viewers: waits, lost or duplicated messages, leads, handovers."),
+    "load": ("load", "A live stream of 2,000 viewers: waits, lost or duplicated messages, leads, handovers, events."),
 }
 
 

@@ -74,7 +74,7 @@ By category, all splits together:
 
 {table(["category", "messages", "right, %"], categories)}
 
-Repeat with `noisybayes bench bot`, or with `noisybayes bot evaluate FILE --config {CONFIG}`.
+Repeat with `python -m benchmarks bot`, or with `noisybayes bot evaluate FILE --config {CONFIG}`.
 """
 
 

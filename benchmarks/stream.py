@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import CountVectorizer
 
-from noisybayes.data.simulate import simulate
-from noisybayes.estimators import BernoulliINB, MultinomialINB
+from noisybayes import BernoulliINB, MultinomialINB, simulate
 from noisybayes.model.mislabel import IdentifiabilityWarning
 
 from .data.datasets import noisy_ag_news
@@ -22,50 +21,39 @@ PASSES = 3
 N_TRAIN, N_TEST = 5_000, 4_000
 
 
-class Task(NamedTuple):
-    X: Any
-    y: Any
-    X_test: Any
-    true_test: Any
-
-
 def measure(reps: int = 5, seed: int = 0) -> Iterator[Row]:
-    for rep in range(seed, seed + reps):
-        for data, task in (("simulation", _simulation(rep)), ("NoisyAG-News", _news())):
-            for estimator in (BernoulliINB,) if data == "simulation" else (BernoulliINB, MultinomialINB):
-                yield {"data": data, "classifier": estimator.__name__, "seed": rep, **_compare(estimator, task, rep)}
-
-
-def _simulation(seed: int) -> Task:
-    data = simulate(N_TRAIN + N_TEST, n_features=500, n_classes=5, diagonal=(0.55, 0.65), random_state=seed)
-    return Task(data.X[:N_TRAIN], data.y[:N_TRAIN], data.X[N_TRAIN:], data.true[N_TRAIN:])
-
-
-def _news() -> Task:
     data = noisy_ag_news()
     vectorizer = CountVectorizer(min_df=2, dtype=np.float64)
-    X = vectorizer.fit_transform(data.texts)
-    return Task(X, data.observed, vectorizer.transform(data.test_texts), data.test_true)
+    news = vectorizer.fit_transform(data.texts), data.observed, vectorizer.transform(data.test_texts), data.test_true
+    for rep in range(seed, seed + reps):
+        made = simulate(N_TRAIN + N_TEST, n_features=500, n_classes=5, diagonal=(0.55, 0.65), random_state=rep)
+        simulated = made.X[:N_TRAIN], made.y[:N_TRAIN], made.X[N_TRAIN:], made.true[N_TRAIN:]
+        yield {
+            "data": "simulation",
+            "classifier": "BernoulliINB",
+            "seed": rep,
+            **_compare(BernoulliINB, *simulated, rep),
+        }
+        for estimator in (BernoulliINB, MultinomialINB):
+            found = _compare(estimator, *news, rep)
+            yield {"data": "NoisyAG-News", "classifier": estimator.__name__, "seed": rep, **found}
 
 
-def _compare(estimator: Any, task: Task, seed: int) -> Row:
+def _compare(estimator: Any, X: Any, y: Any, X_test: Any, true_test: Any, seed: int) -> Row:
+    """Accuracies on the test rows."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", IdentifiabilityWarning)
-        batch = estimator(method="em").fit(task.X, task.y)
-        accuracies: Row = {"batch": _accuracy(batch, task)}
+        batch = estimator(method="em").fit(X, y)
+        accuracies: Row = {"batch": float((batch.predict(X_test) == true_test).mean())}
         streamed, rng = estimator(), np.random.default_rng(seed)
         for number in range(1, PASSES + 1):
-            order = rng.permutation(len(task.y))
+            order = rng.permutation(len(y))
             for start in range(0, len(order), BATCH):
                 some = order[start : start + BATCH]
-                streamed.partial_fit(task.X[some], task.y[some], classes=np.unique(task.y))
-            accuracies[f"pass_{number}"] = _accuracy(streamed, task)
+                streamed.partial_fit(X[some], y[some], classes=np.unique(y))
+            accuracies[f"pass_{number}"] = float((streamed.predict(X_test) == true_test).mean())
     return accuracies
-
-
-def _accuracy(model: Any, task: Task) -> float:
-    return float((model.predict(task.X_test) == task.true_test).mean())
 
 
 def page(rows: list[Row]) -> str:
@@ -84,5 +72,5 @@ the difference of the stream in points after each pass over the rows, on average
 
 {table(header, lines)}
 
-Repeat with `noisybayes bench stream`.
+Repeat with `python -m benchmarks stream`.
 """

@@ -5,8 +5,7 @@ from __future__ import annotations
 import click
 
 from . import experiments, quality
-from .fuzz import fuzz
-from .hardening import connections, crash, servers
+from .hardening import crash, fuzz
 from .speed import speed
 
 __all__ = ["bench"]
@@ -17,5 +16,5 @@ def bench() -> None:
     """Measure, store the rows in results/, and regenerate the pages of docs/."""
 
 
-for command in (*quality.COMMANDS, speed, *experiments.COMMANDS, fuzz, crash, servers, connections):
+for command in (*quality.COMMANDS, speed, *experiments.COMMANDS, fuzz, crash):
     bench.add_command(command)

@@ -1,9 +1,7 @@
-"""`noisybayes bench crash`, `servers` and `connections`: what docs/security.md promises, measured."""
+"""`python -m benchmarks fuzz` and `crash`: what docs/security.md promises, measured."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -12,49 +10,56 @@ import click
 from .options import root_option
 
 
-def measured(
-    name: str, root: Path, rows: Iterator[dict[str, Any]], render: Callable[[list[dict[str, Any]]], str]
-) -> list[dict[str, Any]]:
-    """Measure, store the rows in results/, and regenerate the tables of docs/security.md."""
-    from rich.console import Console
-    from rich.markdown import Markdown
-
+def _store(root: Path, name: str, rows: list[dict[str, Any]]) -> None:
     from ..result_files import write_rows
-    from ..security_page import write_page
+    from ..security_page import TABLES, write_page
 
-    console, done = Console(), []
-    with console.status(f"measuring {name} ...") as status:
-        for row in rows:
-            done.append(row)
-            status.update(f"measuring {name}: {len(done)} rows")
-    write_rows(root / "results" / f"{name}.csv", done)
-    console.print(Markdown(render(done)))
-    if (root / "docs" / "security.md").exists():
-        console.print(f"wrote {write_page(root)}")
-    return done
+    write_rows(root / "results" / f"{name}.csv", rows)
+    click.echo(TABLES[name](rows))
+    write_page(root)
 
 
-def _command(name: str, module: str, failures: tuple[str, ...], text: str) -> click.Command:
-    @click.command(name, help=f"{text} Stores the rows in results/ and regenerates docs/security.md.")
-    @root_option
-    def command(root: Path) -> None:
-        bench = import_module(f"benchmarks.{module}")
-        rows = measured(name, root, bench.measure(), bench.render)
-        if any(row.get(failure) for row in rows for failure in failures):
-            raise SystemExit(1)
+@click.command()
+@click.option("--tables", type=click.IntRange(min=0), default=5_000, show_default=True, help="Malformed tables.")
+@click.option(
+    "--models", type=click.IntRange(min=0), default=1_500, show_default=True, help="Damaged or crafted model files."
+)
+@click.option(
+    "--configs", type=click.IntRange(min=0), default=300, show_default=True, help="Broken configurations of the bot."
+)
+@click.option("--first", type=click.IntRange(min=0), default=0, show_default=True, help="Number of the first file.")
+@root_option
+def fuzz(tables: int, models: int, configs: int, first: int, root: Path) -> None:
+    """Read damaged and malicious files, and count those that are neither read nor refused with a one-line error.
 
-    return command
+    Stores the rows in results/fuzz.csv and regenerates the table in docs/security.md. Exit code 1 if a file raised a
+    traceback, gave a different number of rows, crashed the process or took longer than 20 seconds. Each file is
+    determined by its number: `--first 4711 --tables 1 --models 0 --configs 0` reads one again.
+    """
+    from .. import fuzz
+
+    outcomes = []
+    for kind, count in {"tables": tables, "models": models, "configs": configs}.items():
+        for outcome in fuzz.run(kind, range(first, first + count)):
+            outcomes.append(outcome)
+            if outcome.result not in ("read", "refused"):
+                click.echo(f"{kind} {outcome.number}: {outcome.result} {outcome.detail}")
+    _store(root, "fuzz", fuzz.summary(outcomes))
+    if any(outcome.result not in ("read", "refused") for outcome in outcomes):
+        raise SystemExit(1)
 
 
-crash = _command(
-    "crash", "crash.runner", ("not_whole", "not_repeated", "differs", "leftovers"),
-    "Kill audits, saved models, exports, imports and refits before every file operation, and check what is left.",
-)  # fmt: skip
-servers = _command(
-    "servers", "desk_load.servers", ("lost", "double", "other_answers", "fits_not_done"),
-    "20 reviewers on two servers and one PostgreSQL: a server is killed every 10 seconds, then the store stops.",
-)  # fmt: skip
-connections = _command(
-    "connections", "desk_load.connections", ("errors",),
-    "Measure response times with 1,000 slow connections open, and memory after 50,000 requests.",
-)  # fmt: skip
+@click.command()
+@root_option
+def crash(root: Path) -> None:
+    """Kill audits and saved models before every file operation, and check what is left.
+
+    Stores the rows in results/crash.csv and regenerates the table in docs/security.md. Exit code 1 if anything was
+    incomplete, lost, different when repeated, or left behind.
+    """
+    from .. import crash
+
+    rows = list(crash.measure())
+    _store(root, "crash", rows)
+    if any(row[failure] for row in rows for failure in crash.FAILURES):
+        raise SystemExit(1)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
-
-from noisybayes._files import scratch_folder, whole_file
-from noisybayes.data.errors import InputError
-from noisybayes.data.simulate import Array
 
 _BLOCK = 50_000  # rows; each block has its own seed
 _TYPICAL = 0.3  # the share of a message's words drawn from those of its class
@@ -18,7 +15,7 @@ _SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprstvz" for vowel in "
 
 
 def write_messages(
-    path: str | Path,
+    path: Path,
     n_rows: int,
     *,
     n_words: int = 12,
@@ -26,37 +23,16 @@ def write_messages(
     vocabulary: int = 20_000,
     noise: float = 0.15,
     seed: int = 0,
-    true_label: bool = True,
 ) -> None:
-    """Write simulated messages to a CSV or Parquet file, using little memory.
+    """Write simulated messages to a CSV file, using little memory.
 
     Columns: `text` of `n_words` words with Zipf-like frequencies, some of them typical of the true class; `label`,
-    which is wrong with probability `noise`; and optionally `true_label`. A longer file begins with the rows of a
-    shorter one with the same seed.
+    which is wrong with probability `noise`; and `true_label`. A longer file begins with the rows of a shorter one with
+    the same seed.
     """
-    if n_rows < 1 or n_words < 1 or n_classes < 2 or vocabulary < n_classes or not 0 <= noise <= 1:
-        raise ValueError(
-            "messages need at least 1 row, 1 word, 2 classes, a word for each class and a share of wrong labels, "
-            f"got {n_rows}, {n_words}, {n_classes}, {vocabulary}, {noise}"
-        )
-    path = Path(path)
-    if path.suffix not in (".csv", ".parquet"):
-        raise InputError(f"messages cannot be written to {path}; name it .csv or .parquet")
-    blocks = _blocks(n_rows, n_words, n_classes, vocabulary, noise, seed)
-    columns = ["text", "label", "true_label"] if true_label else ["text", "label"]
-    with whole_file(path) as target:
-        if path.suffix == ".csv":
-            _write_csv(blocks, columns, target)
-        else:  # polars cannot append rows to a Parquet file, but can convert a CSV file to one block by block
-            with scratch_folder(path.parent) as folder:
-                _write_csv(blocks, columns, folder / "messages.csv")
-                pl.scan_csv(folder / "messages.csv", infer_schema=False).sink_parquet(target)
-
-
-def _write_csv(blocks: Iterator[pl.DataFrame], columns: list[str], path: Path) -> None:
     with path.open("wb") as file:
-        for number, block in enumerate(blocks):
-            block.select(columns).write_csv(file, include_header=number == 0)
+        for number, block in enumerate(_blocks(n_rows, n_words, n_classes, vocabulary, noise, seed)):
+            block.write_csv(file, include_header=number == 0)
 
 
 def _blocks(
@@ -80,10 +56,10 @@ def _blocks(
         yield block.head(n_rows - start)
 
 
-def _zipf(n: int) -> Array:
+def _zipf(n: int) -> Any:
     """Cumulative shares of n words, the frequent ones first; the last is 1."""
     total = np.cumsum(1.0 / (np.arange(n) + 10.0))
-    return np.asarray(total / total[-1])
+    return total / total[-1]
 
 
 def _word(number: int) -> str:

@@ -1,19 +1,18 @@
 """What one would write instead of `noisybayes audit`, in its own process: python pipeline.py FILE OUT.
 
-Run by path, so that this package is not imported.
+Run by path, so that nothing else of this project is imported.
 """
 
 import sys
-from importlib import import_module
 
 import pandas as pd
+from cleanlab.filter import find_label_issues
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import cross_val_predict
 from sklearn.naive_bayes import MultinomialNB
 
 
 def main(file: str, out: str) -> None:
-    find_label_issues = import_module("cleanlab.filter").find_label_issues
     table = pd.read_csv(file, usecols=["text", "label"])
     codes, classes = pd.factorize(table["label"], sort=True)
     counts = CountVectorizer().fit_transform(table["text"])

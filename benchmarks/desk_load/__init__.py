@@ -1,1 +1,0 @@
-"""The review desk under attack and under load: killed servers, a stopped store, slow connections."""

@@ -1,1 +1,0 @@
-"""Malformed tables, damaged and crafted models, broken configurations: each is read or refused in one line."""
