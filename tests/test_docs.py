@@ -20,8 +20,6 @@ from click.testing import CliRunner
 
 import noisybayes
 from noisybayes.bench.pages import render_page
-from noisybayes.bench.paper.page import render_figures
-from noisybayes.bench.paper.page import render_page as render_paper_page
 from noisybayes.bench.review.page import render_figures as render_review_figures
 from noisybayes.bench.review.page import render_page as render_review_page
 from noisybayes.bench.security_page import TABLES as SECURITY_TABLES
@@ -79,12 +77,6 @@ def test_the_page_has_code_to_test(page):
 
 
 # --- generated pages -------------------------------------------------------------------------------------------------
-
-
-def test_the_page_of_the_paper_and_its_pictures_are_made_from_the_stored_results():
-    assert (ROOT / "docs" / "reproduce.md").read_text(encoding="utf-8") == render_paper_page(ROOT)
-    for name, svg in render_figures(ROOT).items():
-        assert (ROOT / "docs" / "img" / name).read_text(encoding="utf-8") == svg
 
 
 def test_the_tables_of_the_security_page_are_made_from_the_stored_results(tmp_path):
