@@ -68,11 +68,12 @@ def live_streaming() -> LiveStreaming:
     """1,416 messages from customers to a car dealer: from the folder, or from the authors' repository."""
     frame = pl.read_csv(_local(LIVE_STREAMING_FILE) or _downloaded_live_streaming())
     first, last = (frame.columns.index(name) for name in ("仅含车型信息", "非九大类问句_首句_车型"))
-    labels = [frame[name].to_numpy() for name in ("Y", "Ys")]
-    classes = np.unique(labels)
+    observed, true = (frame[name].to_numpy() for name in ("Y", "Ys"))
+    classes = np.unique([observed, true])
     return LiveStreaming(
         frame[:, first : last + 1].to_numpy().astype(np.float64),
-        *(np.searchsorted(classes, given) for given in labels),
+        np.searchsorted(classes, observed),
+        np.searchsorted(classes, true),
         frame["对话编号"].to_numpy(),
         frame["Z"].to_numpy() == 1,
     )

@@ -67,6 +67,7 @@ class Livestream(Experiment):
 
     def measure(self, data: Draw, result: Result) -> Row:
         """Also, of the test rows whose two labels differ: how many get the experts' label, how many the volunteers'."""
+        assert data.y_test is not None
         predicted, shares = result.proba.argmax(axis=1), {"disputed_true": np.nan, "disputed_observed": np.nan}
         both = data.y_test != data.true_test
         if both.any():

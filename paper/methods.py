@@ -55,7 +55,7 @@ def _n_parameters(model: Any, draw: Draw) -> int:
     """A mislabeling matrix has K (K - 1); naive Bayes K - 1 + K d, logistic regression K + K d."""
     if hasattr(model, "n_parameters_"):
         return int(model.n_parameters_)
-    K, d = draw.n_classes, draw.X.shape[1]
+    K, d = draw.n_classes, int(draw.X.shape[1])
     matrix = K * (K - 1) if hasattr(model, "mislabel_matrix_") else 0
     return K * d + matrix + (K if hasattr(getattr(model, "estimator_", model), "coef_") else K - 1)
 

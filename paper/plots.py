@@ -60,4 +60,4 @@ def _svg(figure: Figure) -> str:
     file = io.StringIO()
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "paper"}):
         figure.savefig(file, format="svg", metadata={"Date": None})
-    return file.getvalue()
+    return " ".join(file.getvalue().split("\n")) + "\n"  # one line: nobody reads or merges it
