@@ -56,13 +56,10 @@ bench: $(VENV)/.dev
 quality: $(VENV)/.dev
 	$(BIN)/python -m benchmarks quality
 
-reproduce: $(VENV)/.dev
-	for name in table1 table2 roc impact newsgroups livestream; do \
-	  $(BIN)/noisybayes reproduce $$name --methods bayes || exit 1; done
-	@if $(BIN)/python -c 'import torch' 2>/dev/null; then \
-	  for name in table1 table2 roc livestream newsgroups; do \
-	    $(BIN)/noisybayes reproduce $$name --methods neural --reps 10 || exit 1; done; \
-	else echo "the neural methods are left out: torch is not installed (pip install '.[neural]')"; fi
+reproduce: $(VENV)/.dev $(VENV)/.paper
+	for name in table1 table2 matrices starts roc impact newsgroups by-date livestream published; do \
+	  $(BIN)/python -m paper $$name || exit 1; done
+	$(BIN)/python -m paper page
 
 clean:
 	rm -rf $(VENV) site demo-audit .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

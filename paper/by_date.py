@@ -6,28 +6,23 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from benchmarks.data.datasets import newsgroups
-from benchmarks.data.noise import boundary_noise, pair_noise, uniform_noise
-from benchmarks.quality.methods.outcome import logistic_regression, out_of_fold, tfidf
-from benchmarks.quality.tasks import Task, generator
-from benchmarks.quality.word_counts import vocabulary
-from benchmarks.result_files import Row, table
 from scipy import sparse
-from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from noisybayes.data.simulate import corrupt
 
-from .compare import cell, mean_of, methods_in, paired, repetitions, settings_in
-from .experiment import Experiment
-from .methods import Array, Draw
-from .news_words import N_WORDS, made_documents
-from .text_methods import TEXT_METHODS, TEXT_TITLES
+from .data import boundary_noise, generator, newsgroups, pair_noise, uniform_noise
+from .experiment import Array, Draw, Experiment
+from .methods import TITLES, logistic_regression, tfidf
+from .newsgroups import N_WORDS
+from .rows import Row, accuracy, methods_in, paired, repetitions, settings_in, table
 
-KINDS = {"uniform": "uniform", "asymmetric": "asymmetric", "instance": "instance-dependent"}
-RATES = (20, 40)
-PEERS = ("text-cleanlab", "text-mislabel")
+_KINDS = {"uniform": "uniform", "asymmetric": "asymmetric", "instance": "instance-dependent"}
+_RATES = (20, 40)
+_PEERS = ("text-cleanlab", "text-mislabel")
 #: Accuracy as published, fine-tuned BERT: Wang, Tan, Guo and Li, EMNLP Findings 2023.
-LAFT = {
+_LAFT = {
     ("uniform", 20): 82.0, ("asymmetric", 20): 83.7, ("instance", 20): 83.6,
     ("uniform", 40): 76.9, ("asymmetric", 40): 82.0, ("instance", 40): 80.5,
 }  # fmt: skip
@@ -36,42 +31,34 @@ LAFT = {
 class Setting(NamedTuple):
     kind: str
     rate: int  # percent
-    quick: bool = False
-
-    @property
-    def name(self) -> str:
-        return f"{self.kind}, {self.rate} %"
-
-
-class Documents(NamedTuple):
-    X: Any  # CSR counts
-    true: Array
-    X_test: Any
-    true_test: Array
 
 
 class ByDate(Experiment):
     TITLE = "20 Newsgroups, split by date"
-    METHODS = tuple(TEXT_METHODS)
-    REPS = 5
+    METHODS = ("text-nb", "text-nb-correct", "text-inb", *_PEERS)
+    REPS = 1
 
-    def settings(self, quick: bool = False) -> dict[str, Setting]:
-        if quick:
-            return {each.name: each for each in [Setting("instance", RATES[0], quick)]}
-        return {each.name: each for rate in RATES for kind in KINDS for each in [Setting(kind, rate)]}
+    def settings(self) -> dict[str, Setting]:
+        return {f"{kind}, {rate} %": Setting(kind, rate) for rate in _RATES for kind in _KINDS}
 
     def draw(self, setting: Setting, seed: int, /) -> Draw:
         """The split is always the same; the mistakes are drawn at random."""
-        data = _documents(setting.quick)
-        K, rng = int(data.true.max()) + 1, generator(f"by date, {setting.name}", seed)
+        data = _documents()
+        K, rng = data.n_classes, generator(f"by date, {setting.kind}, {setting.rate} %", seed)
         if setting.kind == "instance":
-            observed = boundary_noise(data.true, _hesitation(setting.quick), setting.rate / 100, rng)
+            observed = boundary_noise(data.true, _out_of_fold(), setting.rate / 100, rng)
         else:
             noise = uniform_noise if setting.kind == "uniform" else pair_noise
             observed = corrupt(data.true, noise(K, setting.rate / 100), rng)
-        return Draw(data.X, observed, data.true, data.X_test, data.true_test, K)
+        return data._replace(y=observed)
 
     def page(self, rows: list[Row]) -> str:
+        methods = methods_in(rows, self.METHODS)
+        lines = []
+        for setting in settings_in(rows, self.settings()):
+            kind, rate = self.settings()[setting]
+            means = [accuracy(rows, setting, method).shown() for method in methods]
+            lines.append([_KINDS[kind], rate, *means, _LAFT[kind, rate]])
         return f"""## {self.TITLE}
 
 The other section splits the documents at random, as the paper does. Published work trains on the earlier 11,314
@@ -81,65 +68,47 @@ the next group; instance-dependent: the second choice of logistic regression, wh
 BERT with help from a large language model (Wang, Tan, Guo and Li, EMNLP Findings 2023, as published); its mistakes are
 of the same kinds, but drawn by a different program. Accuracy in percent; repetitions: {repetitions(rows)}.
 
-{_accuracies(rows, self)}
-{_unfinished(rows, self)}"""
+{table(["mistakes", "rate, %", *(TITLES[method] for method in methods), "LAFT"], lines)}
+"""
 
     def findings(self, rows: list[Row]) -> list[str]:
         sentences = []
-        for setting, each in self.settings().items():
-            gain = paired(rows, setting, "text-inb", "text-nb")
-            mine = mean_of(cell(rows, setting, "text-inb"), "accuracy", 100)
-            if gain.n and mine.n:
-                peers = {name: mean_of(cell(rows, setting, name), "accuracy", 100) for name in PEERS}
-                shown = [f"{TEXT_TITLES[name]} {mean.shown()}" for name, mean in peers.items() if mean.n]
-                sentences.append(
-                    f"By date, {KINDS[each.kind]}, {each.rate} %: INB (ours) {mine.shown()} %, "
-                    f"{gain.shown(sign=True)} points over NB; "
-                    f"{'; '.join([*shown, f'LAFT with BERT {LAFT[each.kind, each.rate]}'])}."
-                )
+        for setting in settings_in(rows, self.settings()):
+            kind, rate = self.settings()[setting]
+            mine, gain = accuracy(rows, setting, "text-inb"), paired(rows, setting, "text-inb", "text-nb")
+            beside = [f"{TITLES[name]} {accuracy(rows, setting, name).shown()}" for name in _PEERS]
+            sentences.append(
+                f"By date, {_KINDS[kind]}, {rate} %: INB (ours) {mine.shown()} %, {gain.shown(sign=True)} points over "
+                f"NB; {'; '.join(beside)}; LAFT with BERT {_LAFT[kind, rate]}."
+            )
         return sentences
 
 
-def _accuracies(rows: list[Row], experiment: ByDate) -> str:
-    methods = methods_in(rows, experiment.METHODS)
-    known = {**experiment.settings(), **experiment.settings(quick=True)}
-    lines = []
-    for setting in settings_in(rows, list(experiment.settings())):
-        each = known[setting]
-        means = [mean_of(cell(rows, setting, method), "accuracy", 100).shown() for method in methods]
-        lines.append([KINDS[each.kind], each.rate, *means, LAFT[each.kind, each.rate]])
-    return table(["mistakes", "rate, %", *(TEXT_TITLES[method] for method in methods), "LAFT"], lines)
-
-
-def _unfinished(rows: list[Row], experiment: ByDate) -> str:
-    computed = {(row["setting"], row["method"]) for row in rows}
-    methods, settings = methods_in(rows, experiment.METHODS), settings_in(rows, list(experiment.settings()))
-    if len(computed) == len(methods) * len(settings):
-        return ""
-    return "\nCells with a dash were not run for lack of computing time; the command below continues with them.\n"
-
-
 @cache
-def _documents(quick: bool) -> Documents:
-    if quick:
-        counts, _, labels = made_documents()
-        counts = sparse.csr_array(counts, dtype=np.float64)
-        return Documents(counts[:300], labels[:300], counts[300:], labels[300:])
+def _documents() -> Draw:
+    """Word counts, with right labels only."""
     train, test = newsgroups("train"), newsgroups("test")
     vectorizer = CountVectorizer(dtype=np.float64).fit(train.texts)
     in_train, in_test = (sparse.csr_array(vectorizer.transform(part.texts)) for part in (train, test))
-    columns = vocabulary(in_train, N_WORDS)
-    names = np.unique(train.labels)
-    true, true_test = (np.asarray(np.searchsorted(names, part.labels)) for part in (train, test))
-    return Documents(in_train[:, columns], true, in_test[:, columns], true_test)
+    columns = _vocabulary(in_train)
+    return Draw(
+        in_train[:, columns], train.labels, train.labels, in_test[:, columns], test.labels, int(train.labels.max()) + 1
+    )
+
+
+def _vocabulary(counts: Any) -> Array:
+    """Columns of the words with the largest summed TF-IDF, among those in at least two rows."""
+    columns = np.flatnonzero(np.bincount(counts.indices, minlength=counts.shape[1]) >= 2)
+    weight = np.asarray(TfidfTransformer().fit_transform(counts[:, columns]).sum(axis=0)).reshape(-1)
+    return np.sort(columns[np.argsort(-weight, kind="stable")[:N_WORDS]])
 
 
 @cache
-def _hesitation(quick: bool) -> Array:
+def _out_of_fold() -> Array:
     """Out-of-fold P(class | x) of a classifier trained on the true labels."""
-    data = _documents(quick)
-    task = Task("by date", "text", data.X, data.true, None, data.X_test, None, 0)
-    return out_of_fold(logistic_regression(), tfidf(task).train, data.true, 0)
+    data = tfidf(_documents())
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    return np.asarray(cross_val_predict(logistic_regression(), data.X, data.true, cv=folds, method="predict_proba"))
 
 
 BY_DATE = ByDate()

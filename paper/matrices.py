@@ -2,40 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
-from benchmarks.result_files import Row, table
 
-from noisybayes.data.simulate import OFF_DIAGONAL
+from .experiment import Draw, Experiment
+from .rows import Mean, Row, accuracy, paired, repetitions, settings_in, table
+from .simulation import HARDEST, INTERVALS, TABLE1, TABLE2, Setting, setting_name
 
-from .compare import Mean, cell, mean_of, paired, repetitions, settings_in
-from .experiment import Experiment, Search
-from .methods import Draw
-from .simulation_tables import INTERVALS, TABLE1, TABLE2, Setting, Table, paper_figures, setting_name
-
-WORDS = {"stick-breaking": "stick-breaking", "dirichlet": "Dirichlet", "uniform": "normalised uniforms"}
-_TABLES: dict[str, Table] = {"balanced": TABLE1, "unbalanced": TABLE2}
+#: Rule of `simulate` -> its name on the page.
+RULES = {"stick-breaking": "stick-breaking", "dirichlet": "Dirichlet", "uniform": "normalized uniforms"}
+_TABLES = {"balanced": TABLE1, "unbalanced": TABLE2}
 #: What is compared: column of the paper's figures -> title.
 _FIGURES = {"acc_nb": "NB", "acc_inb": "INB (paper's)", "delta_acc": "ΔACC"}
+_Place = tuple[str, str]  # table and setting
 
 
 class Matrices(Experiment):
     TITLE = "How wrong labels are distributed"
     METHODS = ("nb", "nb-correct", "inb-paper")
-    REPS = 100
+    REPS = 10
 
-    def settings(self, quick: bool = False) -> dict[str, Setting]:
-        if quick:
-            small = TABLE1.settings(quick)["200, [0.55, 0.65)"]
-            return {f"balanced, 200, [0.55, 0.65), {rule}": small._replace(off_diagonal=rule) for rule in OFF_DIAGONAL}
+    def settings(self) -> dict[str, Setting]:
         return {
-            f"{kind}, {setting_name(n, interval)}, {rule}": Setting(n, interval, kind == "balanced", off_diagonal=rule)
+            f"{kind}, {setting_name(n, interval)}, {rule}": Setting(n, interval, kind == "balanced", rule)
             for kind, each in _TABLES.items()
             for interval in INTERVALS[:-1]  # without wrong labels there is nothing to distribute
             for n in each.sizes
-            for rule in OFF_DIAGONAL
+            for rule in RULES
         }
 
     def draw(self, setting: Setting, seed: int, /) -> Draw:
@@ -46,14 +38,14 @@ class Matrices(Experiment):
 
 The paper: "the off-diagonal elements are then randomly sampled from [0, 1) such that" columns sum to 1. Tables 1 and 2
 read this as stick-breaking: in random order, each other class gets a uniform part of what is left. The alternatives are
-Dirichlet, where all divisions are equally likely, and normalised uniforms, where the parts are proportional to uniform
+Dirichlet, where all divisions are equally likely, and normalized uniforms, where the parts are proportional to uniform
 random numbers. Repetitions: {repetitions(rows)}.
 
 ### Mean absolute difference from the paper over the rows below, in points
 
 {_distances(rows)}
 
-{_nearest(rows)}
+{_closest(rows)}
 
 ### ΔACC, points
 
@@ -65,52 +57,33 @@ random numbers. Repetitions: {repetitions(rows)}.
 """
 
     def findings(self, rows: list[Row]) -> list[str]:
-        sentence = _nearest(rows)
+        sentence = _closest(rows)
         return [f"Off-diagonal entries of the simulation: {sentence[0].lower()}{sentence[1:]}"] if sentence else []
 
-    def searched(self, rows: list[Row], facts: Mapping[str, Any]) -> list[Search]:
-        measured = _gaps(rows, "delta_acc")
-        if not measured:
-            return []
-        full = [rule for rule, gaps in measured.items() if max(map(abs, gaps.values())) <= 1]
-        n_rows = max(map(len, measured.values()))
-        return [
-            Search(
-                "Simulation",
-                "off-diagonal entries of the matrix",
-                len(measured),
-                f"ΔACC of all {n_rows} rows",
-                len(full),
-            )
-        ]
+
+def _paper(place: _Place, column: str) -> float:
+    return _TABLES[place[0]].paper(place[1], column) or 0.0
 
 
-def _place(setting: str) -> tuple[str, str]:
-    """The key of a setting in the paper's figures."""
-    kind, _, rest = setting.partition(", ")
-    return kind, rest.rpartition(", ")[0]
+def _by_rule(rows: list[Row], column: str) -> dict[str, dict[_Place, Mean]]:
+    """Rule -> row of the paper's tables -> our figure."""
+    by_rule: dict[str, dict[_Place, Mean]] = {rule: {} for rule in RULES}
+    for setting in settings_in(rows, MATRICES.settings()):
+        name, _, rule = setting.rpartition(", ")
+        kind, _, name = name.partition(", ")
+        if column == "delta_acc":
+            mean = paired(rows, setting, "nb", "nb-correct")
+        else:
+            mean = accuracy(rows, setting, "nb" if column == "acc_nb" else "inb-paper")
+        if mean.n:
+            by_rule[rule][kind, name] = mean
+    return {rule: mine for rule, mine in by_rule.items() if mine}
 
 
-def _figure(rows: list[Row], setting: str, column: str) -> Mean:
-    if column == "delta_acc":
-        return paired(rows, setting, "nb", "nb-correct")
-    return mean_of(cell(rows, setting, "nb" if column == "acc_nb" else "inb-paper"), "accuracy", 100)
-
-
-def _by_rule(rows: list[Row], column: str) -> dict[str, dict[tuple[str, str], Mean]]:
-    """Rule -> row of the paper's tables -> our figure, where the paper has one."""
-    by_rule: dict[str, dict[tuple[str, str], Mean]] = {}
-    for setting in settings_in(rows, list(MATRICES.settings())):
-        mean, place = _figure(rows, setting, column), _place(setting)
-        if mean.n and place in paper_figures():
-            by_rule.setdefault(setting.rpartition(", ")[2], {})[place] = mean
-    return {rule: by_rule[rule] for rule in OFF_DIAGONAL if rule in by_rule}
-
-
-def _gaps(rows: list[Row], column: str) -> dict[str, dict[tuple[str, str], float]]:
-    """The same minus the paper's figures."""
+def _gaps(rows: list[Row], column: str) -> dict[str, list[float]]:
+    """Rule -> absolute differences from the paper's figures."""
     return {
-        rule: {place: mean.value - float(paper_figures()[place][column]) for place, mean in mine.items()}
+        rule: [abs(mean.value - _paper(place, column)) for place, mean in mine.items()]
         for rule, mine in _by_rule(rows, column).items()
     }
 
@@ -118,44 +91,38 @@ def _gaps(rows: list[Row], column: str) -> dict[str, dict[tuple[str, str], float
 def _distances(rows: list[Row]) -> str:
     gaps = {column: _gaps(rows, column) for column in _FIGURES}
     lines = []
-    for rule in gaps["delta_acc"]:
-        mine = [list(gaps[column][rule].values()) if rule in gaps[column] else [] for column in _FIGURES]
-        shown = [f"{np.mean(np.abs(values)):.2f}" if values else "–" for values in mine]
-        within = sum(abs(gap) <= 1 for gap in mine[-1])
-        lines.append([WORDS[rule], *shown, f"{within} of {len(mine[-1])}"])
+    for rule, of_delta in gaps["delta_acc"].items():
+        shown = [f"{np.mean(gaps[column].get(rule, np.nan)):.2f}" for column in _FIGURES]
+        lines.append([RULES[rule], *shown, f"{sum(gap <= 1 for gap in of_delta)} of {len(of_delta)}"])
     return table(["rule", *_FIGURES.values(), "ΔACC within a point"], lines)
 
 
-def _nearest(rows: list[Row]) -> str:
+def _closest(rows: list[Row]) -> str:
     """Whether a rule fits every row, which one is closest overall, and the hardest rows of Table 1 as an example."""
-    measured = _gaps(rows, "delta_acc")
-    if not measured:
+    gaps, by_rule = _gaps(rows, "delta_acc"), _by_rule(rows, "delta_acc")
+    if not gaps:
         return ""
-    full = [WORDS[rule] for rule, gaps in measured.items() if max(map(abs, gaps.values())) <= 1]
-    distance = {rule: float(np.mean(np.abs(list(gaps.values())))) for rule, gaps in measured.items()}
-    best = min(distance, key=lambda rule: distance[rule])
+    full = [RULES[rule] for rule, mine in gaps.items() if max(mine) <= 1]
+    best = min(gaps, key=lambda rule: np.mean(gaps[rule]))
     examples = []
     for n in (5_000, 1_000):
-        place = ("balanced", setting_name(n, INTERVALS[0]))
-        mine = [by_place[place] for by_place in _by_rule(rows, "delta_acc").values() if place in by_place]
-        if mine:
-            shown = " / ".join(f"{mean.value:.1f}" for mean in mine)
-            examples.append(f"{shown} at n = {n} (paper {paper_figures()[place]['delta_acc']})")
+        place = ("balanced", setting_name(n, HARDEST))
+        shown = " / ".join(f"{mine[place].value:.1f}" for mine in by_rule.values() if place in mine)
+        examples.append(f"{shown} at n = {n} (paper {_paper(place, 'delta_acc')})")
     return (
         f"{'Every row within a point: ' + ', '.join(full) if full else 'No rule has every row within a point'}. "
-        f"The closest overall, by mean absolute difference of ΔACC, is {WORDS[best]} ({distance[best]:.2f} points). "
-        f"ΔACC at [0.55, 0.65), {' / '.join(WORDS[rule] for rule in measured)}: {'; '.join(examples)}."
+        f"The closest overall, by mean absolute difference of ΔACC, is {RULES[best]} ({np.mean(gaps[best]):.2f} "
+        f"points). ΔACC at [0.55, 0.65), {' / '.join(RULES.values())}: {'; '.join(examples)}."
     )
 
 
 def _rows_of(rows: list[Row], column: str) -> str:
     by_rule = _by_rule(rows, column)
-    places = dict.fromkeys(place for mine in by_rule.values() for place in mine)
-    lines = []
-    for place in places:
-        shown = [mine[place].shown() if place in mine else "–" for mine in by_rule.values()]
-        lines.append([*place, *shown, paper_figures()[place][column]])
-    return table(["classes", "n, interval", *(WORDS[rule] for rule in by_rule), "paper"], lines)
+    lines = [
+        [*place, *(mine[place].shown() if place in mine else "–" for mine in by_rule.values()), _paper(place, column)]
+        for place in dict.fromkeys(place for mine in by_rule.values() for place in mine)
+    ]
+    return table(["classes", "n, interval", *(RULES[rule] for rule in by_rule), "paper"], lines)
 
 
 MATRICES = Matrices()

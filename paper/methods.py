@@ -1,44 +1,22 @@
-"""The methods of the paper's tables: name -> function(Draw, seed) -> Result. All see the same rows and wrong labels."""
+"""The methods of the experiments, by name. All see the same rows and the same wrong labels."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.naive_bayes import BernoulliNB
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
-from noisybayes.estimators import BernoulliINB
-from noisybayes.model.families import Bernoulli
-from noisybayes.model.mislabel import matching
+from noisybayes import BernoulliINB, MislabelClassifier, MultinomialINB
 
-Array = NDArray[Any]
-
-
-class Draw(NamedTuple):
-    """Training rows with observed and true labels, test rows with true labels; parameters if known."""
-
-    X: Any
-    y: Array
-    true: Array
-    X_test: Any
-    true_test: Array
-    n_classes: int
-    class_prior: Array | None = None
-    feature_prob: Array | None = None  # (K, d)
-    y_test: Array | None = None  # observed labels of the test rows
-    right: Array | None = None  # training rows for methods that use right labels; None: all
-
-
-class Result(NamedTuple):
-    proba: Array  # (n_test, K)
-    feature_prob: Array | None = None  # (K, d)
-    parameters: int = 0
-    class_prior: Array | None = None  # (K,)
-
-
-Method = Callable[[Draw, int], Result]
+from .baselines.bayesanil import BayesANIL
+from .baselines.filters import EnsembleFilter, NaiveBayesFilter, SVMFilter
+from .experiment import Array, Draw, Result
 
 # The settings of NAL's authors are for many rows; with few, the defaults of our baselines take more steps. An epoch of
 # 15,000 texts with 7,000 words takes seconds, and the best epoch is among the first few.
@@ -46,218 +24,210 @@ _MANY_ROWS = 10_000
 _MANY_ROWS_SETTINGS = {"batch_size": 256, "patience": 4, "max_epochs": 40}
 # The network of NAL's authors: half a million parameters, for images of digits, whatever the number of rows.
 _AUTHORS: dict[str, Any] = {**_MANY_ROWS_SETTINGS, "hidden_layer_sizes": (500, 300), "as_published": True}
+# Represents log 0 of an exact zero: no number of other features outweighs a value that a class never has.
+_LOG_ZERO = -1e5
 
 
-def _of(model: Any, draw: Draw, labels: Array) -> Result:
-    """A fitted scikit-learn classifier; columns of classes that it never saw are zero."""
-    model.fit(draw.X, labels)
+class Method(NamedTuple):
+    title: str
+    run: Callable[[Draw, int], Result]
+    needs: str = ""  # a package beyond those of noisybayes
+
+
+def _fitted(model: Any, draw: Draw, right: bool = False) -> Result:
+    """A scikit-learn classifier, by default of the observed labels; classes that it never saw have probability 0."""
+    X, labels = draw.X, draw.true if right else draw.y
+    if right and draw.right is not None:
+        X, labels = X[draw.right], labels[draw.right]
+    model.fit(X, labels)
     proba = np.zeros((draw.X_test.shape[0], draw.n_classes))
     proba[:, model.classes_] = model.predict_proba(draw.X_test)
-    prob = getattr(model, "feature_prob_", None)
-    if prob is None and hasattr(model, "feature_log_prob_"):
-        prob = np.exp(model.feature_log_prob_)
-    prior = getattr(model, "class_prior_", None)
-    if prior is None and hasattr(model, "class_log_prior_"):
-        prior = np.exp(model.class_log_prior_)
-    whole = len(model.classes_) == draw.n_classes
-    return Result(proba, prob if whole else None, _parameters(model, draw), prior if whole else None)
+    result = Result(proba, _n_parameters(model, draw))
+    if len(model.classes_) < draw.n_classes:
+        return result
+    prob, prior = (getattr(model, name, None) for name in ("feature_prob_", "class_prior_"))
+    if hasattr(model, "feature_log_prob_"):
+        prob, prior = np.exp(model.feature_log_prob_), np.exp(model.class_log_prior_)
+    return result._replace(feature_prob=prob, class_prior=prior)
 
 
-def _of_right_labels(model: Any, draw: Draw) -> Result:
-    if draw.right is None:
-        return _of(model, draw, draw.true)
-    return _of(model, draw._replace(X=draw.X[draw.right]), draw.true[draw.right])
-
-
-def _parameters(model: Any, draw: Draw) -> int:
+def _n_parameters(model: Any, draw: Draw) -> int:
+    """A mislabeling matrix has K (K - 1); naive Bayes K - 1 + K d, logistic regression K + K d."""
     if hasattr(model, "n_parameters_"):
         return int(model.n_parameters_)
-    K, d = draw.n_classes, draw.X.shape[1]
-    naive: int = K - 1 + K * d
-    return naive + K * (K - 1) if isinstance(getattr(model, "mislabel", None), str) else naive
+    K, d = draw.n_classes, int(draw.X.shape[1])
+    matrix = K * (K - 1) if hasattr(model, "mislabel_matrix_") else 0
+    return K * d + matrix + (K if hasattr(getattr(model, "estimator_", model), "coef_") else K - 1)
 
 
-def nb(draw: Draw, seed: int) -> Result:
-    return _of(BernoulliNB(), draw, draw.y)
+def _naive_bayes(right: bool, draw: Draw, seed: int) -> Result:
+    return _fitted(BernoulliNB(), draw, right)
 
 
-def nb_correct(draw: Draw, seed: int) -> Result:
-    return _of_right_labels(BernoulliNB(), draw)
-
-
-def _unsmoothed(equal_classes: bool, right: bool) -> Method:
-    """Maximum likelihood, as in the paper's formulas; its EM starts from classes of equal size."""
-
-    def method(draw: Draw, seed: int) -> Result:
-        model = ExactNaiveBayes(equal_classes)
-        return _of_right_labels(model, draw) if right else _of(model, draw, draw.y)
-
-    return method
+def _unsmoothed(equal_classes: bool, right: bool, draw: Draw, seed: int) -> Result:
+    return _fitted(ExactNaiveBayes(equal_classes), draw, right)
 
 
 class ExactNaiveBayes:
-    """Naive Bayes with exact zeros, as in `BernoulliINB.paper()`; scikit-learn has no such option."""
+    """Maximum likelihood as in the paper's formulas, with exact zeros, which scikit-learn does not have."""
 
     def __init__(self, equal_classes: bool) -> None:
-        self.equal_classes = equal_classes
+        self.equal_classes = equal_classes  # the paper's EM starts from classes of equal size
 
     def fit(self, X: Any, y: Array) -> ExactNaiveBayes:
         self.classes_, codes = np.unique(y, return_inverse=True)
         one_hot = np.eye(len(self.classes_))[codes]
-        weight, family = one_hot.sum(axis=0), Bernoulli()
-        sums = family.statistics(X, one_hot)
-        params = family.estimate(sums, weight, family.fixed_prior(0.0, sums, weight))
-        self.feature_prob_ = np.exp(params.log_p)
-        self.class_prior_ = np.full(len(weight), 1 / len(weight)) if self.equal_classes else weight / weight.sum()
-        self.score = family.scorer(params, np.dtype(np.float64))
+        size = one_hot.sum(axis=0)
+        present = np.asarray(X.T @ one_hot).T
+        self.feature_prob_ = present / size[:, None]
+        self.absent_prob = (size[:, None] - present) / size[:, None]
+        self.class_prior_ = np.full(len(size), 1 / len(size)) if self.equal_classes else size / size.sum()
         return self
 
     def predict_proba(self, X: Any) -> Array:
-        joint = self.score(X) + np.log(self.class_prior_)
-        proba = np.exp(joint - joint.max(axis=1, keepdims=True))
-        return np.asarray(proba / proba.sum(axis=1, keepdims=True))
+        never, always = self.feature_prob_ == 0, self.absent_prob == 0
+        log_p, log_q = np.log(self.feature_prob_ + never), np.log(self.absent_prob + always)
+        # impossible values are counted separately: integers are exact, sums of _LOG_ZERO are not
+        impossible = X @ (never.astype(float) - always).T + always.sum(axis=1)
+        joint = _LOG_ZERO * impossible + X @ (log_p - log_q).T + log_q.sum(axis=1) + np.log(self.class_prior_)
+        return _normalized(joint)
 
 
-def nbt(draw: Draw, seed: int) -> Result:
+def _normalized(joint: Array) -> Array:
+    proba = np.exp(joint - joint.max(axis=1, keepdims=True))
+    return np.asarray(proba / proba.sum(axis=1, keepdims=True))
+
+
+def _true_parameters(draw: Draw, seed: int) -> Result:
     """Naive Bayes with the parameters that generated the data."""
-    if draw.feature_prob is None or draw.class_prior is None:
-        raise ValueError("the true parameters are known only in a simulation")
+    assert draw.feature_prob is not None
+    assert draw.class_prior is not None
     log_p, log_q = np.log(draw.feature_prob), np.log1p(-draw.feature_prob)
     joint = draw.X_test @ (log_p - log_q).T + log_q.sum(axis=1) + np.log(draw.class_prior)
-    joint -= joint.max(axis=1, keepdims=True)
-    proba = np.exp(joint)
-    return Result(proba / proba.sum(axis=1, keepdims=True), draw.feature_prob)
+    return Result(_normalized(joint), feature_prob=draw.feature_prob)
 
 
-def inb_paper(draw: Draw, seed: int) -> Result:
-    return _of(BernoulliINB.paper(n_jobs=1, max_iter=1_000), draw, draw.y)
+def _paper(draw: Draw, seed: int) -> Result:
+    return _fitted(BernoulliINB.paper(n_jobs=1, max_iter=1_000), draw)
 
 
-def inb_paper_equal(draw: Draw, seed: int) -> Result:
+def _paper_equal(draw: Draw, seed: int) -> Result:
     """The same fit; rows are classified as if the classes had equal size, as `nb-equal` does."""
     model = BernoulliINB.paper(n_jobs=1, max_iter=1_000)
-    result = _of(model, draw, draw.y)
+    result = _fitted(model, draw)
     # a class that EM has emptied has no probability left to divide
     proba = result.proba[:, model.classes_] / np.maximum(model.class_prior_, np.finfo(float).tiny)
     result.proba[:, model.classes_] = proba / proba.sum(axis=1, keepdims=True)
     return result
 
 
-def _started(start: str, n_init: int, matched: bool = False) -> Method:
-    """The paper's estimator from another start. matched : name classes after the labels that they get most often"""
-
-    def method(draw: Draw, seed: int) -> Result:
-        model = BernoulliINB.paper(start=start, n_init=n_init, n_jobs=1, max_iter=1_000, random_state=seed)
-        result = _of(model, draw, draw.y)
-        if matched:
-            order = matching(model.mislabel_matrix_)
-            result.proba[:, model.classes_] = result.proba[:, model.classes_[order]]
-            if result.feature_prob is not None and result.class_prior is not None:
-                result = result._replace(feature_prob=result.feature_prob[order], class_prior=result.class_prior[order])
-        return result
-
-    return method
+def _started(start: str, n_init: int, draw: Draw, seed: int) -> Result:
+    """The paper's estimator from another start."""
+    model = BernoulliINB.paper(start=start, n_init=n_init, n_jobs=1, max_iter=1_000, random_state=seed)
+    return _fitted(model, draw)
 
 
-def inb(draw: Draw, seed: int) -> Result:
-    return _of(BernoulliINB(n_jobs=1, random_state=seed), draw, draw.y)
+def _default(draw: Draw, seed: int) -> Result:
+    return _fitted(BernoulliINB(n_jobs=1, random_state=seed), draw)
 
 
-def _neural(name: str, rate_is_given: bool = False, **settings: Any) -> Method:
-    """rate_is_given : whether the share of wrong labels is given, as some methods' authors assume"""
+def _filter(make: Callable[..., Any], needed_votes: int, draw: Draw, seed: int) -> Result:
+    return _fitted(make(needed_votes, seed), draw)
 
-    def method(draw: Draw, seed: int) -> Result:
-        from .baselines import BASELINES
 
+def _bayesanil(draw: Draw, seed: int) -> Result:
+    return _fitted(BayesANIL(_noise_rate(draw)), draw)
+
+
+def _noise_rate(draw: Draw) -> float:
+    """The share of wrong labels, for methods whose authors assume that it is known."""
+    return float((draw.y != draw.true).mean())
+
+
+def _neural(title: str, module: str, name: str, rate_is_given: bool = False, **settings: Any) -> Method:
+    def run(draw: Draw, seed: int) -> Result:
+        make = getattr(import_module(f"{__package__}.baselines.{module}"), name)  # torch is not everywhere
         own = settings or (_MANY_ROWS_SETTINGS if draw.X.shape[0] >= _MANY_ROWS else {})
-        rate = {"noise_rate": float((draw.y != draw.true).mean())} if rate_is_given else {}
-        return _of(BASELINES[name](random_state=seed, **own, **rate), draw, draw.y)
+        rate = {"noise_rate": _noise_rate(draw)} if rate_is_given else {}
+        return _fitted(make(random_state=seed, **own, **rate), draw)
 
-    return method
+    return Method(title, run, "torch")
 
 
-METHODS: dict[str, Method] = {
-    "nb": nb,
-    "nb-correct": nb_correct,
-    "nb-ml": _unsmoothed(equal_classes=False, right=False),
-    "nb-ml-correct": _unsmoothed(equal_classes=False, right=True),
-    "nb-equal": _unsmoothed(equal_classes=True, right=False),
-    "nb-equal-correct": _unsmoothed(equal_classes=True, right=True),
-    "nbt": nbt,
-    "inb-paper": inb_paper,
-    "inb-paper-equal": inb_paper_equal,
-    "inb-start-random": _started("random", 10),
-    "inb-start-paper": _started("paper", 1),
-    "inb-start-paper-10": _started("paper", 10),
-    "inb-start-paper-10-matched": _started("paper", 10, matched=True),
-    "inb-start-half": _started("paper-near-half", 1),
-    "inb-start-half-10": _started("paper-near-half", 10),
-    "inb-start-half-10-matched": _started("paper-near-half", 10, matched=True),
-    "inb": inb,
-    "nlnn": _neural("nlnn"),
-    "nal": _neural("nal"),
-    "nal-complex": _neural("nal-complex"),
-    "nlnn-authors": _neural("nlnn", **_AUTHORS),
-    "nal-authors": _neural("nal", **_AUTHORS),
-    "network": _neural("network"),
-    "decoupling": _neural("decoupling"),
-    "decoupling-published": _neural("decoupling", as_published=True),
-    "co-teaching": _neural("co-teaching", rate_is_given=True),
-    "co-teaching-published": _neural("co-teaching", rate_is_given=True, as_published=True, warm_up=10),
-    "mentornet": _neural("mentornet", rate_is_given=True),
-    "mentornet-published": _neural("mentornet", rate_is_given=True, as_published=True),
+def tfidf(draw: Draw) -> Draw:
+    """Word counts as sublinear TF-IDF, with rows of length 1."""
+    transformer = TfidfTransformer(sublinear_tf=True)
+    return draw._replace(X=transformer.fit_transform(draw.X), X_test=transformer.transform(draw.X_test))
+
+
+def logistic_regression() -> LogisticRegression:
+    # scikit-learn's default of 100 iterations cuts some fits short
+    return LogisticRegression(max_iter=1_000)
+
+
+def _text(make: Callable[[], Any], right: bool, draw: Draw, seed: int) -> Result:
+    """For word counts. Only the predicted classes are compared."""
+    draw = tfidf(draw)
+    model = make().fit(draw.X, draw.true if right else draw.y)
+    return Result(np.eye(draw.n_classes)[model.predict(draw.X_test)], _n_parameters(model, draw))
+
+
+def _cleanlab(draw: Draw, seed: int) -> Result:
+    """The peer that most people use, as its documentation does: 5-fold probabilities, CleanLearning."""
+    import cleanlab
+
+    draw, model = tfidf(draw), logistic_regression()
+    proba = cleanlab.count.estimate_cv_predicted_probabilities(draw.X, draw.y, model, cv_n_folds=5, seed=seed)
+    # in one process, it finds the same rows sooner
+    learner = cleanlab.classification.CleanLearning(model, cv_n_folds=5, find_label_issues_kwargs={"n_jobs": 1})
+    learner.fit(draw.X, draw.y, pred_probs=proba)
+    return Result(np.eye(draw.n_classes)[learner.predict(draw.X_test)], _n_parameters(learner.clf, draw))
+
+
+METHODS = {
+    "nb": Method("NB", partial(_naive_bayes, False)),
+    "nb-correct": Method("NB, right labels", partial(_naive_bayes, True)),
+    "nb-ml": Method("NB, unsmoothed", partial(_unsmoothed, False, False)),
+    "nb-ml-correct": Method("NB, unsmoothed, right labels", partial(_unsmoothed, False, True)),
+    "nb-equal": Method("NB, unsmoothed, equal classes", partial(_unsmoothed, True, False)),
+    "nb-equal-correct": Method("NB, unsmoothed, equal classes, right labels", partial(_unsmoothed, True, True)),
+    "nbt": Method("NB-T", _true_parameters),
+    "inb-paper": Method("INB (paper's)", _paper),
+    "inb-paper-equal": Method("INB (paper's), equal classes", _paper_equal),
+    "inb-start-random": Method("ten random starts near the marginals", partial(_started, "random", 10)),
+    "inb-start-paper": Method("printed start", partial(_started, "paper", 1)),
+    "inb-start-paper-10": Method("ten printed starts", partial(_started, "paper", 10)),
+    "inb-start-half": Method("start near one half", partial(_started, "paper-near-half", 1)),
+    "inb-start-half-10": Method("ten starts near one half", partial(_started, "paper-near-half", 10)),
+    "inb": Method("INB (ours)", _default),
+    "majority-filter": Method("majority filter", partial(_filter, EnsembleFilter, 2)),
+    "consensus-filter": Method("consensus filter", partial(_filter, EnsembleFilter, 3)),
+    "svm-filter": Method("SVM filter", partial(_filter, SVMFilter, 1)),
+    "nb-filter": Method("naive Bayes filter", partial(_filter, NaiveBayesFilter, 1)),
+    "bayesanil": Method("BayesANIL", _bayesanil),
+    "nlnn": _neural("NLNN", "noise_layers", "NLNN"),
+    "nal": _neural("NAL", "noise_layers", "NAL"),
+    "nal-complex": _neural("NAL, complex", "noise_layers", "NAL", is_complex=True),
+    "nlnn-authors": _neural("NLNN, authors' configuration", "noise_layers", "NLNN", **_AUTHORS),
+    "nal-authors": _neural("NAL, authors' configuration", "noise_layers", "NAL", **_AUTHORS),
+    "network": _neural("a plain network", "network", "PlainNetwork"),
+    "cmtnn": _neural("CMTNN", "row_selection", "CMTNN"),
+    "decoupling": _neural("Decoupling", "row_selection", "Decoupling"),
+    "decoupling-published": _neural("Decoupling, as published", "row_selection", "Decoupling", as_published=True),
+    "co-teaching": _neural("Co-teaching", "row_selection", "CoTeaching", True),
+    "co-teaching-published": _neural(
+        "Co-teaching, as published", "row_selection", "CoTeaching", True, as_published=True, warm_up=10
+    ),
+    "mentornet": _neural("MentorNet", "row_selection", "MentorNet", True),
+    "mentornet-published": _neural("MentorNet, as published", "row_selection", "MentorNet", True, as_published=True),
+    "text-nb": Method("NB", partial(_text, MultinomialNB, False)),
+    "text-nb-correct": Method("NB, right labels", partial(_text, MultinomialNB, True)),
+    "text-inb": Method("INB (ours)", partial(_text, MultinomialINB, False)),
+    "text-cleanlab": Method("cleanlab, logistic regression", _cleanlab, "cleanlab"),
+    "text-mislabel": Method(
+        "MislabelClassifier, logistic regression",
+        partial(_text, lambda: MislabelClassifier(logistic_regression()), False),
+    ),
 }
-#: Methods of other papers -> the same without our changes.
-PUBLISHED = {
-    "decoupling": "decoupling-published",
-    "co-teaching": "co-teaching-published",
-    "mentornet": "mentornet-published",
-}
-NEURAL = (
-    "nlnn", "nal", "nal-complex", "nlnn-authors", "nal-authors",
-    "network", *PUBLISHED, *PUBLISHED.values(),
-)  # fmt: skip
-_PRINTED, _NEAR_HALF = "probabilities uniform in (0, 1), as printed", "probabilities uniform in (0.4, 0.6)"
-#: Methods that differ in where EM starts: description, number of starts, whether classes are matched afterwards.
-STARTS = {
-    "inb-start-paper": (_PRINTED, 1, "no"),
-    "inb-start-paper-10": (_PRINTED, 10, "no"),
-    "inb-start-paper-10-matched": (_PRINTED, 10, "yes"),
-    "inb-start-half": (_NEAR_HALF, 1, "no"),
-    "inb-start-half-10": (_NEAR_HALF, 10, "no"),
-    "inb-start-half-10-matched": (_NEAR_HALF, 10, "yes"),
-    "inb-start-random": ("near the marginals", 10, "yes"),
-    "inb-paper": ("naive Bayes on the labels", 1, "yes"),
-}
-#: Titles in tables.
-TITLES = {
-    "nb": "NB",
-    "nb-correct": "NB, right labels",
-    "nb-ml": "NB, unsmoothed",
-    "nb-ml-correct": "NB, unsmoothed, right labels",
-    "nb-equal": "NB, unsmoothed, equal classes",
-    "nb-equal-correct": "NB, unsmoothed, equal classes, right labels",
-    "nbt": "NB-T",
-    "inb-paper": "INB (paper's)",
-    "inb-paper-equal": "INB (paper's), equal classes",
-    "inb-start-random": "INB (paper's), ten random starts near the marginals",
-    "inb-start-paper": "INB (paper's), printed start",
-    "inb-start-paper-10": "INB (paper's), ten printed starts",
-    "inb-start-paper-10-matched": "INB (paper's), ten printed starts, classes matched",
-    "inb-start-half": "INB (paper's), start near one half",
-    "inb-start-half-10": "INB (paper's), ten starts near one half",
-    "inb-start-half-10-matched": "INB (paper's), ten starts near one half, classes matched",
-    "inb": "INB (ours)",
-    "nlnn": "NLNN",
-    "nal": "NAL",
-    "nal-complex": "NAL, complex",
-    "nlnn-authors": "NLNN, authors' configuration",
-    "nal-authors": "NAL, authors' configuration",
-    "network": "a plain network",
-    "decoupling": "Decoupling",
-    "decoupling-published": "Decoupling, as published",
-    "co-teaching": "Co-teaching",
-    "co-teaching-published": "Co-teaching, as published",
-    "mentornet": "MentorNet",
-    "mentornet-published": "MentorNet, as published",
-}
+TITLES = {name: method.title for name, method in METHODS.items()}
+NEURAL = tuple(name for name, method in METHODS.items() if method.needs == "torch")

@@ -1,4 +1,4 @@
-"""Shared by the two experiments with real data: the five methods in a table and a box plot, and readings of ΔACC."""
+"""Shared by the two experiments with real data: the methods in a table and a box plot, and readings of ΔACC."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from benchmarks.result_files import Row, table
 
-from .compare import Mean, cell, difference, mean_of, methods_in, paired, verdict
 from .methods import TITLES
 from .plots import box_plot
+from .rows import Mean, Row, accuracy, cell, difference, mean_of, methods_in, paired, table, verdict
 
 #: The same naive Bayes as the previous reading: ΔACC is the same, but the gain of INB is not.
 EQUAL_INB = "unsmoothed, equal classes, also of INB"
@@ -22,7 +21,7 @@ TRIPLES = {
     EQUAL_INB: ("nb-equal", "nb-equal-correct", "inb-paper-equal"),
 }
 #: As in the paper's figures, with both kinds of INB, and the neural methods if they were run.
-FIVE = ("nb", "inb-paper", "inb", "nlnn", "nal", "nlnn-authors", "nal-authors", "nb-correct")
+_SHOWN = ("nb", "inb-paper", "inb", "nlnn", "nal", "nlnn-authors", "nal-authors", "nb-correct")
 
 
 class Reading(NamedTuple):
@@ -47,20 +46,15 @@ def readings(rows: list[Row], settings: Sequence[str]) -> Iterator[Reading]:
             delta = paired(rows, setting, wrong, right)
             if delta.n:
                 yield Reading(
-                    setting, smoothing, mean_of(cell(rows, setting, right), "accuracy", 100), delta,
+                    setting, smoothing, accuracy(rows, setting, right), delta,
                     paired(rows, setting, wrong, right, relative=True), paired(rows, setting, inb, wrong),
                     paired(rows, setting, inb, wrong, relative=True),
                 )  # fmt: skip
 
 
-def nearest(tried: Sequence[Reading], paper: float) -> Reading | None:
-    """The reading whose ΔACC, in points, is closest to the paper's."""
-    return min(tried, key=lambda reading: abs(reading.delta.value - paper), default=None)
-
-
 def met(tried: Sequence[Reading], paper: float) -> str:
-    """A sentence on whether any reading gives the paper's ΔACC."""
-    best = nearest(tried, paper)
+    """A sentence on whether any reading gives the paper's ΔACC, in points."""
+    best = min(tried, key=lambda reading: abs(reading.delta.value - paper), default=None)
     if best is None:
         return ""
     how = "met by the reading" if verdict(best.delta, paper) == "reproduced" else "met by no reading; the closest is"
@@ -70,25 +64,25 @@ def met(tried: Sequence[Reading], paper: float) -> str:
     )
 
 
-def five_methods(rows: list[Row], setting: str) -> str:
+def methods_table(rows: list[Row], setting: str) -> str:
     """Accuracy of each, and how it differs from NB on the same splits."""
     lines = []
-    for method in methods_in([row for row in rows if row["setting"] == setting], FIVE):
+    for method in methods_in([row for row in rows if row["setting"] == setting], _SHOWN):
         mine = cell(rows, setting, method)
-        values = [row["accuracy"] for row in mine]
         beside = [paired(rows, setting, method, other).shown(sign=True) for other in ("nb", "nb-correct")]
-        quartiles = " to ".join(f"{100 * value:.1f}" for value in np.quantile(values, [0.25, 0.75]))
+        quartiles = np.quantile([row["accuracy"] for row in mine], [0.25, 0.75])
+        half = " to ".join(f"{100 * value:.1f}" for value in quartiles)
         seconds = mean_of(mine, "seconds")
         shown = f"{seconds.value:.1f}" if seconds.n else "–"
-        lines.append([TITLES[method], len(mine), mean_of(mine, "accuracy", 100).shown(), quartiles, *beside, shown])
+        lines.append([TITLES[method], len(mine), accuracy(rows, setting, method).shown(), half, *beside, shown])
     header = ["method", "repetitions", "accuracy, %", "middle half", "minus NB", "minus NB, right labels", "seconds"]
     return table(header, lines)
 
 
-def five_boxes(rows: list[Row], setting: str, title: str, file: str) -> dict[str, str]:
+def boxes(rows: list[Row], setting: str, title: str, file: str) -> dict[str, str]:
     groups = {
         TITLES[method]: [100 * row["accuracy"] for row in cell(rows, setting, method)]
-        for method in methods_in([row for row in rows if row["setting"] == setting], FIVE)
+        for method in methods_in([row for row in rows if row["setting"] == setting], _SHOWN)
     }
     return {file: box_plot(groups, title, "accuracy on test rows, %")} if groups else {}
 

@@ -19,8 +19,6 @@ import sklearn.exceptions
 from click.testing import CliRunner
 
 import noisybayes
-from noisybayes.bench.paper.page import render_figures
-from noisybayes.bench.paper.page import render_page as render_paper_page
 from noisybayes.bench.security_page import TABLES as SECURITY_TABLES
 from noisybayes.bench.security_page import write_page as write_security_page
 from noisybayes.bench.speed.page import render_page as render_speed_page
@@ -76,12 +74,6 @@ def test_the_page_has_code_to_test(page):
 
 
 # --- generated pages -------------------------------------------------------------------------------------------------
-
-
-def test_the_page_of_the_paper_and_its_pictures_are_made_from_the_stored_results():
-    assert (ROOT / "docs" / "reproduce.md").read_text(encoding="utf-8") == render_paper_page(ROOT)
-    for name, svg in render_figures(ROOT).items():
-        assert (ROOT / "docs" / "img" / name).read_text(encoding="utf-8") == svg
 
 
 def test_the_tables_of_the_security_page_are_made_from_the_stored_results(tmp_path):

@@ -125,9 +125,8 @@ def test_an_audit_of_polars_or_arrow_says_what_needs_pandas(tmp_path):
             "labeler",
         ),
         ("bench", "--help"),
-        ("reproduce", "--help"),
     ],
-    ids=["audit", "bench", "reproduce"],
+    ids=["audit", "bench"],
 )
 def test_the_command_line(arguments, tmp_path):
     out = ("--out", tmp_path / "audit", "--sample", 10, "--export", "cleanlab") if arguments[0] == "audit" else ()

@@ -1,12 +1,49 @@
-"""Our figures beside the paper's."""
+"""Result rows: stored as CSV files, averaged, compared with the paper's figures, and shown in Markdown tables."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+import csv
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
-from benchmarks.result_files import Row
+
+Row = dict[str, Any]
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Rows as stored, with numbers as numbers; none if there is no file."""
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return [{key: _number(value) for key, value in row.items()} for row in csv.DictReader(file)]
+
+
+def _number(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def write_rows(path: Path, rows: Sequence[Row]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(".new")  # an interrupted run must not lose earlier rows
+    with unfinished.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    os.replace(unfinished, path)
+
+
+def table(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
+    """A Markdown table."""
+    lines = [header, ["---"] * len(header), *([str(cell) for cell in row] for row in rows)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 class Mean(NamedTuple):
@@ -33,6 +70,11 @@ def cell(rows: Sequence[Row], setting: str, method: str) -> list[Row]:
     return [row for row in rows if row["setting"] == setting and row["method"] == method]
 
 
+def accuracy(rows: Sequence[Row], setting: str, method: str) -> Mean:
+    """In percent."""
+    return mean_of(cell(rows, setting, method), "accuracy", 100)
+
+
 def paired(rows: Sequence[Row], setting: str, method: str, against: str, relative: bool = False) -> Mean:
     """Accuracy of a method minus that of another on the same data, in points, or in percent of the other's."""
     other = {row["rep"]: row["accuracy"] for row in cell(rows, setting, against)}
@@ -49,10 +91,9 @@ def methods_in(rows: Sequence[Row], methods: Sequence[str]) -> list[str]:
     return [name for name in methods if name in present]
 
 
-def settings_in(rows: Sequence[Row], settings: Sequence[str]) -> list[str]:
-    """In the order of the experiment; settings of a quick run are not part of it and keep the stored order."""
-    present = list(dict.fromkeys(row["setting"] for row in rows))
-    return [name for name in settings if name in present] or present
+def settings_in(rows: Sequence[Row], settings: Iterable[str]) -> list[str]:
+    present = {row["setting"] for row in rows}
+    return [name for name in settings if name in present]
 
 
 def repetitions(rows: Sequence[Row]) -> str:
@@ -65,14 +106,13 @@ def repetitions(rows: Sequence[Row]) -> str:
 
 
 def difference(mean: Mean, paper: float) -> str:
-    error = f" ± {mean.error:.1f}" if np.isfinite(mean.error) else ""
-    return f"{mean.value - paper:+.1f}{error}"
+    return mean._replace(value=mean.value - paper).shown(sign=True)
 
 
-def verdict(mean: Mean, paper: float, close: float = 1.0) -> str:
+def verdict(mean: Mean, paper: float) -> str:
     """Within a point, or within two standard errors of the difference (the paper's error is assumed to equal ours)."""
     gap = mean.value - paper
     chance = 2 * np.sqrt(2) * mean.error if np.isfinite(mean.error) else 0.0
-    if abs(gap) <= max(close, chance):
+    if abs(gap) <= max(1.0, chance):
         return "reproduced"
     return "higher" if gap > 0 else "lower"
