@@ -7,7 +7,6 @@ import pytest
 from scipy import sparse
 
 from noisybayes import BernoulliINB
-from noisybayes.bench.paper.methods import ExactNaiveBayes
 
 N, D, K = 300, 40, 4
 
@@ -42,7 +41,7 @@ def literal_em(X, y, n_steps):
     return pi, p, rho
 
 
-@pytest.mark.parametrize("n_steps", [1, 2, 12])
+@pytest.mark.parametrize("n_steps", [1, 12])
 @pytest.mark.parametrize("as_rows", [np.asarray, sparse.csr_array])
 @pytest.mark.filterwarnings("ignore")
 def test_the_estimator_is_the_printed_em(rare, n_steps, as_rows):
@@ -85,22 +84,3 @@ def test_the_fewest_impossible_values_win_where_every_class_has_some(dtype):
     assert model.predict(np.array([[1, 1, 1, 0]], dtype)) == 0  # one against three
     assert model.predict(np.array([[1, 0, 1, 1]], dtype)) == 1  # two against one
     assert np.isfinite(model.predict_joint_log_proba(np.ones((1, 4), dtype))).all()
-
-
-@pytest.mark.parametrize("equal_classes", [False, True])
-def test_unsmoothed_naive_bayes_is_the_estimator_that_believes_all_labels(rare, equal_classes):
-    X, y = rare
-    shares = np.full(K, 1 / K) if equal_classes else None
-    model = BernoulliINB.paper(mislabel=np.eye(K), class_prior=shares).fit(X[:200], y[:200])
-    plain = ExactNaiveBayes(equal_classes).fit(X[:200], y[:200])
-    assert (plain.feature_prob_ == 0).any()
-    np.testing.assert_allclose(plain.predict_proba(X[200:]), model.predict_proba(X[200:]), atol=1e-12)
-
-
-def test_a_class_without_any_weight_stays_finite(rare):
-    X, y = rare
-    weight = (y != 2).astype(float)
-    model = BernoulliINB.paper().fit(X, y, sample_weight=weight)
-    assert np.isfinite(model.feature_prob_).all()
-    assert model.class_prior_[2] == pytest.approx(0, abs=1e-12)
-    assert (model.predict(X) != 2).all()
