@@ -1,7 +1,5 @@
 """One rate of mistakes where that is enough, a matrix where labels call for one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
