@@ -29,7 +29,7 @@ FIRST = (
     "tests/web/test_browser.py", "tests/bot/test_evaluate.py", "tests/web/test_server.py", "tests/cli/test_cluster.py",
     "tests/test_without_pandas.py", "tests/bench/quality/test_tasks.py", "tests/test_crashes.py",
     "tests/auditing/test_labeler_intervals.py", "tests/bench/test_speed.py", "tests/auditing/test_true_accuracy.py",
-    "tests/engines/test_same_everywhere.py", "tests/auditing/test_several_labels.py", "tests/bench/test_audience.py",
+    "tests/engines/test_dask.py", "tests/auditing/test_several_labels.py", "tests/bench/test_audience.py",
 )  # fmt: skip
 
 

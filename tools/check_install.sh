@@ -30,7 +30,7 @@ cd "$root"
 # deselected: the ColumnTransformer of scikit-learn 1.6 itself cannot put columns of polars beside sparse ones
 "$work/venv/bin/python" -m pytest -q -p no:cacheprovider \
   --deselect tests/estimators/test_mislabel_classifier.py::test_frames_keep_their_columns_and_audits_take_texts \
-  tests/estimators/test_fit.py tests/estimators/test_labeler.py \
+  tests/estimators/test_fit.py tests/estimators/test_labeler_and_source.py \
   tests/estimators/test_mislabel_classifier.py tests/estimators/test_persist.py tests/model tests/dataset \
   tests/text/test_vocabulary.py tests/auditing/test_row_frames.py tests/auditing/test_sources.py \
   tests/cli/test_audit.py

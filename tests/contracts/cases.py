@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from noisybayes import BernoulliINB, GaussianINB, MixedINB, MultinomialINB
 from noisybayes.dataset import Dataset, Rows
 from noisybayes.engines import ENGINES
 from noisybayes.model.families import Bernoulli, Gaussian, Mixed, Multinomial
@@ -53,6 +54,14 @@ FAMILIES = {
     "multinomial-sparse": (Multinomial, sparse_rows(count_rows)),
     "mixed": (lambda: Mixed((Bernoulli(), Gaussian()), (np.arange(12), np.arange(12, 16))), mixed_rows),
     "toy": (Poisson, count_rows),
+}
+#: Classifiers of rows with thirty columns.
+MODELS = {
+    "bernoulli": BernoulliINB,
+    "multinomial": MultinomialINB,
+    "gaussian": GaussianINB,
+    "mixed": lambda **how: MixedINB([("bernoulli", slice(0, 20)), ("gaussian", slice(20, 30))], **how),
+    "toy": lambda **how: MixedINB([(Poisson(), slice(None))], **how),
 }
 #: The same family twice, for dense and for sparse rows, counts once.
 DENSE = [name for name in FAMILIES if not name.endswith("-sparse")]

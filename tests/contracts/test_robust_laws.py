@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 from noisybayes import MislabelClassifier, simulate
 
-from .test_every_pass import MODELS
+from .cases import MODELS
 
 N = 240
 DATA = simulate(N, n_features=30, n_classes=3, diagonal=(0.85, 0.95), random_state=1)
@@ -51,19 +51,10 @@ def test_the_order_of_rows_changes_nothing(name):
 @pytest.mark.parametrize("name", MODELS)
 def test_where_features_never_differ_labels_are_taken_as_given(name):
     same = np.repeat(rows_for(name)[:1], N, axis=0)
+    verified = np.where(np.arange(N) < 10, (DATA.y + 1) % 3, np.nan)
     with pytest.warns(UserWarning, match="all rows have the same features, so labels are taken as given"):
-        model = ALL[name]().fit(same, DATA.y)
+        model, helped = (ALL[name]().fit(same, DATA.y, verified=known) for known in (None, verified))
+    np.testing.assert_array_equal(helped.true_proba_[:10].argmax(axis=1), verified[:10])
     np.testing.assert_array_equal(model.mislabel_matrix_, np.eye(3))
     assert model.noise_rate_ == 0.0
     np.testing.assert_allclose(model.predict_proba(same[:1])[0], np.bincount(DATA.y) / N, atol=1e-4)
-
-
-def test_of_features_that_never_differ_verified_and_missing_labels_count():
-    y = DATA.y.astype(float)
-    verified = np.full(N, np.nan)
-    verified[:10] = (y[:10] + 1) % 3
-    y[10:20] = np.nan
-    with pytest.warns(UserWarning, match="labels are taken as given"):
-        model = MODELS["bernoulli"](missing_label=np.nan).fit(np.ones((N, 2)), y, verified=verified)
-    np.testing.assert_array_equal(model.true_proba_[:10].argmax(axis=1), verified[:10])
-    np.testing.assert_allclose(model.true_proba_[10:20], np.tile(model.class_prior_, (10, 1)))

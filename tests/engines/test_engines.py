@@ -25,23 +25,16 @@ def sums(rows):
     return Sums(rows.X.sum(axis=0), (rows.X.max(axis=0), np.ones(1)))
 
 
-@pytest.mark.parametrize("workers", [1, 2, 5])
-@pytest.mark.parametrize("n_chunks", [1, 2, 17])
+@pytest.mark.parametrize(("workers", "n_chunks"), [(1, 17), (2, 1), (5, 2), (2, 67)])
 @pytest.mark.parametrize("name", ENGINES)
-def test_every_chunk_is_added_once(name, workers, n_chunks):
-    chunks = [chunk([i, i + 0.5]) for i in range(n_chunks)]
+def test_every_chunk_is_added_once_and_the_number_of_workers_changes_no_digit(name, workers, n_chunks):
+    """Numbers of all sizes show in which order they were added."""
+    chunks = [chunk(np.random.default_rng(i).normal(size=9) * 10.0 ** (i % 17 - 8)) for i in range(n_chunks)]
     result = ENGINES[name](workers)(sums, chunks)
     assert isinstance(result, Sums)
     np.testing.assert_allclose(result.total, sum(c.X.sum() for c in chunks))
     np.testing.assert_allclose(result.nested[1], n_chunks)
-
-
-@pytest.mark.parametrize("name", ENGINES)
-def test_sums_do_not_depend_on_timing(name):
-    chunks = [chunk(np.random.default_rng(i).normal(size=9) * 10.0 ** (i - 8)) for i in range(17)]
-    first = ENGINES[name](1)(sums, chunks)
-    for _ in range(5):
-        np.testing.assert_array_equal(ENGINES[name](3)(sums, chunks).total, first.total)
+    np.testing.assert_array_equal(ENGINES[name](1)(sums, chunks).total, result.total)
 
 
 @pytest.mark.parametrize("name", ENGINES)

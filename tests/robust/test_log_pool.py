@@ -46,24 +46,10 @@ def test_a_matrix_that_has_not_earned_its_place_does_not_change_the_order() -> N
     assert not np.array_equal(orders[1.0], orders[0.0])
 
 
-def test_the_label_counts_as_half_the_evidence() -> None:
-    true, prior, observed, _ = made()
-    told = LogPool(0.5, 0.0)(true, prior, observed)
-    log_odds = [np.log(part[:, 0] / part[:, 1]) for part in (true, prior, told)]
-    assert log_odds[2] == pytest.approx((log_odds[0] + log_odds[1]) / 2)
-
-
 def test_a_row_without_a_label_is_told_as_it_was() -> None:
     true, prior, observed, weight = made()
     told = LogPool.fit(true, prior, observed, weight)(true, prior, observed)
     assert told[observed == 3] == pytest.approx(true[observed == 3])
-
-
-@pytest.mark.parametrize("n", [0, 5])
-def test_nothing_to_balance(n: int) -> None:
-    one = np.ones((n, 1))
-    found = LogPool.fit(one, one, np.zeros(n, dtype=int), np.ones(n))
-    assert found(one, one, np.zeros(n, dtype=int)) == pytest.approx(one)
 
 
 def test_labels_that_cannot_be_wrong_are_not_shifted_beyond_measure() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +24,8 @@ def test_the_order_of_p_wrong_stays(logits, intercept, slope):
     before, after = true[rows, observed], adjusted[rows, observed]
     order = np.argsort(before)
     assert (np.diff(after[order]) >= -1e-12).all()
+    unlabeled = np.full(len(true), 3)
+    np.testing.assert_array_equal(adjust(true, unlabeled, Recalibration(intercept, slope)), true)
 
 
 def test_certainty_that_a_label_is_right_does_not_turn_into_its_opposite():
@@ -33,10 +34,3 @@ def test_certainty_that_a_label_is_right_does_not_turn_into_its_opposite():
     assert (adjusted[:, 0] > 0.5).all()
     assert adjusted[0, 0] >= adjusted[2, 0]
     assert adjusted[0, 1] > adjusted[0, 2] == 0.0
-
-
-@pytest.mark.parametrize("recalibration", [Recalibration(), Recalibration(1.0, 0.5)])
-def test_rows_without_a_label_and_single_classes_stay(recalibration):
-    true = np.array([[0.7, 0.3], [0.2, 0.8]])
-    np.testing.assert_array_equal(adjust(true, np.array([2, 2]), recalibration), true)
-    np.testing.assert_array_equal(adjust(np.ones((3, 1)), np.zeros(3, dtype=int), recalibration), np.ones((3, 1)))

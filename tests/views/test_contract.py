@@ -45,44 +45,32 @@ def taken(rows: ViewRows, index: Any) -> ViewRows:
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_scores_are_log_probabilities_of_every_row_and_class(name: str) -> None:
+def test_scores_are_log_probabilities_that_tell_classes_apart(name: str) -> None:
     values = scores_of(name)
     assert values.shape == (N, K)
-    assert np.isfinite(values).all()
-    assert (values <= 0).all()
+    assert (np.isfinite(values) & (values <= 0)).all()
+    if name in LEARNING:
+        assert (values.argmax(axis=1) == made().label).mean() > 0.55
 
 
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_label_never_reaches_the_score_of_its_own_row(name: str) -> None:
     rows, before = made(), scores_of(name)
-    for row in (0, 7, 93):
-        label = rows.label.copy()
-        label[row] = (label[row] + 1) % K
-        after = VIEWS[name](rows._replace(label=label)).values
-        assert np.array_equal(after[row], before[row])
-        same_fold = rows.fold == rows.fold[row]
-        assert np.array_equal(after[same_fold], before[same_fold])
-        if name in LEARNING:
-            assert not np.array_equal(after, before)
-
-
-@pytest.mark.parametrize("name", LEARNING)
-def test_rows_of_other_classes_are_told_apart(name: str) -> None:
-    assert (scores_of(name).argmax(axis=1) == made().label).mean() > 0.55
+    label, row = rows.label.copy(), 7
+    label[row] = (label[row] + 1) % K
+    after = VIEWS[name](rows._replace(label=label)).values
+    same_fold = rows.fold == rows.fold[row]
+    assert np.array_equal(after[same_fold], before[same_fold])
+    assert np.array_equal(after, before) == (name not in LEARNING)
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_the_order_of_the_rows_does_not_matter(name: str) -> None:
-    rows = made()
-    order = np.random.default_rng(1).permutation(N)
+def test_neither_the_order_of_the_rows_nor_the_names_of_classes_matter(name: str) -> None:
+    rows, order, new = made(), np.random.default_rng(1).permutation(N), np.array([2, 0, 1])
     assert VIEWS[name](taken(rows, order)).values == pytest.approx(scores_of(name)[order], abs=1e-2)
-
-
-@pytest.mark.parametrize("name", LEARNING)
-def test_renamed_classes_rename_the_scores(name: str) -> None:
-    rows, new = made(), np.array([2, 0, 1])
-    renamed = VIEWS[name](rows._replace(label=new[rows.label])).values
-    assert renamed[:, new] == pytest.approx(scores_of(name), abs=1e-2)
+    if name in LEARNING:
+        renamed = VIEWS[name](rows._replace(label=new[rows.label])).values
+        assert renamed[:, new] == pytest.approx(scores_of(name), abs=1e-2)
 
 
 @pytest.mark.parametrize("name", BY_WEIGHT)
@@ -98,8 +86,7 @@ def test_a_weight_of_two_counts_as_two_rows(name: str) -> None:
 
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_row_without_a_label_teaches_nothing_and_is_scored(name: str) -> None:
-    rows = made()
-    weight, label = rows.weight.copy(), rows.label.copy()
+    rows, weight, label = made(), np.ones(N), made().label.copy()
     weight[:20] = 0.0
     label[:20] = 0
     one = VIEWS[name](rows._replace(weight=weight)).values
@@ -118,15 +105,6 @@ def test_a_class_of_one_row_gets_a_small_probability_not_an_error(name: str) -> 
     assert values[0].argmax() != 2
 
 
-@pytest.mark.parametrize("name", ["linear", "embeddings"])
-def test_many_columns_that_say_nothing_do_not_make_regression_sure(name: str) -> None:
-    rows, rng = made(), np.random.default_rng(1)
-    noise = rng.normal(size=(N, 100))
-    rows = rows._replace(X=noise, scaled=np.ones(100, dtype=bool), given=Given(embeddings=noise))
-    own = VIEWS[name](rows).values[np.arange(N), rows.label]
-    assert own.mean() > -np.log(K) - 0.3
-
-
 def test_the_terms_of_the_linear_view_add_up_to_its_log_odds() -> None:
     rows = made()
     view = VIEWS["linear"](rows)
@@ -137,11 +115,3 @@ def test_the_terms_of_the_linear_view_add_up_to_its_log_odds() -> None:
     other = view.terms(numbers + 5, one, two).sum(axis=1)
     left = log_odds - by_columns
     assert left == pytest.approx(view.values[numbers + 5, one] - view.values[numbers + 5, two] - other, abs=1e-6)
-
-
-def test_neighbours_say_how_many_of_them_have_the_label() -> None:
-    rows = made()
-    (said,) = VIEWS["neighbours"](rows).sentences(np.array([4]), np.array([1]), ["bus", "car", "van"])
-    count, _, rest = said.partition(" of 15 ")
-    assert rest == "similar rows are labeled car"
-    assert 0 <= int(count) <= 15
