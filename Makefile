@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # compile modules once, not in every process that a test starts
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-python check lint docs format bench quality reproduce clean help
+.PHONY: demo test test-python check lint gate house docs format bench quality reproduce clean help
 
 help:
 	@echo "make demo    audit the example data and write the report"
@@ -13,6 +13,8 @@ help:
 	@echo "make test-python PYTHON=python3.12  test the installed wheel in a new environment with that Python version"
 	@echo "make check   lint, types, import rules, docs"
 	@echo "make lint    the same without the tests of the docs"
+	@echo "make gate    does the audit still give what it gave? AP, accuracy, corrections, seconds against stored rows"
+	@echo "make house   lines, modules, constants, options, the walk of one row, words: counted"
 	@echo "make docs    build the site into site/"
 	@echo "make bench   measure speed and recovery, and regenerate the pages"
 	@echo "make quality compare with other packages (hours; can be interrupted)"
@@ -41,6 +43,12 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/hadolint Dockerfile
+
+gate: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.gate
+
+house: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.house
 
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -18,13 +18,15 @@ def measure(task: Task, outcome: Outcome) -> dict[str, float]:
     if task.true is None or task.y_test is None:
         raise ValueError(f"{task.name}: measures need the true labels")
     wrong, p_wrong = task.y != task.true, outcome.p_wrong
-    corrected = np.where(outcome.flagged, outcome.suggested, task.y)
+    applied = np.where(outcome.flagged, outcome.suggested, task.y)  # every suggestion
+    corrected = np.nan if outcome.corrected is None else float((outcome.corrected == task.true).mean())
     return {
         "average_precision": _if_any(wrong, average_precision_score, p_wrong),
         "auroc": _if_any(wrong, roc_auc_score, p_wrong),
         "f1_flagged": _if_any(wrong, _f1, outcome.flagged),
         "precision_at_errors": _if_any(wrong, _precision_at_errors, p_wrong),
-        "corrected_accuracy": float((corrected == task.true).mean()),
+        "corrected_accuracy": float((applied == task.true).mean()),
+        "gain": corrected - float((~wrong).mean()),
         "given_accuracy": float((~wrong).mean()),
         "test_accuracy": float((outcome.test_pred == task.y_test).mean()),
         "calibration_error": calibration_error(wrong, p_wrong) if outcome.calibrated else np.nan,

@@ -106,6 +106,7 @@ def _audited(task: Task, columns: dict[str, Any], test: dict[str, Any], **asked:
         noise_rate=result.noise_rate,
         test_pred=_codes(predicted),
         calibrated=True,
+        corrected=_codes(table["corrected"]),
     )
 
 

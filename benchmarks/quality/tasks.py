@@ -43,6 +43,7 @@ class Outcome(NamedTuple):
     noise_rate: float  # estimated share of wrong labels
     test_pred: Array  # labels of the test rows
     calibrated: bool = False  # whether p_wrong is meant as a probability
+    corrected: Array | None = None  # the labels of the corrected table, if the method writes one
 
 
 class Features(NamedTuple):
