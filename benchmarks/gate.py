@@ -7,7 +7,6 @@ and fails where a figure leaves its tolerance. `--store REASON` replaces the sto
 from __future__ import annotations
 
 import argparse
-import csv
 import os
 import sys
 import time

@@ -65,7 +65,7 @@ def constants() -> int:
         if isinstance(node, ast.BinOp):
             return is_number(node.left) and is_number(node.right)
         node = node.operand if isinstance(node, ast.UnaryOp) else node
-        return isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool)
+        return isinstance(node, ast.Constant) and type(node.value) in (int, float)
 
     count = 0
     for folder in METHOD:
@@ -181,7 +181,8 @@ def measure() -> dict[str, float]:
 def main() -> None:
     figures = measure()
     earlier = list(csv.DictReader(STORED.open(encoding="utf-8"))) if STORED.exists() else []
-    commit = _git("rev-parse", "--short", "HEAD") + ("+" if _git("status", "--porcelain", "src", "tests", "docs") else "")
+    changed = "+" if _git("status", "--porcelain", "src", "tests", "docs") else ""
+    commit = _git("rev-parse", "--short", "HEAD") + changed
     before: dict[str, str] = {}
     for row in earlier:
         before[row["figure"]] = row["value"]
