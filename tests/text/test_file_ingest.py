@@ -334,7 +334,7 @@ def test_a_full_disk_is_told_and_nothing_stays(tmp_path, most, where, stage):
     process = running(tmp_path, most)
     told, error = process.communicate()
     assert process.returncode == 1
-    folder = rf"{tmp_path / 'scratch'}/.noisybayes\.\w+\.tmp/{where}"
+    folder = rf"{tmp_path / 'scratch'}/.noisybayes\.[\w-]+\.tmp/{where}"
     assert re.fullmatch(f"the disk is full: {folder} cannot take all rows; make room or choose another folder\n", error)
     assert stage in told
     assert "done" not in told
