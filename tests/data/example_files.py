@@ -1,12 +1,24 @@
-"""One small table in every format."""
+"""One small table in every format; and `TICKETS`, the rows of each file of tests/files, as help desks export them."""
 
 from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 
 import polars as pl
 
+FOLDER = Path(__file__).parents[1] / "files"
+TEXTS = {
+    "Rückgabe": ("ich möchte das Gerät zurückgeben", "wie läuft die Rücksendung ab", "das Geld zurück, es ist defekt"),
+    "Preis": ("was kostet das größere Modell", "gibt es einen Rabatt für Schüler", "wie teuer ist die Lieferung"),
+    "Öffnungszeiten": ("habt ihr heute geöffnet", "wann öffnet der Laden am Samstag", "seid ihr über Mittag da"),
+}  # fmt: skip
+TICKETS = [
+    (f"{texts[i % 3]} ({i})", label)
+    for i in range(14)
+    for label, texts in TEXTS.items()
+][:40]  # fmt: skip
 ROWS = [("hello, you", "a"), ("bye", "b"), ("so\nlong", "a"), ("é 多少", "b")] * 3
 TABLE = pl.DataFrame(ROWS, schema=["text", "label"], orient="row")
 

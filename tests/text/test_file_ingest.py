@@ -271,7 +271,7 @@ def size_of(path):
 
 @pytest.mark.parametrize("format", ["csv", "parquet"])
 def test_the_room_on_disk_is_foreseen(tmp_path, format, monkeypatch):
-    monkeypatch.setattr("noisybayes.data.csv_rows._PORTION", 100_000)
+    monkeypatch.setattr("noisybayes.data.formats.delimited._PORTION", 100_000)
     path = tmp_path / f"a.{format}"
     write_messages(path, 20_000)
     batches = Batches(path, rows=1_000)

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..content import Content
 from ..errors import InputError
-from .argilla import ARGILLA
+from ..parts import Content
 from .base import Format, Head, Piece
 from .delimited import CSV, TSV
-from .doccano import DOCCANO
 from .excel import EXCEL
-from .json_lines import JSON_LINES
-from .json_list import JSON_LIST
-from .label_studio import LABEL_STUDIO
+from .json_records import JSON_LINES, JSON_LIST
+from .labeling_tools import ARGILLA, DOCCANO, LABEL_STUDIO, PRODIGY
 from .parquet import PARQUET
-from .prodigy import PRODIGY
 
 __all__ = ["FORMATS", "Format", "Head", "Piece", "find_format", "known_suffixes", "titles"]
 

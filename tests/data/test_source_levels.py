@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from noisybayes.data.periods import number_bins, numbers_of, time_bins, times_of
+from noisybayes.data.source_levels import number_bins, numbers_of, time_bins, times_of
 
 
 @pytest.mark.parametrize(
@@ -27,12 +27,9 @@ def test_times(cells, first):
     assert times_of(pl.Series(cells))[0] == first
 
 
-@pytest.mark.parametrize("cells", [["web", "2024-05-17"], [1, 2], ["12", "13"], [None, "a"]])
-def test_no_times(cells):
-    assert times_of(pl.Series(cells)) is None
-
-
-def test_numbers():
+def test_no_times_and_numbers():
+    for cells in (["web", "2024-05-17"], [1, 2], ["12", "13"], [None, "a"]):
+        assert times_of(pl.Series(cells)) is None
     assert numbers_of(pl.Series(["1", "2.5", None])).to_list() == [1.0, 2.5, None]
     assert numbers_of(pl.Series(["web", "2"])) is None
 
