@@ -65,17 +65,10 @@ def test_every_type_is_text_has_a_role_and_is_written(name, tmp_path):
     assert read_table(tmp_path / "a.csv").columns == ["x", "y"]
 
 
-@pytest.mark.parametrize(
-    ("values", "words"),
-    [
-        ([DAY.time(), None], "times of day"),
-        ([dt.timedelta(1), None], "durations"),
-        ([{"a": 1}, {"a": 2}], "records"),
-        ([b"x", None], "bytes"),
-    ],
-)
-def test_types_are_named_in_plain_words(values, words):
-    assert guess(pl.Series("x", values), []).why == f"contains {words}, which are not used as a feature"
+def test_types_are_named_in_plain_words():
+    words = {"Time": "times of day", "Duration": "durations", "Array": "lists", "Struct": "records", "Binary": "bytes"}
+    for name, word in words.items():
+        assert guess(COLUMNS[name][0], []).why == f"contains {word}, which are not used as a feature"
 
 
 def test_numbers_and_truths():
@@ -109,12 +102,9 @@ def test_the_style_of_numbers_is_that_of_the_column(cells, style, numbers):
     assert values.to_list() == numbers
     assert not bad.any()
     assert as_numbers(column.head(1), style).values.to_list() == numbers[:1]
-
-
-def test_a_cell_that_is_no_number_does_not_hide_the_style():
-    values, bad = as_numbers(pl.Series(["1,5", "new", "2,5", "1,5,5"]))
-    assert values.to_list() == [1.5, None, 2.5, None]
-    assert bad.to_list() == [False, True, False, True]
+    values, bad = as_numbers(pl.Series([*cells, "1,5,5x"]))  # which does not hide the style
+    assert values.to_list() == [*numbers, None]
+    assert bad.to_list() == [False] * len(cells) + [True]
 
 
 @given(st.lists(st.floats(-1e9, 1e9).map(lambda x: round(x, 2)), min_size=1))

@@ -33,15 +33,11 @@ def outcome(read):
         return str(error)
 
 
-def test_cells_stay_text():
-    frame = read(b"a,b,c\n007,1.50,NA\n,true,1e3\n")
-    assert frame.rows() == [("007", "1.50", "NA"), (None, "true", "1e3")]
-
-
 @pytest.mark.parametrize(
     ("content", "rows"),
     [
         ('\ufeffa,b\r\n"x\r\ny",2\r\n\r\n3,"say ""hi"""\r\n', [("x\r\ny", "2"), ("3", 'say "hi"')]),
+        ("a,b,c\n007,1.50,NA\n,true,1e3\n", [("007", "1.50", "NA"), (None, "true", "1e3")]),
         ("a,b\r1,2\r3,4\r", [("1", "2"), ("3", "4")]),
         ("\n\na,b\n1,2", [("1", "2")]),
         ("a;b\n1,5;2\n", [("1,5", "2")]),
@@ -55,8 +51,10 @@ def test_files_as_they_are_met(content, rows):
     assert read(content.encode(), format="csv").rows() == rows
 
 
-def test_a_column_without_a_name_gets_one():
+def test_names_of_columns():
     assert read(b",b,\n1,2,\n").columns == ["column 1", "b", "column 3"]
+    text = "the input has more than one column 'a'; rename all but one of them in the header"
+    assert outcome(lambda: read(b"a,b,a\n1,2,3\n")) == text
 
 
 def test_a_text_of_many_lines_and_megabytes():
@@ -80,11 +78,6 @@ def test_a_text_of_many_lines_and_megabytes():
 def test_the_line_of_a_malformed_row(monkeypatch, content, text, portion):
     monkeypatch.setattr(delimited, "_PORTION", portion)
     assert outcome(lambda: read(content.encode())) == f"the input: {text}"
-
-
-def test_two_columns_of_one_name():
-    text = "the input has more than one column 'a'; rename all but one of them in the header"
-    assert outcome(lambda: read(b"a,b,a\n1,2,3\n")) == text
 
 
 PIECES = [",", "\n", '"', "\r\n", "\r", "a", "é", " ", ",b\n", '"x"', '""', "\x00"]

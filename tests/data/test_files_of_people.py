@@ -37,7 +37,7 @@ def test_every_file_is_tested():
 
 
 @pytest.mark.parametrize("name", GUESSES)
-def test_columns_are_guessed(name):
+def test_columns_are_guessed_and_labels_have_one_spelling(name):
     frame = read_table(FOLDER / name)
     roles, notes = find_roles(frame)
     assert roles == GUESSES[name]
@@ -47,10 +47,6 @@ def test_columns_are_guessed(name):
     for column in set(frame.columns) - named:
         assert any(note.startswith(f"ignored: {column!r} (") for note in notes)
 
-
-@pytest.mark.parametrize("name", GUESSES)
-def test_labels_have_one_spelling(name):
-    frame = read_table(FOLDER / name)
     texts = label_texts(frame[GUESSES[name].label], None)
     variants = label_variants(Counter(texts.to_list()))
     assert len(variants.mapping) == (2 if GUESSES[name] is TICKETS else 0)

@@ -1,4 +1,4 @@
-"""Files to tables and back: types, progress, and the sentence for a file that cannot be read."""
+"""Files to tables and back: names, progress, and the sentence for a file that cannot be read."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import gzip
 import io
 import lzma
 from pathlib import Path
+from unittest.mock import Mock
 
 import polars as pl
 import pytest
 
 from noisybayes.data import decoding
 from noisybayes.data.errors import InputError
-from noisybayes.data.formats import FORMATS, delimited, known_suffixes, titles
+from noisybayes.data.formats import FORMATS, delimited, titles
 from noisybayes.data.read import read_table, write_table
 
 CSV = b'text,label\n"hello, you",a\nbye,\n'
@@ -20,25 +21,15 @@ ROWS = [("hello, you", "a"), ("bye", None)]
 JSON_LINES = b'{"text": "hello, you", "label": "a"}\n\n{"text": "bye", "label": null}\n'
 
 
-def read(content, **options):
-    return read_table(io.BytesIO(content), **options)
-
-
-def refusal(content, **options):
+def refusal(source, **options):
     with pytest.raises(InputError) as caught:
-        read(content, **options)
+        read_table(io.BytesIO(source) if isinstance(source, bytes) else source, **options)
     return str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    [
-        ("a.CSV.gz", gzip.compress(CSV, mtime=0)),
-        ("a.tsv", b"text\tlabel\nhello, you\ta\nbye\t\n"),
-        ("a.b.ndjson.xz", lzma.compress(JSON_LINES)),
-        ("a.txt", CSV),
-        ("a", JSON_LINES),
-    ],
+    [("a.CSV.gz", gzip.compress(CSV)), ("a.b.ndjson.xz", lzma.compress(JSON_LINES)), ("a.txt", CSV), ("a", JSON_LINES)],
 )
 def test_a_file(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
@@ -51,7 +42,7 @@ def test_progress_is_reported(monkeypatch):
     monkeypatch.setattr(delimited, "_BATCH", 2)
     for rows in (b"1,2\n" * 5, b'5" pipe,2\n' * 5):  # read by polars or by the csv module
         seen = []
-        read(b"a,b\n" + rows, report=seen.append)
+        read_table(io.BytesIO(b"a,b\n" + rows), report=seen.append)
         assert seen == [2, 4, 5]
 
 
@@ -78,33 +69,15 @@ def test_bad_options():
 
 
 def test_bad_paths(tmp_path, monkeypatch):
-    def text(path):
-        with pytest.raises(InputError) as caught:
-            read_table(path)
-        return str(caught.value)
-
     path = tmp_path / "a.csv"
-    assert text(path) == f"there is no file {path}; check the path"
-    assert text(tmp_path) == (
-        f"the folder {tmp_path} has no file that ends in {', '.join(known_suffixes())}; give the files"
-    )
-    for error, expected in (
-        (PermissionError(), f"you have no permission to read {path}; change it with: chmod u+r {path}"),
-        (OSError("too many links"), f"{path} cannot be opened (too many links); check the path"),
-    ):
-
-        def fail(self, mode, error=error):
-            raise error
-
-        monkeypatch.setattr(Path, "open", fail)
-        assert text(path) == expected
+    assert refusal(path) == f"there is no file {path}; check the path"
+    monkeypatch.setattr(Path, "open", Mock(side_effect=PermissionError()))
+    assert refusal(path) == f"you have no permission to read {path}; change it with: chmod u+r {path}"
 
 
 def test_writing(tmp_path):
     frame = pl.DataFrame({"a": ["1", None], "b": [[1, 2], None], "c": [b"x", b"\xff"]})
     write_table(frame, tmp_path / "a.csv", "csv")
     assert read_table(tmp_path / "a.csv").rows() == [("1", "[1, 2]", "x"), (None, None, "\\xff")]
-    write_table(frame, tmp_path / "a.parquet", "parquet")
-    assert read_table(tmp_path / "a.parquet").equals(frame)
     with pytest.raises(InputError, match="a table cannot be written as 'xls'; choose csv, parquet or xlsx"):
         write_table(frame, tmp_path / "a.xls", "xls")
