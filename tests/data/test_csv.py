@@ -119,31 +119,6 @@ def test_by_polars_and_in_partitions_it_is_what_the_csv_module_reads(
     assert parts == found or (parts == [] and "has no rows" in found)  # a small file is not counted beforehand
 
 
-def test_one_stray_quote_does_not_fetch_the_whole_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(delimited, "_PORTION", 100)
-    monkeypatch.setattr(decoding, "CHUNK", 1_000)
-    (tmp_path / "a.csv").write_text('a,b\n5" pipe,x\n' + "word,y\n" * 20_000)
-    batches = Batches(tmp_path / "a.csv", rows=1_000)
-    assert next(iter(batches)).row(0) == ('5" pipe', "x")
-    assert batches.bytes_read < batches.n_bytes / 2
-    assert sum(frame.height for frame in batches) == 20_001
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16"])
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_line_breaks_within_quotes_are_no_boundaries(tmp_path, monkeypatch, encoding, end):
-    monkeypatch.setattr(delimited, "_PORTION", 150)
-    monkeypatch.setattr(decoding, "CHUNK", 50)
-    text = "text,label\n" + "".join(f'"é {i}\nsays ""hi"",\nthen goes",{i}\n' for i in range(50))
-    path = tmp_path / "a.csv"
-    path.write_bytes(text.replace("\n", end).encode(encoding))
-    table = read_table(path, encoding=encoding)
-    partitions = Batches(path, encoding=encoding).partitions(200)
-    assert table.height == 50
-    assert (len(partitions) > 4) == (encoding != "utf-16")  # in two bytes a line break cannot be told from a letter
-    assert pl.concat([partition.read() for partition in partitions]).equals(table)
-
-
 cell = (
     st.none()
     | st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)

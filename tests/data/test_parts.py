@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import gzip
-import sys
 
 import polars as pl
 import pytest
 
-from noisybayes._extras import MissingExtraError
 from noisybayes.data.batches import Batches
 from noisybayes.data.errors import InputError
 from noisybayes.data.formats import known_suffixes
@@ -76,13 +74,6 @@ def test_a_url(folder):
         )
     finally:
         fs.rm("/parts", recursive=True)
-
-
-def test_a_url_needs_fsspec(monkeypatch):
-    monkeypatch.setitem(sys.modules, "fsspec", None)
-    with pytest.raises(MissingExtraError) as caught:
-        read_table("s3://bucket/table.csv")
-    assert str(caught.value) == "reading s3://bucket/table.csv needs fsspec: pip install 'noisybayes[dask]'"
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,7 @@ def may_be_labels(column: pl.Series) -> bool:
 def _looks_like_id(column: pl.Series) -> bool:
     if _is_unsupported(column.dtype):
         return False
-    return is_id_name(column.name) or _are_distinct_integers(column) or _are_codes(column)
+    return bool(_ID_PATTERN.fullmatch(plain(column.name))) or _are_distinct_integers(column) or _are_codes(column)
 
 
 def _are_codes(column: pl.Series) -> bool:
@@ -242,10 +242,6 @@ def is_labeler_name(name: str) -> bool:
 def is_labeling_name(name: str) -> bool:
     """Who labeled a row, when, or how long it took."""
     return is_labeler_name(name) or _LABELING_PATTERN.fullmatch(plain(name)) is not None
-
-
-def is_id_name(name: str) -> bool:
-    return _ID_PATTERN.fullmatch(plain(name)) is not None
 
 
 def is_text_name(name: str) -> bool:
