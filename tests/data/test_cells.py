@@ -26,9 +26,7 @@ COLUMNS = {
     "Decimal": (pl.Series([None, Decimal("1.50")], dtype=pl.Decimal(10, 2)), "1.50"),
     "String": (pl.Series(["", " x"]), " x"),
     "Categorical": (pl.Series([None, "x"], dtype=pl.Categorical), "x"),
-    "Enum": (pl.Series([None, "x"], dtype=pl.Enum(["x"])), "x"),
     "Date": (pl.Series([None, DAY.date()]), "2024-05-17"),
-    "Datetime": (pl.Series([None, DAY]), "2024-05-17 10:30:00.000000"),
     "Datetime with zone": (
         pl.Series([None, DAY], dtype=pl.Datetime("ms", "UTC")), "2024-05-17 10:30:00.000+00:00"
     ),
@@ -87,9 +85,7 @@ def test_numbers_and_truths():
         (["1.5", "-2", "1e3", " 4 ", "NA"], "point", [1.5, -2.0, 1000.0, 4.0, None]),
         (["1.234,50", "17", "-1.000.000,1"], "comma", [1234.5, 17.0, -1000000.1]),
         (["1 234,5", "1\u202f234\u202f567,5", "1'234,5"], "comma", [1234.5, 1234567.5, 1234.5]),
-        (["0,125", "0,250"], "comma", [0.125, 0.25]),
         (["1,234.5", "17", "-1,000,000"], "grouped", [1234.5, 17.0, -1000000.0]),
-        (["1,234", "5,678"], "grouped", [1234.0, 5678.0]),
         (["1,234", "5,67"], "comma", [1.234, 5.67]),
         (["1'234.5", "2 000"], "grouped", [1234.5, 2000.0]),
         (["1.234", "5.678"], "point", [1.234, 5.678]),

@@ -29,14 +29,12 @@ def read(content, **options):
     [
         (GERMAN, "latin-1", "cp1252"),  # the same bytes
         (FRENCH, "cp1252", "cp1252"),
-        ("message,label\ncafé,price\n", "cp1252", "cp1252"),
         (POLISH, "cp1250", "cp1250"),
         (RUSSIAN, "cp1251", "cp1251"),
         (CHINESE, "gb18030", "gb18030"),
         (JAPANESE, "shift_jis", "cp932"),
         (GERMAN, "utf-16", "utf-16"),
         (GERMAN, "utf-16-le", "utf-16-le"),
-        (GERMAN, "utf-16-be", "utf-16-be"),
         (RUSSIAN, "utf-32", "utf-32"),
         (GERMAN, "utf-8", None),
         (GERMAN, "utf-8-sig", None),
@@ -79,11 +77,10 @@ def test_the_byte_that_does_not_fit_is_named(monkeypatch, content, encoding, tex
     assert str(caught.value).endswith(text)
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
-def test_a_byte_order_mark_is_needed_where_the_name_leaves_the_order_open(encoding):
+def test_a_byte_order_mark_is_needed_where_the_name_leaves_the_order_open():
     with pytest.raises(InputError) as caught:
-        read(GERMAN.encode(f"{encoding}-le"), encoding=encoding, format="csv")
+        read(GERMAN.encode("utf-16-le"), encoding="utf-16", format="csv")
     assert str(caught.value) == (
-        f"the input has no byte order mark, so {encoding} alone is not enough; give the byte order: "
-        f"--encoding {encoding}-le or --encoding {encoding}-be"
+        "the input has no byte order mark, so utf-16 alone is not enough; give the byte order: "
+        "--encoding utf-16-le or --encoding utf-16-be"
     )

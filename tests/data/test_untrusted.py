@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import tracemalloc
 import zipfile
 
@@ -36,27 +35,21 @@ def with_header(text):
 
 
 @pytest.mark.parametrize(
-    "data",
+    ("read", "data"),
     [
-        stored(np.ones(3))[:-1],
-        with_header("{'descr': '<f8', 'fortran_order': False, 'shape': (1099511627776000,), }"),
-        with_header("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }"),
-        b"\x80\x04\x8c\x02os.",  # a pickle
-        stored(np.array([1.0, np.nan])),
-        stored(np.array([7], dtype=np.uint8)).replace(b"|u1", b"|b1"),
-        stored(np.array([0x110000], dtype="<u4")).replace(b"<u4", b"<U1"),
+        (read_array, stored(np.ones(3))[:-1]),
+        (read_array, with_header("{'descr': '<f8', 'fortran_order': False, 'shape': (1099511627776000,), }")),
+        (read_array, with_header("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }")),
+        (read_array, b"\x80\x04\x8c\x02os."),  # a pickle
+        (read_array, stored(np.array([1.0, np.nan]))),
+        (read_array, stored(np.array([7], dtype=np.uint8)).replace(b"|u1", b"|b1")),
+        (read_array, stored(np.array([0x110000], dtype="<u4")).replace(b"<u4", b"<U1")),
+        *((read_json, data) for data in (b"[" * 100_000, b"x" * 33_000_000, b"[NaN]", b'{"a"', b"\xff")),
     ],
 )
-def test_arrays_that_lie_are_refused_in_one_sentence(data):
+def test_crafted_files_are_refused_in_one_sentence(read, data):
     with pytest.raises(InputError, match=r"^it is damaged: .*; save it again$"), one_sentence("it is damaged"):
-        read_array(data)
-
-
-@pytest.mark.parametrize("data", [b"[" * 100_000, b"x" * 33_000_000, b"[NaN]", b'{"a"', b"\xff"])
-def test_documents_are_refused_in_one_sentence(data):
-    with pytest.raises(InputError, match=r"^it is damaged: .*; save it again$"), one_sentence("it is damaged"):
-        read_json(data)
-    assert read_json(json.dumps({"a": ["[" * 100]}).encode()) == {"a": ["[" * 100]}
+        read(data)
 
 
 def test_archives_are_read_by_name_and_within_their_limit(tmp_path):
