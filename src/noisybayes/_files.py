@@ -1,12 +1,11 @@
 """Files and folders that appear whole or not at all, and folders that vanish.
 
-Everything is made in a locked workspace beside its place, brought to the disk, and put in its place by one rename. A
-process may be killed at any moment: what stood before stays, and the next writer removes what was left.
+Everything is made in a private folder beside its place, and put in its place by a rename. A process may be killed at
+any moment: what stood before stays, and the next writer removes what was left.
 """
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import glob
 import os
@@ -17,14 +16,10 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
-from typing import Any
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+# In a workspace: what is being made, and what stood there before, until the new one stands.
+_NEW, _EARLIER, _SUFFIX = "new", "earlier", ".tmp"
 
 
 class DiskError(RuntimeError):
@@ -33,34 +28,39 @@ class DiskError(RuntimeError):
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Write to the path that is given; at the end it takes the place of `path`, or vanishes after an error.
-
-    What is at `path` is on the disk when this returns, and outlives a power cut.
-    """
+    """Write to the path that is given; at the end it takes the place of `path`, or vanishes after an error."""
     with _workspace(path) as workspace:
         made = workspace / path.name
-        made.touch(mode=0o600)
+        made.touch()
         yield made
-        made.chmod(0o666 & ~_umask())  # temporary files are private
         _sync(made)
         made.replace(path)
-        _sync(path.parent)
 
 
 @contextmanager
 def whole_folder(folder: Path) -> Iterator[Path]:
     """The same for a folder; an earlier one goes only when the new one stands."""
     with _workspace(folder) as workspace:
-        made = workspace / _NEW
-        made.mkdir(mode=0o700)
+        made, earlier = workspace / _NEW, workspace / _EARLIER
+        made.mkdir()
         yield made
-        made.chmod(0o777 & ~_umask())
-        for parent, _, names in os.walk(made):
-            for name in names:
-                _sync(Path(parent, name))
-            _sync(Path(parent))
-        _put(made, folder, workspace)
-        _sync(folder.parent)
+        for path in made.rglob("*"):
+            if path.is_file():
+                _sync(path)
+        if folder.exists():
+            folder.rename(earlier)  # killed after this, `recover` brings it back
+        made.rename(folder)
+
+
+def recover(path: Path) -> None:
+    """Put right what writers of `path` left that were killed: an earlier folder comes back, the rest is removed."""
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*-*{_SUFFIX}"):
+        pid = left.name.removeprefix(f".{path.name}.").partition("-")[0]
+        if not pid.isdecimal() or _is_running(int(pid)):
+            continue
+        if (left / _EARLIER).exists() and not path.exists():
+            (left / _EARLIER).rename(path)
+        shutil.rmtree(left, ignore_errors=True)
 
 
 def why_not_writable(path: Path) -> str | None:
@@ -69,124 +69,10 @@ def why_not_writable(path: Path) -> str | None:
     while not folder.exists():
         folder = folder.parent
     try:
-        Path(tempfile.mkdtemp(dir=folder, prefix=f".{path.name}.", suffix=_SUFFIX)).rmdir()
+        tempfile.TemporaryDirectory(dir=folder, prefix=f".{path.name}.", suffix=_SUFFIX).cleanup()
     except OSError as error:
         return f"{folder} is not a folder" if not folder.is_dir() else error.strerror or str(error)
     return None
-
-
-def recover(path: Path) -> None:
-    """Put right what writers of `path` left that were killed: an earlier folder comes back, the rest is removed."""
-    if fcntl is None:  # who is alive cannot be told
-        return
-    for left in path.parent.glob(f".{glob.escape(path.name)}.*{_SUFFIX}") if path.parent.is_dir() else ():
-        lock = _locked(left)
-        if lock is None:  # somebody is writing
-            continue
-        try:
-            if (left / _EARLIER).exists() and not path.exists():
-                (left / _EARLIER).rename(path)
-                _sync(path.parent)
-            shutil.rmtree(left, ignore_errors=True)
-        finally:
-            os.close(lock)
-
-
-_SCRATCH = "noisybayes"
-# What a process may take to clean up after SIGTERM; those who stop services wait 10 seconds or more.
-_SECONDS_TO_LEAVE = 8.0
-# In a workspace: what is being made, and what stood there before, for as long as nothing does.
-_NEW, _EARLIER, _SUFFIX = "new", "earlier", ".tmp"
-
-
-@contextmanager
-def _workspace(path: Path) -> Iterator[Path]:
-    """A private folder beside `path`, gone at the end. It is locked: one that is not was left by a killed process."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        recover(path)
-        made, lock = _locked_folder(path.parent, f".{path.name}.")
-    except OSError as error:  # people know what they named, not the workspace beside it
-        raise OSError(error.errno, error.strerror, str(path)) from error
-    try:
-        yield made
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
-        os.close(lock)
-
-
-def _locked_folder(parent: Path, prefix: str) -> tuple[Path, int]:
-    while True:
-        made = Path(tempfile.mkdtemp(dir=parent, prefix=prefix, suffix=_SUFFIX))
-        lock = _locked(made)
-        if lock is not None:
-            return made, lock
-
-
-def _locked(folder: Path) -> int | None:
-    """A handle that holds the folder until it is closed or the process ends; None if another process holds it."""
-    if fcntl is None:
-        return os.open(os.devnull, os.O_RDONLY)
-    try:
-        handle = os.open(folder, os.O_RDONLY)
-    except OSError:  # removed, or no folder
-        return None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # between being made and being locked, another process may have taken it for a leftover
-        if os.path.samestat(os.fstat(handle), folder.stat()):
-            return handle
-    except OSError:
-        pass
-    os.close(handle)
-    return None
-
-
-def _put(made: Path, folder: Path, workspace: Path) -> None:
-    """Put `made` in the place of `folder`; what stood there ends up in the workspace."""
-    if not folder.exists():
-        made.rename(folder)
-    elif not _exchange(made, folder):
-        # killed between the two, the earlier folder is in the workspace, and `recover` brings it back
-        folder.rename(workspace / _EARLIER)
-        try:
-            made.rename(folder)
-        except OSError:
-            (workspace / _EARLIER).rename(folder)
-            raise
-
-
-def _exchange(one: Path, other: Path) -> bool:
-    """Two paths change places at once, where the system and the file system can do that (Linux)."""
-    rename = getattr(_libc(), "renameat2", None)
-    if rename is None:
-        return False
-    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
-    if rename(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0:
-        return True
-    if ctypes.get_errno() in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):
-        return False
-    raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(other))
-
-
-@cache
-def _libc() -> Any:
-    return ctypes.CDLL(None, use_errno=True) if sys.platform.startswith("linux") else None
-
-
-def _sync(path: Path) -> None:
-    """To the disk. Some file systems cannot do that for a folder."""
-    try:
-        handle = os.open(path, os.O_RDONLY)
-    except PermissionError:  # a folder, on Windows
-        return
-    try:
-        os.fsync(handle)
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
-            raise
-    finally:
-        os.close(handle)
 
 
 @contextmanager
@@ -201,12 +87,11 @@ def scratch_folder(
     free = shutil.disk_usage(parent).free
     if free < needed:
         raise DiskError(
-            f"{parent} has {_gigabytes(free)} free, but {_gigabytes(needed)} are needed; "
+            f"{parent} has {free / 1e9:.1f} GB free, but {needed / 1e9:.1f} GB are needed; "
             "make room or choose another folder"
         )
     if name is None:
-        with _exit_at_sigterm() as lost, _workspace(parent / _SCRATCH) as made:
-            lost.append(made)
+        with _exit_at_sigterm(), _workspace(parent / "noisybayes") as made:
             yield made
         return
     with _exit_at_sigterm():
@@ -233,42 +118,48 @@ def told_if_full(folder: Path, error: type[DiskError] = DiskError) -> Iterator[N
 
 
 @contextmanager
-def _exit_at_sigterm() -> Iterator[list[Path]]:
-    """SIGTERM ends a process on the spot, unless somebody handles it.
-
-    An exception that comes out of nowhere can leave a lock of a thread pool behind that nobody opens any more: who has
-    not ended after some seconds is ended, and the folders in the list are removed.
-    """
-    lost: list[Path] = []
-    is_ours = threading.current_thread() is threading.main_thread()
-    if not is_ours or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        yield lost
-        return
-
-    def end(code: int) -> None:
-        for folder in lost:
-            shutil.rmtree(folder, ignore_errors=True)
-        os._exit(code)
-
-    def leave(number: int, frame: Any) -> None:
-        at_last = threading.Timer(_SECONDS_TO_LEAVE, end, (128 + number,))
-        at_last.daemon = True
-        at_last.start()
-        raise SystemExit(128 + number)
-
-    signal.signal(signal.SIGTERM, leave)
+def _workspace(path: Path) -> Iterator[Path]:
+    """A private folder beside `path`, gone at the end. Its name has the number of the process that writes in it."""
     try:
-        yield lost
+        path.parent.mkdir(parents=True, exist_ok=True)
+        recover(path)
+        made = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.{os.getpid()}-", suffix=_SUFFIX))
+    except OSError as error:  # people know what they named, not the workspace beside it
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def _is_running(pid: int) -> bool:
+    if sys.platform == "win32":  # there, the signal 0 ends a process
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+def _sync(path: Path) -> None:
+    """To the disk, so that a power cut after the rename does not leave an empty file."""
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def _exit_at_sigterm() -> Iterator[None]:
+    """SIGTERM ends a process on the spot, unless somebody handles it."""
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    try:
+        yield
     finally:
         if threading.current_thread() is threading.main_thread():  # the garbage collector may end this anywhere
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
-def _gigabytes(n_bytes: int) -> str:
-    return f"{n_bytes / 1e9:.1f} GB"
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -16,9 +16,9 @@ from distributed import Client, LocalCluster
 from noisybayes import audit
 from noisybayes.auditing import partition_ingest, partition_rows
 from noisybayes.auditing.remote_rows import NotHereError
-from noisybayes.data import csv_rows
 from noisybayes.data.batches import Batches, of_size
 from noisybayes.data.errors import InputError
+from noisybayes.data.formats import delimited
 from noisybayes.data.roles import find_roles
 from noisybayes.data.simulated_messages import write_messages
 from noisybayes.dataset.checkpoint import Checkpoint
@@ -228,7 +228,7 @@ def test_a_verified_label_that_is_unknown_is_named_by_its_first_row(cluster, tmp
 def ingested(path, monkeypatch, rows=70, settings=None, **columns):
     """Recipe and rows, from blocks of a few rows."""
     monkeypatch.setattr(partition_ingest, "_SMALLEST", 4_000)
-    monkeypatch.setattr(csv_rows, "_PORTION", 16_000)
+    monkeypatch.setattr(delimited, "_PORTION", 16_000)
     monkeypatch.setattr(partition_rows, "of_size", partial(of_size, rows=rows))
     batches = Batches(path)
     roles, _ = find_roles(batches.head(), **columns)

@@ -24,44 +24,31 @@ def read(content, **options):
     return read_table(io.BytesIO(content), tell=notes.append, **options), notes
 
 
-def refusal(content, **options):
-    with pytest.raises(InputError) as caught:
-        read(content, **options)
-    return str(caught.value)
-
-
-@pytest.mark.parametrize("chunk", [7, 1 << 20])
 @pytest.mark.parametrize(
     ("text", "encoding", "detected"),
     [
-        (GERMAN, "cp1252", "cp1252"),
         (GERMAN, "latin-1", "cp1252"),  # the same bytes
         (FRENCH, "cp1252", "cp1252"),
-        ("message,label\ncafé,price\n", "cp1252", "cp1252"),
         (POLISH, "cp1250", "cp1250"),
         (RUSSIAN, "cp1251", "cp1251"),
         (CHINESE, "gb18030", "gb18030"),
         (JAPANESE, "shift_jis", "cp932"),
         (GERMAN, "utf-16", "utf-16"),
         (GERMAN, "utf-16-le", "utf-16-le"),
-        (GERMAN, "utf-16-be", "utf-16-be"),
         (RUSSIAN, "utf-32", "utf-32"),
+        (GERMAN, "utf-8", None),
+        (GERMAN, "utf-8-sig", None),
     ],
 )
-def test_other_encodings_are_detected_and_told(monkeypatch, text, encoding, detected, chunk):
-    monkeypatch.setattr(decoding, "CHUNK", chunk)
-    table, notes = read(text.encode(encoding))
-    assert table.write_csv() == text
-    assert notes == [f"encoding: {detected} (detected; --encoding names another one)"]
+def test_encodings_are_detected_and_told(monkeypatch, text, encoding, detected):
+    for chunk in (7, 1 << 20):  # characters are cut in two, or not
+        monkeypatch.setattr(decoding, "CHUNK", chunk)
+        table, notes = read(text.encode(encoding))
+        assert table.write_csv() == text
+        assert notes == ([f"encoding: {detected} (detected; --encoding names another one)"] if detected else [])
     named, notes = read(text.encode(encoding), encoding=encoding)
     assert named.equals(table)
     assert notes == []
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
-def test_nothing_is_said_of_utf_8(encoding):
-    table, notes = read(GERMAN.encode(encoding))
-    assert (table.write_csv(), notes) == (GERMAN, [])
 
 
 def test_the_first_other_byte_may_be_late(tmp_path):
@@ -70,27 +57,30 @@ def test_the_first_other_byte_may_be_late(tmp_path):
     batches = Batches(path)
     assert batches.notes == ["encoding: cp1252 (detected; --encoding names another one)"]
     assert list(batches)[-1].row(-1) == ("schöne Grüße", "b")
-    assert {partition.reader.encoding for partition in batches.partitions(10**6)} == {"cp1252"}
 
 
-def test_what_is_said_of_an_encoding_that_does_not_fit():
-    assert refusal(GERMAN.encode("cp1252"), encoding="utf-8") == (
-        "the input is not utf-8 text: the byte 0xfc at offset 16 (line 2) cannot be read; try --encoding cp1252"
-    )
-    assert refusal(GERMAN.encode("utf-16"), encoding="utf-8", format="csv") == (
-        "the input is not utf-8 text: the byte 0xff at offset 0 (line 1) cannot be read; try --encoding utf-16"
-    )
-    assert refusal("a,b\n1,é\n".encode(), encoding="ascii") == (
-        "the input is not ascii text: the byte 0xc3 at offset 6 (line 2) cannot be read; try --encoding utf-8"
-    )
-    assert refusal(b"a,b\n\xa0\xff,1\n", encoding="gb18030") == (
-        "the input is not gb18030 text: the byte 0xa0 at offset 4 (line 2) cannot be read; try --encoding cp1252"
-    )
+@pytest.mark.parametrize(
+    ("content", "encoding", "text"),
+    [
+        (GERMAN.encode("cp1252"), "utf-8", "the byte 0xfc at offset 16 (line 2) cannot be read; try --encoding cp1252"),
+        (GERMAN.encode("utf-16"), "utf-8", "the byte 0xff at offset 0 (line 1) cannot be read; try --encoding utf-16"),
+        ("a,b\n1,é\n".encode(), "ascii", "the byte 0xc3 at offset 6 (line 2) cannot be read; try --encoding utf-8"),
+        (b"a,b\n\xa0\xff,1\n", "gb18030", "the byte 0xa0 at offset 4 (line 2) cannot be read; try --encoding cp1252"),
+    ],
+)
+def test_the_byte_that_does_not_fit_is_named(monkeypatch, content, encoding, text):
+    for chunk in (4, 1 << 20):
+        monkeypatch.setattr(decoding, "CHUNK", chunk)
+        with pytest.raises(InputError) as caught:
+            read(content, encoding=encoding, format="csv")
+        assert str(caught.value).startswith(f"the input is not {encoding} text: {text.partition(';')[0]}")
+    assert str(caught.value).endswith(text)
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
-def test_a_byte_order_mark_is_needed_where_the_name_leaves_the_order_open(encoding):
-    assert refusal(GERMAN.encode(f"{encoding}-le"), encoding=encoding, format="csv") == (
-        f"the input has no byte order mark, so {encoding} alone is not enough; give the byte order: "
-        f"--encoding {encoding}-le or --encoding {encoding}-be"
+def test_a_byte_order_mark_is_needed_where_the_name_leaves_the_order_open():
+    with pytest.raises(InputError) as caught:
+        read(GERMAN.encode("utf-16-le"), encoding="utf-16", format="csv")
+    assert str(caught.value) == (
+        "the input has no byte order mark, so utf-16 alone is not enough; give the byte order: "
+        "--encoding utf-16-le or --encoding utf-16-be"
     )

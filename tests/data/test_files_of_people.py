@@ -12,7 +12,8 @@ from noisybayes.data.label_variants import label_variants
 from noisybayes.data.read import read_table
 from noisybayes.data.roles import Roles, find_roles, label_texts
 
-from .make_files import FOLDER, ROWS
+from .example_files import FOLDER
+from .example_files import TICKETS as MESSAGES
 
 TICKETS = Roles("Kategorie", ("Nachricht",), (), ("Betrag",), (), "Ticket", None)
 GUESSES = {
@@ -36,24 +37,20 @@ def test_every_file_is_tested():
 
 
 @pytest.mark.parametrize("name", GUESSES)
-def test_columns_are_guessed(name):
+def test_columns_are_guessed_and_labels_have_one_spelling(name):
     frame = read_table(FOLDER / name)
     roles, notes = find_roles(frame)
     assert roles == GUESSES[name]
     assert Batches(FOLDER / name).head().equals(frame)
-    assert frame[roles.text[0]].to_list() == [text for text, _ in ROWS]
+    assert frame[roles.text[0]].to_list() == [text for text, _ in MESSAGES]
     named = {column for names in roles if names for column in ([names] if isinstance(names, str) else names)}
     for column in set(frame.columns) - named:
         assert any(note.startswith(f"ignored: {column!r} (") for note in notes)
 
-
-@pytest.mark.parametrize("name", GUESSES)
-def test_labels_have_one_spelling(name):
-    frame = read_table(FOLDER / name)
     texts = label_texts(frame[GUESSES[name].label], None)
     variants = label_variants(Counter(texts.to_list()))
     assert len(variants.mapping) == (2 if GUESSES[name] is TICKETS else 0)
-    assert variants.applied(texts).to_list() == [label for _, label in ROWS]
+    assert variants.applied(texts).to_list() == [label for _, label in MESSAGES]
 
 
 def test_amounts_are_numbers():

@@ -1,4 +1,4 @@
-"""JSON: lists and lines, dotted names of nested keys, and what is said of damaged files."""
+"""JSON: lists and lines, types that differ, dotted names of nested keys, and the sentence for a damaged file."""
 
 from __future__ import annotations
 
@@ -9,31 +9,43 @@ import pytest
 
 from noisybayes.data import decoding
 from noisybayes.data.errors import InputError
-from noisybayes.data.formats import records
+from noisybayes.data.formats import json_records
 from noisybayes.data.read import read_table
-from noisybayes.data.roles import find_roles
 
 FIX = 'write a list of objects, like [{"text": "hello", "label": "greeting"}]'
+FIX_LINE = 'write one object per line, like {"text": "hello", "label": "greeting"}'
 
 
 def read(content, **options):
     return read_table(io.BytesIO(content.encode()), **options)
 
 
-def refusal(content):
-    with pytest.raises(InputError) as caught:
-        read(content)
-    return str(caught.value)
-
-
-@pytest.mark.parametrize("chunk", [3, 1 << 20])
 @pytest.mark.parametrize("indent", [None, 2])
-def test_a_list_is_read_like_lines(monkeypatch, chunk, indent):
-    monkeypatch.setattr(decoding, "CHUNK", chunk)
+def test_a_list_is_read_like_lines(monkeypatch, tmp_path, indent):
+    monkeypatch.setattr(decoding, "CHUNK", 3)
     rows = [{"a": 1, "b": "x]},{["}, {"a": 2.5, "b": None, "c": [1, {"d": 2}]}, {"a": 3, "b": "é\\ud83d\\ude00"}] * 3
     lines = read("\n".join(map(json.dumps, rows)))
     assert read(json.dumps(rows, indent=indent)).equals(lines)
     assert lines.columns == ["a", "b", "c"]
+    path = tmp_path / "lines.json"  # some programs call that JSON too
+    path.write_text("\n".join(map(json.dumps, rows)))
+    assert read_table(path).equals(lines)
+
+
+def test_values_of_several_types(monkeypatch):
+    records = [
+        {"a": 1, "b": 1, "c": True, "d": [1, "é"], "e": 1},
+        {"a": 2.5, "b": "x", "c": None, "e": 10**30, "f": "y"},
+    ]
+    expected = {
+        "a": [1.0, 2.5], "b": ["1", "x"], "c": [True, None], "d": ['[1, "é"]', None], "e": ["1", str(10**30)],
+        "f": [None, "y"],
+    }  # fmt: skip
+    text = "\n".join(map(json.dumps, records))
+    assert read(text).to_dict(as_series=False) == expected
+    monkeypatch.setattr(json_records, "_BATCH", 1)
+    assert read(text).select("a", "b", "f").to_dict(as_series=False) == {key: expected[key] for key in "abf"}
+    assert read('{"a": "\\ud83d\\ude00 \\ud800"}')["a"].to_list() == ["😀 �"]
 
 
 @pytest.mark.parametrize("as_list", [True, False])
@@ -43,19 +55,10 @@ def test_nested_keys_have_dotted_names(as_list):
         {"doc": {"text": "bye"}, "annotation": None, "tags": ["x", "y"]},
     ]
     frame = read(json.dumps(rows) if as_list else "\n".join(map(json.dumps, rows)))
-    assert frame.to_dicts() == [
-        {"doc.text": "hello", "doc.meta.n": 1, "annotation.label": "a", "annotation.by": None, "annotation": None,
-         "tags": None},
-        {"doc.text": "bye", "doc.meta.n": None, "annotation.label": None, "annotation.by": None, "annotation": None,
-         "tags": '["x", "y"]'},
+    columns = ["doc.text", "doc.meta.n", "annotation.label", "annotation.by", "annotation", "tags"]
+    assert frame.select(columns).rows() == [
+        ("hello", 1, "a", None, None, None), ("bye", None, None, None, None, '["x", "y"]')
     ]  # fmt: skip
-    assert find_roles(frame, label="annotation.label", text=["doc.text"])[0].label == "annotation.label"
-
-
-def test_a_file_named_json_may_have_lines(tmp_path):
-    path = tmp_path / "a.json"
-    path.write_text('{"a": 1}\n{"a": 2}\n')
-    assert read_table(path)["a"].to_list() == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -67,19 +70,20 @@ def test_a_file_named_json_may_have_lines(tmp_path):
         ('[{"a": 1},', "the input is truncated: the closing ] is missing; download it again"),
         ("[]", "the input has no rows; give a table with rows"),
         ('[{"a": "x}]', f"the input: object 1 is not JSON (Unterminated string starting at); {FIX}"),
+        ("[" + '{"a":' * 100_000 + "1" + "}" * 100_000 + "]", "the input: object 1 is not JSON ("),
+        ('{"a": 1}\n{"a"}\n', f"the input: line 2 is not JSON (Expecting ':' delimiter at column 5); {FIX_LINE}"),
+        ('{"a": 1}\n[2]\n', f"the input: line 2 is not a JSON object with keys; {FIX_LINE}"),
+        ("{}\n", f"the input: line 1 is not a JSON object with keys; {FIX_LINE}"),
+        (
+            json.dumps(dict.fromkeys("abcd", 1)),
+            "the input: the objects have more than 3 different keys; use keys for columns, and values for what "
+            "differs from row to row",
+        ),
     ],
 )
-def test_what_is_said_of_a_bad_list(content, text):
-    assert refusal(content) == text
-
-
-def test_deep_nesting_is_refused():
-    assert "object 1 is not JSON (" in refusal("[" + '{"a":' * 100_000 + "1" + "}" * 100_000 + "]")
-
-
-def test_keys_that_are_values_are_refused(monkeypatch):
-    monkeypatch.setattr(records, "_MOST_COLUMNS", 3)
-    assert refusal('{"scores": {"u1": 1, "u2": 2, "u3": 3, "u4": 4}}') == (
-        "the input: the objects have more than 3 different keys; use keys for columns, and values for what differs "
-        "from row to row"
-    )
+def test_bad_content(monkeypatch, content, text):
+    monkeypatch.setattr(json_records, "_MOST_COLUMNS", 3)
+    with pytest.raises(InputError) as caught:
+        read(content)
+    assert str(caught.value).startswith(text)
+    assert "\n" not in str(caught.value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import uuid
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +10,13 @@ import polars as pl
 import pytest
 
 from noisybayes import _memory
-from noisybayes.data.cells import as_numbers, as_text, as_truths
-from noisybayes.data.errors import InputError
+from noisybayes.data.errors import InputError, in_field_words, in_python_words
 from noisybayes.data.read import read_table
 from noisybayes.data.roles import Roles, check_labels, check_number_of_labels, find_roles, labels_of, verified_of
 
 EXAMPLE = Path(__file__).parents[2] / "examples/dealership.csv"
 N = 60
+WORDS = [f"some words number {i}" for i in range(N)]
 
 
 def table(**columns):
@@ -33,6 +32,9 @@ def refusal(function, *args, **options):
     with pytest.raises(InputError) as caught:
         function(*args, **options)
     return str(caught.value)
+
+
+DATES = "contains dates, which are not used as they are; --categorical x uses year, month, weekday and hour"
 
 
 def test_the_example():
@@ -51,21 +53,14 @@ def test_the_example():
 @pytest.mark.parametrize(
     ("values", "role", "note"),
     [
-        ([f"where is car number {i}" for i in range(N)], "text", "text column: 'x'"),
+        (WORDS, "text", "text column: 'x'"),
         ([f"我想买一辆车{i}" for i in range(N)], "text", "text column: 'x'"),
         (["red", "blue", None, "green"] * 15, "categorical", "categorical column: 'x' (3 distinct values)"),
-        ([1, 2, 3, 4] * 15, "categorical", "categorical column: 'x' (4 distinct values)"),
-        ([str(i / 2) for i in range(N)], "numeric", "numeric column: 'x'"),
-        ([None, "", " NA", *map(str, range(30)), *map(str, range(27))], "numeric", "numeric column: 'x'"),
-        (["0", "1"] * 30, "binary", "binary column: 'x'"),
+        ([f"{i + 10}.25" for i in range(N)], "numeric", "numeric column: 'x'"),
         (["Yes", "no"] * 30, "binary", "binary column: 'x'"),
-        ([True, False] * 30, "binary", "binary column: 'x'"),
         ([1.0, 0.0, None] * 20, "binary", "binary column: 'x'"),
         ([str(9 * i) for i in range(N)], "id", "id column: 'x'"),
         ([f"T-{10_000 + i}" for i in range(N)], "id", "id column: 'x'"),
-        ([f"2024/{i:05d}" for i in range(N)], "id", "id column: 'x'"),
-        ([str(uuid.UUID(int=i)) for i in range(N)], "id", "id column: 'x'"),
-        ([f"{i + 10}.25" for i in range(N)], "numeric", "numeric column: 'x'"),
     ],
 )
 def test_features_are_guessed_by_their_values(values, role, note):
@@ -74,7 +69,7 @@ def test_features_are_guessed_by_their_values(values, role, note):
     assert notes[1:] == [note]
 
 
-DATES = "contains dates, which are not used as they are; --categorical x uses year, month, weekday and hour"
+NAMES = ["anna", "bob", "carl", "dora"] * 15
 
 
 @pytest.mark.parametrize(
@@ -92,19 +87,15 @@ DATES = "contains dates, which are not used as they are; --categorical x uses ye
         ("x", [f"{i + 1}.5e150" for i in range(N)], "contains numbers beyond 1e+100, whose squares cannot be computed"),
         ("customerId", ["a", "b"] * 30, "looks like an identifier"),
         ("x", [f"C-{10_000 + i % 40}" for i in range(N)], "looks like an identifier"),
-        *[("x", [cell] * 30 + ["2024-05-18"] * 30, DATES)
-          for cell in ("2024-05-17", "17.05.2024", "2024-05-17T10:30:00Z", "17.05.2024, 10:30")],
-        *[("x", [cell] * 30 + ["2024-05-18"] * 30, "contains dates, which are not used as a feature")
-          for cell in ("5/17/24", "10:30 PM")],
-        *[(name, ["anna", "bob", "carl", "dora"] * 15, "about the labeling, not about the content; "
-            f"--categorical {name} uses it")
-          for name in ("lead_time", "timestamp", "created_at", "updatedAt", "_task_hash", "_session_id")],
-        *[(name, ["anna", "bob", "carl", "dora"] * 15,
-           f"named like a labeler, so it is not a feature; --labeler {name} uses it")
-          for name in ("annotator", "annotator_id", "Annotated by", "completedBy", "labelled_by", "labeler")],
+        *[("x", [cell] * 30 + ["2024-05-18"] * 30, DATES) for cell in ("17.05.2024", "2024-05-17T10:30:00Z")],
+        ("x", ["5/17/24"] * 30 + ["10:30 PM"] * 30, "contains dates, which are not used as a feature"),
+        *[(name, NAMES, f"about the labeling, not about the content; --categorical {name} uses it")
+          for name in ("lead_time", "updatedAt", "_task_hash")],
+        *[(name, NAMES, f"named like a labeler, so it is not a feature; --labeler {name} uses it")
+          for name in ("annotator_id", "Annotated by", "labelled_by")],
         *[(name, ["price", "stock"] * 30,
            f"named like the true label, so it is not a feature; --verified {name} uses it")
-          for name in ("true_label", "True Label", "trueLabel", "gt", "gold", "verified", "y_true", "Ground-Truth")],
+          for name in ("True Label", "trueLabel", "gold", "Ground-Truth")],
     ],
 )  # fmt: skip
 def test_what_is_ignored_is_said(name, values, why):
@@ -113,14 +104,13 @@ def test_what_is_ignored_is_said(name, values, why):
     assert notes[1:] == [f"ignored: {name!r} ({why})"]
 
 
-def test_what_says_the_same_as_a_true_label_is_no_feature():
+def test_guesses_that_depend_on_other_columns_and_names():
     found, notes = find_roles(table(gold=["u", "v"] * 30, answer=["yes please", "no thanks"] * 30))
     assert found == roles()
     assert "ignored: 'answer' (says the same as 'gold')" in notes
-
-
-def test_a_column_named_like_a_text_may_hold_short_ones():
     assert find_roles(table(message=["hi", "price?"] * 30))[0].text == ("message",)
+    for name in ("Y", "given label", "Kategorie", "catégorie", "метка", "类别", "annotation.label", "ticketCategory"):
+        assert find_roles(table().rename({"label": name}))[0].label == name
 
 
 def test_nothing_more_is_guessed_when_a_feature_is_named():
@@ -131,55 +121,26 @@ def test_nothing_more_is_guessed_when_a_feature_is_named():
     assert notes == []
 
 
-@pytest.mark.parametrize(
-    "name", ["label", "Y", "Class", "given label", "intent", "Kategorie", "Etiqueta", "catégorie", "метка", "类别",
-             "annotation.label", "ticketCategory"],
-)  # fmt: skip
-def test_the_label_is_guessed_by_its_name(name):
-    frame = table().rename({"label": name})
-    assert find_roles(frame)[0].label == name
-
-
-def test_the_label_is_guessed_by_its_values():
-    words = [f"some words number {i}" for i in range(N)]
-    only = table(words=words, size=[i / 7 for i in range(N)], annotator=["u", "v"] * 30).rename({"label": "what"})
-    found, notes = find_roles(only)
-    assert found == Roles("what", ("words",), (), ("size",), (), None, None)
-    assert notes[0] == (
-        "label column: 'what' (has 3 distinct values; the only column with few distinct values; "
-        "--label names another one)"
-    )
-    last = pl.DataFrame({"words": words, "kind": ["u", "v"] * 30, "what": ["a", "b", "c"] * 20})
-    found, notes = find_roles(last)
-    assert (found.label, found.categorical) == ("what", ("kind",))
-    assert notes[0] == (
-        "label column: 'what' (has 3 distinct values; the last column, which has few distinct values; "
-        "--label names another one)"
-    )
-
-
-def test_the_answer_of_a_model_is_no_label():
-    frame = pl.DataFrame({"predicted_label": ["u", "v"] * 30, "what": ["a", "b", "c"] * 20})
-    assert find_roles(frame)[0].label == "what"
-
-
-def test_the_label_is_asked_for():
+def test_the_label_is_guessed_by_its_values_or_asked_for():
+    only, last = "the only column with few distinct values", "the last column, which has few distinct values"
+    for columns, why in (
+        ({"words": WORDS, "size": [i / 7 for i in range(N)], "annotator": ["u", "v"] * 30}, only),
+        ({"words": WORDS, "kind": ["u", "v"] * 30}, last),
+        ({"predicted_label": ["u", "v"] * 30}, only),  # a model's answer
+    ):
+        found, notes = find_roles(pl.DataFrame({**columns, "what": ["a", "b", "c"] * 20}))
+        assert found.label == "what"
+        assert notes[0] == f"label column: 'what' (has 3 distinct values; {why}; --label names another one)"
     frame = table(kind=["u", "v"] * 30, gt=["u", "v"] * 30).rename({"label": "what"})
-    assert refusal(find_roles, frame) == (
-        "no column name looks like a label; choose one with --label (candidates are 'what', 'kind')"
-    )
-    assert refusal(find_roles, pl.DataFrame({"a": [1], "b": [2]})) == (
-        "no column name looks like a label; choose one with --label (the columns are 'a', 'b')"
-    )
+    text = "no column name looks like a label; choose one with --label"
+    assert refusal(find_roles, frame) == f"{text} (candidates are 'what', 'kind')"
+    assert refusal(find_roles, pl.DataFrame({"a": [1], "b": [2]})) == f"{text} (the columns are 'a', 'b')"
 
 
 def test_names_are_checked():
     frame = table(message=["a", "b"] * 30)
     assert refusal(find_roles, frame, text=["mesage"]) == (
         "--text: there is no column 'mesage'; did you mean 'message'? The columns are 'label', 'message'"
-    )
-    assert refusal(find_roles, frame, label="Label") == (
-        "--label: there is no column 'Label'; did you mean 'label'? The columns are 'label', 'message'"
     )
     assert refusal(find_roles, frame, id="zz") == "--id: there is no column 'zz'; the columns are 'label', 'message'"
     assert refusal(find_roles, frame, label="label", categorical=["label"]) == (
@@ -202,6 +163,9 @@ def labels(*values):
     return np.array(values, dtype=object)
 
 
+LIKE_AN_ID = "and looks like an identifier or a text; choose another one with --label"
+
+
 @pytest.mark.parametrize(
     ("given", "text"),
     [
@@ -210,28 +174,22 @@ def labels(*values):
         (["a", "b", "c"], "no label in the column 'label' occurs twice; every class needs more than one row"),
         (
             [str(i % 60) for i in range(100)],
-            "the label column 'label' has 60 distinct values in 100 rows and looks like an identifier or a text; "
-            "choose another one with --label",
+            f"the label column 'label' has 60 distinct values in 100 rows {LIKE_AN_ID}",
         ),
         (
             [str(i % 1001) for i in range(20_000)],
-            "the label column 'label' has 1001 distinct values in 20000 rows and looks like an identifier or a text; "
-            "choose another one with --label",
+            f"the label column 'label' has 1001 distinct values in 20000 rows {LIKE_AN_ID}",
         ),
     ],
 )
 def test_what_cannot_be_labels(given, text):
-    assert refusal(check_labels, labels(*given), roles()) == text
-
-
-def test_many_labels_of_many_rows_are_labels():
-    assert check_labels(labels(*[str(i % 1001) for i in range(20_021)]), roles()) == []
+    texts = [label if label is None else str(label) for label in given]
+    assert refusal(check_labels, labels(*texts), roles()) == text
 
 
 def test_more_classes_than_the_machine_can_hold(monkeypatch):
     monkeypatch.setattr(_memory, "installed_memory", lambda: 8_000_000_000)
-    text = refusal(check_number_of_labels, 10_000_000, 100_000, ["label"])
-    assert text == (
+    assert refusal(check_number_of_labels, 10_000_000, 100_000, ["label"]) == (
         "the label column 'label': 100,000 classes are too many for this machine: the mislabeling matrix and its sums "
         "would take about 960 GB, and it has 8 GB; merge rare classes, or use other labels"
     )
@@ -239,8 +197,8 @@ def test_more_classes_than_the_machine_can_hold(monkeypatch):
 
 
 def test_warnings_about_labels():
-    assert check_labels(labels("a", "a", "b", "b", None), roles()) == []
-    assert check_labels(labels("a", "a", "A", "A", "b"), roles()) == [
+    assert check_labels(labels(*[str(i % 1001) for i in range(20_021)]), roles()) == []  # many, of many rows
+    assert check_labels(labels("a", "a", "A", "A", "b", None), roles()) == [
         "the label 'b' occurs only once, so nothing can be learned about it",
         "the labels 'A', 'a' differ only in upper and lower case",
     ]
@@ -255,15 +213,18 @@ def test_a_verified_label_must_be_a_label():
     )
 
 
-def test_cells():
-    assert as_text(pl.Series([1.0, -0.5, float("inf"), None])).to_list() == ["1", "-0.5", "inf", None]
-    assert as_text(pl.Series([True, None])).to_list() == ["true", None]
-    assert as_text(pl.Series(["", " x"])).to_list() == [None, " x"]
-    assert as_text(pl.Series(["b", "a"], dtype=pl.Categorical)).to_list() == ["b", "a"]
-    assert as_text(pl.Series([1, "x", 2.0, True, None], dtype=pl.Object)).to_list() == ["1", "x", "2", "true", None]
-    numbers = as_numbers(pl.Series(["1", " 2.5", "n/a", "x", "inf", None, "nan"]))
-    assert numbers.values.to_list()[:4] == [1.0, 2.5, None, None]
-    assert numbers.bad.to_list() == [False, False, False, True, True, False, False]
-    truths = as_truths(pl.Series(["1", "TRUE", "no ", "2", "", None, "0.0"]))
-    assert truths.values.to_list() == [1.0, 1.0, 0.0, None, None, None, 0.0]
-    assert truths.bad.to_list() == [False, False, False, True, False, False, False]
+@pytest.mark.parametrize(
+    ("message", "python", "field"),
+    [
+        ("--label: there is no column 'x'", "label: there is no column 'x'", "“label”: there is no column 'x'"),
+        ("name one with --text or --binary", "name one with text= or binary=", "name one with “text” or “yes or no”"),
+        ("try --encoding cp1252", 'try encoding="cp1252"', "try “encoding” cp1252"),
+        ("--encoding names another one", "encoding= names another one", "“encoding” names another one"),
+        ("--keep-variants keeps them", "keep_variants=True keeps them", "“keep variants” keeps them"),
+        ("choose another one with --out", "choose another one", "choose another one with “out”"),
+        ("a text -- with dashes", "a text -- with dashes", "a text -- with dashes"),
+    ],
+)
+def test_messages_name_options_in_python_parameters_and_in_the_browser_fields(message, python, field):
+    assert in_python_words(message) == python
+    assert in_field_words(message) == field

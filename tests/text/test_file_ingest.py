@@ -171,7 +171,7 @@ def test_a_full_disk_is_told_and_nothing_stays(tmp_path, most, where):
     command = [sys.executable, "-c", RUN, tmp_path / "a.csv", scratch, most]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    folder = rf"{scratch}/.noisybayes\.\w+\.tmp/{where}"
+    folder = rf"{scratch}/.noisybayes\.[\w-]+\.tmp/{where}"
     told = f"the disk is full: {folder} cannot take all rows; make room or choose another folder\n"
     assert re.fullmatch(told, done.stderr)
     assert list(scratch.iterdir()) == []

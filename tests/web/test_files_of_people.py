@@ -16,7 +16,8 @@ from noisybayes.data.roles import find_roles
 from noisybayes.web.fitting import fit_table
 
 from ..browser import find_browser
-from ..data.make_files import FOLDER, ROWS
+from ..data.example_files import FOLDER
+from ..data.example_files import TICKETS as ROWS
 from ..data.test_files_of_people import GUESSES
 from .serving import serving_here
 from .test_layout import wide_table

@@ -16,8 +16,7 @@ import numpy as np
 import polars as pl
 
 from .._files import whole_file
-from ..data.batches import Batches, of_size
-from ..data.partitions import Partition
+from ..data.batches import Batches, Partition, of_size
 from ..data.roles import label_texts
 from ..dataset import MapSum
 from ..dataset.tree import Array, Pieces

@@ -13,11 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from ..data.batches import Batches, no_rows
+from ..data.batches import Batches, Partition, PartReader, no_rows
 from ..data.cells import as_text
 from ..data.errors import InputError
 from ..data.formats import Piece
-from ..data.partitions import Partition, PartReader
 from ..data.roles import LabelClasses, Roles, check_label_counts, check_number_of_labels
 from ..dataset import MapSum
 from ..dataset.partitioned import Partitioned

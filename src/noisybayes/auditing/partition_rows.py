@@ -18,8 +18,7 @@ import numpy as np
 import polars as pl
 
 from .._files import told_if_full, whole_folder
-from ..data.batches import of_size
-from ..data.partitions import Partition
+from ..data.batches import Partition, of_size
 from ..data.roles import LabelClasses
 from ..dataset import Folds, Rows
 from ..dataset.tree import Array

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from ..data.errors import errors_in_python_words, in_python_words
 from ..data.frames import index_of
-from ..data.option_names import errors_in_python_words, in_python_words
 from ..estimators.arguments import whole_seed
 from ..estimators.latent import LatentLabelModel
 from ..text.vocabulary import TextSettings

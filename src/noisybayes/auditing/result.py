@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._shares import percent, range_of
-from ..data.option_names import errors_in_python_words
+from ..data.errors import errors_in_python_words
 from ..data.roles import Roles
 from ..text.features import Block, Recipe
 from .columns import Columns, polars_to_pandas

@@ -170,13 +170,11 @@ def audit(file: tuple[str, ...], **options: Any) -> None:
 
 
 def _run(file: str | list[str], options: dict[str, Any]) -> Audit:
-    from .._allocator import keep_freed_memory
     from ..auditing.pipeline import AuditOptions, audited
     from ..data.errors import InputError
-    from ..data.workbooks import excel_writer
+    from ..data.spreadsheets import excel_writer
     from ..report.outputs import check_folder
 
-    keep_freed_memory()
     if options["precision"] is not None and options["budget"] is not None:
         raise InputError("--precision and --budget are mutually exclusive; give only one of them")
     if options["out"] is not None:

@@ -89,7 +89,7 @@ def predict(model: Path, file: str, out: Path | None, **options: Any) -> None:
     """
     with clear_errors():
         from ..data.read import write_batches
-        from ..data.workbooks import excel_writer
+        from ..data.spreadsheets import excel_writer
         from ..report.saved import load_model
 
         loaded = load_model(model)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -79,3 +79,15 @@ def _values(column: Any) -> list[Any]:
     """The cells of a pandas column, None where missing."""
     missing = column.isna()
     return [None if gone else value for value, gone in zip(column.tolist(), missing, strict=True)]
+
+
+def new_names(names: Iterable[str], taken: Iterable[str]) -> list[str]:
+    """Names for columns that are added to a table; changed if the table already has such a name."""
+    taken = set(taken)
+    return [_new_name(name, taken) for name in names]
+
+
+def _new_name(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name = f"noisybayes_{name}"
+    return name

@@ -1,39 +1,50 @@
-"""Where a table comes from: one file or several parts, on this machine, behind a URL or in memory."""
+"""The parts of a table: files on this machine, behind a URL or in memory, and what is in them: bytes, lines of text."""
 
 from __future__ import annotations
 
+import bz2
+import codecs
 import glob
+import gzip
 import io
-import os
+import lzma
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from .._extras import require
+from . import decoding
 from .errors import InputError
 
 STANDARD_INPUT = "-"
 Source = str | Path | BinaryIO | Sequence[str | Path]
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+(::[A-Za-z][A-Za-z0-9+.\-]+)*://")
 _MAGIC = re.compile(r"[*?\[]")
+_MAGIC_BYTES = 6
+_HEAD = 1 << 20  # bytes
 
 
 @dataclass(frozen=True)
-class LocalFile:
-    """A file available to every worker under the same path."""
+class Part:
+    """A file with a path (available to every worker under the same one), behind a URL, or in memory.
 
-    path: Path
+    What is in memory comes from a pipe or an open file, which can be read only once.
+    """
 
-    @property
-    def name(self) -> str:
-        return str(self.path)
+    name: str  # for messages; the URL
+    path: Path | None = None
+    content: bytes | None = None
 
     def open(self) -> BinaryIO:
-        if self.path.is_dir():
-            raise InputError(f"{self.path} is a folder; give a file in it")
+        if self.content is not None:
+            return io.BytesIO(self.content)
+        if self.path is None:
+            return _remote(self.name, lambda fs, path: fs.open(path, "rb"))  # type: ignore[no-any-return]
         try:
             return self.path.open("rb")
         except FileNotFoundError:
@@ -42,67 +53,28 @@ class LocalFile:
             raise InputError(
                 f"you have no permission to read {self.path}; change it with: chmod u+r {self.path}"
             ) from None
+        except IsADirectoryError:
+            raise InputError(f"{self.path} is a folder; give a file in it") from None
         except (OSError, ValueError) as error:
             raise InputError(f"{self.path} cannot be opened ({error}); check the path") from None
 
     def size(self) -> int:
-        return self.path.stat().st_size
+        if self.content is not None:
+            return len(self.content)
+        return (
+            int(_remote(self.name, lambda fs, path: fs.size(path)) or 0)
+            if self.path is None
+            else self.path.stat().st_size
+        )
 
     def version(self) -> tuple[Any, ...]:
         """Equal as long as the file is unchanged."""
-        status = os.stat(self.path)
+        if self.content is not None:
+            return ()
+        if self.path is None:
+            return (_remote(self.name, lambda fs, path: fs.ukey(path)),)
+        status = self.path.stat()
         return status.st_size, status.st_mtime_ns, status.st_ino
-
-
-@dataclass(frozen=True)
-class RemoteFile:
-    """A file that fsspec reads."""
-
-    url: str
-
-    @property
-    def name(self) -> str:
-        return self.url
-
-    @property
-    def path(self) -> None:
-        return None
-
-    def open(self) -> BinaryIO:
-        fs, path = _file_system(self.url)
-        return _remote(self.url, lambda: fs.open(path, "rb"))  # type: ignore[no-any-return]
-
-    def size(self) -> int:
-        fs, path = _file_system(self.url)
-        return int(_remote(self.url, lambda: fs.size(path)) or 0)
-
-    def version(self) -> tuple[Any, ...]:
-        fs, path = _file_system(self.url)
-        return (_remote(self.url, lambda: fs.ukey(path)),)
-
-
-@dataclass(frozen=True)
-class InMemory:
-    """Data from a pipe or an open file, which can be read only once."""
-
-    name: str
-    content: bytes
-
-    @property
-    def path(self) -> None:
-        return None
-
-    def open(self) -> BinaryIO:
-        return io.BytesIO(self.content)
-
-    def size(self) -> int:
-        return len(self.content)
-
-    def version(self) -> tuple[Any, ...]:
-        return ()
-
-
-Part = LocalFile | RemoteFile | InMemory
 
 
 def find_parts(source: Source, suffixes: Sequence[str]) -> list[Part]:
@@ -120,42 +92,43 @@ def find_parts(source: Source, suffixes: Sequence[str]) -> list[Part]:
         if not source:
             raise InputError("the list of files is empty; give at least one file")
         return _without_empty([part for one in source for part in _locate(str(one), suffixes)])
-    return [InMemory(str(getattr(source, "name", "the input")), source.read())]
+    return [Part(str(getattr(source, "name", "the input")), content=source.read())]
 
 
 def _locate(source: str, suffixes: Sequence[str]) -> list[Part]:
     if source == STANDARD_INPUT:
-        return [InMemory("standard input", sys.stdin.buffer.read())]
+        return [Part("standard input", content=sys.stdin.buffer.read())]
     if _URL.match(source):
-        return _without_empty([RemoteFile(url) for url in _remote_files(source, suffixes)])
+        return _without_empty([Part(url) for url in _remote_files(source, suffixes)])
     path = Path(source)
     if path.is_dir():
         files = [str(file) for file in path.iterdir() if file.is_file()]
-        return _without_empty([LocalFile(Path(file)) for file in _parts_of_folder(source, files, suffixes)])
+        return _without_empty([_local(file) for file in _parts_of_folder(source, files, suffixes)])
     if _MAGIC.search(source) and not path.exists():
         matches = sorted(match for match in glob.glob(source, recursive=True) if Path(match).is_file())
         if not matches:
             raise InputError(f"no file matches {source}; check the pattern")
-        return _without_empty([LocalFile(Path(match)) for match in matches])
-    return [LocalFile(path)]
+        return _without_empty([_local(match) for match in matches])
+    return [_local(source)]
+
+
+def _local(path: str) -> Part:
+    return Part(str(Path(path)), Path(path))
 
 
 def _remote_files(url: str, suffixes: Sequence[str]) -> list[str]:
-    fs, path = _file_system(url)
-
-    def files() -> list[str]:
+    def files(fs: Any, path: str) -> list[str]:
+        found: list[str] = []
         if _MAGIC.search(path) and not fs.exists(path):
-            matches = sorted(match for match in fs.glob(path) if fs.isfile(match))
-            if not matches:
+            found = sorted(match for match in fs.glob(path) if fs.isfile(match))
+            if not found:
                 raise InputError(f"no file matches {url}; check the pattern")
-            return matches
-        if fs.isdir(path):
+        elif fs.isdir(path):
             inside = [entry["name"] for entry in fs.ls(path, detail=True) if entry["type"] == "file"]
-            return _parts_of_folder(url, inside, suffixes)
-        return []
+            found = _parts_of_folder(url, inside, suffixes)
+        return [str(fs.unstrip_protocol(file)) for file in found] or [url]
 
-    urls: list[str] = _remote(url, files)
-    return [str(fs.unstrip_protocol(file)) for file in urls] or [url]
+    return _remote(url, files)  # type: ignore[no-any-return]
 
 
 def _parts_of_folder(folder: str, files: list[str], suffixes: Sequence[str]) -> list[str]:
@@ -171,11 +144,11 @@ def _without_empty(parts: Sequence[Part]) -> list[Part]:
     """Spark and others write an empty file if a worker had no rows."""
     if len(parts) < 2:
         return list(parts)
-    filled = [part for part in parts if not (isinstance(part, LocalFile) and part.path.is_file() and not part.size())]
+    filled = [part for part in parts if not (part.path and part.path.is_file() and not part.size())]
     return filled or list(parts[:1])
 
 
-def _file_system(url: str) -> tuple[Any, str]:
+def _remote(url: str, action: Callable[[Any, str], Any]) -> Any:
     fsspec = require("fsspec", extra="dask", purpose=f"reading {url}")
     try:
         fs, path = fsspec.core.url_to_fs(url)
@@ -183,15 +156,94 @@ def _file_system(url: str) -> tuple[Any, str]:
         raise InputError(
             f"{url} cannot be read here ({error}); install the missing package or save it as a file"
         ) from None
-    return fs, path
-
-
-def _remote(url: str, action: Callable[[], Any]) -> Any:
     try:
-        return action()
+        return action(fs, path)
     except InputError:
         raise
     except FileNotFoundError:
         raise InputError(f"there is no file {url}; check the address") from None
     except Exception as error:  # every file system of fsspec has its own errors
         raise InputError(f"{url} cannot be read ({error}); check the address and your permission to read it") from None
+
+
+class Content:
+    """What is in one part.
+
+    Attributes
+    ----------
+    name : for messages
+    path : of an uncompressed local file, which can be read from any offset; else None
+    encoding : of text
+    sheet : of a workbook; None for the first one
+    n_bytes, bytes_read : size of the part as stored, and how much of it was read
+    """
+
+    def __init__(self, part: Part, file: BinaryIO, encoding: str, sheet: str | None) -> None:
+        self.name, self.sheet = part.name, sheet
+        # byte order marks are removed anyway; encoding a line with utf-8-sig would add one to each
+        self.encoding = "utf-8" if codecs.lookup(encoding).name == "utf-8-sig" else encoding
+        self._file = file if file.seekable() else io.BytesIO(file.read())
+        self._start = self._file.tell()
+        self._unpack = _compression(self._file)
+        self.path: Path | None = part.path if self._unpack is None else None
+        self.n_bytes = part.size()
+        self.bytes_read = 0
+
+    def chunks(self, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
+        """The decompressed bytes from `start` to `stop`; every call starts over."""
+        self._file.seek(self._start)
+        stream: Any = self._file if self._unpack is None else self._unpack(self._file)
+        position = stream.seek(start) if start else 0
+        while stop is None or position < stop:
+            size = decoding.CHUNK if stop is None else min(decoding.CHUNK, stop - position)
+            try:
+                chunk = stream.read(size)
+            except Exception as error:  # every compression library has its own errors
+                raise InputError(
+                    f"{self.name} is damaged or truncated ({error}); download or compress it again"
+                ) from None
+            if not chunk:
+                return
+            position += len(chunk)
+            self.bytes_read = self._file.tell() - self._start
+            yield chunk
+
+    def lines(self, start: int = 0, stop: int | None = None) -> decoding.Lines:
+        return decoding.Lines(self.name, self.chunks(start, stop), self.encoding, is_start=start == 0)
+
+    def everything(self) -> bytes:
+        return b"".join(self.chunks())
+
+    def head(self) -> bytes:
+        """The beginning, used to detect formats and encodings."""
+        return b"".join(self.chunks(0, _HEAD))
+
+
+@contextmanager
+def opened(part: Part, encoding: str = "utf-8", sheet: str | None = None) -> Iterator[Content]:
+    with part.open() as file:
+        yield Content(part, file, encoding, sheet)
+
+
+def _compression(stream: BinaryIO) -> Callable[[BinaryIO], Any] | None:
+    """Detected from the content: names of pipes say nothing, and those of files may be wrong."""
+    start = stream.read(_MAGIC_BYTES)
+    stream.seek(-len(start), io.SEEK_CUR)
+    return next((unpack for magic, unpack in _UNPACK.items() if start.startswith(magic)), None)
+
+
+def _unzstd(stream: BinaryIO) -> Any:
+    for module in ("compression.zstd", "zstandard"):  # the first is included in Python 3.14
+        try:
+            return import_module(module).open(stream, "rb")
+        except ModuleNotFoundError:
+            continue
+    raise InputError("zstd files cannot be read here; unpack it with zstd -d, or pip install zstandard")
+
+
+_UNPACK: dict[bytes, Callable[[BinaryIO], Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh91A": bz2.open,
+    b"\xfd7zXZ\0": lzma.open,
+    b"\x28\xb5\x2f\xfd": _unzstd,
+}

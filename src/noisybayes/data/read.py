@@ -9,16 +9,13 @@ from pathlib import Path
 import polars as pl
 
 from .._files import whole_file
-from .batches import no_rows, schema_of
+from .batches import common_schema, no_rows, readers_of, schema_of, unified
 from .cells import as_text
-from .common_schema import common_schema, unified
 from .decoding import check_encoding
 from .errors import InputError
 from .formats import known_suffixes
-from .partitions import readers_of
 from .parts import Source, find_parts
-from .spreadsheets import neutral_frame
-from .workbooks import write_workbook
+from .spreadsheets import neutral_frame, write_workbook
 
 Report = Callable[[int], None]
 _NOT_IN_CSV = (pl.Object, pl.Binary, pl.Duration)

@@ -12,8 +12,7 @@ import polars as pl
 
 from .._memory import too_many_classes
 from .cells import as_text
-from .column_guess import guess, is_row_id, may_be_labels
-from .column_names import is_truth_name, named_like_label, plain
+from .column_guess import guess, is_row_id, is_truth_name, may_be_labels, named_like_label, plain
 from .errors import InputError
 from .label_variants import Variants, label_variants
 from .simulate import Array

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from ..data.errors import InputError
+from ..data.errors import InputError, errors_in_python_words
 from ..data.frames import converted
-from ..data.option_names import errors_in_python_words
 from ..data.source_levels import SourceLevels, source_levels
 from ..dataset import Dataset
 from ..dataset.tree import Array

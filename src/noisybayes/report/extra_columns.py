@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from ..data.column_names import new_names
+from ..data.frames import new_names
 
 
 def with_columns(frame: pl.DataFrame, columns: Mapping[str, Any]) -> pl.DataFrame:

@@ -16,9 +16,8 @@ import numpy as np
 import polars as pl
 
 from .._extras import require
-from ..data.column_names import new_names
 from ..data.errors import InputError
-from ..data.frames import converted
+from ..data.frames import converted, new_names
 from ..data.label_variants import known_spellings
 from ..data.roles import label_texts
 from ..dataset.tree import Array

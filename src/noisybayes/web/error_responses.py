@@ -11,8 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Match
 
-from ..data.errors import InputError
-from ..data.option_names import in_field_words
+from ..data.errors import InputError, in_field_words
 from . import pages
 from .api import api
 from .bot_api import bot_api

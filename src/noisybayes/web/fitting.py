@@ -18,7 +18,7 @@ from ..auditing.table import Table
 from ..auditing.table_fit import FitOptions
 from ..auditing.view_options import AUTO
 from ..data.cells import as_text
-from ..data.column_names import new_names
+from ..data.frames import new_names
 from ..data.roles import Roles, labels_of
 from ..report.highlights import pieces
 from ..report.suspect_rows import OPEN_CELLS, rank_of, short_number

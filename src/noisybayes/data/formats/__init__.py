@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..content import Content
 from ..errors import InputError
-from .argilla import ARGILLA
+from ..parts import Content
 from .base import Format, Head, Piece
 from .delimited import CSV, TSV
-from .doccano import DOCCANO
 from .excel import EXCEL
-from .json_lines import JSON_LINES
-from .json_list import JSON_LIST
-from .label_studio import LABEL_STUDIO
+from .json_records import JSON_LINES, JSON_LIST
+from .labeling_tools import ARGILLA, DOCCANO, LABEL_STUDIO, PRODIGY
 from .parquet import PARQUET
-from .prodigy import PRODIGY
 
 __all__ = ["FORMATS", "Format", "Head", "Piece", "find_format", "known_suffixes", "titles"]
 
@@ -36,9 +32,8 @@ FORMATS: dict[str, Format] = {
 
 def titles() -> str:
     """All formats, for messages: "CSV, Parquet or TSV"."""
-    names = sorted(
-        form.title for form in FORMATS.values() if form.suffixes
-    )  # the formats in which a user can save a table
+    # the formats in which a user can save a table
+    names = sorted(form.title for form in FORMATS.values() if form.suffixes)
     return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
@@ -56,23 +51,14 @@ def find_format(content: Content, name: str | None) -> Format:
         raise InputError(f"{content.name} is empty; give a table with a header and rows")
     if name is not None:
         return FORMATS[name]
-    return _by_certain_content(head) or _by_suffix(content.name) or _by_likely_content(content.name, head)
-
-
-def _by_certain_content(head: Head) -> Format | None:
-    return next((form for form in FORMATS.values() if form.is_certain(head)), None)
-
-
-def _by_suffix(name: str) -> Format | None:
-    """The last known suffix; `.csv.gz` has two."""
+    certain = next((form for form in FORMATS.values() if form.is_certain(head)), None)
     by_suffix = {suffix: form for form in FORMATS.values() for suffix in form.suffixes}
-    known = [by_suffix[suffix] for suffix in map(str.lower, Path(name).suffixes[-2:]) if suffix in by_suffix]
-    return known[-1] if known else None
-
-
-def _by_likely_content(name: str, head: Head) -> Format:
+    suffixes = map(str.lower, Path(content.name).suffixes[-2:])  # `.csv.gz` has two
+    named = [by_suffix[suffix] for suffix in suffixes if suffix in by_suffix]
+    if certain or named:
+        return certain or named[-1]
     is_zip = head.content.startswith(b"PK\3\4")
     if is_zip or "\0" in head.text:
         what = "it is a ZIP file" if is_zip else "it is not text"
-        raise InputError(f"the format of {name} is unknown ({what}); save it as {titles()}")
+        raise InputError(f"the format of {content.name} is unknown ({what}); save it as {titles()}")
     return next(form for form in FORMATS.values() if form.is_likely(head))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from ..content import Content
+from ..parts import Content
 
 
 class Head(NamedTuple):

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import polars as pl
 
 from ..._extras import require
-from ..content import Content
 from ..errors import InputError
+from ..parts import Content
 from .base import Format, Head
 
 

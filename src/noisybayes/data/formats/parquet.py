@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 import polars as pl
 
-from ..content import Content
 from ..errors import InputError
+from ..parts import Content
 from .base import Format, Head, Piece
-from .parquet_pages import damaged_page
 
 _ROWS = 100_000  # rows of a frame, unless they are long
 _FIRST_ROWS = 10_000  # these show how long rows are
@@ -28,8 +27,6 @@ class Rows(NamedTuple):
 def _frames(content: Content, where: Rows | None) -> Iterator[pl.DataFrame]:
     table = _scan(content)
     n_rows = _count(table, content)
-    if where is None:
-        _check_pages(content)
     start, stop = (0, n_rows) if where is None else where
     yield _empty(table, content)
     wanted = min(_FIRST_ROWS, _ROWS)
@@ -55,22 +52,16 @@ def _slice(table: pl.LazyFrame, content: Content, start: int, wanted: int) -> pl
 
 def _split(content: Content, size: int) -> list[Piece] | None:
     """Equal numbers of rows, from the size of the file."""
-    if content.path is None:
-        return None
     n_rows = _n_rows(content)
-    _check_pages(content)
+    if n_rows is None:
+        return None
     n_pieces = max(1, min(n_rows, -(-content.n_bytes // size)))
     cuts = [n_rows * i // n_pieces for i in range(n_pieces + 1)]
     return [Piece(Rows(cuts[i], cuts[i + 1]), cuts[i + 1] - cuts[i]) for i in range(n_pieces)]
 
 
-def _check_pages(content: Content) -> None:
-    if problem := damaged_page(content):
-        raise InputError(f"{content.name} is a damaged Parquet file: {problem}; write it again")
-
-
-def _n_rows(content: Content) -> int:
-    return _count(_scan(content), content)
+def _n_rows(content: Content) -> int | None:
+    return None if content.path is None else _count(_scan(content), content)
 
 
 def _scan(content: Content) -> pl.LazyFrame:
@@ -102,10 +93,6 @@ def _is_parquet(head: Head) -> bool:
     return head.content.startswith(b"PAR1")
 
 
-def _known_rows(content: Content) -> int | None:
-    return None if content.path is None else _n_rows(content)
-
-
 PARQUET = Format(
     "Parquet",
     frames=_frames,
@@ -113,5 +100,5 @@ PARQUET = Format(
     is_certain=_is_parquet,
     is_text=False,
     split=_split,
-    n_rows=_known_rows,
+    n_rows=_n_rows,
 )

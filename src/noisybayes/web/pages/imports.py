@@ -8,8 +8,7 @@ from fastapi import APIRouter, File, Form, Request, UploadFile
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from ...data.errors import InputError
-from ...data.option_names import in_field_words
+from ...data.errors import InputError, in_field_words
 from ..api import CurrentDesk
 from ..column_roles import LABEL_COLUMNS
 from ..desk import Desk

@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import polars as pl
 import pytest
 
-from noisybayes.data.periods import number_bins, numbers_of, time_bins, times_of
+from noisybayes.data.source_levels import number_bins, numbers_of, time_bins, times_of
+
+DAY = datetime(2024, 5, 17)
 
 
-@pytest.mark.parametrize(
-    ("cells", "first"),
-    [
-        (["2024-05-17", "2024/5/18", None], datetime(2024, 5, 17)),
-        (["2024-05-17T10:30:00Z", "2024-05-18 09:05"], datetime(2024, 5, 17, 10, 30)),
-        (["17.5.2024", "1.6.2024 9:05"], datetime(2024, 5, 17)),
-        (["2024-05", "2024-07"], datetime(2024, 5, 1)),
+def test_cells_are_times_or_numbers():
+    for cells, first in (
+        (["2024-05-17", "2024/5/18", None], DAY),
+        (["2024-05-17T10:30:00Z", "2024-05-18 09:05"], DAY.replace(hour=10, minute=30)),
+        (["17.5.2024", "1.6.2024 9:05"], DAY),
+        (["2024-05", "2024-07"], DAY.replace(day=1)),
         (["2024-W07", "2024W12"], datetime(2024, 2, 12)),
-        ([date(2024, 5, 17)], datetime(2024, 5, 17)),
-        ([datetime(2024, 5, 17, 8, tzinfo=UTC)], datetime(2024, 5, 17, 8)),
-    ],
-)
-def test_times(cells, first):
-    assert times_of(pl.Series(cells))[0] == first
-
-
-@pytest.mark.parametrize("cells", [["web", "2024-05-17"], [1, 2], ["12", "13"], [None, "a"]])
-def test_no_times(cells):
-    assert times_of(pl.Series(cells)) is None
-
-
-def test_numbers():
+        ([DAY.date()], DAY),
+        ([DAY.replace(hour=8, tzinfo=UTC)], DAY.replace(hour=8)),
+    ):
+        assert times_of(pl.Series(cells))[0] == first
+    for cells in (["web", "2024-05-17"], [1, 2], ["12", "13"], [None, "a"]):
+        assert times_of(pl.Series(cells)) is None
     assert numbers_of(pl.Series(["1", "2.5", None])).to_list() == [1.0, 2.5, None]
     assert numbers_of(pl.Series(["web", "2"])) is None
 

@@ -1,4 +1,4 @@
-"""JSON objects to frames: one column per key, text if the types of a column are incompatible.
+"""JSON objects, one per line or in a list, to frames: one column per key, text if its types are incompatible.
 
 A key of a nested object becomes a column with a dotted name: {"annotation": {"label": "a"}} has the column
 `annotation.label`.
@@ -9,20 +9,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from itertools import islice
-from typing import Any
+from itertools import islice, pairwise
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from ..cells import value_text
-from ..content import Content
-from ..decoding import Lines
+from ..decoding import is_ascii_based
 from ..errors import InputError
-from .base import Head
+from ..parts import Content
+from .base import Format, Head, Piece
 
 _BATCH = 5_000
 _MOST_COLUMNS = 10_000
-_LONGEST_OBJECT = 1 << 26  # characters: a missing quote must not pull in the whole file
 _BETWEEN = re.compile(r"[\s,]*")
 _EXPECTED_LIST = 'write a list of objects, like [{"text": "hello", "label": "greeting"}]'
 EXPECTED = 'write one object per line, like {"text": "hello", "label": "greeting"}'
@@ -61,40 +60,24 @@ def records_of(content: Content) -> Iterator[dict[str, Any]]:
 
 
 def array_records(content: Content) -> Iterator[dict[str, Any]]:
-    """The objects of a list, one by one: the list may be larger than memory."""
-    lines, decoder = content.lines(), json.JSONDecoder()
-    text, at, number = lines.block().lstrip().removeprefix("["), 0, 1
+    """The objects of a list, one by one: as Python objects, all of them would take many times as much memory."""
+    text, decoder = "".join(iter(content.lines().block, "")).lstrip().removeprefix("["), json.JSONDecoder()
+    at, number = 0, 1
     while True:
         at = _BETWEEN.match(text, at).end()  # type: ignore[union-attr]
         if at == len(text):
-            text, at = lines.block(), 0
-            if not text:
-                raise InputError(f"{content.name} is truncated: the closing ] is missing; download it again")
-            continue
+            raise InputError(f"{content.name} is truncated: the closing ] is missing; download it again")
         if text[at] == "]":
             return
         try:
             record, end = decoder.raw_decode(text, at) if text[at] == "{" else (None, at)
         except (ValueError, RecursionError) as error:
-            more = lines.block() if len(text) - at < _LONGEST_OBJECT else ""
-            if not more:
-                reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-                raise InputError(f"{content.name}: object {number} is not JSON ({reason}); {_EXPECTED_LIST}") from None
-            text, at = _longer(text[at:] + more, lines), 0
-            continue
+            reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+            raise InputError(f"{content.name}: object {number} is not JSON ({reason}); {_EXPECTED_LIST}") from None
         if not record:
             raise InputError(f"{content.name}: item {number} of the list is not an object with keys; {_EXPECTED_LIST}")
         yield whole_characters(record) if "\\ud" in text[at:end].lower() else record
         at, number = end, number + 1
-
-
-def _longer(text: str, lines: Lines) -> str:
-    """Twice as much, so that a long object is not parsed again for every block."""
-    blocks, size = [text], len(text)
-    while size < 2 * len(text) and (block := lines.block()):
-        blocks.append(block)
-        size += len(block)
-    return "".join(blocks)
 
 
 def first_record(head: Head) -> dict[str, Any]:
@@ -138,3 +121,56 @@ def _column(key: str, values: list[Any]) -> pl.Series:
     except (OverflowError, TypeError, pl.exceptions.PolarsError):  # integers of more than 64 bits
         pass
     return pl.Series(key, [value_text(value) for value in values])
+
+
+class Range(NamedTuple):
+    """Whole lines of an uncompressed file."""
+
+    start: int  # bytes
+    stop: int
+    n_lines: int  # above it
+
+
+def _line_frames(content: Content, where: Range | None) -> Iterator[pl.DataFrame]:
+    start, stop, n_lines = (0, None, 0) if where is None else where
+    return frames_of(content.name, line_records(content.name, content.lines(start, stop), n_lines))
+
+
+def _split_lines(content: Content, size: int) -> list[Piece] | None:
+    """A line break within a JSON string is written as \\n, so every line break in the file ends an object."""
+    if content.path is None or not is_ascii_based(content.encoding) or content.n_bytes <= size:
+        return None
+    cuts, position, n_lines = [(0, 0)], 0, 0
+    for chunk in content.chunks():
+        wanted = cuts[-1][0] + size - position
+        end = chunk.find(b"\n", max(wanted, 0)) + 1 if wanted < len(chunk) else 0
+        if end:
+            cuts.append((position + end, n_lines + chunk.count(b"\n", 0, end)))
+        position, n_lines = position + len(chunk), n_lines + chunk.count(b"\n")
+    ends = pairwise([*cuts, (position, 0)])
+    return [Piece(Range(start, stop, above), None) for (start, above), (stop, _) in ends if start < stop]
+
+
+def _is_object(head: Head) -> bool:
+    return head.text[0] == "{"
+
+
+JSON_LINES = Format(
+    "JSON lines",
+    frames=_line_frames,
+    suffixes=(".jsonl", ".ndjson"),
+    is_likely=_is_object,
+    is_uniform=False,
+    split=_split_lines,
+)
+
+
+def _list_frames(content: Content, where: None) -> Iterator[pl.DataFrame]:
+    return frames_of(content.name, records_of(content))
+
+
+def _is_list(head: Head) -> bool:
+    return head.text.startswith("[")
+
+
+JSON_LIST = Format("JSON", frames=_list_frames, suffixes=(".json",), is_likely=_is_list, is_uniform=False)
