@@ -28,6 +28,8 @@ def test_the_shipped_configurations_have_the_papers_features_and_categories(name
     assert (len(config.features), len(config.categories)) == (22, 13)
     assert list(config.features) == list(load_config("cars_en").features)
     assert list(config.categories) == list(load_config("cars_en").categories)
+    promises = {key for key, category in config.categories.items() if category.notify}
+    assert promises == {"contact_left", "which_configuration", "assign_salesperson", "ask_for_contact"}
 
 
 @pytest.mark.parametrize(
@@ -96,6 +98,7 @@ def test_the_shipped_configurations_have_the_papers_features_and_categories(name
             "label: price",
             "line 33, categories.thanks: the label 'price' is already used by 'price'",
         ),
+        ("asks: bread", "notify: perhaps", "line 32, categories.which.notify: there is no answer 'perhaps'"),
         ("  order:", "  2nd:", "line 22, rules.2nd: '2nd' is not a valid name"),
         ("title: Bakery", "title: *name", "line 1: references (*name) are not allowed; write the value out"),
         ("title: Bakery", "title: [", "this is not valid YAML"),
