@@ -51,6 +51,18 @@ categories:
 """
 
 
+@cache
+def bakery() -> Bot:
+    """Trained on 40 equal dialogs."""
+    return train(read_config(SHOP), bakery_dialogs())
+
+
+def bakery_dialogs() -> pd.DataFrame:
+    said = [("how much?", "which"), ("rye", "price"), ("sliced", "price"), ("bye", "3")]
+    rows = [(dialog, place, *message) for dialog in range(40) for place, message in enumerate(said)]
+    return pd.DataFrame(rows, columns=["dialog", "position", "message", "label"])
+
+
 def broken(old: str, new: str) -> str:
     """The error of the configuration with one change."""
     assert old in SHOP
