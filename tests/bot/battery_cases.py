@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from noisybayes.bot import Bot, Turn
+from noisybayes.bot.bot import PROMISED
 
 from .shop import bot_in
 
@@ -40,7 +41,7 @@ class Case(NamedTuple):
 
 
 def action_of(turn: Turn) -> str:
-    if turn.handover:
+    if turn.handover and turn.reason != PROMISED:
         return "handover"
     if turn.asks is not None:
         return f"question:{turn.asks}"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import time
+import runpy
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,11 +17,9 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from noisybayes.bot import Dialog, load_bot, train
 from noisybayes.bot.config import read_config
 from noisybayes.bot.demo import DEMO_DIALOGS
-from noisybayes.bot.message_parser import parse_message
-from noisybayes.bot.words_view import restricted
 from noisybayes.data.errors import InputError
 
-from .shop import SHOP, demo
+from .shop import SHOP, bakery, demo
 
 TALK = ["Hi!", "How much is a Tarvo?", "new", "Sport please", "any discount?", "call me: 555-0142", "thanks"]
 
@@ -62,20 +58,6 @@ def test_one_message_is_scored_as_a_table_would_be(row, text):
     np.testing.assert_allclose(demo().words.posterior(tuple(row), text), expected, rtol=1e-9, atol=1e-12)
 
 
-def test_turns_tell_what_the_model_says_of_the_categories_that_may_answer():
-    dialog = Dialog()
-    classes = [str(key) for key in demo().model.classes_]
-    for message, turn in zip(TALK, talk(demo(), TALK), strict=True):
-        context = parse_message(demo().config, dialog, message, options=demo().catalogue.options).context
-        posterior = demo().words.posterior([name in turn.fired for name in demo().config.features], context.text)
-        posterior = restricted(posterior, demo().config.compatible(context, classes))
-        if turn.reply:  # chatter is passed over, whatever the model says
-            assert turn.category == demo().model.classes_[posterior.argmax()]
-        assert turn.confidence == pytest.approx(posterior.max())
-        assert turn.title == demo().config.categories[turn.category].title
-        dialog = turn.dialog
-
-
 def test_below_the_threshold_a_person_answers():
     sure = replace(demo().config, threshold=1.0)
     turn = replace(demo(), config=sure).answer(Dialog(), "How much is a Tarvo?")
@@ -92,16 +74,8 @@ def test_below_the_threshold_a_person_answers():
     assert bold.answer(Dialog(), "x").reason == "not understood"
 
 
-def shop_bot():
-    rows = []
-    for dialog in range(40):
-        messages = [("how much?", "which"), ("rye", "price"), ("sliced", "price"), ("bye", "3")]
-        rows += [(dialog, position, *message) for position, message in enumerate(messages)]
-    return train(read_config(SHOP), pd.DataFrame(rows, columns=["dialog", "position", "message", "label"]))
-
-
 def test_the_flow_chart_asks_for_what_is_missing():
-    bot = shop_bot()
+    bot = bakery()
     assert [turn.reply for turn in talk(bot, ["how much?", "rye", "sliced"])] == [
         "Which bread?", "Sliced or whole rye bread?", "rye bread in slices: 3 coins",
     ]  # fmt: skip
@@ -145,18 +119,11 @@ def test_folders_that_hold_no_bot(tmp_path):
         load_bot(tmp_path / "bot")
 
 
-def test_an_answer_takes_a_few_milliseconds():
-    times = []
-    for _ in range(200):
-        started = time.thread_time()
-        demo().answer(Dialog(), "Hello, how much would the new Tarvo Sport cost all in, with taxes?")
-        times.append(time.thread_time() - started)
-    assert np.median(times) < 5e-3
-
-
-def test_the_example_dialogs_are_those_that_the_script_writes(tmp_path):
-    script = Path(__file__).parents[2] / "examples" / "make_dialogs.py"
-    subprocess.run([sys.executable, script, "--out", tmp_path / "made.csv"], check=True, capture_output=True)
+def test_the_example_dialogs_are_those_that_the_script_writes(tmp_path, monkeypatch):
+    examples = Path(__file__).parents[2] / "examples"
+    monkeypatch.setattr("sys.argv", ["make_dialogs.py", "--out", str(tmp_path / "made.csv")])
+    monkeypatch.syspath_prepend(examples)
+    runpy.run_path(str(examples / "make_dialogs.py"), run_name="__main__")
     assert (tmp_path / "made.csv").read_bytes() == DEMO_DIALOGS.read_bytes()
 
 
@@ -183,12 +150,6 @@ def test_columns_that_are_missing():
     tokens = replace(config, columns=replace(config.columns, tokens=True))
     with pytest.raises(InputError, match="row 1: the column 'message' has 'rye', which is not a Python list of words"):
         train(tokens, frame.rename(columns={"messages": "message"}).assign(label="price"))
-
-
-def test_a_handful_of_messages_is_enough_to_train():
-    messages = {"message": ["how much?", "rye"] * 2, "label": ["which", "price"] * 2}
-    bot = train(read_config(SHOP), pd.DataFrame({"dialog": range(4), "position": 0, **messages}))
-    assert 0.0 < bot.answer(bot.start(), "rye").confidence <= 1.0
 
 
 def test_a_used_car_is_not_said_to_have_the_version_that_was_asked_for_before():

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import time
 from dataclasses import replace
 
-import pandas as pd
 import pytest
 
 from noisybayes.bot import catalogue_sources, load_bot, train
@@ -17,7 +15,7 @@ from noisybayes.bot.catalogue_sources import csv_table
 from noisybayes.bot.config import load_config
 from noisybayes.data.errors import InputError
 
-from .shop import SHOP, bot_in
+from .shop import SHOP, bakery_dialogs, chinese, demo
 
 SLOTS = {"bread": frozenset({"rye bread", "baguette"}), "cut": frozenset({"sliced", "whole"})}
 PRICES = "bread,cut,coins\nrye bread,sliced,4\nrye bread,,3\nbaguette,,1\n"
@@ -46,10 +44,7 @@ def test_the_row_with_the_most_keys_speaks():
         ("", "prices.csv is empty; its first line names the columns"),
         ("bread,coins\n", "prices.csv has no rows; add one"),
         ("bread,coins\nrye bread,3,4\n", "prices.csv, line 2: 3 cells, but the header has 2; quote commas"),
-        (
-            "bread,coins\nrye,3\n",
-            "prices.csv, line 2, bread: the configuration has no bread 'rye'",
-        ),
+        ("bread,coins\nrye,3\n", "prices.csv, line 2, bread: the configuration has no bread 'rye'"),
         ("bread,coins,coins\n", "prices.csv, line 1: the column 'coins' occurs twice; remove one of them"),
         ("bread,two words\n", "prices.csv, line 1: the column 'two words' is not a name"),
         ("bread,coins\nbaguette,1\nBaguette,2\n", "prices.csv, line 3: the same keys as in line 2; remove one of them"),
@@ -74,12 +69,8 @@ def test_an_unknown_field_is_an_error_with_line_and_key(tmp_path):
         catalogue_of(config, tmp_path)
 
 
-def shop(config):
-    rows = []
-    for dialog in range(40):
-        messages = [("how much?", "which"), ("rye", "price"), ("sliced", "price"), ("bye", "3")]
-        rows += [(dialog, position, *message) for position, message in enumerate(messages)]
-    return train(config, pd.DataFrame(rows, columns=["dialog", "position", "message", "label"]))
+def trained(config):
+    return train(config, bakery_dialogs())
 
 
 def say(bot, *messages):
@@ -91,7 +82,7 @@ def say(bot, *messages):
 
 
 def test_replies_follow_the_catalogue_without_a_restart(tmp_path, monkeypatch):
-    bot = shop(bakery(tmp_path))
+    bot = trained(bakery(tmp_path))
     monkeypatch.setattr(catalogue_sources, "_FILES_EVERY", 0.0)
     assert say(bot, "how much?", "rye", "sliced").reply == "rye bread in slices: 4 coins"
     (tmp_path / "prices.csv").write_text(PRICES.replace("sliced,4", "sliced,50"), encoding="utf-8")
@@ -103,7 +94,7 @@ def test_replies_follow_the_catalogue_without_a_restart(tmp_path, monkeypatch):
 
 
 def test_what_is_not_in_the_catalogue_is_handed_over(tmp_path):
-    bot = shop(bakery(tmp_path, prices="bread,cut,coins\nrye bread,sliced,4\n"))
+    bot = trained(bakery(tmp_path, prices="bread,cut,coins\nrye bread,sliced,4\n"))
     assert say(bot, "how much?", "rye", "sliced").reason == ""
     turn = say(bot, "how much?", "rye", "whole")
     assert (turn.handover, turn.reason, turn.draft) == (True, "not in the catalogue", "")
@@ -111,7 +102,7 @@ def test_what_is_not_in_the_catalogue_is_handed_over(tmp_path):
 
 def test_a_configuration_without_a_file_cannot_have_a_catalogue(tmp_path):
     with pytest.raises(InputError, match="load it from a file"):
-        shop(replace(bakery(tmp_path), folder=None))
+        trained(replace(bakery(tmp_path), folder=None))
 
 
 # a table of a database
@@ -136,7 +127,7 @@ def change(folder, statement):
 
 def test_a_table_of_a_database_fills_replies_and_is_read_again(tmp_path, monkeypatch):
     monkeypatch.setattr(catalogue_sources, "_DATABASE_EVERY", float("inf"))  # only when told
-    bot = shop(in_database(tmp_path))
+    bot = trained(in_database(tmp_path))
     bot.save(tmp_path / "bot")
     bot = load_bot(tmp_path / "bot")  # the folder of the bot has no file of it
     assert say(bot, "how much?", "rye", "sliced").reply == "rye bread in slices: 4 coins"
@@ -156,16 +147,6 @@ def test_a_table_of_a_database_fills_replies_and_is_read_again(tmp_path, monkeyp
     assert say(bot, "how much?", "rye", "sliced").reply == "rye bread in slices: 50 coins"
 
 
-def test_a_bot_at_work_reads_the_table_again_by_itself(tmp_path, monkeypatch):
-    monkeypatch.setattr(catalogue_sources, "_DATABASE_EVERY", 0.0)
-    live = catalogue_of(in_database(tmp_path), tmp_path)
-    change(tmp_path, "UPDATE prices SET coins = 50")
-    end = time.monotonic() + 60
-    while live.current().value("coins", {"bread": "baguette"}) != "50" and time.monotonic() < end:
-        time.sleep(0.01)
-    assert live.current().value("coins", {"bread": "baguette"}) == "50"
-
-
 @pytest.mark.parametrize(
     ("more", "problem"),
     [
@@ -182,31 +163,14 @@ def test_a_table_that_cannot_be_read_is_one_sentence_with_line_and_key(tmp_path,
     assert str(caught.value).startswith(f"shop.yaml, line 35, catalogue: {problem}")
 
 
-def test_an_unknown_field_of_a_database_is_an_error_with_line_and_key(tmp_path):
-    config = in_database(tmp_path, columns="[bread, cut]")
-    with pytest.raises(InputError) as caught:
-        catalogue_of(config, tmp_path)
-    assert str(caught.value) == (
-        "shop.yaml, line 31, categories.price.reply: {coins} is neither a slot nor a column of the catalogue; "
-        "the options are bread, cut"
-    )
-
-
 @pytest.mark.parametrize(
-    ("language", "message", "reply"),
+    ("bot", "message", "reply"),
     [
-        (
-            "en",
-            "Do you handle the license plates?",
-            "We register cars in Ohio; in other states you would do it yourself.",
-        ),
-        ("en", "Can you get me plates in Ohio?", "We register the car in Ohio for you, plates included."),
-        ("en", "I live in Nevada, can you get me plates there?", "We register cars in Ohio; in other states you"),
-        ("zh", "外省能上牌吗？", "省内可以，外省不行。"),
-        ("zh", "我在河北，能落户吗", "河北可以代办上牌。"),
-        ("zh", "能上北京牌照吗", "北京牌照要先有指标，我们可以代办手续。"),
+        (demo, "Do you handle the license plates?", "We register cars in Ohio; in other states you would do it"),
+        (demo, "Can you get me plates in Ohio?", "We register the car in Ohio for you, plates included."),
+        (chinese, "外省能上牌吗？", "省内可以，外省不行。"),
+        (chinese, "我在河北，能落户吗", "河北可以代办上牌。"),
     ],
 )
-def test_plates_by_state_and_province(language, message, reply):
-    bot = bot_in(language)
-    assert bot.answer(bot.start(), message).reply.startswith(reply)
+def test_plates_by_state_and_province(bot, message, reply):
+    assert bot().answer(bot().start(), message).reply.startswith(reply)

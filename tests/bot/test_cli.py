@@ -10,7 +10,6 @@ from click.testing import CliRunner
 
 from noisybayes.bot.config import SHIPPED
 from noisybayes.bot.demo import DEMO_DIALOGS
-from noisybayes.cli.bot import _next_message as next_message
 from noisybayes.cli.bot import bot
 
 
@@ -48,16 +47,6 @@ def test_a_talk_through_a_pipe(folder):
     ]
 
 
-@pytest.mark.parametrize("end", [EOFError, KeyboardInterrupt])
-def test_the_end_of_a_talk_leaves_the_line_of_the_prompt(monkeypatch, capsys, end):
-    def ended(prompt):
-        raise end
-
-    monkeypatch.setattr("builtins.input", ended)
-    assert next_message(prompt=True) is None
-    assert capsys.readouterr().out == "\n"
-
-
 def test_a_verbose_talk_with_the_example_and_a_new_start():
     result = run("chat", "--verbose", stdin="Kestira\n/new\nnew\n")
     assert "names a car" in result.output
@@ -87,11 +76,6 @@ def test_evaluate_prints_tables_and_writes_json(tmp_path):
     assert len(found["confusion"]) == len(found["categories"]) == 13
 
 
-def test_columns_can_be_named_by_options():
-    result = run("evaluate", DEMO_DIALOGS, "--reps", 1, "--label", "true_label", "--true-label", "none")
-    assert "accuracy against the labels of the file, which may be wrong" in result.output
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -107,10 +91,3 @@ def test_one_sentence_for_what_people_can_put_right(arguments, message):
     assert result.exit_code == 2
     assert message in result.output
     assert "Traceback" not in result.output
-
-
-@pytest.mark.parametrize("verb", ["init", "train", "chat", "evaluate"])
-def test_help(verb):
-    result = run(verb, "--help")
-    assert result.exit_code == 0
-    assert "Usage: bot " + verb in result.output

@@ -28,6 +28,8 @@ def test_the_shipped_configurations_have_the_papers_features_and_categories(name
     assert (len(config.features), len(config.categories)) == (22, 13)
     assert list(config.features) == list(load_config("cars_en").features)
     assert list(config.categories) == list(load_config("cars_en").categories)
+    promises = {key for key, category in config.categories.items() if category.notify}
+    assert promises == {"contact_left", "which_configuration", "assign_salesperson", "ask_for_contact"}
 
 
 @pytest.mark.parametrize(
@@ -91,11 +93,9 @@ def test_the_shipped_configurations_have_the_papers_features_and_categories(name
             "  price:",
             "line 22, rules.price: the name 'price' is already used by a dictionary, a rule or a fact",
         ),
-        (
-            "label: 3",
-            "label: price",
-            "line 33, categories.thanks: the label 'price' is already used by 'price'",
-        ),
+        ("label: 3", "label: price", "line 33, categories.thanks: the label 'price' is already used by 'price'"),
+        ("asks: bread", "notify: perhaps", "line 32, categories.which.notify: there is no answer 'perhaps'"),
+        ("when: first_message", "when: known.cut=slicd", "line 27, features.first.when: the slot 'cut' has no value"),
         ("  order:", "  2nd:", "line 22, rules.2nd: '2nd' is not a valid name"),
         ("title: Bakery", "title: *name", "line 1: references (*name) are not allowed; write the value out"),
         ("title: Bakery", "title: [", "this is not valid YAML"),
@@ -104,11 +104,6 @@ def test_the_shipped_configurations_have_the_papers_features_and_categories(name
 )
 def test_errors_name_line_and_key(old, new, message):
     assert message in broken(old, new)
-
-
-def test_values_of_slots_are_checked():
-    change = broken("when: first_message", "when: known.cut=slicd")
-    assert "line 27, features.first.when: the slot 'cut' has no value 'slicd'; did you mean 'sliced'?" in change
 
 
 def test_files_that_are_not_there_empty_or_not_text(tmp_path):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -67,64 +65,29 @@ def test_the_parts_of_an_evaluation_fit_together(made):
     assert json.loads(json.dumps(made.as_dict()))["reps"] == 2
 
 
-def test_an_evaluation_can_be_repeated():
-    frame = pd.read_csv(DEMO_DIALOGS, dtype=str)
-    few = frame[frame["dialog"].isin(frame["dialog"].unique()[:80])]
-    first, again, other = (evaluate(CONFIG, few, reps=1, seed=seed).as_dict() for seed in (1, 1, 2))
-    assert again == first
-    assert other != first
-
-
 def test_the_order_of_rows_does_not_matter():
     frame = pd.read_csv(DEMO_DIALOGS, dtype=str)
-    mixed = frame.sample(frac=1, random_state=0)
-    found, other = (read_dialogs(CONFIG, table) for table in (frame, mixed))
-    rows = dict(
-        zip(zip(frame["dialog"], found.messages, strict=True), replay(CONFIG, found).features.tolist(), strict=True)
-    )
-    order = mixed["dialog"].drop_duplicates().to_numpy()
-    for number, message, features in zip(
-        other.dialog, other.messages, replay(CONFIG, other).features.tolist(), strict=True
-    ):
-        assert rows[order[number], message] == features or (frame["message"] == message).sum() > 1
+    rows = []
+    for table in (frame, frame.sample(frac=1, random_state=0)):
+        found = read_dialogs(CONFIG, table)
+        names = table["dialog"].drop_duplicates().to_numpy()[found.dialog]
+        rows.append(sorted(zip(names, found.messages, replay(CONFIG, found).features.tolist(), strict=True)))
+    assert rows[0] == rows[1]
 
 
-def test_without_true_labels_the_given_ones_are_compared_with():
+def test_features_that_the_table_gives_are_compared_and_true_labels_may_be_missing():
     frame = pd.read_csv(DEMO_DIALOGS, dtype=str).drop(columns="true_label")
-    found = evaluate(CONFIG, frame, reps=1)
-    assert found.against == "labels"
-    assert [method.name for method in found.methods] == [
-        "INB, features from the text", "naive Bayes, features from the text", BOT, ANSWERS,
-    ]  # fmt: skip
-
-
-def test_features_that_the_table_gives_are_compared():
-    dialogs = read_dialogs(CONFIG, DEMO_DIALOGS)
-    frame = pd.read_csv(DEMO_DIALOGS, dtype=str).assign(
-        **pd.DataFrame(replay(CONFIG, dialogs).features, columns=list(CONFIG.features))
-    )
+    frame = frame[frame["dialog"].isin(frame["dialog"].unique()[:80])]
+    given = replay(CONFIG, read_dialogs(CONFIG, frame)).features
+    frame = frame.assign(**{name: given[:, j] for j, name in enumerate(CONFIG.features)})
     frame["question"] = 1 - frame["question"]
     found = evaluate(CONFIG, frame, reps=1)
+    assert found.against == "labels"
     assert len(found.agreements) == 22
     assert (found.agreements[0].feature, found.agreements[0].agreement) == ("question", 0.0)
     assert {row.agreement for row in found.agreements[1:]} == {1.0}
-    assert "INB, given features" in [method.name for method in found.methods]
-
-
-def test_the_real_dialogs():
-    folder = os.environ.get("NOISYBAYES_DATA")
-    path = Path(folder or "") / "live_streaming_dialog.csv"
-    if not folder or not path.exists():
-        pytest.skip("NOISYBAYES_DATA names no folder with live_streaming_dialog.csv")
-    found = evaluate(config_of("zh"), path, reps=3)
-    assert (found.messages, found.dialogs) == (1416, 587)
-    agreement = [row.agreement for row in found.agreements]
-    assert np.mean(agreement) >= 0.985
-    assert min(agreement) >= 0.945
-    accuracy = {method.name: method.accuracy for method in found.methods}
-    assert accuracy["INB, given features"] >= accuracy["naive Bayes, given features"] + 0.03
-    assert accuracy["INB, features from the text"] >= accuracy["naive Bayes, features from the text"] + 0.02
-    assert accuracy["INB, features from the text"] >= 0.78
-    assert accuracy[BOT] >= 0.83
-    at = {row.threshold: row for row in found.answered}
-    assert at[0.9].accuracy >= 0.92
+    assert [method.name for method in found.methods] == [
+        "INB, given features", "naive Bayes, given features", "INB, features from the text",
+        "naive Bayes, features from the text", BOT, ANSWERS,
+    ]  # fmt: skip
+    assert evaluate(CONFIG, frame, reps=1).as_dict() == found.as_dict()

@@ -9,7 +9,7 @@ from noisybayes.bot.chinese import _PAIRS, simplified
 from noisybayes.bot.config import read_config
 from noisybayes.bot.dialog_state import Dialog
 from noisybayes.bot.dictionaries import fold
-from noisybayes.bot.meanings import ANY, examples_text
+from noisybayes.bot.meanings import examples_text
 from noisybayes.bot.meanings_view import grams_of
 from noisybayes.bot.message_parser import parse_message
 from noisybayes.data.errors import InputError
@@ -51,12 +51,6 @@ def _shop(tmp_path, examples=EXAMPLES, meanings=MEANINGS, old="", new=""):
     return load_config(tmp_path / "bakery.yaml")
 
 
-def _error(tmp_path, **change):
-    with pytest.raises(InputError) as caught:
-        _shop(tmp_path, **change)
-    return str(caught.value)
-
-
 def _clear(config, text):
     return [name for name, held in config.meanings.truths(fold(text)).items() if held and name.startswith("means.")]
 
@@ -67,22 +61,16 @@ def test_a_message_means_what_the_examples_like_it_mean(tmp_path):
     assert _clear(config, "simply awful, a disgrace") == ["means.angry", "means.trouble"]
     assert config.meanings.truths(fold("zzz qqq"))["meaning_unclear"]
     assert config.meanings.truths("12345")["meaning_unclear"]  # which number it is says nothing
-
-
-def test_an_aside_stands_back_where_another_clause_is_clear(tmp_path):
-    assert _clear(_shop(tmp_path), "Good morning, hello everybody, what would I pay?") == ["means.asks_price"]
+    # an aside stands back where another clause is clear
+    assert _clear(config, "Good morning, hello everybody, what would I pay?") == ["means.asks_price"]
 
 
 def test_one_angry_clause_is_enough_for_a_suspicion(tmp_path):
-    truths = _shop(tmp_path).meanings.truths(fold("What would I pay, what do you charge, this is a disgrace"))
-    assert truths["may_mean.trouble"]
-    assert truths["may_mean.angry"]
-    assert not truths["may_mean.greets"]
-
-
-def test_an_emoji_does_not_make_a_clause_of_every_word(tmp_path):
-    truths = _shop(tmp_path).meanings.truths(fold("What would I pay 😂, what do you charge, this is a disgrace"))
-    assert truths["may_mean.trouble"]
+    meanings = _shop(tmp_path).meanings
+    for aside in ("", " 😂"):  # an emoji does not make a clause of every word
+        truths = meanings.truths(fold(f"What would I pay{aside}, what do you charge, this is a disgrace"))
+        held = [truths[f"may_mean.{name}"] for name in ("trouble", "angry", "greets")]
+        assert held == [True, True, False]
 
 
 def test_a_word_that_fills_a_slot_does_not_end_a_clause(tmp_path):
@@ -101,42 +89,40 @@ def test_what_fills_a_slot_is_not_seen(tmp_path):
     assert kept.masked("charge for a rye bread") == "charge for a {bread}"
 
 
-def test_phrases_that_go_with_anything_speak_for_nothing(tmp_path):
-    view = _shop(tmp_path).meanings.view
-    assert ANY not in view.names
-    assert view.posterior("please").max() < 0.6
-
-
-def test_the_examples_are_checked_with_their_line(tmp_path):
-    wrong = EXAMPLES.replace("greets,good morning", "greet,good morning")
-    assert _error(tmp_path, examples=wrong) == (
-        "bakery_examples.csv, line 5: there is no meaning 'greet'; did you mean 'greets'?"
-    )
-    assert _error(tmp_path, examples="text,label\n") == (
-        "bakery_examples.csv, line 1: the columns must be meaning,message, got text,label"
-    )
-    assert _error(tmp_path, examples=EXAMPLES + "greets,hello, you\n") == (
-        "bakery_examples.csv, line 13: 3 cells instead of 2; put a message with commas in quotes"
-    )
-    assert _error(tmp_path, examples="meaning,message\ngreets,hi\ngreets,ho\n") == (
-        "bakery_examples.csv: the meaning 'asks_price' needs at least 2 examples; add some"
-    )
-
-
-def test_an_unknown_meaning_in_a_condition_is_an_error_with_its_line(tmp_path):
-    assert "features.asks_price.when.any: there is no meaning 'asks_prize'; did you mean 'asks_price'?" in _error(
-        tmp_path, old="means.asks_price", new="means.asks_prize"
-    )
-    assert "meanings.groups.trouble: there is no meaning 'anger'" in _error(
-        tmp_path, old="trouble: [angry]", new="trouble: [anger]"
-    )
-
-
-def test_a_missing_file_of_examples_is_told(tmp_path):
-    _shop(tmp_path)
-    (tmp_path / "bakery_examples.csv").unlink()
-    with pytest.raises(ValueError, match=r"there is no example file .*bakery_examples\.csv; put it next to"):
-        load_config(tmp_path / "bakery.yaml")
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (
+            {"examples": EXAMPLES.replace("greets,good morning", "greet,good morning")},
+            "bakery_examples.csv, line 5: there is no meaning 'greet'; did you mean 'greets'?",
+        ),
+        (
+            {"examples": "text,label\n"},
+            "bakery_examples.csv, line 1: the columns must be meaning,message, got text,label",
+        ),
+        (
+            {"examples": EXAMPLES + "greets,hello, you\n"},
+            "bakery_examples.csv, line 13: 3 cells instead of 2; put a message with commas in quotes",
+        ),
+        (
+            {"examples": "meaning,message\ngreets,hi\ngreets,ho\n"},
+            "bakery_examples.csv: the meaning 'asks_price' needs at least 2 examples; add some",
+        ),
+        (
+            {"old": "means.asks_price", "new": "means.asks_prize"},
+            "features.asks_price.when.any: there is no meaning 'asks_prize'; did you mean 'asks_price'?",
+        ),
+        (
+            {"old": "trouble: [angry]", "new": "trouble: [anger]"},
+            "meanings.groups.trouble: there is no meaning 'anger'",
+        ),
+        ({"old": "bakery_examples.csv", "new": "none.csv"}, "none.csv; put it next to the configuration"),
+    ],
+)
+def test_errors_of_examples_name_file_line_and_key(tmp_path, change, told):
+    with pytest.raises(InputError) as caught:
+        _shop(tmp_path, **change)
+    assert told in str(caught.value)
 
 
 def test_a_saved_bot_has_its_examples_and_answers_as_before(tmp_path):
@@ -158,27 +144,13 @@ def test_a_bot_of_other_meanings_is_refused(tmp_path):
         load_bot(tmp_path / "bot")
 
 
-def test_one_category_answers_what_is_clear(tmp_path):
+def test_misspelt_cars_and_answers_are_known_and_other_words_are_not():
     bot = demo()
-    turn = bot.answer(bot.start(), "is your dealership reachable by bus, what street?")
-    assert turn.category == "address"
-    assert turn.confidence > 0.9
-
-
-def test_a_misspelt_car_is_known_and_other_words_are_not():
-    bot = demo()
-    assert bot.answer(bot.start(), "velmorra price?").dialog.known["car"] == "Velmora"
-    assert bot.answer(bot.start(), "halvx price?").dialog.known["car"] == "Halvex"
-    assert "car" not in bot.answer(bot.start(), "what is the value of a tavern?").dialog.known
-
-
-def test_the_examples_see_a_misspelt_answer_as_it_was_meant():
-    bot = demo()
+    for message, car in (("velmorra price?", "Velmora"), ("what is the value of a tavern?", None)):
+        assert bot.answer(bot.start(), message).dialog.known.get("car") == car
     asked = bot.answer(bot.start(), "any discount on a new Bramlow?")
-    assert asked.asks == "configuration"
-    turn = bot.answer(asked.dialog, "premum")
-    assert (turn.category, turn.dialog.known["configuration"]) == ("discount", "Premium")
-    assert "configuration" not in bot.answer(asked.dialog, "I need support").dialog.known
+    for message, version in (("premum", "Premium"), ("I need support", None)):
+        assert bot.answer(asked.dialog, message).dialog.known.get("configuration") == version
 
 
 def test_a_name_that_goes_with_anything_speaks_for_no_meaning(tmp_path):
@@ -204,17 +176,10 @@ def test_examples_are_no_copy_of_the_battery():
         assert len(same) <= 0.1 * len(said), same
 
 
-@pytest.mark.parametrize("pair", [_PAIRS[i : i + 2] for i in range(0, len(_PAIRS), 2)])
-def test_traditional_characters(pair):
-    traditional, plain = pair
-    assert simplified(traditional) == plain
-    plain.encode("gbk")  # which holds what is written in mainland China
-    assert simplified(plain) == plain
-
-
 def test_one_spelling_for_both_scripts_and_all_apostrophes():
-    assert fold("現在有優惠嗎") == "现在有优惠吗"
-    assert fold("what\u2019s") == "what's"
+    assert simplified(_PAIRS[::2]) == _PAIRS[1::2] == simplified(_PAIRS[1::2])
+    _PAIRS[1::2].encode("gbk")  # which holds what is written in mainland China
+    assert (fold("現在有優惠嗎"), fold("what\u2019s")) == ("现在有优惠吗", "what's")
 
 
 def test_words_and_characters():
@@ -228,10 +193,9 @@ def test_without_examples_every_meaning_is_unclear():
     assert parsed.context.truths["meaning_unclear"]
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("form", ["{car} TEXT", "TEXT, {car}", "TEXT {car}"])
-def test_trouble_is_suspected_whether_a_car_is_named_or_not(language, form):
-    meanings = config_of(language).meanings
+def test_trouble_is_suspected_whether_a_car_is_named_or_not(form):
+    meanings = config_of("en").meanings
     places = [meanings.names.index(name) for name in meanings.groups["for_a_person"]]
     rows = [message for meaning, message in meanings.examples if meaning in meanings.groups["for_a_person"]]
     texts = [form.replace("TEXT", meanings.masked(fold(message))) for message in rows if "{" not in message]

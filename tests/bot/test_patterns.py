@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from noisybayes.bot import Dialog
 from noisybayes.bot.config import read_config
-from noisybayes.bot.dictionaries import Dictionary
 from noisybayes.bot.message_parser import parse_message
-from noisybayes.bot.patterns import BadPattern, Pattern, PatternSet, compile_pattern
+from noisybayes.bot.patterns import BadPattern, PatternSet, compile_pattern
 
 from .shop import SHOP, broken
 
@@ -57,26 +56,9 @@ def test_what_is_not_linear_is_refused_with_line_and_key():
         compile_pattern("a{1000}{1000}")
 
 
-def test_several_patterns_of_a_dictionary_are_looked_for_at_once(monkeypatch):
-    words = Dictionary((("/a\\d+/", ""), ("/(?<!x)b\\d+(?!y)/", ""), ("/c+d/", "")))
-    searched = []
-    search = Pattern.search
-    monkeypatch.setattr(Pattern, "search", lambda self, *rest: searched.append(self) or search(self, *rest))
-    assert not words.occurs_in("nothing of it")
-    assert searched == []
-    assert words.first_hit("see b12").meaning == "b12"
-    assert not words.occurs_in("xb12")
-    assert len(searched) == 2
-
-
 def test_a_set_that_runs_out_of_memory_rules_out_no_pattern(monkeypatch):
     patterns = PatternSet(["a", "b", "c"])
     assert patterns.found_in("a c") == (0, 2)
     assert patterns.found_in("d") == ()
     monkeypatch.setattr(re2.Set, "Match", lambda *_: None)
     assert patterns.found_in("e") == (0, 1, 2)
-
-
-def test_patterns_with_groups_of_one_name_are_found():
-    words = Dictionary((("/(?P<n>a)1/", ""), ("/(?P<n>b)2/", "")))
-    assert words.first_hit("b2 a1").meaning == "b2"

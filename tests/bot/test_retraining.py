@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from noisybayes.bot import load_bot, train
-from noisybayes.bot.config import SHIPPED, read_config
+from noisybayes.bot import load_bot
 from noisybayes.bot.retraining import compare, restore_previous, retrain_and_replace
 from noisybayes.cli.bot import bot as command
 from noisybayes.data.errors import InputError
 from noisybayes.web.store import Store
 
-from .shop import SHOP, demo
-
-
-def table():
-    rows = []
-    for dialog in range(40):
-        messages = [("how much?", "which"), ("rye", "price"), ("sliced", "price"), ("bye", "3")]
-        rows += [(dialog, position, *message) for position, message in enumerate(messages)]
-    return pd.DataFrame(rows, columns=["dialog", "position", "message", "label"])
+from .shop import bakery, bakery_dialogs
 
 
 def chats(label, n=30):
@@ -34,13 +22,13 @@ def chats(label, n=30):
 
 @pytest.fixture
 def folder(tmp_path):
-    train(read_config(SHOP), table()).save(tmp_path / "shop")
-    table().to_csv(tmp_path / "dialogs.csv", index=False)
+    bakery().save(tmp_path / "shop")
+    bakery_dialogs().to_csv(tmp_path / "dialogs.csv", index=False)
     return tmp_path / "shop"
 
 
 def test_what_people_said_is_learned_and_compared_on_dialogs_of_neither_part(folder):
-    found, both = compare(load_bot(folder), table(), chats("thanks"))
+    found, both = compare(load_bot(folder), bakery_dialogs(), chats("thanks"))
     assert found.messages == 60
     assert found.is_better
     assert found.new > found.old  # the old model has never seen that greeting
@@ -56,9 +44,9 @@ def test_what_people_said_is_learned_and_compared_on_dialogs_of_neither_part(fol
 
 def test_nothing_to_learn_from_or_to_go_back_to(folder):
     with pytest.raises(InputError, match="no message has a label yet; label some on the Learn page"):
-        compare(load_bot(folder), table(), chats(None))
+        compare(load_bot(folder), bakery_dialogs(), chats(None))
     with pytest.raises(InputError, match="the stored label 'hello' is not a category of the bot"):
-        compare(load_bot(folder), table(), chats("hello"))
+        compare(load_bot(folder), bakery_dialogs(), chats("hello"))
     with pytest.raises(InputError, match=r"there is no .*shop.previous to restore; the bot has not been retrained yet"):
         restore_previous(folder)
 
@@ -114,12 +102,3 @@ def test_what_is_missing_is_one_sentence(folder, tmp_path):
     lost = run(folder, "--dialogs", tmp_path / "dialogs.csv", "--store", tmp_path / "no.db")
     assert "there is no store" in lost.output
     assert CliRunner().invoke(command, ["key"]).output.strip().endswith("=")
-
-
-def test_a_bot_with_a_catalogue_keeps_it(tmp_path):
-    bot = demo()
-    bot.save(tmp_path / "cars")
-    made = replace(load_bot(tmp_path / "cars").config, folder=tmp_path / "cars")
-    files = {source.name for source in made.catalogue} | {made.meanings.file}
-    assert files == {path.name for path in SHIPPED.glob("cars_en_*.csv")}
-    assert load_bot(tmp_path / "cars").catalogue == bot.catalogue

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from noisybayes.auditing import table_fit
-from noisybayes.cli.app import app
 from noisybayes.dataset.tree import summed
 from noisybayes.engines import ENGINES
 from noisybayes.model.families import FAMILIES
@@ -15,6 +13,7 @@ from noisybayes.model.structures import STRUCTURES
 
 from ..contracts.toy import Poisson
 from ..contracts.toy_structure import OwnRates
+from .command import refused, run
 
 
 @pytest.fixture
@@ -44,7 +43,7 @@ def test_names_in_registries_reach_the_fit(counts, monkeypatch):
     monkeypatch.setitem(ENGINES, "counted", engine)
     monkeypatch.setattr(table_fit, "make_model", lambda *args, **how: models.append(made(*args, **how)) or models[-1])
     asked = ["--family", "numeric=poisson", "--mislabel", "own-rates", "--engine", "counted"]
-    answer = CliRunner().invoke(app, [*options(counts), *asked])
+    answer = run(*options(counts), *asked)
     assert answer.exit_code == 0, answer.output
     (model,) = models
     assert [type(family) for family, _ in model.blocks_] == [Poisson]
@@ -57,16 +56,12 @@ def test_names_in_registries_reach_the_fit(counts, monkeypatch):
     [
         (["--mislabel", "banded"], "'banded' is not one of 'full', 'symmetric', 'uniform', 'ordinal'"),
         (["--engine", "spark"], "'spark' is not one of 'local', 'dask'"),
+        (
+            ["--family", "numeric=multinomial"],
+            "Error: Negative values in data passed as X: MultinomialINB expects counts",
+        ),
     ],
 )
-def test_other_names_are_refused(counts, asked, told):
-    answer = CliRunner().invoke(app, [*options(counts), *asked])
-    assert answer.exit_code == 2
-    assert told in answer.output
-
-
-def test_what_a_family_does_not_take_is_one_sentence(counts):
+def test_what_is_unknown_or_does_not_fit_is_one_sentence(counts, asked, told):
     counts.write_text(counts.read_text() + "a,1,2,-3,4,5\n")
-    answer = CliRunner().invoke(app, [*options(counts), "--family", "numeric=multinomial"])
-    assert answer.exit_code == 2
-    assert "Error: Negative values in data passed as X: MultinomialINB expects counts" in answer.output
+    assert refused(told, *options(counts), *asked)

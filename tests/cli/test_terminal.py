@@ -36,7 +36,7 @@ SUSPECTS = [
 ]
 
 
-@pytest.mark.parametrize("width", [28, 40, 60, 80, 200])
+@pytest.mark.parametrize("width", [28, 40, 200])
 def test_row_and_p_wrong_never_vanish(width):
     lines = suspect_lines(SUSPECTS, width)
     expected = (("row", "P(wrong)"), ("1234567", "> 99.9 %"), ("3", "50.0 %"))
@@ -46,9 +46,6 @@ def test_row_and_p_wrong_never_vanish(width):
         from rich.cells import cell_len
 
         assert max(map(cell_len, lines)) <= width
-
-
-def test_the_reasons_shrink_first():
     assert "refund, invoice, payment" in suspect_lines(SUSPECTS, 200)[1]
     short = suspect_lines([suspect(3, "price", "hours")], 44)
     assert short[1].startswith("3    price  hours      98.8 %    refund")
@@ -117,45 +114,17 @@ def _read(terminal):
         return b""
 
 
-def test_every_command_with_progress_works_on_a_terminal(tmp_path):
-    file, model = tmp_path / "t.csv", tmp_path / "model"
-    table().write_csv(file)
-    terminal = {"FORCE_COLOR": "1"}  # rich takes any output for a terminal
-    for command in (["fit", file, "--out", model], ["predict", model, file, "--out", tmp_path / "scored.csv"]):
-        done = CliRunner().invoke(app, [str(part) for part in command], env=terminal)
-        assert done.exit_code == 0, done.output
-        assert "\x1b[" in done.stderr
-        assert {"fit": "fitting", "predict": "scoring"}[command[0]] in done.stderr
+def raised(error):
+    raise error
 
 
-@click.command()
-def interrupted():
-    raise KeyboardInterrupt
-
-
-@click.command()
-def refused():
-    raise click.UsageError("no")
-
-
-@click.command()
-def decided():
-    raise click.exceptions.Exit(1)
-
-
-@click.command()
-def too_large():
-    raise MemoryError
-
-
-@click.command()
-def printed():
-    click.echo("价格…")
-
-
-@click.command()
-def written():
-    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+def run_main(monkeypatch, act):
+    """The exit code of the program whose command does this."""
+    monkeypatch.setattr(commands, "app", click.Command("noisybayes", callback=act))
+    monkeypatch.setattr("sys.argv", ["noisybayes"])
+    with pytest.raises(SystemExit) as end:
+        main()
+    return end.value.code
 
 
 class Stream(io.TextIOWrapper):
@@ -171,35 +140,28 @@ class Stream(io.TextIOWrapper):
 
 @pytest.mark.parametrize(("is_terminal", "shown"), [(True, b"???\n"), (False, "价格…\n".encode())])
 def test_characters_that_the_terminal_lacks(monkeypatch, is_terminal, shown):
-    monkeypatch.setattr(commands, "app", printed)
-    monkeypatch.setattr("sys.argv", ["noisybayes"])
     stream = Stream(is_terminal)
     monkeypatch.setattr("sys.stdout", stream)
-    with pytest.raises(SystemExit) as end:
-        main()
-    assert (end.value.code, stream.buffer.getvalue()) == (0, shown)
+    assert (run_main(monkeypatch, lambda: click.echo("价格…")), stream.buffer.getvalue()) == (0, shown)
 
 
-def test_a_full_disk_is_one_sentence(monkeypatch, capsys):
-    monkeypatch.setattr(commands, "app", written)
-    monkeypatch.setattr("sys.argv", ["noisybayes"])
-    with pytest.raises(SystemExit) as end:
-        main()
-    assert (end.value.code, capsys.readouterr().err) == (2, "Error: No space left on device\n")
-
-
-@click.command()
-def measured():
-    import no_such_package  # noqa: F401
-
-
-def test_a_package_that_is_missing_is_one_sentence(monkeypatch, capsys):
-    monkeypatch.setattr(commands, "app", measured)
-    monkeypatch.setattr("sys.argv", ["noisybayes"])
-    with pytest.raises(SystemExit) as end:
-        main()
-    told = "Error: this command needs no_such_package: pip install 'noisybayes[dev]'\n"
-    assert (end.value.code, capsys.readouterr().err) == (2, told)
+@pytest.mark.parametrize(
+    ("error", "code", "told"),
+    [
+        (KeyboardInterrupt(), INTERRUPTED, None),
+        (click.UsageError("no"), 2, None),
+        (click.exceptions.Exit(1), 1, ""),
+        (MemoryError(), 1, "Error: out of memory; use fewer columns, or keep rows on disk (--memory)\n"),
+        (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), 2, "Error: No space left on device\n"),
+        (
+            ModuleNotFoundError("No module named 'no_such_package'", name="no_such_package"), 2,
+            "Error: this command needs no_such_package: pip install 'noisybayes[dev]'\n",
+        ),
+    ],
+)  # fmt: skip
+def test_errors_are_an_exit_code_and_one_sentence(monkeypatch, capsys, error, code, told):
+    assert run_main(monkeypatch, lambda: raised(error)) == code
+    assert told in (None, capsys.readouterr().err)
 
 
 def test_a_missing_writer_of_workbooks_is_told_before_anything_is_read(tmp_path, monkeypatch):
@@ -210,28 +172,10 @@ def test_a_missing_writer_of_workbooks_is_told_before_anything_is_read(tmp_path,
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("command", "code"), [(interrupted, INTERRUPTED), (refused, 2), (decided, 1), (too_large, 1)])
-def test_exit_codes(monkeypatch, command, code):
-    monkeypatch.setattr(commands, "app", command)
-    monkeypatch.setattr("sys.argv", ["noisybayes"])
-    with pytest.raises(SystemExit) as end:
-        main()
-    assert end.value.code == code
-
-
-def test_too_little_memory_is_said_in_a_sentence(monkeypatch, capsys):
-    monkeypatch.setattr(commands, "app", too_large)
-    monkeypatch.setattr("sys.argv", ["noisybayes"])
-    with pytest.raises(SystemExit):
-        main()
-    assert capsys.readouterr().err == ("Error: out of memory; use fewer columns, or keep rows on disk (--memory)\n")
-
-
-def test_out_is_refused_before_anything_is_read(tmp_path):
-    file = tmp_path / "a file"
-    file.write_text("x", encoding="utf-8")
-    result = CliRunner().invoke(app, ["audit", "no such file", "--out", str(file / "audit")])
+@pytest.mark.parametrize("command", ["audit", "fit"])
+def test_out_is_refused_before_anything_is_read(tmp_path, command):
+    (tmp_path / "a file").write_text("x", encoding="utf-8")
+    out = tmp_path / "a file" / "out"
+    result = CliRunner().invoke(app, [command, "no such file", "--out", str(out)])
     assert result.exit_code == 2
-    assert f"{file / 'audit'} cannot be written ({file} is not a folder); choose another folder with --out" in (
-        result.output
-    )
+    assert f"{out} cannot be written ({out.parent} is not a folder)" in result.output

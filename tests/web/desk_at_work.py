@@ -36,6 +36,7 @@ class Fitted(NamedTuple):
     chosen: dict[str, Any]
     overview: dict[str, Any]
     findings: list[Finding]
+    corrected: dict[int, str]
 
 
 def messages(n_rows: int = 240, wrong: int = 24, seed: int = 0) -> tuple[str, list[str]]:
@@ -82,7 +83,7 @@ def add_fitted_table(
     table_id = store.add_table(name, found.content, found.read["n_rows"], found.read["columns"],
                                found.read["preview"])  # fmt: skip
     store.set_roles(table_id, found.chosen["roles"], found.chosen["labels"])
-    store.finish_fit(store.start_fit(table_id), found.overview, found.findings)
+    store.finish_fit(store.start_fit(table_id), found.overview, found.findings, corrected=found.corrected)
     return table_id
 
 
@@ -96,7 +97,9 @@ def _fitted(content: str, columns: str) -> Fitted:
         chosen = table_jobs.choose(_ignore, str(table), json.loads(columns))
         table_jobs.fit(_ignore, str(table), str(made), chosen["roles"], source.name, {})
         fit = json.loads(made.read_bytes())
-        return Fitted(table.read_bytes(), read, chosen, fit["overview"], [Finding(**one) for one in fit["findings"]])
+        corrected = {int(position): label for position, label in fit["corrected"].items()}
+        findings = [Finding(**one) for one in fit["findings"]]
+        return Fitted(table.read_bytes(), read, chosen, fit["overview"], findings, corrected)
 
 
 def run_here(

@@ -5,9 +5,13 @@ from __future__ import annotations
 import csv
 import io
 
+import numpy as np
 import pytest
+from click.testing import CliRunner
 
-from .desk_at_work import JSON, add_table, messages, open_client, wait
+from noisybayes.cli.app import app
+
+from .desk_at_work import COLUMNS, JSON, add_fitted_table, add_table, messages, open_client, wait
 
 
 def queue(client, table, **query):
@@ -84,15 +88,44 @@ def test_refitting_counts_verdicts_as_verified(client, table):
     assert after["noise_rate"]["estimate"] < before["noise_rate"]["estimate"]
 
 
-def test_the_corrected_table_has_verdicts_before_suggestions(client, table):
+def numbers(n_rows: int = 300) -> str:
+    """Classes that overlap, a fifth of the labels wrong: many suggestions are wrong too."""
+    rng = np.random.default_rng(0)
+    true = rng.integers(3, size=n_rows)
+    given = np.where(rng.random(n_rows) < 0.2, (true + rng.integers(1, 3, n_rows)) % 3, true)
+    cells = (true[:, None] * 1.2 + rng.normal(size=(n_rows, 3))).round(4)
+    return "a,b,c,label\n" + "".join(f"{','.join(map(str, row))},c{k}\n" for row, k in zip(cells, given, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("content", "columns"),
+    [
+        (messages()[0].replace(",price\n", ", price\n", 3), COLUMNS),
+        (numbers().replace("c1\n", "\n", 2), {"label": "label", "numeric": ["a", "b", "c"]}),
+    ],
+)  # spaces and missing labels, as files have them
+def test_without_a_review_the_corrected_labels_are_those_of_the_command(client, tmp_path, content, columns):
+    table = add_fitted_table(client.app.state.desk.store, content, columns, "table.csv")
+    (tmp_path / "table.csv").write_text(content)
+    chosen = [part for role, names in columns.items() for name in np.atleast_1d(names) for part in (f"--{role}", name)]
+    result = CliRunner().invoke(app, ["audit", str(tmp_path / "table.csv"), *chosen, "--out", str(tmp_path / "out")])
+    assert result.exit_code == 0, result.output
+    command, desk = ((tmp_path / "out" / "corrected.csv").read_text(), client.get(f"/api/tables/{table}/corrected.csv"))
+    labels = [row["corrected_label"] for row in rows_of(command)]
+    assert [row["corrected_label"] for row in rows_of(desk.text)] == labels
+    assert 0 < sum(row["corrected_by"] == "corrected" for row in rows_of(desk.text)) < len(labels) / 3
+    assert queue(client, table)
+
+
+def test_the_corrected_table_has_verdicts_before_corrections(client, table):
     content, _ = messages()
     first, second = queue(client, table)[:2]
     decide(client, table, first["position"], first["given"])
     corrected = rows_of(client.get(f"/api/tables/{table}/corrected.csv").text)
     assert [row["message"] for row in corrected] == [row["message"] for row in rows_of(content)]
-    kept, suggested = corrected[first["position"]], corrected[second["position"]]
+    kept, other = corrected[first["position"]], corrected[second["position"]]
     assert (kept["corrected_label"], kept["corrected_by"]) == (first["given"], "reviewed")
-    assert (suggested["corrected_label"], suggested["corrected_by"]) == (second["suggested"], "suggested")
+    assert (other["corrected_label"], other["corrected_by"]) == (second["suggested"], "corrected")
     sure = next(row for row in corrected if row["corrected_by"] == "given")
     assert sure["corrected_label"] == sure["label"]
     log = rows_of(client.get(f"/api/tables/{table}/log.csv").text)

@@ -16,7 +16,7 @@ from noisybayes.web.contact_key import ContactKey, key_from, masked, new_key
 from noisybayes.web.responder import HostedBot, Responder
 from noisybayes.web.server_settings import Settings
 
-from ..bot.shop import demo
+from ..bot.shop import chinese, demo
 from .desk_at_work import JSON, form, open_store
 
 PHONE = "555-0142-777"
@@ -119,10 +119,40 @@ def test_handovers_are_a_queue_with_one_place_per_dialog(asked):
     send(asked, f"call me at {PHONE}", person="carl")
     send(asked, "this is a scam", person="carl")
     hottest = asked.get("/api/handovers?order=hottest").json()
-    assert [(each["n_messages"], each["has_lead"]) for each in hottest] == [(1, True), (2, False), (1, False)]
+    assert [(each["n_messages"], each["has_lead"]) for each in hottest] == [(2, True), (2, False), (1, False)]
     newest = asked.get("/api/handovers?order=newest").json()
     assert newest[0]["id"] == hottest[0]["id"]
     assert "please answer, it is dangerous" in asked.get("/handover").text
+
+
+@pytest.mark.parametrize(
+    ("bot", "messages"),
+    [
+        (demo, ["I want to speak to a real person"]),
+        (demo, ["can somebody call me back"]),
+        (demo, ["How much is a new Tarvo Sport?", "get me a salesperson"]),
+        (demo, ["How much is a new Tarvo?", f"call me at {PHONE}"]),
+        (demo, ["Can I pay the Velmora in instalments?"]),
+        (chinese, ["转人工"]),
+        (chinese, ["给我打电话"]),
+        (chinese, ["新车A4L多少钱", "转人工"]),
+        (chinese, ["可以贷款吗", "13800138000"]),
+    ],
+)
+def test_a_promise_is_an_entry_in_the_queue_and_an_event(asked, bot, messages):
+    """By the key `notify` of categories, whatever the words of the message: the last one is answered by a promise."""
+    desk = asked.app.state.desk
+    desk.responder.hosted_bots["shop"] = HostedBot(bot(), webhook="http://127.0.0.1:9/", secret="s")
+    answers = [send(asked, message).json() for message in messages]
+    replies = {category.reply for category in bot().config.categories.values() if category.notify}
+    promised = [answer["reply"] in replies for answer in answers]
+    assert promised[-1]
+    assert [answer["handover"] for answer in answers] == promised
+    (waiting,) = asked.get("/api/handovers").json()
+    assert (waiting["n_messages"], waiting["reason"]) == (sum(promised), "the reply promises a person")
+    told = [event.body["reason"] for event in desk.store.due_events("shop") if event.kind == "handover"]
+    assert told == [waiting["reason"]] * sum(promised)
+    assert send(asked, "any discount?" if bot is demo else "有优惠吗").json()["reply"]  # until a person takes over
 
 
 def test_after_danger_anger_and_orders_the_bot_is_silent_until_somebody_answered(asked):

@@ -124,6 +124,7 @@ class Judged:
     naive_bayes: Judged | None = None  # naive Bayes alone, if other views were added
     views: tuple[str, ...] = ("naive-bayes",)  # names of the views behind the scores
     warnings: tuple[str, ...] = ()  # reasons not to rely on a view or an opinion
+    leaks: tuple[str, ...] = ()  # a warning for each column that gives the label away
     opinion: Opinion | None = None  # a second opinion, if there is one
     labelers: Labelers | None = None  # the labelers, if known
     sources: tuple[Source, ...] = ()  # the sources of the labels, if known

@@ -23,6 +23,7 @@ from .given_inputs import GivenInputs
 from .joined_views import join_views
 from .judged import Judged, judge_encoded
 from .labelers import check_labelers, join_labelers
+from .leaks import leak_warnings
 from .random_checks import random_checks
 from .row_groups import RowGroups, groups_of
 from .second_opinion import check_opinion, join_opinion
@@ -116,7 +117,8 @@ def _fit_here(table: Table, options: FitOptions, engine: OpenedEngine, folder: P
     report("fitting")
     features = features._replace(labels=labels, notes=(*features.notes, *messages))
     fitted = _fit_features(table, features, options, engine.map_sum, checkpoint)
-    fitted = fitted._replace(judged=replace(fitted.judged, checks=checks, no_class=no_class))
+    leaks = leak_warnings(table, features.recipe, labels.observed, len(labels.classes))
+    fitted = fitted._replace(judged=replace(fitted.judged, checks=checks, no_class=no_class, leaks=leaks))
     views = chosen_views(options, fitted.judged, features.recipe.blocks, features.X)
     if views != (NAIVE_BAYES,):
         report("scoring with other views")

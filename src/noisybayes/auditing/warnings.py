@@ -19,7 +19,7 @@ _MAX_NAMED = 10
 
 def audit_warnings(model: LatentLabelModel, judged: Judged, contradicted: Sequence[int] = ()) -> list[str]:
     """contradicted : positions of checked rows that everything else contradicts"""
-    messages = list(judged.warnings)
+    messages = [*judged.leaks, *judged.warnings]
     if len(contradicted):
         messages.append(_contradiction_warning(contradicted))
     drift = getattr(model, "drift_", 0.0) if judged.naive_bayes is None else judged.posterior.drift

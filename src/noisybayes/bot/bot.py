@@ -68,17 +68,18 @@ class Bot:
         reply = reply_to(self.config, category, parsed, catalogue)
         reason = "" if silent is not None else self._reason(parsed, posterior, category, reply)
         handover = reason != ""
+        promised = not handover and category.notify and reply.asks is None
         return Turn(
             parsed.dialog.asking(dialog.asked if handover or silent is not None else reply.asks),
             parsed.message,
             key,
             category.title,
             confidence,
-            handover,
+            handover or promised,
             self.config.handover if handover else reply.text,
             tuple(name for name, fired in zip(self.config.features, parsed.features, strict=True) if fired),
             parsed.contact,
-            reason,
+            PROMISED if promised else reason,
             None if handover else reply.asks,
             reply.text if handover and reply.complete else "",
         )
@@ -139,8 +140,9 @@ class Bot:
         return [str(key) for key in self.model.classes_]
 
 
+PROMISED = "the reply promises a person"
 #: Why a person should answer.
-REASONS = ("policy", "not understood", "unfamiliar words", "low confidence", "not in the catalogue")
+REASONS = (PROMISED, "policy", "not understood", "unfamiliar words", "low confidence", "not in the catalogue")
 _FILES = {CONFIG_FILE, MODEL_FILE, WORDS_FILE, MEANINGS_FILE}
 
 

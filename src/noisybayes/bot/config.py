@@ -154,8 +154,12 @@ def _slot(entry: Entry, names: Names) -> Slot:
         read_rule(parts["not_needed_when"], names) if "not_needed_when" in parts else None,
         either,
         negations,
-        "misspelt" in parts and parts["misspelt"].choice(("yes", "no"), "answer") == "yes",
+        _is_yes(parts, "misspelt"),
     )
+
+
+def _is_yes(parts: Mapping[str, Entry], key: str) -> bool:
+    return key in parts and parts[key].choice(("yes", "no"), "answer") == "yes"
 
 
 def _take(entry: Entry, names: Names) -> Dictionary:
@@ -188,7 +192,7 @@ def _categories(
 def _category(
     name: str, entry: Entry, slots: Mapping[str, Slot], fields: dict[str, Entry] | None, names: Names
 ) -> Category:
-    parts = entry.fields(("title", "reply"), ("label", "needs", "asks", "answers"))
+    parts = entry.fields(("title", "reply"), ("label", "needs", "asks", "answers", "notify"))
     reply = _reply(parts["reply"], slots, empty=True, fields=fields)
 
     def asked(part: Entry) -> str:
@@ -203,6 +207,7 @@ def _category(
         reply,
         tuple(asked(part) for part in parts["needs"].members()) if "needs" in parts else (),
         asked(parts["asks"]) if "asks" in parts else None,
+        _is_yes(parts, "notify"),
         read_rule(parts["answers"], names) if "answers" in parts else None,
     )
 

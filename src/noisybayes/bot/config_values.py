@@ -78,6 +78,7 @@ class Category:
     reply: str  # "" for no reply
     needs: tuple[str, ...]  # slots to ask for first
     asks: str | None  # the reply asks for this slot until it is filled
+    notify: bool  # the reply promises a person, so a person is told
     answers: Rule | None = None  # if it holds, only this category and others whose condition holds are possible
 
 

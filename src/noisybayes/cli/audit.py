@@ -137,7 +137,9 @@ _GROUPS = {
     "--raw-cells", is_flag=True, help="Do not escape cells of CSV files that a spreadsheet would run as formulas."
 )
 @click.option(
-    "--fail-above", type=click.FloatRange(0, 1), help="Exit code 1 if the estimated share of wrong labels is larger."
+    "--fail-above",
+    type=click.FloatRange(0, 1),
+    help="Exit code 1 if the estimated share of wrong labels is larger, or a column gives the label away.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the audit as JSON instead of the summary.")
 @quiet_option
@@ -161,11 +163,11 @@ def audit(file: tuple[str, ...], **options: Any) -> None:
         click.echo(result.to_json())
     elif not options["quiet"]:
         _show(result, options["out"], options["sample"])
-    limit = options["fail_above"]
+    limit, reasons = options["fail_above"], list(result.findings.judged.leaks)
     if limit is not None and result.noise_rate > limit:
-        click.echo(
-            f"noisybayes: {percent(result.noise_rate)} of the labels look wrong, more than {percent(limit)}", err=True
-        )
+        reasons.append(f"{percent(result.noise_rate)} of the labels look wrong, more than {percent(limit)}")
+    if limit is not None and reasons:
+        click.echo("\n".join(f"noisybayes: {reason}" for reason in reasons), err=True)
         raise click.exceptions.Exit(1)
 
 

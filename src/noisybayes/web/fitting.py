@@ -40,6 +40,7 @@ Progress = Callable[[str], None]
 class Fit(NamedTuple):
     overview: dict[str, Any]
     findings: list[Finding]
+    corrected: dict[int, str]  # labels that differ from the given ones, by position
 
 
 def fit_table(
@@ -67,7 +68,8 @@ def fit_table(
     progress("writing")
     overview = summarise(audit)
     del overview["suspects"]
-    return Fit({**overview, "sample": drawn}, _findings(audit, [row for row in drawn if row not in set(no_class)]))
+    findings = _findings(audit, [row for row in drawn if row not in set(no_class)])
+    return Fit({**overview, "sample": drawn}, findings, _corrected(audit, as_text(frame[roles.label]), known))
 
 
 def random_rows(frame: pl.DataFrame, roles: Roles, seed: int = 0) -> list[int]:
@@ -112,6 +114,16 @@ def _findings(audit: Audit, drawn: Sequence[int]) -> list[Finding]:
         *(_finding(row, suspect=False) for row in describe(audit, further)),
         *(_finding(row, suspect=False) for row in describe(audit, others)),
     ]
+
+
+def _corrected(audit: Audit, given: pl.Series, verdicts: Collection[int]) -> dict[int, str]:
+    """As in the file `corrected` of the command; verdicts are kept apart, since they can be undone."""
+    rows = audit.findings.rows
+    assert isinstance(rows, RowTable)
+    names = [str(label) for label in rows.classes.tolist()]
+    labels = [names[code] for code in rows.corrected.tolist()]
+    pairs = enumerate(zip(labels, given.to_list(), strict=True))
+    return {row: label for row, (label, before) in pairs if label != before and row not in verdicts}
 
 
 def cell_rank(cell: Mapping[str, Any]) -> tuple[int, int]:

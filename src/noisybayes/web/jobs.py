@@ -103,9 +103,9 @@ class Jobs:
                 "verdicts": {str(position): verdict.label for position, verdict in verdicts.items()},
                 "no_class": [position for position, verdict in verdicts.items() if verdict.action == "no_class"],
             }  # fmt: skip
-            overview, findings = self._fit(store.content(table_id), described, report_stage)
+            overview, findings, corrected = self._fit(store.content(table_id), described, report_stage)
             findings += _kept_findings(store, table_id, verdicts.values(), findings)
-            _retry_while_unavailable(lambda: store.finish_fit(fit_id, overview, findings, self.owner))
+            _retry_while_unavailable(lambda: store.finish_fit(fit_id, overview, findings, self.owner, corrected))
         except InputError as error:
             message = str(error)
         except StoreError:
@@ -119,13 +119,14 @@ class Jobs:
 
     def _fit(
         self, content: bytes, described: dict[str, Any], report_stage: Callable[[str], None]
-    ) -> tuple[dict[str, Any], list[Finding]]:
+    ) -> tuple[dict[str, Any], list[Finding], dict[int, str]]:
         with table_on_disk(content) as path:
             target = path.with_name("fit.json")
             arguments = {"table": str(path), "target": str(target), **described}
             run_limited("fit", arguments, self._settings.most_memory, MOST_SECONDS, report_stage)
             result = json.loads(target.read_bytes())
-        return result["overview"], [Finding(**one) for one in result["findings"]]
+        corrected = {int(position): label for position, label in result["corrected"].items()}
+        return result["overview"], [Finding(**one) for one in result["findings"]], corrected
 
 
 def _kept_findings(

@@ -38,7 +38,7 @@ class Correction(NamedTuple):
 
     position: int
     label: str | None  # None: none of the classes
-    by: str  # reviewed, suggested or given; unsure and no_class are verdicts without a label
+    by: str  # reviewed, corrected or given; unsure and no_class are verdicts without a label
     p_wrong: float | None
     note: str = ""
 
@@ -47,16 +47,15 @@ _AS_GIVEN = ("given", "unsure")
 
 
 def corrections(store: Store, table_id: int) -> list[Correction]:
-    """The reviewer's label if there is one, else the suggested one for suspects, else the given one."""
-    by_position: dict[int, Correction] = {}
-    for finding in store.findings(table_id):
-        label, by = (finding.suggested, "suggested") if finding.suspect else (None, "given")
-        by_position[finding.position] = Correction(finding.position, label, by, finding.p_wrong)
+    """The reviewer's label if there is one, else the one that the fit corrects without review, else the given one."""
+    p_wrong = {finding.position: finding.p_wrong for finding in store.findings(table_id)}
+    found = {position: Correction(position, None, "given", p) for position, p in p_wrong.items()}
+    for position, label in store.corrected(table_id).items():
+        found[position] = Correction(position, label, "corrected", p_wrong.get(position))
     for position, verdict in store.verdicts(table_id).items():
         by = verdict.action if verdict.label is None else "reviewed"
-        p_wrong = by_position[position].p_wrong if position in by_position else None
-        by_position[position] = Correction(position, verdict.label, by, p_wrong, verdict.note)
-    return list(by_position.values())
+        found[position] = Correction(position, verdict.label, by, p_wrong.get(position), verdict.note)
+    return list(found.values())
 
 
 def write_corrected(frame: pl.DataFrame, label: str, corrected: Iterable[Correction], target: Path, raw: bool) -> None:

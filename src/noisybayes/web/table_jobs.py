@@ -64,7 +64,7 @@ def fit(
     report_stage: ReportStage, table: str, target: str, roles: dict[str, Any], name: str,
     verdicts: Mapping[str, str | None], no_class: Collection[int] = (),
 ) -> None:  # fmt: skip
-    """Write the overview and the findings to the file `target`."""
+    """Write the overview, the findings and the corrected labels to the file `target`."""
     from .fitting import fit_table
 
     by_row = {int(position): label for position, label in verdicts.items()}
@@ -72,7 +72,7 @@ def fit(
     if roles.get(LABEL_COLUMNS):
         frame, _, several, *_ = with_vote(frame, roles[LABEL_COLUMNS])
     fitted = fit_table(frame, as_roles(roles), name, by_row, no_class, report_stage, several=several)
-    result = {"overview": fitted.overview, "findings": [one._asdict() for one in fitted.findings]}
+    result = fitted._asdict() | {"findings": [one._asdict() for one in fitted.findings]}
     Path(target).write_text(json.dumps(result), encoding="utf-8")
 
 

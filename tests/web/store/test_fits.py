@@ -27,7 +27,8 @@ def test_the_life_of_a_fit(store: Store, table_id: int) -> None:
     running = store.running_fit(table_id)
     assert running is not None
     assert (running.stage, running.share) == ("reading", 0.25)
-    store.finish_fit(fit_id, {"noise": 0.1}, [finding(0)])
+    store.finish_fit(fit_id, {"noise": 0.1}, [finding(0)], corrected={0: "b", 7: "c"})
+    assert store.corrected(table_id) == {0: "b", 7: "c"}
     done = store.fit(fit_id)
     assert (done.state, done.share, done.overview, done.message) == ("done", 1.0, {"noise": 0.1}, "")
     assert done.finished is not None
@@ -144,11 +145,12 @@ def test_a_lease_by_a_clock_that_was_set_back_is_over(store: Store, table_id: in
 
 def test_the_latest_fit_is_the_last_that_is_done(store: Store, table_id: int) -> None:
     for round_ in range(3):
-        store.finish_fit(store.start_fit(table_id), {"round": round_}, [])
+        store.finish_fit(store.start_fit(table_id), {"round": round_}, [], corrected={round_: "b"})
     store.fail_fit(store.start_fit(table_id), "no")
     latest = store.latest_fit(table_id)
     assert latest is not None
     assert latest.overview == {"round": 2}
+    assert store.corrected(table_id) == {2: "b"}
 
 
 def test_the_last_fit_is_the_one_begun_last(store: Store, table_id: int) -> None:

@@ -60,6 +60,7 @@ def test_a_store_of_the_version_before_keeps_its_verdicts(store_url: str) -> Non
         table_id = fitted_table(store, [finding(0), finding(1)])
         before = give(store, table_id, 0)
         with store._database.write() as connection:
+            connection.execute(text("DROP TABLE correction"))
             connection.execute(text("DROP INDEX outgoing_due"))
             connection.execute(text("DROP INDEX outgoing_dialog"))
             connection.execute(text("ALTER TABLE verdict DROP COLUMN note"))

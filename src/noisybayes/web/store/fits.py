@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 
 from .column_types import Dumped, dumps, now
 from .imported_tables import need_table
-from .schema import finding, fit
+from .schema import correction, finding, fit
 from .store_errors import Busy, Conflict, NotFound
 from .store_part import Part
 from .values import Finding, FitInfo
@@ -52,19 +52,30 @@ class Fits(Part):
         with self._database.write(durable=False) as connection:
             _change_running(connection, fit_id, owner, stage=stage, share=share)
 
-    def finish_fit(self, fit_id: int, overview: dict[str, Any], findings: Iterable[Finding], owner: str = "") -> None:
-        """Replace the findings of the earlier fit in one transaction. Verdicts stay.
+    def finish_fit(
+        self, fit_id: int, overview: dict[str, Any], findings: Iterable[Finding], owner: str = "",
+        corrected: Mapping[int, str] | None = None,
+    ) -> None:  # fmt: skip
+        """Replace the findings and corrected labels of the earlier fit in one transaction. Verdicts stay.
 
         Conflict if another owner has taken over the fit.
         """
         rows = [_row(place, one) for place, one in enumerate(_ranked(findings))]
+        changed = [{"position": position, "label": label} for position, label in (corrected or {}).items()]
         with self._database.write() as connection:
             _change_running(connection, fit_id, owner, state=_DONE, share=1.0, finished=now(), overview=overview)
             table_id = connection.execute(select(fit.c.table_id).where(fit.c.id == fit_id)).scalar_one()
-            connection.execute(delete(finding).where(finding.c.table_id == table_id))
-            for start in range(0, len(rows), _ROWS_AT_ONCE):
-                some = rows[start : start + _ROWS_AT_ONCE]
-                connection.execute(insert(finding), [row | {"table_id": table_id} for row in some])
+            for table, values in ((finding, rows), (correction, changed)):
+                connection.execute(delete(table).where(table.c.table_id == table_id))
+                for start in range(0, len(values), _ROWS_AT_ONCE):
+                    some = values[start : start + _ROWS_AT_ONCE]
+                    connection.execute(insert(table), [row | {"table_id": table_id} for row in some])
+
+    def corrected(self, table_id: int) -> dict[int, str]:
+        """The labels that the latest fit corrects without review, by position."""
+        chosen = select(correction.c.position, correction.c.label).where(correction.c.table_id == table_id)
+        with self._database.read() as connection:
+            return {row.position: row.label for row in connection.execute(chosen)}
 
     def fail_fit(self, fit_id: int, message: str, owner: str = "") -> None:
         """Does nothing if the fit is no longer running or belongs to another owner."""

@@ -99,6 +99,15 @@ finding = Table(
 Index("finding_by_place", finding.c.table_id, finding.c.place, finding.c.position)
 Index("suspect_by_place", finding.c.table_id, finding.c.suspect, finding.c.place, finding.c.position)
 
+# labels that the latest finished fit corrects without review
+correction = Table(
+    "correction",
+    metadata,
+    Column("table_id", Integer, _of_table(), primary_key=True, autoincrement=False),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("label", Words, nullable=False),
+)
+
 claim = Table(
     "claim",
     metadata,
