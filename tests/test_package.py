@@ -36,22 +36,33 @@ def test_the_public_names_are_these():
         _ = noisybayes.nothing
 
 
-def test_the_library_works_without_any_extra_and_its_import_is_light():
+def test_the_library_works_without_any_extra_and_its_import_is_light(tmp_path):
     """Importing an extra fails here (that other libraries try is their business)."""
     code = """
 import sys
 class Absent:
     def find_spec(self, name, path=None, target=None):
-        if name in ('click', 'rich', 'fastapi', 'uvicorn', 'jinja2', 'sqlalchemy', 'torch', 'distributed', 'rjieba'):
-            raise ModuleNotFoundError(name)
+        if name in ('click', 'rich', 'fastapi', 'uvicorn', 'sqlalchemy', 'torch', 'distributed', 'rjieba', 'pyarrow'):
+            raise ModuleNotFoundError(name, name=name)
 sys.meta_path.insert(0, Absent())
 import noisybayes
 assert not {'numpy', 'polars', 'sklearn'} & set(sys.modules)
 data = noisybayes.simulate(50, n_features=5, n_classes=2, diagonal=(0.9, 0.9), random_state=0)
 noisybayes.BernoulliINB().fit(data.X, data.y).predict(data.X)
+
+import polars as pl
+frame = pl.DataFrame(data.X.astype(int), schema=list('abcde')).with_columns(label=pl.Series(data.y))
+score = noisybayes.scorer(noisybayes.audit(frame, label='label').save(sys.argv[1]))
+assert score(frame)['p_wrong'].null_count() == 0
+try:
+    score([])
+except ImportError as error:
+    print(error)
 """
-    result = python(code)
+    result = python(code, tmp_path / "audit")
     assert result.returncode == 0, result.stderr
+    needs_arrow = "scoring of Arrow record batches needs pyarrow: pip install 'noisybayes[arrow]'"
+    assert result.stdout.strip() == needs_arrow
 
 
 def test_help_answers_at_once():

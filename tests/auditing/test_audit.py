@@ -239,6 +239,7 @@ def test_vague_labels_have_no_cost_that_could_be_told():
     found = audit(GaussianINB().fit(X, y), X, y)
     assert found.impact is None
     assert found.summary()["impact_reason"].startswith("true labels are too uncertain")
+    assert "Cost in accuracy" not in found.to_html()
 
 
 def test_the_objectives_shown_are_those_of_one_prior():

@@ -43,8 +43,7 @@ def example_summary(n_classes: int = 11, n_suspects: int = 370, n_rows: int = 24
         "run": {
             "command": "noisybayes audit dealership.csv --label label", "source": "dealership.csv",
             "created": "2026-01-31T12:00:00+00:00", "seconds": 1.9, "seed": 0, "model": "MultinomialINB",
-            "event_model": "complement, alpha 0.3", "em_steps": 1, "n_features": 1234,
-            "views": ["naive-bayes"],
+            "event_model": "complement, alpha 0.3", "em_steps": 1, "n_features": 1234, "views": ["naive-bayes"],
             "columns": {"label": "label", "id": "id", "text": ["message"], "categories": ["colour"], "verified": None},
             "notes": ["label column: 'label', by its name", "3 rows without text were kept"],
         },
@@ -64,8 +63,7 @@ def example_summary(n_classes: int = 11, n_suspects: int = 370, n_rows: int = 24
         },
         "n_corrected": 0, "correction_rule": "a label is changed only where another one is sure",
         "impact_reason": None, "contradictions": [], "checks": [], "second_opinion": None, "labelers": None,
-        "sources": None,
-        "agreement": None,
+        "sources": None, "agreement": None,
         "guidance": [
             {
                 "text": f"Clarify when to use {classes[0]!r} and when {classes[-1]!r}: 40 rows have the first label.",

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from html import escape
-from typing import Any
 
 import pytest
 
@@ -18,12 +16,11 @@ SCRIPT = "<script>document.title = 'owned'</script><img src=x onerror=\"document
 
 
 @pytest.fixture
-def show(chromium, tmp_path) -> Iterator[Callable[..., Any]]:
+def show(chromium, tmp_path):
     """Opens a summary's page; afterwards there was no console message, no error and no request but for the file."""
-    complaints: list[str] = []
-    contexts = []
+    complaints, contexts = [], []
 
-    def open_page(html: str, **options: Any) -> Any:
+    def open_page(html, **options):
         file = tmp_path / "report.html"
         file.write_text(html, encoding="utf-8")
         context = chromium.new_context(**options)
@@ -50,7 +47,7 @@ def show(chromium, tmp_path) -> Iterator[Callable[..., Any]]:
     assert complaints == []
 
 
-def column(page: Any, number: int) -> list[str]:
+def column(page, number):
     return page.locator(f"#table tbody td:nth-child({number})").all_inner_texts()
 
 
@@ -125,23 +122,17 @@ def test_the_layout_holds_on_phones_and_desktops_in_light_and_dark(show, n_class
     expect(row.locator(".cell:visible")).to_have_count(30)
     row.get_by_text("Why?").click()
     assert problems_everywhere(page) == []
+    page.emulate_media(media="print")
+    expect(page.locator("#controls")).not_to_be_visible()
+    expect(page.locator("body")).to_have_css("background-color", "rgb(255, 255, 255)")
     page.set_content("<p style='width:50px;overflow:hidden;white-space:nowrap'>a text that is cut off</p>")
     assert layout_problems(page)  # they are seen
 
 
-def test_print_is_black_on_white_and_without_javascript_the_first_rows_are_there(show):
-    page = show(render_html(example_summary(n_suspects=60)), color_scheme="dark", java_script_enabled=False)
+def test_it_works_without_javascript_and_in_the_frame_of_a_notebook(show):
+    page = show(render_html(example_summary(n_suspects=60)), java_script_enabled=False)
     expect(page.locator("#table tbody tr")).to_have_count(50)
     expect(page.locator("#controls")).not_to_be_visible()
-    page.locator("details.why summary").first.click()
-    expect(page.locator("details.why[open] li.total").first).to_be_visible()
-    page.emulate_media(media="print")
-    expect(page.locator("#pager")).not_to_be_visible()
-    expect(page.locator("body")).to_have_css("color", "rgb(0, 0, 0)")
-    expect(page.locator("body")).to_have_css("background-color", "rgb(255, 255, 255)")
-
-
-def test_links_within_the_page_work_in_the_frame_of_a_notebook(show):
     report = escape(render_html(example_summary(n_suspects=60)), quote=True)
     page = show(f'<meta charset="utf-8"><h1>Notebook</h1><iframe srcdoc="{report}"></iframe>')
     frame = page.frame_locator("iframe")

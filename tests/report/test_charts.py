@@ -2,11 +2,9 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-import numpy as np
 import pytest
 
 from noisybayes.report import charts
-from noisybayes.report.ordering import confused_block, natural_order
 
 EVIL = "<script>alert(1)</script> & \"'\x01"
 ROW = {
@@ -46,31 +44,8 @@ def test_convergence_marks_the_step_kept(values):
     assert "nan" not in svg
 
 
-def opacity(share: float, others: float) -> float:
-    svg = charts.heat_map(["a", "b"], [[1 - others, share], [others, 1 - share]])
-    return float(list(ElementTree.fromstring(svg).iter("rect"))[1].attrib["fill-opacity"])
-
-
-def test_colors_have_an_absolute_scale():
-    assert opacity(0.001, 0.0) < 0.1  # a rare mistake is pale, also where it is the most common one
-    assert opacity(0.2, 0.0) == opacity(0.2, 0.4)
-    assert opacity(0.05, 0.0) < opacity(0.2, 0.0) < opacity(0.5, 0.0) == opacity(0.9, 0.0) == 1
-
-
 def test_texts_are_escaped_and_very_long_names_cut():
     for svg in (charts.heat_map([EVIL, "b" * 99], [[1.0, 0.0], [0.0, 1.0]]), charts.class_intervals([ROW])):
         assert "<script" not in svg
         assert "b" * 30 not in svg.replace("title>", "").split("<text")[1]
     assert charts.class_intervals([]).startswith("<svg")
-
-
-def test_of_many_classes_the_most_confused_are_shown_side_by_side():
-    mistakes = np.full((77, 77), 0.01)
-    for one, other in ((3, 60), (10, 41), (5, 76)):
-        mistakes[one, other] = 9.0 + one
-    chosen = confused_block(mistakes, 6)
-    assert chosen[0] in (10, 41)
-    for one, other in ((3, 60), (10, 41), (5, 76)):
-        assert abs(chosen.index(one) - chosen.index(other)) == 1
-    names = ["intent10", "Intent2", "intent1", "10", "9", "b2a10", "b2a9", "", "ünter"]
-    assert natural_order(names) == ["", "9", "10", "b2a9", "b2a10", "intent1", "Intent2", "intent10", "ünter"]

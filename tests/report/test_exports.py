@@ -41,18 +41,6 @@ def test_the_config_fits_the_tasks_and_escapes_labels():
     assert {field[1:] for field in fields} <= set(task["data"])
 
 
-def test_labels_become_positions_and_an_unused_class_stays_finite():
-    matrix = [[1.0, 1.0], [0.0, 0.0]]
-    exported = cleanlab_export(
-        matrix, [3, 1], [0.2, 0.9], [False, True], given=["a", "a"], suggested=["a", "b"], classes=["a", "b"]
-    )
-    assert exported["label_quality"] == pytest.approx([0.8, 0.1])
-    assert (exported["given_label"], exported["predicted_label"]) == ([0, 0], [0, 1])
-    assert exported["is_label_issue"] == [False, True]
-    assert exported["inverse_noise_matrix"] == [[0.75, 0.0], [0.25, 0.0]]
-    json.dumps(exported, allow_nan=False)
-
-
 def test_label_studio_tasks_from_a_list_of_rows():
     rows = example_summary(n_suspects=2)["suspects"]
     assert label_studio_tasks(rows)[0]["data"]["text"].endswith("\ncolour: red")
@@ -67,6 +55,11 @@ def test_matrices_of_cleanlab_follow_from_ours():
     np.testing.assert_allclose(noise, MATRIX)
     np.testing.assert_allclose(joint, MATRIX * TRUE_COUNTS / 1000)
     np.testing.assert_allclose(inverse, (joint / joint.sum(axis=1, keepdims=True)).T)  # [true, given]
+    unused = cleanlab_export(
+        [[1.0, 1.0], [0.0, 0.0]], [3, 1], [0.2, 0.9], given=["a", "a"], suggested=["a", "b"], classes=["a", "b"]
+    )
+    assert (unused["given_label"], unused["predicted_label"]) == ([0, 0], [0, 1])
+    assert unused["inverse_noise_matrix"] == [[0.75, 0.0], [0.25, 0.0]]  # finite
     with pytest.raises(ValueError, match="columns of mislabel_matrix must sum to 1"):
         cleanlab_export(MATRIX.T, TRUE_COUNTS, [0.1])
     with pytest.raises(ValueError, match=r"shape \(3, 3\), but there are 2 true_counts"):

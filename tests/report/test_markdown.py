@@ -4,7 +4,7 @@ from pathlib import Path
 
 from noisybayes.report import render_markdown
 from noisybayes.report.markdown import code
-from noisybayes.report.phrases import MANY_ROWS, caveat, headline
+from noisybayes.report.phrases import headline
 
 from .example import example_summary
 
@@ -25,24 +25,8 @@ def test_data_cannot_become_markdown():
     assert [code(text) for text in ("plain", "`", "")] == ["`plain`", "`` ` ``", "` `"]
 
 
-def test_nothing_found():
-    summary = example_summary(n_suspects=0)
-    summary.update(impact=None, confused_pairs=[], warnings=[])
-    text = render_markdown(summary)
-    assert "No row looks mislabeled" in text
-    assert "##" not in text
-
-
 def counts(**numbers):
     return {"run": {}, "n_verified": 0, "n_suspects": 10, "review_count": 0, "n_labeled": 1_000, **numbers}
-
-
-def test_only_rows_checked_at_random_make_the_caveat_unnecessary():
-    assert "the intervals are narrow" in caveat(counts(n_labeled=MANY_ROWS + 1))
-    assert "the intervals are narrow" not in caveat(counts(n_labeled=MANY_ROWS))
-    rate = {"estimate": 0.2, "low": 0.1, "high": 0.3, "level": 0.9, "n_checked": 60, "text": "From 60 rows."}
-    assert caveat(counts(noise_rate=rate, n_labeled=10 * MANY_ROWS)) == "From 60 rows."
-    assert "check 50 rows drawn at random" in caveat(counts(n_verified=500))
 
 
 def test_the_headline_is_as_sure_as_the_number():

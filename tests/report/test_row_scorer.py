@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import pickle
-import subprocess
-import sys
 
-import dask.dataframe as dd
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -77,23 +74,36 @@ def assert_scored(scored, rows, expected):
         assert scored[name].fill_nan(None).to_list() == values
 
 
-def test_a_loop_over_parquet_gives_what_the_estimator_says(score, rows, expected, tmp_path):
+def test_a_loop_over_batches_scores_one_by_one_what_the_estimator_says(score, rows, expected, tmp_path):
+    """The next batch is not asked for before the one before is taken; empty ones between others change nothing."""
     rows.write_parquet(tmp_path / "rows.parquet")
-    file = pq.ParquetFile(tmp_path / "rows.parquet")
-    scored = list(score(file.iter_batches(batch_size=70)))
-    assert [batch.num_rows for batch in scored] == [70] * 4 + [20]
+    file, asked = pq.ParquetFile(tmp_path / "rows.parquet"), []
+
+    def batches():
+        for batch in file.iter_batches(batch_size=70):
+            asked.append(batch.num_rows)
+            yield batch.slice(0, 0)
+            yield batch
+
+    scored = score(batches())
+    assert asked == []
+    first = [next(scored), next(scored)]
+    assert asked == [70]
+    scored = [*first, *scored]
     assert {batch.schema for batch in scored} == {score.schema(file.schema_arrow)}
     assert_scored(pa.Table.from_batches(scored), rows, expected)
     assert [p is None for p in expected["p_wrong"]] == [i % 10 in (2, 3) for i in range(N)]
+    assert list(score([])) == []
 
 
-def test_partitions_of_dask_give_the_same(score, rows, expected):
-    frame = rows.to_pandas().set_index(np.arange(N) * 2)
-    found = dd.from_pandas(frame, npartitions=4).map_partitions(score)
-    computed = found.compute(scheduler="synchronous")
-    assert computed.index.tolist() == frame.index.tolist()
-    assert found.dtypes.to_dict() == computed.dtypes.to_dict()
-    assert_scored(pl.from_pandas(computed), rows, expected)
+def test_only_the_path_travels_and_a_process_reads_the_model_once(folder, score, monkeypatch, tmp_path):
+    monkeypatch.chdir(folder.parent)
+    relative = noisybayes.scorer(folder.name)
+    monkeypatch.chdir(tmp_path)  # the path does not depend on where a worker runs
+    shipped = pickle.dumps(relative)
+    assert len(shipped) < 1_000
+    assert pickle.loads(shipped) == score
+    assert pickle.loads(shipped).load() is score.load()
 
 
 FORMS = {
@@ -115,36 +125,6 @@ def test_every_form_comes_back_as_it_was_with_more_columns(score, rows, expected
         assert pl.DataFrame(score(FORMS[form](rows.drop("label"))))["p_wrong"].fill_nan(None).null_count() == N
 
 
-@pytest.mark.parametrize("type", [pa.large_string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())], ids=str)
-def test_texts_may_have_any_type_of_strings_and_unused_columns_any_type(score, rows, type):
-    table = rows.head(40).to_arrow()
-    column = pa.array(rows["message"].head(40).to_list(), pa.string())
-    column = column.dictionary_encode().cast(type) if pa.types.is_dictionary(type) else column.cast(type)
-    table = table.set_column(table.schema.get_field_index("message"), "message", column)
-    table = table.append_column("pairs", pa.array([[("a", 1)], *[None] * 39], pa.map_(pa.string(), pa.int8())))
-    scored = score(table)
-    assert scored.select(table.schema.names).equals(table)
-    assert scored["p_wrong"].to_pylist() == pytest.approx(score(rows.head(40))["p_wrong"].to_list(), nan_ok=True)
-
-
-def test_batches_are_scored_one_by_one(score, rows):
-    """The next batch is not asked for before the one before is taken; empty ones between others change nothing."""
-    asked = []
-
-    def batches():
-        for batch in rows.to_arrow().to_batches(max_chunksize=100):
-            asked.append(batch.num_rows)
-            yield batch.slice(0, 0)
-            yield batch
-
-    scored = score(batches())
-    assert asked == []
-    first = [next(scored), next(scored)]
-    assert asked == [100]
-    assert pa.Table.from_batches([*first, *scored]).equals(pa.Table.from_batches(score(rows.to_arrow().to_batches())))
-    assert list(score([])) == []
-
-
 def test_bad_rows_are_named(score, rows):
     batches = rows.with_columns(price=pl.when(pl.int_range(pl.len()) == 200).then(pl.lit("big")).otherwise("price"))
     with pytest.raises(InputError, match="^row 201: 'big' in the column 'price' is not a number"):
@@ -155,34 +135,3 @@ def test_bad_rows_are_named(score, rows):
     for other in ("rows.parquet", 7, [1, 2]):
         with pytest.raises(InputError, match="^rows to score must be Arrow record batches, an Arrow table or a data"):
             list(score(other))
-
-
-def test_only_the_path_travels_and_a_process_reads_the_model_once(folder, score, rows, monkeypatch, tmp_path):
-    monkeypatch.chdir(folder.parent)
-    relative = noisybayes.scorer(folder.name)
-    monkeypatch.chdir(tmp_path)  # the path does not depend on where a worker runs
-    shipped = pickle.dumps(relative)
-    assert len(shipped) < 1_000
-    again = pickle.loads(shipped)
-    assert again == score
-    assert again.load() is score.load()
-    assert again(rows).equals(score(rows))
-
-
-def test_data_frames_are_scored_without_pyarrow(folder, rows, tmp_path):
-    rows.write_csv(tmp_path / "rows.csv")
-    code = f"""
-import sys
-sys.modules["pyarrow"] = None
-import noisybayes, polars
-score = noisybayes.scorer({str(folder)!r})
-print(score(polars.read_csv({str(tmp_path / "rows.csv")!r}))["p_wrong"].null_count())
-try:
-    score([])
-except ImportError as error:
-    print(error)
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.stdout.splitlines() == [
-        "60", "scoring of Arrow record batches needs pyarrow: pip install 'noisybayes[arrow]'",
-    ], done.stderr  # fmt: skip
