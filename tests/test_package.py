@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
@@ -17,6 +18,8 @@ from noisybayes._extras import MissingExtraError, require
 from .doc_blocks import ROOT
 
 PACKAGE = ROOT / "src" / "noisybayes"
+#: These use the installed package, and it knows nothing of them.
+OUTSIDE = {"bench", "baselines", "benchmarks", "paper", "tests"}
 
 
 def python(code, *arguments, **options):
@@ -130,6 +133,22 @@ def test_wheel_and_sdist_hold_every_file_of_the_package(built):
         folders = {name.split("/")[1] for name in sdist.getnames()}
     assert {"src", "examples", "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"} <= folders
     assert folders & {"results", "tests", "docs", ".github"} == set()
+
+
+def imported(path):
+    """The modules, with their parents, and names that a file imports."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (part for alias in node.names for part in alias.name.split("."))
+        elif isinstance(node, ast.ImportFrom):
+            yield from (node.module or "").split(".")
+            yield from (alias.name for alias in node.names)
+
+
+def test_benchmarks_experiments_and_tests_are_neither_in_the_wheel_nor_imported(built):
+    with zipfile.ZipFile(built[".whl"]) as wheel:
+        assert [name for name in wheel.namelist() if OUTSIDE & set(name.split("/"))] == []
+    assert [path for path in PACKAGE.rglob("*.py") if OUTSIDE & set(imported(path))] == []
 
 
 def test_the_installed_wheel_audits_the_example(built, tmp_path):
