@@ -35,7 +35,7 @@ test-python:
 	tools/test_python.sh $(PYTHON)
 
 check: lint
-	$(BIN)/python -m pytest tests/test_docs.py tests/test_site.py tests/test_words.py -k "not code_runs"  # the slow ones run in make test
+	$(BIN)/python -m pytest tests/test_docs.py tests/test_site.py -k "not code_runs"  # the slow ones run in make test
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -6,12 +6,11 @@ import contextlib
 import io
 import os
 import re
+import subprocess
 import sys
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
-
-from .command_server import CommandServer
 
 ROOT = Path(__file__).parents[1]
 SKIP = "<!-- no test -->"
@@ -37,10 +36,9 @@ def blocks_of(text: str) -> list[Block]:
     return blocks
 
 
-def run_blocks(page: Path) -> dict[str, object]:
+def run_blocks(page: Path) -> None:
     """Run the blocks of a page here, where examples/ is made to stand too: those of Python, in one namespace, and those
-    of shell commands that a `text` block follows. A `text` block right after a block is what it must print. Returns
-    the names."""
+    of shell commands that a `text` block follows. A `text` block right after a block is what it must print."""
     Path("examples").symlink_to(ROOT / "examples")
     namespace: dict[str, object] = {"__name__": page.stem}
     blocks = blocks_of(page.read_text(encoding="utf-8"))
@@ -56,7 +54,6 @@ def run_blocks(page: Path) -> dict[str, object]:
             continue
         if told is not None:
             assert printed == told, f"{name_of(page)}:{block.line} does not print what the page says"
-    return namespace
 
 
 def run_python(code: str, page: Path, namespace: dict[str, object]) -> str:
@@ -66,16 +63,17 @@ def run_python(code: str, page: Path, namespace: dict[str, object]) -> str:
     return printed.getvalue()
 
 
-def run_shell(commands: str, installed: bool = False) -> str:
-    """What appears on a terminal of 100 columns, without the bar of progress; this folder is called /home/me.
-
-    `noisybayes` is run by this process, or the `installed` command by a process of its own."""
-    with CommandServer() as server:
-        folders = [*([] if installed else [server.folder]), Path(sys.executable).parent, os.environ["PATH"]]
-        env = {**os.environ, "PATH": os.pathsep.join(map(str, folders)), "COLUMNS": "100"}
-        printed = server.output_of(["sh", "-c", f"exec 2>&1\n{commands}"], env)
-    printed = printed.replace(str(Path.cwd().resolve()), "/home/me")
-    printed = re.sub(
-        r"^[a-z][a-z0-9 ]*\.\.\.\n", "", printed, flags=re.MULTILINE
-    )  # stages, which a terminal shows as a bar
-    return re.sub(r"[ \t]+$", "", printed, flags=re.MULTILINE)
+def run_shell(commands: str) -> str:
+    """What appears on a terminal of 100 columns, without the bar of progress; this folder is called /home/me."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        ["sh", "-c", f"exec 2>&1\n{commands}"],
+        env={**os.environ, "PATH": path, "COLUMNS": "100"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+        check=False,
+    )
+    printed = done.stdout.replace(str(Path.cwd().resolve()), "/home/me")
+    stages = r"^[a-z][a-z0-9 ]*\.\.\.\n"  # which a terminal shows as a bar
+    return re.sub(r"[ \t]+$", "", re.sub(stages, "", printed, flags=re.MULTILINE), flags=re.MULTILINE)

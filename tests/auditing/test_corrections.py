@@ -1,69 +1,51 @@
-"""Suspects are worth a look; corrections do no harm, and are not made where they cannot be told."""
+"""Corrections do no harm, and are not made where they cannot be told."""
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from noisybayes import BernoulliINB, GaussianINB, audit, simulate
-from noisybayes.auditing.row_results import SUSPECT
 from noisybayes.model.mislabel import IdentifiabilityWarning
-
-TABLES = {"breast cancer": load_breast_cancer, "wine": load_wine}
-
-
-@cache
-def table(name):
-    data = TABLES[name]()
-    return data.data, data.target
 
 
 def with_noise(kind, X, true, rate, rng):
     """Mistakes that follow the class, or that sit where a classifier of the true labels hesitates."""
-    K = true.max() + 1
     if kind == "class":
-        return np.where(rng.random(len(true)) < rate, (true + rng.integers(1, K, len(true))) % K, true)
+        return np.where(rng.random(len(true)) < rate, 1 - true, true)
     p = cross_val_predict(make_pipeline(StandardScaler(), LogisticRegression()), X, true, method="predict_proba")
-    own = p[np.arange(len(true)), true].copy()
-    p[np.arange(len(true)), true] = 0
-    unclear = np.argsort(own - p.max(axis=1))[: int(2 * rate * len(true))]
-    flipped = rng.permutation(unclear)[: int(rate * len(true))]
+    unclear = np.argsort(p[np.arange(len(true)), true])[: int(2 * rate * len(true))]
     y = true.copy()
-    y[flipped] = p.argmax(axis=1)[flipped]
+    y[rng.permutation(unclear)[: int(rate * len(true))]] ^= 1
     return y
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.3])
 @pytest.mark.parametrize("kind", ["class", "boundary"])
-@pytest.mark.parametrize("name", TABLES)
-def test_corrected_labels_are_not_worse_than_the_given_ones(name, kind, rate):
-    X, true = table(name)
+def test_corrected_labels_are_not_worse_than_the_given_ones(kind, rate):
+    X, true = load_breast_cancer(return_X_y=True)
     y = with_noise(kind, X, true, rate, np.random.default_rng(0))
     found = audit(GaussianINB().fit(X, y), X, y)
     corrected = found.table["corrected"].to_numpy()
     gain = np.mean(corrected == true) - np.mean(y == true)
     assert gain > -0.005
-    if kind == "class" and found.findings.n_corrected:
+    if kind == "class" and found.summary()["n_corrected"]:
         assert gain > 0.02
     changed = corrected != y
-    assert changed.sum() == found.findings.n_corrected
+    assert changed.sum() == found.summary()["n_corrected"]
     # whatever is changed unseen is worth a look too
     assert (~found.table["suspect"].to_numpy() & changed).sum() <= 0.05 * changed.sum()
 
 
-@pytest.mark.parametrize("n", [500, 1_000])
-@pytest.mark.parametrize("seed", [0, 1])
-def test_labels_that_are_right_are_left_alone_or_the_audit_cannot_tell(n, seed):
-    data = simulate(n, n_features=60, n_classes=3, diagonal=(0.8, 0.9), random_state=seed)
+def test_labels_that_are_right_are_left_alone_or_the_audit_cannot_tell():
+    data = simulate(600, n_features=60, n_classes=3, random_state=0)
     found = audit(BernoulliINB().fit(data.X, data.true), data.X, data.true)
-    assert found.findings.n_corrected < 0.02 * n
+    assert found.summary()["n_corrected"] < 0.02 * 600
     assert found.rate.low == 0.0
     told = any("cannot be distinguished from ambiguous rows" in warning for warning in found.warnings)
     assert found.noise_rate < 0.02 or told
@@ -81,17 +63,6 @@ def test_verified_labels_stay_and_rows_without_a_label_get_the_most_probable_one
     alone = unlabeled & ~known
     np.testing.assert_array_equal(corrected[alone], model.true_proba_[alone].argmax(axis=1))
     assert np.mean(corrected == data.true) > np.mean(data.y == data.true) + 0.05
-    assert found.summary()["n_corrected"] == found.findings.n_corrected > 0
-
-
-def test_suspects_are_the_rows_with_another_label_of_enough_probability():
-    data = simulate(500, n_features=200, n_classes=3, diagonal=(0.75, 0.85), random_state=0)
-    model = BernoulliINB().fit(data.X, data.y)
-    found = audit(model, data.X, data.y)
-    suspect, p_wrong = found.table["suspect"].to_numpy(), found.table["p_wrong"].to_numpy()
-    assert (p_wrong[suspect] > 0).all()
-    assert suspect[p_wrong > 0.9].all()
-    assert f"above {SUSPECT:.0%}".replace("%", " %") in found.summary()["rule"]["text"]
 
 
 def test_no_label_is_changed_where_the_names_of_the_classes_are_not_certain():
@@ -101,8 +72,5 @@ def test_no_label_is_changed_where_the_names_of_the_classes_are_not_certain():
     with pytest.warns(IdentifiabilityWarning, match="uncertain which class is which"):
         model = BernoulliINB().fit(data.X, y)
     found = audit(model, data.X, y)
-    assert found.warnings == [
-        "The true class 0 seems to get another label at least as often as its own. It is uncertain which class is "
-        "which, so no label is corrected. Verify some of its rows."
-    ]
+    assert "It is uncertain which class is which, so no label is corrected." in found.warnings[0]
     assert (found.table["corrected"].to_numpy() == y).all()

@@ -45,11 +45,6 @@ def test_names_and_codes_of_labels_are_the_same() -> None:
     assert np.array_equal(by_name, label_quality_scores(labels, P))
 
 
-def test_a_class_that_no_row_is_labeled_with_may_be_suggested() -> None:
-    labels, P, _ = made()
-    assert find_label_issues(np.where(labels == 2, 0, labels), P).mean() > 0.1
-
-
 @pytest.mark.parametrize(
     ("labels", "pred_probs", "sentence"),
     [

@@ -11,16 +11,14 @@ from sklearn.metrics import average_precision_score
 from noisybayes import audit
 from noisybayes.cli.app import app
 from noisybayes.data.errors import InputError
-from noisybayes.data.noise import uniform_noise
 from noisybayes.data.simulate import corrupt
-from noisybayes.report.html import render_html
-from noisybayes.report.markdown import render_markdown
 
 NAMES = np.array(["loan", "price", "repair"])
 N = 600
 RNG = np.random.default_rng(0)
 TRUE = RNG.integers(3, size=N)
-GIVEN = corrupt(TRUE, uniform_noise(3, 0.2), RNG)
+EVEN = np.where(np.eye(3) == 1, 0.8, 0.1)  # one in five labels is wrong
+GIVEN = corrupt(TRUE, EVEN, RNG)
 COLUMNS = (RNG.random((N, 12)) < RNG.uniform(0.25, 0.75, (3, 12))[TRUE]).astype(int)
 WRONG = GIVEN != TRUE
 
@@ -40,19 +38,23 @@ def alone():
     return found()
 
 
+@pytest.fixture(scope="module")
+def perfect():
+    return found(NAMES[TRUE].tolist())
+
+
 def ap(result):
     return average_precision_score(WRONG, result.table["p_wrong"])
 
 
-def test_a_perfect_opinion_finds_all_wrong_labels():
-    result = found(NAMES[TRUE].tolist())
-    assert ap(result) > 0.99
-    assert (result.table["suspect"].to_numpy() == WRONG).mean() > 0.99
-    assert (result.table["suggested"].to_numpy()[WRONG] == NAMES[TRUE][WRONG]).mean() > 0.97
-    told = result.summary()["second_opinion"]
+def test_a_perfect_opinion_finds_all_wrong_labels(perfect):
+    assert ap(perfect) > 0.99
+    assert (perfect.table["suspect"].to_numpy() == WRONG).mean() > 0.99
+    assert (perfect.table["suggested"].to_numpy()[WRONG] == NAMES[TRUE][WRONG]).mean() > 0.97
+    told = perfect.summary()["second_opinion"]
     assert told["error_rate"] < 0.06
     assert np.diag(np.array(told["matrix"])).min() > 0.9
-    assert result.noise_rate == pytest.approx(WRONG.mean(), abs=0.05)
+    assert perfect.noise_rate == pytest.approx(WRONG.mean(), abs=0.05)
 
 
 def test_a_random_opinion_changes_nothing(alone):
@@ -80,19 +82,11 @@ def test_opinions_with_mistakes_of_their_own_help_and_are_measured(alone):
 
 def test_what_is_no_label_is_a_value_of_its_own():
     rng = np.random.default_rng(2)
-    said = np.where(rng.random(N) < 0.3, "unknown", NAMES[corrupt(TRUE, uniform_noise(3, 0.1), rng)])
+    said = np.where(rng.random(N) < 0.3, "unknown", NAMES[corrupt(TRUE, EVEN, rng)])
     told = found(said.tolist()).summary()["second_opinion"]
     assert told["values"] == ["loan", "price", "repair", "unknown"]
     np.testing.assert_allclose(np.array(told["matrix"])[3], 0.3, atol=0.08)
     np.testing.assert_allclose(np.sum(told["matrix"], axis=0), 1.0)
-
-
-def test_the_order_of_rows_and_the_names_of_its_values_do_not_matter():
-    said = np.array(["x", "y", "z"])[corrupt(TRUE, uniform_noise(3, 0.15), np.random.default_rng(3))]
-    renamed = np.array([{"x": "q", "y": "r", "z": "p"}[one] for one in said])
-    np.testing.assert_allclose(
-        found(said.tolist()).table["p_wrong"], found(renamed.tolist()).table["p_wrong"], atol=1e-9
-    )
 
 
 def test_a_copy_is_refused_and_a_near_copy_warned_about():
@@ -116,28 +110,14 @@ def test_other_columns_are_refused_in_one_sentence(said, told):
         found(pl.Series(said, dtype=pl.String))
 
 
-def test_it_needs_all_rows_here():
-    with pytest.raises(InputError, match="a second opinion needs all rows in memory, on one machine"):
-        found(NAMES[TRUE].tolist(), memory="1GB")
-
-
-def test_it_joins_other_views_too():
-    frame = table(NAMES[TRUE].tolist()).with_columns(n=pl.Series(RNG.normal(size=N) + TRUE))
-    result = audit(frame, label="label", numeric="n", second_opinion="rules", views=("naive-bayes", "linear"))
-    assert ap(result) > 0.95
-    assert result.findings.judged.views == ("naive-bayes", "linear")
-
-
-def test_report_evidence_and_command_line_tell_of_it(tmp_path):
-    result = found(NAMES[TRUE].tolist())
-    summary = result.summary()
-    kinds = [entry["feature"] for entry in summary["suspects"][0]["evidence"] if entry["kind"] == "view"]
-    assert kinds == [f"second opinion: {summary['suspects'][0]['suggested']}"]
-    first = summary["suspects"][0]
+def test_report_evidence_and_command_line_tell_of_it(perfect, tmp_path):
+    first = perfect.summary()["suspects"][0]
+    kinds = [entry["feature"] for entry in first["evidence"] if entry["kind"] == "view"]
+    assert kinds == [f"second opinion: {first['suggested']}"]
     told = sum(entry["weight"] for entry in first["evidence"]) + first["rest"] + first["label_weight"]
     assert told == pytest.approx(first["log_odds"], abs=0.01)
-    assert "Second opinion" in render_html(summary)
-    assert "Second opinion 'rules': estimated to be wrong in" in render_markdown(summary)
+    assert "Second opinion" in perfect.to_html()
+    assert "Second opinion 'rules': estimated to be wrong in" in perfect.to_markdown()
     path = tmp_path / "messages.csv"
     table(NAMES[TRUE].tolist()).write_csv(path)
     answer = CliRunner().invoke(app, ["audit", str(path), "--label", "label", "--second-opinion", "rules"])

@@ -3,9 +3,8 @@
 import subprocess
 import sys
 
-from noisybayes.data.simulated_messages import write_messages
-
 from ..bot.shop import bakery
+from ..simulated_messages import write_messages
 
 # Python's own threshold comes to some 250 for a small audit.
 _FEW_COLLECTIONS = 50

@@ -10,10 +10,10 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from noisybayes.data.simulated_messages import write_messages
 from noisybayes.dataset.checkpoint import Checkpoint
 from noisybayes.estimators import inb_model as base
 
+from ..simulated_messages import write_messages
 from .command import refused, run, summary
 
 COLUMNS = ("--label", "label", "--text", "text")

@@ -10,9 +10,9 @@ import pytest
 import noisybayes
 from noisybayes.data import batches as row_batches
 from noisybayes.data.read import read_table, write_table
-from noisybayes.data.simulated_messages import write_messages
 from noisybayes.report.row_scorer import COLUMNS
 
+from ..simulated_messages import write_messages
 from .command import run
 
 N_ROWS, BATCH = 2_300, 1_000  # two batches and a part of a third

@@ -9,12 +9,12 @@ from sklearn.metrics import average_precision_score
 from sklearn.naive_bayes import MultinomialNB
 
 from noisybayes import BernoulliINB, GaussianINB, MultinomialINB, simulate
-from noisybayes.data.noise import pair_noise, uniform_noise
 from noisybayes.data.simulate import corrupt
 from noisybayes.estimators.latent import DRIFT_ALARM
 from noisybayes.model.mislabel import DriftWarning
 
 from ..made_texts import bursty_texts
+from ..noise import pair_noise, uniform_noise
 
 
 @pytest.mark.parametrize("noise", [uniform_noise(5, 0.2), pair_noise(5, 0.2)])

@@ -6,26 +6,18 @@ from typing import Any
 
 import numpy as np
 
-NAMES = [
-    "price", "discount", "delivery", "test drive", "warranty", "financing", "trade-in", "colour", "fuel", "service",
-    "other",
-]  # fmt: skip
 WORDS = {
-    "price": ["price", "cost", "much"], "discount": ["rebate", "voucher", "discount"],
-    "delivery": ["delivery", "arrive", "weeks"], "test drive": ["drive", "saturday", "appointment"],
-    "warranty": ["warranty", "years", "covered"], "financing": ["loan", "rate", "monthly"],
-    "trade-in": ["trade", "old", "value"], "colour": ["red", "paint", "colour"], "fuel": ["diesel", "hybrid", "range"],
-    "service": ["oil", "brakes", "inspection"], "other": ["thanks", "hello", "question"],
+    "price": "price cost much", "discount": "rebate voucher discount", "delivery": "delivery arrive weeks",
+    "test drive": "drive saturday appointment", "warranty": "warranty years covered",
+    "financing": "loan rate monthly", "trade-in": "trade old value", "colour": "red paint colour",
+    "fuel": "diesel hybrid range", "service": "oil brakes inspection", "other": "thanks hello question",
 }  # fmt: skip
-
-
-def class_names(n_classes: int) -> list[str]:
-    return [NAMES[k] if k < len(NAMES) else f"class {k}" for k in range(n_classes)]
+NAMES = list(WORDS)
 
 
 def example_summary(n_classes: int = 11, n_suspects: int = 370, n_rows: int = 2400, seed: int = 0) -> dict[str, Any]:
     rng = np.random.default_rng(seed)
-    classes = class_names(n_classes)
+    classes = [NAMES[k] if k < len(NAMES) else f"class {k}" for k in range(n_classes)]
     matrix = _matrix(n_classes, rng)
     given = rng.multinomial(n_rows, np.full(n_classes, 1 / n_classes))
     wrong = np.clip(rng.beta(2, 10, n_classes), 0.01, 0.6)
@@ -51,8 +43,7 @@ def example_summary(n_classes: int = 11, n_suspects: int = 370, n_rows: int = 24
         "run": {
             "command": "noisybayes audit dealership.csv --label label", "source": "dealership.csv",
             "created": "2026-01-31T12:00:00+00:00", "seconds": 1.9, "seed": 0, "model": "MultinomialINB",
-            "event_model": "complement, alpha 0.3", "em_steps": 1, "n_features": 1234,
-            "views": ["naive-bayes"],
+            "event_model": "complement, alpha 0.3", "em_steps": 1, "n_features": 1234, "views": ["naive-bayes"],
             "columns": {"label": "label", "id": "id", "text": ["message"], "categories": ["colour"], "verified": None},
             "notes": ["label column: 'label', by its name", "3 rows without text were kept"],
         },
@@ -72,9 +63,13 @@ def example_summary(n_classes: int = 11, n_suspects: int = 370, n_rows: int = 24
         },
         "n_corrected": 0, "correction_rule": "a label is changed only where another one is sure",
         "impact_reason": None, "contradictions": [], "checks": [], "second_opinion": None, "labelers": None,
-        "sources": None,
-        "agreement": None,
-        "guidance": _guidance(classes) if n_suspects else [],
+        "sources": None, "agreement": None,
+        "guidance": [
+            {
+                "text": f"Clarify when to use {classes[0]!r} and when {classes[-1]!r}: 40 rows have the first label.",
+                "rows": 40.0, "given": classes[0], "true": classes[-1], "source": None, "levels": [],
+            }
+        ] if n_suspects else [],
         "mislabel_matrix": {
             "estimate": matrix.tolist(), "low": (matrix * 0.8).tolist(), "high": np.minimum(matrix * 1.2, 1).tolist(),
         },
@@ -115,8 +110,8 @@ def _review(n_rows: int, n_wrong: float) -> dict[str, list[float]]:
 
 def _suspect(rank: int, n_suspects: int, n_rows: int, classes: list[str], rng: np.random.Generator) -> dict[str, Any]:
     given, true = (classes[k] for k in rng.choice(len(classes), 2, replace=False)) if len(classes) > 1 else classes * 2
-    words = [str(word) for word in rng.permutation(WORDS.get(true, ["word"]))]
-    against = WORDS.get(given, ["thing"])[0]
+    words = [str(word) for word in rng.permutation(WORDS.get(true, "word").split())]
+    against = WORDS.get(given, "thing").split()[0]
     weights = np.sort(np.round(rng.gamma(3, 0.8, len(words)), 4))[::-1]
     evidence = [
         {"feature": word, "column": "message", "kind": "text", "weight": float(weight)}
@@ -137,9 +132,3 @@ def _suspect(rank: int, n_suspects: int, n_rows: int, classes: list[str], rng: n
         "evidence": evidence, "rest": rest, "label_weight": label_weight,
         "log_odds": float(sum(item["weight"] for item in evidence) + rest + label_weight),
     }  # fmt: skip
-
-
-def _guidance(classes: list[str]) -> list[dict[str, Any]]:
-    given, true = classes[0], classes[-1]
-    text = f"Clarify when to use {given!r} and when {true!r}: about 40 rows have the first label."
-    return [{"text": text, "rows": 40.0, "given": given, "true": true, "source": None, "levels": []}]

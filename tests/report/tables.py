@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from noisybayes.data.noise import uniform_noise
 from noisybayes.data.simulate import corrupt
 
 LABELS = ("price", "service", "colour")
@@ -26,7 +25,7 @@ def full_table(n=120, seed=0, noise=0.15) -> pl.DataFrame:
     """With numbers too, which take more time."""
     rng = np.random.default_rng(seed)
     true = rng.integers(3, size=n)
-    given = corrupt(true, uniform_noise(3, noise), rng)
+    given = corrupt(true, noise / 2 + (1 - 1.5 * noise) * np.eye(3), rng)
     messages = [" ".join([*rng.choice(_WORDS[LABELS[k]].split(), 3), *rng.choice(_FILLER, 4)]) for k in true.tolist()]
     usual = rng.random(n) < 0.8
     return pl.DataFrame(

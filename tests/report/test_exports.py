@@ -30,13 +30,6 @@ def test_label_studio_tasks_hold_the_row_and_the_suggestion():
     ]
 
 
-def test_label_studio_tasks_from_a_list_of_rows():
-    rows = example_summary(n_suspects=2)["suspects"]
-    assert label_studio_tasks(rows)[0]["data"]["text"].endswith("\ncolour: red")
-    assert label_studio_tasks(rows, text_column="colour", model_version="m")[1]["data"]["text"] == "red"
-    assert label_studio_tasks([]) == []
-
-
 def test_the_config_fits_the_tasks_and_escapes_labels():
     classes = ['a "b"', "<c> & d", "e'"]
     root = ElementTree.fromstring(label_studio_config(classes))
@@ -48,52 +41,25 @@ def test_the_config_fits_the_tasks_and_escapes_labels():
     assert {field[1:] for field in fields} <= set(task["data"])
 
 
-def test_a_field_that_label_studio_cannot_read_is_refused():
+def test_label_studio_tasks_from_a_list_of_rows():
+    rows = example_summary(n_suspects=2)["suspects"]
+    assert label_studio_tasks(rows)[0]["data"]["text"].endswith("\ncolour: red")
+    assert label_studio_tasks(rows, text_column="colour", model_version="m")[1]["data"]["text"] == "red"
     with pytest.raises(ValueError, match="Label Studio cannot read a field named '第一列'.*Use text_column='text'"):
         label_studio_config(["a"], "第一列")
 
 
-def test_matrices_agree_with_cleanlabs_algebra():
-    algebra = pytest.importorskip("cleanlab.internal.latent_algebra", reason="cleanlab is an optional peer")
+def test_matrices_of_cleanlab_follow_from_ours():
     exported = cleanlab_export(MATRIX, TRUE_COUNTS, [0.1] * 1000)
-    noise, inverse, py, ps = (np.array(exported[k]) for k in ("noise_matrix", "inverse_noise_matrix", "py", "ps"))
-    np.testing.assert_allclose(algebra.compute_inv_noise_matrix(py, noise), inverse, atol=1e-9)
-    np.testing.assert_allclose(algebra.compute_noise_matrix_from_inverse(ps, inverse), noise, atol=1e-9)
-    np.testing.assert_allclose(np.array(exported["joint"]), MATRIX * TRUE_COUNTS / 1000)
-    np.testing.assert_allclose(inverse.sum(axis=0), 1)
-
-
-def test_cleanlab_takes_the_joint():
-    count = pytest.importorskip("cleanlab.count", reason="cleanlab is an optional peer")
-    from cleanlab.filter import find_label_issues
-
-    rng = np.random.default_rng(0)
-    true = rng.choice(3, 1000, p=TRUE_COUNTS / 1000)
-    given = np.array([rng.choice(3, p=MATRIX[:, t]) for t in true])
-    proba = np.full((1000, 3), 0.05)
-    proba[np.arange(1000), true] = 0.9
-    exported = cleanlab_export(MATRIX, TRUE_COUNTS, 1 - proba[np.arange(1000), given], given=given)
-    joint = np.array(exported["confident_joint"])
-    estimate = count.estimate_joint(np.array(exported["given_label"]), proba, confident_joint=joint)
-    np.testing.assert_allclose(estimate, exported["joint"], atol=0.03)
-    issues = find_label_issues(given, proba, confident_joint=joint, n_jobs=1)
-    assert issues[true != given].mean() > 0.8
-    np.testing.assert_array_equal(exported["is_label_issue"], true != given)
-
-
-def test_labels_become_positions_and_an_unused_class_stays_finite():
-    matrix = [[1.0, 1.0], [0.0, 0.0]]
-    exported = cleanlab_export(
-        matrix, [3, 1], [0.2, 0.9], [False, True], given=["a", "a"], suggested=["a", "b"], classes=["a", "b"]
+    noise, inverse, joint = (np.array(exported[k]) for k in ("noise_matrix", "inverse_noise_matrix", "joint"))
+    np.testing.assert_allclose(noise, MATRIX)
+    np.testing.assert_allclose(joint, MATRIX * TRUE_COUNTS / 1000)
+    np.testing.assert_allclose(inverse, (joint / joint.sum(axis=1, keepdims=True)).T)  # [true, given]
+    unused = cleanlab_export(
+        [[1.0, 1.0], [0.0, 0.0]], [3, 1], [0.2, 0.9], given=["a", "a"], suggested=["a", "b"], classes=["a", "b"]
     )
-    assert exported["label_quality"] == pytest.approx([0.8, 0.1])
-    assert (exported["given_label"], exported["predicted_label"]) == ([0, 0], [0, 1])
-    assert exported["is_label_issue"] == [False, True]
-    assert exported["inverse_noise_matrix"] == [[0.75, 0.0], [0.25, 0.0]]
-    json.dumps(exported, allow_nan=False)
-
-
-def test_a_matrix_of_another_orientation_is_refused():
+    assert (unused["given_label"], unused["predicted_label"]) == ([0, 0], [0, 1])
+    assert unused["inverse_noise_matrix"] == [[0.75, 0.0], [0.25, 0.0]]  # finite
     with pytest.raises(ValueError, match="columns of mislabel_matrix must sum to 1"):
         cleanlab_export(MATRIX.T, TRUE_COUNTS, [0.1])
     with pytest.raises(ValueError, match=r"shape \(3, 3\), but there are 2 true_counts"):

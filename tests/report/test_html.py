@@ -9,9 +9,7 @@ from html.parser import HTMLParser
 import pytest
 
 from noisybayes.report import render_html
-from noisybayes.report.html import breakable
 from noisybayes.report.page_context import MATRIX_LIMIT
-from noisybayes.report.phrases import headline
 from noisybayes.report.suspect_rows import MOST_ROWS
 
 from .example import example_summary
@@ -61,57 +59,21 @@ class Page(HTMLParser):
         return json.loads(self.scripts[0])
 
 
-def test_it_says_what_was_found():
-    summary = example_summary()
-    summary["noise_rate"].update(estimate=0.168, low=0.151, high=0.186)
-    page = Page(render_html(summary))
-    sentence = "About 403 of 2,400 labels (16.8 %, between 15.1 and 18.6 %) look wrong; 370 rows are listed below."
-    assert headline(summary) == sentence
-    for words in (
-        sentence, "dealership.csv", "1,234 features", "4.0 points", "The class 'fuel' has 12 rows",
-        "Most confused pairs",
-        "noisybayes audit dealership.csv --label label", "MultinomialINB", "weighted-likelihood bootstrap",
-        "2026-01-31 12:00 UTC", "3 rows without text were kept", "It was highest after 1 step", "370 (the list)",
-    ):  # fmt: skip
-        assert words in page.text, words
-    assert len(page.ids) == len(set(page.ids))
-    links = {value for tag, name, value in page.attributes if (tag, name) == ("a", "href")}
-    assert {link[1:] for link in links} <= set(page.ids)
-
-
-@pytest.mark.parametrize(("n_classes", "n_suspects"), [(1, 0), (2, 1), (2, 60), (11, 370), (120, 500)])
+@pytest.mark.parametrize(("n_classes", "n_suspects"), [(1, 0), (2, 1), (11, 370), (120, 100)])
 def test_every_size_gives_a_closed_page(n_classes, n_suspects):
     html = render_html(example_summary(n_classes, n_suspects))
     page = Page(html)
+    assert len(page.ids) == len(set(page.ids))
+    links = {value for tag, name, value in page.attributes if (tag, name) == ("a", "href")}
+    assert {link[1:] for link in links} <= set(page.ids)
     assert html.count('class="wrong"') == min(n_classes, MATRIX_LIMIT) * (min(n_classes, MATRIX_LIMIT) - 1)
     assert (f"The {MATRIX_LIMIT} most confused of 120 classes are shown" in page.text) == (n_classes == 120)
-    assert ("The 40 classes with the largest share are shown, out of 120" in page.text) == (n_classes == 120)
     if n_suspects:
         assert len(page.data["rows"]) == n_suspects
         assert html.count('<details class="why">') == min(n_suspects, 50)
-
-
-def test_without_suspects_it_is_friendly():
-    html = render_html(example_summary(n_suspects=0))
-    page = Page(html)
-    assert "No row looks mislabeled under this rule." in page.text
-    assert "no row is listed" in page.text
-    assert not page.scripts
-    assert "<table id=" not in html
-
-
-def test_missing_parts_are_left_out():
-    summary = example_summary(n_suspects=3)
-    summary.update(impact=None, review={"rows": [], "precision": [], "found": []}, warnings=[])
-    summary["convergence"] = {"kind": "objective", "values": [-1.0], "chosen": 0, "text": ""}
-    summary["run"].update(command=None, notes=[])
-    summary["noise_rate"].update(low=None, high=None)
-    summary["mislabel_matrix"].update(low=None, high=None)
-    for row in summary["by_class"]:
-        row["wrong"].update(low=None, high=None)
-    text = Page(render_html(summary)).text
-    for words in ("Cost in accuracy", "How many to review", "Convergence", "To repeat", "Notes from reading", "note"):
-        assert words not in text, words
+    else:
+        assert "No row looks mislabeled under this rule." in page.text
+        assert not page.scripts
 
 
 def test_nothing_in_the_data_becomes_markup():
@@ -148,57 +110,17 @@ def test_nothing_is_fetched():
     assert f"script-src 'sha256-{digest}';" in policy
 
 
-def test_styles_for_dark_print_and_phone():
-    html = render_html(example_summary(n_suspects=1))
-    for query in ("(prefers-color-scheme: dark)", "@media print", "(max-width: 640px)", "prefers-reduced-motion"):
-        assert query in html
-    charts = re.findall(r"<svg.*?</svg>", html, re.DOTALL)
-    assert len(charts) == 4
-    assert not re.search(r"#[0-9a-f]{3,6}\b", "".join(charts))
-
-
 def test_the_page_keeps_its_size_and_says_what_is_missing():
     summary = example_summary(n_suspects=1000)
     for suspect in summary["suspects"]:
         suspect["cells"]["message"] *= 4
-    # A hundred times the same rows: what counts is how many there are, and making them anew takes long.
     summary["suspects"] *= 100
     summary.update(n_suspects=100_000, n_rows=400_000, n_labeled=400_000)
-    page = Page(render_html(summary))
-    assert len(page.data["rows"]) == MOST_ROWS
-    assert f"The first {MOST_ROWS:,} of 100,000 suspects; all are in suspects.csv." in page.text
     html = render_html(summary, 500_000)
     assert 480_000 < len(html.encode()) <= 500_000
     shown = len(Page(html).data["rows"])
     assert 300 < shown < MOST_ROWS
     assert f"The first {shown:,} of 100,000 suspects; all are in suspects.csv." in Page(html).text
-
-
-@pytest.mark.parametrize("max_bytes", [120_000, 200_000, 400_000])
-def test_the_budget_holds_for_wide_rows(max_bytes):
-    summary = example_summary(n_suspects=300)
-    for suspect in summary["suspects"]:
-        suspect["cells"] = {f"column {i}": "长" * 1000 for i in range(40)}
-    html = render_html(summary, max_bytes)
-    assert len(html.encode()) <= max_bytes
-    assert "all are in suspects.csv" in Page(html).text
-
-
-def test_the_budget_holds_for_endless_labels():
-    summary = example_summary(n_classes=40, n_suspects=100)
-    long = {name: name + " and so on" * 1000 for name in summary["classes"]}
-    summary["classes"] = list(long.values())
-    for row in summary["by_class"]:
-        row["label"] = long[row["label"]]
-    both = ("given", "true")
-    for row, keys in (
-        (summary["confused_pairs"], both), (summary["guidance"], both), (summary["suspects"], ("given", "suggested")),
-    ):  # fmt: skip
-        for item in row:
-            item.update({key: long[item[key]] for key in keys})
-    html = render_html(summary, 800_000)
-    assert len(html.encode()) <= 800_000
-    assert len(Page(html).data["rows"]) == 100
 
 
 def test_shown_evidence_adds_up():
@@ -223,9 +145,3 @@ def test_broken_text_and_numbers_do_not_break_the_page():
     cells = Page(html).data["rows"][0][6]
     assert [cell[0] for cell in cells] == [0, 1]
     assert cells[0][2] == ["rebate", 0]
-
-
-def test_long_names_break_between_words_and_stay_text():
-    assert breakable("test_drive") == "test_drive"
-    assert breakable("card_payment_<b>_not_recognised") == ("card_<wbr>payment_<wbr>&lt;b&gt;_<wbr>not_<wbr>recognised")
-    assert breakable("ends_with_an_underscore_").endswith("underscore_")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from functools import cache
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -20,7 +20,7 @@ from noisybayes.report.saved import load_model
 
 from .tables import table
 
-SAID = ["p_wrong", "suspect", "suggested_label", "p_suggested", "corrected_label"]
+SAID = ["suspect", "suggested_label", "p_suggested", "corrected_label"]
 
 
 @cache
@@ -53,28 +53,34 @@ def test_all_files_are_there(tmp_path):
     summary = json.loads((folder / "audit.json").read_text(encoding="utf-8"))
     assert summary == json.loads(audited().to_json())
     assert (folder / "report.html").read_text(encoding="utf-8") == audited().to_html()
+    written, suspects = read_table(folder / "suspects.csv"), audited().suspects
+    assert [int(row) - 1 for row in written["row"]] == suspects.index.tolist()
+    assert written["id"].to_list() == table()["id"].gather(suspects.index.tolist()).to_list()
+    assert written["suggested"].to_list() == suspects["suggested"].tolist()
+    assert all(written["because"].is_not_null())
 
 
-def test_exports_are_written(tmp_path):
-    folder = write_audit(audited(), tmp_path / "audit", exports=tuple(EXPORTERS))
+def test_exports_are_written_and_an_earlier_audit_is_replaced_whole(tmp_path):
+    labels = pl.Series("label", [None if i % 10 == 0 else label for i, label in enumerate(table()["label"])])
+    found = audit(table().with_columns(labels))
+    folder = write_audit(found, tmp_path / "audit", exports=tuple(EXPORTERS))
     assert {"label_studio.json", "label_studio.xml", "cleanlab.json"} <= set(names(folder))
-    assert len(json.loads((folder / "label_studio.json").read_text())) == len(audited().suspects)
+    assert len(json.loads((folder / "label_studio.json").read_text())) == len(found.suspects)
     ElementTree.parse(folder / "label_studio.xml")
     exported = json.loads((folder / "cleanlab.json").read_text())
-    assert exported["is_label_issue"] == audited().table["suspect"].tolist()
-    given = [exported["classes"][code] for code in exported["given_label"]]
-    assert given == audited().table["given"].tolist()
+    assert exported["is_label_issue"] == found.table["suspect"].tolist()
+    given = [None if code is None else exported["classes"][code] for code in exported["given_label"]]
+    assert given == labels.to_list()
+
+    without_suspects().save(folder, format="parquet")
+    assert names(folder) == ["audit.json", "corrected.parquet", "model", "report.html", "suspects.parquet"]
+    assert names(tmp_path) == ["audit"]
+    empty = pl.read_parquet(folder / "suspects.parquet")
+    assert (empty.height, empty.columns[:3]) == (0, ["row", "id", "given"])
+    assert json.loads((folder / "audit.json").read_text())["suspects"] == []
 
 
-def test_exports_stand_rows_without_a_label(tmp_path):
-    labels = pl.Series("label", [None if i % 10 == 0 else label for i, label in enumerate(table()["label"])])
-    folder = write_audit(audit(table().with_columns(labels)), tmp_path / "audit", exports=tuple(EXPORTERS))
-    exported = json.loads((folder / "cleanlab.json").read_text())
-    assert [code is None for code in exported["given_label"]] == labels.is_null().to_list()
-
-
-@pytest.mark.parametrize("earlier", [False, True])
-@pytest.mark.parametrize("broken", ["render_html", "save_model", "corrected"])
+@pytest.mark.parametrize(("broken", "earlier"), [("render_html", True), ("save_model", False), ("corrected", True)])
 def test_a_failure_leaves_no_trace(broken, earlier, tmp_path, monkeypatch):
     folder = tmp_path / "audit"
     if earlier:
@@ -85,39 +91,6 @@ def test_a_failure_leaves_no_trace(broken, earlier, tmp_path, monkeypatch):
         audited().save(folder)
     assert names(tmp_path) == (["audit"] if earlier else [])
     assert not earlier or content(folder) == before
-
-
-def test_an_earlier_audit_is_replaced_whole(tmp_path):
-    folder = tmp_path / "audit"
-    write_audit(audited(), folder, exports=tuple(EXPORTERS))
-    without_suspects().save(folder, format="parquet")
-    assert names(folder) == ["audit.json", "corrected.parquet", "model", "report.html", "suspects.parquet"]
-    assert names(tmp_path) == ["audit"]
-
-
-def test_other_things_are_not_touched(tmp_path):
-    folder = tmp_path / "audit"
-    folder.mkdir()
-    for name in ("thesis.tex", "audit.json", "b", "c", "d"):
-        (folder / name).write_text("mine")
-    with pytest.raises(InputError) as refused:
-        audited().save(folder)
-    assert str(refused.value) == f"{folder} contains other files (b, c, d); choose a new folder"
-    assert set(content(folder).values()) == {b"mine"}
-    file = tmp_path / "file"
-    file.write_text("mine")
-    with pytest.raises(InputError) as refused:
-        audited().save(file)
-    assert str(refused.value) == f"{file} is a file; choose a folder"
-    with pytest.raises(InputError) as refused:
-        audited().save(tmp_path / "new", format="xls")
-    assert str(refused.value) == "a table cannot be written as 'xls'; choose csv, parquet or xlsx"
-    assert names(tmp_path) == ["audit", "file"]
-
-
-def test_an_empty_folder_is_used(tmp_path):
-    audited().save(tmp_path)
-    assert "report.html" in names(tmp_path)
 
 
 @pytest.mark.parametrize("format", ["csv", "parquet"])
@@ -133,7 +106,7 @@ def test_corrected_holds_the_input_as_it_was(format, tmp_path):
     written = read_table(found.save(tmp_path / "audit", format) / f"corrected.{format}")
     # one more column if the labels do not support the matrix
     columns = [name for name in written.columns if name != "p_wrong_by_matrix"]
-    assert columns == [*frame.columns, "noisybayes_noisybayes_p_wrong", *SAID[1:]]
+    assert columns == [*frame.columns, "noisybayes_noisybayes_p_wrong", *SAID]
     if format == "csv":  # a spreadsheet would run it
         frame = frame.with_columns(pl.col("note").str.replace("=1+1", "'=1+1", literal=True))
     assert written.select(frame.columns).equals(frame)
@@ -142,31 +115,9 @@ def test_corrected_holds_the_input_as_it_was(format, tmp_path):
     np.testing.assert_allclose(p_wrong, found.table["p_wrong"], atol=1e-12)
 
 
-def test_suspects_hold_their_rows(tmp_path):
-    written = read_table(audited().save(tmp_path / "audit") / "suspects.csv")
-    suspects = audited().suspects
-    assert written.columns == [
-        "row", "id", "given", "suggested", "p_wrong", "p_suggested", "because", "message", "paint", "urgent"
-    ]  # fmt: skip
-    assert [int(row) - 1 for row in written["row"]] == suspects.index.tolist()
-    assert written["id"].to_list() == table()["id"].gather(suspects.index.tolist()).to_list()
-    assert written["suggested"].to_list() == suspects["suggested"].tolist()
-    assert all(written["because"].is_not_null())
-
-
-@pytest.mark.parametrize("format", ["csv", "parquet"])
-def test_no_suspects_at_all(format, tmp_path):
-    folder = write_audit(without_suspects(), tmp_path / "audit", format, tuple(EXPORTERS))
-    path = folder / f"suspects.{format}"
-    empty = pl.read_parquet(path) if format == "parquet" else pl.read_csv(path)
-    assert (empty.height, empty.columns[:3]) == (0, ["row", "id", "given"])
-    assert json.loads((folder / "audit.json").read_text())["suspects"] == []
-
-
-@pytest.mark.parametrize("names_of", [None, ["no", "yes"]])
-def test_an_audit_without_a_table_writes_what_it_has(names_of, tmp_path):
+def test_an_audit_without_a_table_writes_what_it_has(tmp_path):
     data = simulate(120, n_features=20, n_classes=2, diagonal=(0.8, 0.9), random_state=0)
-    y = data.y if names_of is None else np.append([None], np.array(names_of, dtype=object)[data.y[1:]])
+    y = np.append([None], np.array(["no", "yes"], dtype=object)[data.y[1:]])
     found = audit(BernoulliINB(missing_label=np.nan).fit(data.X, y), data.X, y, budget=4)
     folder = found.save(tmp_path / "audit")
     assert names(folder) == ["audit.json", "corrected.csv", "report.html", "suspects.csv"]
@@ -191,48 +142,24 @@ def _cut(path):
     path.write_bytes(path.read_bytes()[:-200])
 
 
-def _swap_in_other_text(path):
-    path.write_text("[1, 2]")
-
-
-def _newer(path):
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 99}))
-
-
-def _without_model_json(path):
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("other.json", "{}")
-
-
 @pytest.mark.parametrize(
     ("file", "damage", "reason"),
     [
         ("recipe.json", _cut, ""),
-        ("recipe.json", _swap_in_other_text, ""),
-        ("recipe.json", lambda path: path.write_bytes(b"\xff\xfe"), ""),
         ("recipe.json", lambda path: path.write_text('{"format": 1}'), "recipe.json does not have the entries"),
-        ("recipe.json", _newer, "its format is 99, but this version reads 1"),
         ("classifier.inb", _cut, ""),
-        ("classifier.inb", _swap_in_other_text, ""),
-        ("classifier.inb", _without_model_json, ""),
+        ("recipe.json", Path.unlink, None),
+        ("classifier.inb", Path.unlink, None),
     ],
 )
-def test_a_damaged_model_is_refused(file, damage, reason, tmp_path):
+def test_a_damaged_or_missing_model_is_refused(file, damage, reason, tmp_path):
     folder = audited().save(tmp_path / "audit") / "model"
     damage(folder / file)
     with pytest.raises(InputError) as refused:
         load_model(folder)
-    start = f"the model in {folder} is damaged or from another version: "
-    assert str(refused.value).startswith(start + reason)
-    assert "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize("file", ["recipe.json", "classifier.inb"])
-def test_a_missing_model_is_named(file, tmp_path):
-    folder = audited().save(tmp_path / "audit") / "model"
-    (folder / file).unlink()
-    with pytest.raises(InputError) as refused:
-        load_model(folder)
-    assert str(refused.value) == (
-        f"there is no model in {folder}; `noisybayes fit` and `noisybayes audit --out` write one"
-    )
+    told = str(refused.value)
+    if reason is None:
+        assert told == f"there is no model in {folder}; `noisybayes fit` and `noisybayes audit --out` write one"
+    else:
+        assert told.startswith(f"the model in {folder} is damaged or from another version: {reason}")
+        assert "\n" not in told

@@ -15,39 +15,13 @@ from noisybayes.report.outputs import corrected
 
 TEXT = st.one_of(
     st.none(),
-    st.lists(
-        st.sampled_from(["good", "bad", "car", "größe", "我想要", "優惠", "a", "9", "-", "\u2028"]), max_size=6
-    ).map(" ".join),
+    st.lists(st.sampled_from(["good", "bad", "größe", "我想要", "a", "9", "-", "\u2028"]), max_size=6).map(" ".join),
     st.text(max_size=12),
 )
-NUMBER = st.one_of(
-    st.none(),
-    st.integers(-3, 3).map(float),
-    st.floats(allow_nan=True, allow_infinity=True),
-    st.sampled_from([1e300, -1e300, 1e-300, 0.0]),
-)
+NUMBER = st.one_of(st.none(), st.integers(-3, 3).map(float), st.floats(), st.sampled_from([1e300, -1e300, 1e-300]))
 CATEGORY = st.one_of(st.none(), st.sampled_from(["red", "green", "", " ", "other", "(empty)", "true", "1"]))
 YES_NO = st.sampled_from(["yes", "no", "1", "0", "", None])
-WEIRD = [
-    "",
-    " ",
-    " a ",
-    "a",
-    "A",
-    "b",
-    "ß",
-    "我",
-    "\u2028",
-    "\x00",
-    "a\x00",
-    "nan",
-    "None",
-    "1",
-    "1.0",
-    "true",
-    "💡",
-    "\u202e",
-]
+WEIRD = ["", " ", " a ", "a", "A", "b", "ß", "我", "\u2028", "\x00", "a\x00", "nan", "None", "1", "1.0", "true", "💡"]
 CELLS = {"text": TEXT, "numeric": NUMBER, "categorical": CATEGORY, "binary": YES_NO}
 
 

@@ -9,72 +9,55 @@ import polars as pl
 import pytest
 
 import noisybayes
-from noisybayes.data.simulated_messages import write_messages
 from noisybayes.report.row_scorer import COLUMNS
 
 from ..doc_blocks import ROOT, run_blocks
 from ..java import find_java
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _java(tmp_path_factory):
-    """One process of Java for all tests, which stays in the folder where it was started."""
-    find_java()
-    with pytest.MonkeyPatch.context() as environment:
-        environment.chdir(tmp_path_factory.mktemp("spark"))
-        environment.setenv("PYSPARK_PYTHON", sys.executable)
-        # a few seconds less for a process that lives a few seconds
-        environment.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-        yield
+from .tables import table
 
 
 @pytest.fixture
-def spark():
-    session = _session()
-    yield session
-    session.stop()
-
-
-def _session():
+def spark(monkeypatch, tmp_path):
+    find_java()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    # a few seconds less for a process that lives a few seconds
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
     from pyspark.sql import SparkSession
 
     settings = {
         "spark.ui.enabled": "false",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "400",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "150",
     }
     session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
-    return session
+    yield session
+    session.stop()
 
 
-def test_map_in_arrow_gives_what_the_model_says_in_memory(spark, tmp_path):
-    write_messages(tmp_path / "messages.csv", 3_000, n_classes=4, vocabulary=300)
-    messages = pl.read_csv(tmp_path / "messages.csv", infer_schema=False).with_row_index("number")
-    noisybayes.audit(messages.head(1_000), label="label", text="text").save(tmp_path / "audit")
-    row = pl.col("number")
-    rows = messages.with_columns(
-        text=pl.when(row % 10 == 1).then(None).otherwise("text"),
+def test_spark_gives_what_the_model_says_in_memory_and_the_page_runs(spark, tmp_path):
+    noisybayes.audit(table(300), label="label", text="message").save(tmp_path / "audit")
+    row = pl.int_range(pl.len())
+    rows = table(600, seed=1).with_columns(
+        message=pl.when(row % 10 == 1).then(None).otherwise("message"),
         label=pl.when(row % 10 == 2).then(None).when(row % 10 == 3).then(pl.lit("no such class")).otherwise("label"),
-        number=row.cast(pl.Int64),  # Spark has no unsigned numbers
     )
     rows.write_parquet(tmp_path / "rows.parquet")
-
     score = noisybayes.scorer(tmp_path / "audit")
-    frame = spark.read.parquet(str(tmp_path / "rows.parquet")).repartition(3)
+    frame = spark.read.parquet(str(tmp_path / "rows.parquet"))
     scored = frame.mapInArrow(score, score.schema(frame.schema))
     assert scored.columns == [*rows.columns, *COLUMNS]
     assert frame.columns == rows.columns  # its schema was not changed in place
     scored.write.parquet(str(tmp_path / "scored"))
 
-    found = pl.read_parquet(tmp_path / "scored" / "*.parquet").sort("number")
-    assert found.drop("p_wrong", "predicted_probability").equals(score(rows).drop("p_wrong", "predicted_probability"))
-    for name in ("p_wrong", "predicted_probability"):
-        assert found[name].is_null().equals(score(rows)[name].is_null())
-        assert (found[name] - score(rows)[name]).abs().max() < 1e-12
-    assert found["p_wrong"].null_count() == 600
+    found, expected = pl.read_parquet(tmp_path / "scored" / "*.parquet").sort("id"), score(rows)
+    numbers = ["p_wrong", "predicted_probability"]
+    assert found.drop(numbers).equals(expected.drop(numbers))
+    for name in numbers:
+        assert found[name].is_null().equals(expected[name].is_null())
+        assert (found[name] - expected[name]).abs().max() < 1e-12
+    assert found["p_wrong"].null_count() == 120
 
-
-def test_the_code_of_the_page_runs_and_prints_what_it_says():
-    run_blocks(ROOT / "docs" / "score.md")
+    run_blocks(ROOT / "docs" / "score.md")  # in this session, which it stops

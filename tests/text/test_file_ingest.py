@@ -18,12 +18,13 @@ from noisybayes.data.batches import Batches
 from noisybayes.data.errors import InputError
 from noisybayes.data.read import read_table, write_table
 from noisybayes.data.roles import Roles
-from noisybayes.data.simulated_messages import write_messages
 from noisybayes.dataset import Shards
 from noisybayes.text import features, tally
 from noisybayes.text.features import Recipe
 from noisybayes.text.file_ingest import ingest
 from noisybayes.text.vocabulary import TextSettings
+
+from ..simulated_messages import write_messages
 
 TEXT = Roles("label", ("text",), (), (), (), None, None)
 ALL = Roles("label", ("text", "other text"), ("colour",), ("price", "one"), ("urgent", "paid"), None, "checked")

@@ -1,0 +1,277 @@
+"""What an audit says of all rows, of the classes, of the cost and of itself: laws that hold whatever is audited."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.naive_bayes import BernoulliNB
+
+from noisybayes import BernoulliINB, GaussianINB, MislabelClassifier, MultinomialINB, audit, simulate
+
+from ..report.tables import table
+
+N = 300
+NAMES = np.array(["red", "green", "blue"])
+LABELS = {
+    "strings": lambda y: np.where(np.arange(len(y)) % 25 == 0, None, NAMES[y].astype(object)),
+    "strings of numpy": lambda y: NAMES[y],
+    "ints": lambda y: 10 * y - 10,
+    "floats": lambda y: np.where(np.arange(len(y)) % 25 == 0, np.nan, y),
+}
+LEARNED_FROM = (
+    "The rows were scored by a model that may have been trained on their labels (they were not part of its robust "
+    "fit), so P(wrong) may be too low."
+)
+
+
+@cache
+def data():
+    return simulate(N, n_features=120, n_classes=3, diagonal=(0.75, 0.85), random_state=0)
+
+
+@cache
+def fitted(labels="strings", verified=False):
+    """Model, rows, given labels and verified ones."""
+    made = data()
+    y = LABELS[labels](made.y)
+    known = None
+    if verified:
+        known = np.full(N, None, dtype=object)
+        known[::9] = NAMES[made.true[::9]]
+    return BernoulliINB(missing_label=np.nan).fit(made.X, y, verified=known), made.X, y, known
+
+
+@cache
+def audited(labels="strings", verified=False, **rule):
+    model, X, y, _ = fitted(labels, verified)
+    return audit(model, X, y, **rule)
+
+
+# --- rows ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("labels", LABELS)
+def test_the_table_has_every_row_in_order_with_the_label_it_was_given(labels):
+    model, _, y, _ = fitted(labels)
+    table = audited(labels).table
+    assert list(table.columns) == ["given", "suggested", "p_wrong", "p_suggested", "corrected", "suspect", "verified"]
+    assert table.index.tolist() == list(range(N))
+    unlabeled = pd.isna(y)
+    np.testing.assert_array_equal(table["given"].isna(), unlabeled)
+    np.testing.assert_array_equal(table["p_wrong"].isna(), unlabeled)
+    assert table["given"][~unlabeled].tolist() == y[~unlabeled].tolist()
+    assert set(table["suggested"]) | set(table["corrected"]) <= set(model.classes_.tolist())
+    assert not table["suspect"][unlabeled].any()
+    assert not table["verified"].any()
+
+
+@pytest.mark.parametrize("rule", [{}, {"precision": 0.7}, {"budget": 40}, {"budget": 10_000}])
+@pytest.mark.parametrize("verified", [False, True])
+def test_probabilities_suspects_and_suggestions_agree(rule, verified):
+    found = audited(verified=verified, **rule)
+    labeled = found.table[found.table["given"].notna()]
+    assert labeled[["p_wrong", "p_suggested"]].stack().between(0, 1).all()
+    suspects, rest = found.suspects, labeled[~labeled["suspect"] & ~labeled["verified"]]
+    assert sorted(suspects.index) == np.flatnonzero(found.table["suspect"]).tolist()
+    assert np.all(np.diff(suspects["p_wrong"]) <= 0)
+    assert rest.empty or suspects["p_wrong"].min() >= rest["p_wrong"].max()
+    assert (suspects["suggested"] != suspects["given"]).all()
+    assert (suspects["p_suggested"] <= suspects["p_wrong"] + 1e-12).all()
+
+
+def test_a_list_is_as_long_or_as_precise_as_asked():
+    assert len(audited(budget=40).suspects) == 40
+    assert set(audited(budget=40).suspects.index) <= set(audited(budget=60).suspects.index)
+    assert len(audited(budget=0).suspects) == 0
+    some, fewer = audited(precision=0.7).suspects, audited(precision=0.9).suspects
+    assert some["p_wrong"].mean() >= 0.7
+    assert 0 < len(fewer) < len(some)
+
+
+def test_verified_rows_have_their_verified_label():
+    _, _, y, known = fitted(verified=True)
+    table = audited(verified=True, budget=10_000).table
+    verified = ~pd.isna(known)
+    np.testing.assert_array_equal(table["verified"], verified)
+    assert not table["suspect"][verified].any()
+    assert table["corrected"][verified].tolist() == known[verified].tolist()
+    labeled = verified & ~pd.isna(y)
+    np.testing.assert_array_equal(table["p_wrong"][labeled], (known != y)[labeled].astype(float))
+
+
+def test_no_label_reaches_its_own_score():
+    """Each row has a word of its own. If its label spoke for that word, the words would explain all labels."""
+    n = 200
+    X = sparse.csr_array(sparse.hstack([sparse.eye_array(n), sparse.csr_array(np.ones((n, 1)))]))
+    y = np.random.default_rng(0).integers(2, size=n)
+    found = audit(MultinomialINB().fit(X, y), X, y, budget=n)
+    assert found.warnings[0].startswith("The columns explain only 0 % of the differences between labels")
+    for label in (0, 1):  # what the word says hangs on the sizes of classes in the other folds, and on nothing else
+        said = {
+            round(float(why.weights[why.columns == why.row].sum()), 9)
+            for why in found.evidence(np.flatnonzero(y == label))
+        }
+        assert len(said) <= 10
+
+
+def test_the_order_of_rows_changes_nothing():
+    frame = table(n=150)
+    order = np.random.default_rng(0).permutation(frame.height)
+    found, other = (audit(each, label="label", text="message", id="id") for each in (frame, frame[order]))
+    for name in ("given", "suggested", "suspect", "corrected"):
+        assert other.table[name].tolist() == found.table[name].iloc[order].tolist()
+    np.testing.assert_allclose(other.table["p_wrong"], found.table["p_wrong"].iloc[order], atol=1e-9)
+    assert other.noise_rate == pytest.approx(found.noise_rate)
+
+
+def test_a_seed_repeats_the_numbers_and_stages_are_told():
+    model, X, y, _ = fitted("strings of numpy")
+    stages = []
+    one, same = (audit(model, X, y, random_state=4, progress=stages.append) for _ in range(2))
+    assert stages == 2 * ["scoring the rows", "computing intervals", "estimating the cost"]
+    pd.testing.assert_frame_equal(one.table, same.table)
+    assert one.impact == same.impact
+
+
+# --- whose rows ------------------------------------------------------------------------------------------------------
+
+
+def assert_judged_by(found, true, y):
+    """The table says what the posteriors `true` (n, K) say of the labels y."""
+    given = np.searchsorted(found.findings.classes, y)
+    np.testing.assert_allclose(found.table["p_wrong"], 1.0 - true[np.arange(len(y)), given], rtol=0, atol=1e-9)
+
+
+def test_the_rows_of_a_robust_fit_are_judged_without_their_fold():
+    model, _, y, _ = fitted("strings of numpy")
+    found = audited("strings of numpy")
+    assert_judged_by(found, model.true_proba_, y)
+    assert LEARNED_FROM not in found.warnings
+    assert found.noise_rate == pytest.approx(model.noise_rate_, abs=1e-9)
+    np.testing.assert_allclose(found.mislabel_matrix, model.mislabel_matrix_, atol=1e-9)
+
+
+def _other_rows():
+    new = simulate(100, n_features=120, n_classes=3, random_state=5)
+    return fitted("strings of numpy")[0], new.X, NAMES[new.y]
+
+
+def _generative():
+    made = data()
+    return BernoulliINB(method="em").fit(made.X, made.y), made.X, made.y
+
+
+@pytest.mark.parametrize("make", [_other_rows, _generative])
+def test_rows_that_may_have_been_learned_from_are_told(make):
+    model, X, y = make()
+    found = audit(model, X, y, new_rows=True)
+    assert LEARNED_FROM in found.warnings
+    assert found.impact is None
+    assert_judged_by(found, model.predict_true_proba(X, y), y)
+    assert [len(why.columns) for why in found.evidence([0, 1])] == [0, 0]
+
+
+def test_rows_of_another_fit_must_be_said_to_be_new():
+    model, X, y, _ = fitted("strings of numpy")
+    for rows, labels in ((X, y[::-1]), (X[:50], y[:50])):
+        with pytest.raises(ValueError, match="these are not the labels that the model was fitted on; pass new_rows="):
+            audit(model, rows, labels)
+    assert len(audit(model, X, y[::-1], new_rows=True).table) == N
+
+
+# --- classes, intervals, cost ----------------------------------------------------------------------------------------
+
+
+def test_classes_and_pairs_add_up():
+    model, _, y, _ = fitted()
+    found = audited()
+    by_class, pairs, labeled = found.by_class, found.confused_pairs, ~pd.isna(y)
+    assert by_class["label"].tolist() == model.classes_.tolist()
+    np.testing.assert_allclose(by_class["given"], [(y == label).sum() for label in model.classes_])
+    assert by_class["true"].sum() == pytest.approx(labeled.sum())
+    wrong = (by_class["wrong"] * by_class["given"]).sum()
+    assert wrong == pytest.approx(found.table["p_wrong"].sum())
+    assert found.noise_rate == pytest.approx(wrong / labeled.sum())
+    assert by_class["suspects"].sum() == pairs["suspects"].sum() == len(found.suspects)
+    assert np.all(np.diff(pairs["rows"]) <= 0)
+    assert (pairs["given"] != pairs["true"]).all()
+    counts = {given: model.true_proba_[y == given].sum(axis=0) for given in model.classes_}
+    for pair in pairs.itertuples():
+        assert pair.rows == pytest.approx(counts[pair.given][model.classes_.tolist().index(pair.true)])
+
+
+@pytest.mark.parametrize("method", ["crossfit", "em", "any classifier"])
+def test_columns_of_the_matrix_sum_to_one_and_lie_in_their_intervals(method):
+    made = data()
+    model = MislabelClassifier(BernoulliNB(), n_folds=3) if method == "any classifier" else BernoulliINB(method=method)
+    found = audit(model.fit(made.X, made.y), made.X, made.y)
+    np.testing.assert_allclose(found.mislabel_matrix.sum(axis=0), 1.0)
+    for name in ("mislabel_matrix", "noise_rate", "wrong_by_label"):
+        estimate, low, high = getattr(found.intervals, name)
+        assert np.all((low >= 0) & (low <= estimate) & (estimate <= high) & (high <= 1))
+    assert found.rate.low <= found.noise_rate <= found.rate.high
+    if method == "any classifier":
+        assert found.impact is None  # only naive Bayes can be fitted again cheaply
+
+
+@pytest.mark.parametrize("diagonal", [(0.55, 0.7), (1.0, 1.0)])
+def test_the_cost_of_wrong_labels_is_about_the_real_one(diagonal):
+    made = simulate(3_000, n_features=100, n_classes=3, diagonal=diagonal, random_state=0)
+    X, new = made.X[:1_000], slice(1_000, None)
+    found = audit(BernoulliINB().fit(X, made.y[:1_000]), X, made.y[:1_000])
+    as_given, if_right = (
+        BernoulliNB().fit(X, labels[:1_000]).score(made.X[new], made.true[new]) for labels in (made.y, made.true)
+    )
+    assert found.impact.low < found.impact.delta < found.impact.high
+    assert found.impact.delta == pytest.approx(as_given - if_right, abs=0.06)
+
+
+def test_vague_labels_have_no_cost_that_could_be_told():
+    rng = np.random.default_rng(0)
+    true = rng.integers(4, size=600)
+    X = 0.5 * np.eye(4)[true] + rng.normal(size=(600, 4))
+    y = np.where(rng.random(600) < 0.3, rng.integers(4, size=600), true)
+    found = audit(GaussianINB().fit(X, y), X, y)
+    assert found.impact is None
+    assert found.summary()["impact_reason"].startswith("true labels are too uncertain")
+    assert "Cost in accuracy" not in found.to_html()
+
+
+def test_the_objectives_shown_are_those_of_one_prior():
+    made = simulate(30, n_features=20, n_classes=2, random_state=0)
+    shown = audit(BernoulliINB(method="em").fit(made.X, made.y), made.X, made.y).summary()["convergence"]
+    assert len(shown["values"]) > 1
+    assert np.diff(shown["values"]).min() > -1e-8
+    assert shown["chosen"] == len(shown["values"]) - 1
+
+
+# --- doubts and refusals ---------------------------------------------------------------------------------------------
+
+
+def test_there_is_no_evidence_against_a_label_that_is_missing():
+    with pytest.raises(ValueError, match="row 25 has no label, so there is nothing to explain; leave it out"):
+        audited().evidence([1, 25])
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"precision": 0.5, "budget": 3}, "precision and budget are mutually exclusive; give only one of them"),
+        ({"precision": 7}, "precision must be above 0 and at most 1, got 7"),
+        ({"precision": float("nan")}, "precision must be above 0 and at most 1, got nan"),
+        ({"budget": -3}, "budget must be a whole number of at least 0, got -3"),
+        ({"budget": 2.5}, "budget must be a whole number of at least 0, got 2.5"),
+        ({"level": 90}, "level must be between 0 and 1, got 90"),
+    ],
+)
+def test_bad_settings_are_named(settings, message):
+    model, X, y, _ = fitted()
+    with pytest.raises(ValueError, match=re.escape(message)):
+        audit(model, X, y, **settings)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        audit(table(), label="label", text="message", **settings)
