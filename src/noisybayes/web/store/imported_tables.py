@@ -7,10 +7,9 @@ from typing import Any
 from sqlalchemy import Connection, Row, delete, insert, select, update
 
 from .column_types import now
+from .database import Part
 from .schema import imported_table, table_content
-from .store_errors import NotFound
-from .store_part import Part
-from .values import TableInfo
+from .values import NotFound, TableInfo
 
 # without the preview, which may be long
 _LISTED = [column for column in imported_table.c if column.name != "preview"]

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, bindparam, delete, func, select, update
 
 from .bot_schema import outgoing
 from .column_types import now
-from .store_part import Part
+from .database import Part
 
 _KEPT = timedelta(days=7)
 #: Claimed events can be claimed by other senders after this time, unless their result has been recorded.

@@ -10,11 +10,10 @@ from sqlalchemy import ColumnElement, Connection, Row, exists, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
+from .database import Part, check_name
 from .imported_tables import need_table, no_table
 from .schema import claim, finding, verdict
-from .store_errors import NotFound, Unavailable
-from .store_part import Part, check_name
-from .values import Finding
+from .values import Finding, NotFound, Unavailable
 
 CLAIM_LASTS = timedelta(minutes=3)
 _SKEW = timedelta(seconds=5)

@@ -8,12 +8,11 @@ from sqlalchemy import ColumnElement, Connection, Row, func, insert, select, upd
 from sqlalchemy.exc import IntegrityError
 
 from .column_types import clean_text, now
+from .database import Part, check_name
 from .imported_tables import need_table
 from .review_queue import count, has_verdict, need_finding
 from .schema import finding, verdict
-from .store_errors import Conflict
-from .store_part import Part, check_name
-from .values import Action, Finding, NoLabel, ReviewProgress, Verdict
+from .values import Action, Conflict, Finding, NoLabel, ReviewProgress, Verdict
 
 
 class Verdicts(Part):
