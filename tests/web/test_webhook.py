@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
+import subprocess
+import sys
 import threading
 import time
 from contextlib import contextmanager
@@ -11,13 +13,14 @@ from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from starlette.testclient import TestClient
 
 from noisybayes.data.errors import InputError
-from noisybayes.web import webhook, webhook_client
+from noisybayes.web import webhook
+from noisybayes.web.app import create_app
 from noisybayes.web.contact_key import ContactKey, new_key
 from noisybayes.web.responder import HostedBot, Responder
-from noisybayes.web.webhook import Hook, Sender, check_webhook
-from noisybayes.web.webhook_client import EVENT_ID, SIGNATURE, TIMESTAMP, signature
+from noisybayes.web.webhook import EVENT_ID, SIGNATURE, TIMESTAMP, check_webhook, signature
 
 from ..bot.shop import demo
 from .desk_at_work import open_store
@@ -69,15 +72,13 @@ def problem_of(store):
 
 @contextmanager
 def at_work(tmp_path, url, pause=0.01):
-    store = open_store(tmp_path)
-    hosted_bots, key = {"shop": HostedBot(demo(), webhook=url, secret=SECRET)}, ContactKey(new_key())
-    sender = Sender(store, {"shop": Hook(url, SECRET)}, key, pause)
-    sender.start()
-    try:
-        yield Responder(store, hosted_bots, key), store
-    finally:
-        sender.close()
-        store.close()
+    """A responder whose server sends its events."""
+    with pytest.MonkeyPatch.context() as patch, open_store(tmp_path) as store:
+        for name, seconds in {"_FIRST_PAUSE": pause, "_LONGEST_PAUSE": max(pause, 0.05), "_IDLE": 0.02}.items():
+            patch.setattr(webhook, name, seconds)
+        responder = Responder(store, {"shop": HostedBot(demo(), webhook=url, secret=SECRET)}, ContactKey(new_key()))
+        with TestClient(create_app(store, responder=responder), base_url="http://127.0.0.1:8000"):
+            yield responder, store
 
 
 def test_a_receiver_that_fails_half_the_time_gets_everything_once_and_in_order(tmp_path):
@@ -96,8 +97,7 @@ def test_a_receiver_that_fails_half_the_time_gets_everything_once_and_in_order(t
         assert all(request[EVENT_ID] for request in requests)
 
 
-def test_a_receiver_that_is_down_while_many_write_gets_everything_once_when_it_is_back(tmp_path, monkeypatch):
-    monkeypatch.setattr(webhook, "_LONGEST_PAUSE", 0.05)
+def test_a_receiver_that_is_down_while_many_write_gets_everything_once_when_it_is_back(tmp_path):
     down = threading.Event()
     down.set()
     with (
@@ -123,7 +123,7 @@ def test_a_receiver_that_is_down_while_many_write_gets_everything_once_when_it_i
 
 
 def test_a_receiver_that_never_answers_is_asked_little(tmp_path, monkeypatch):
-    monkeypatch.setattr(webhook_client, "PATIENCE", 0.1)
+    monkeypatch.setattr(webhook, "PATIENCE", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
         with at_work(tmp_path, url, pause=60) as (bot, store):
@@ -137,23 +137,59 @@ def test_a_receiver_that_never_answers_is_asked_little(tmp_path, monkeypatch):
 
 
 def test_one_receiver_that_never_answers_does_not_hold_up_another(tmp_path):
-    store, key = open_store(tmp_path), ContactKey(new_key())
-    with socket.create_server(("127.0.0.1", 0)) as silent, receiver() as (url, taken, _):
-        dead = f"http://127.0.0.1:{silent.getsockname()[1]}/"
-        hosted_bots = {
-            name: HostedBot(demo(), webhook=to, secret=SECRET) for name, to in (("garage", dead), ("shop", url))
-        }
-        hooks = {"garage": Hook(dead, SECRET), "shop": Hook(url, SECRET)}
-        bot, sender = Responder(store, hosted_bots, key), Sender(store, hooks, key)
+    with (
+        open_store(tmp_path) as store,
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        receiver() as (url, taken, _),
+    ):
+        urls = {"garage": f"http://127.0.0.1:{silent.getsockname()[1]}/", "shop": url}
+        hosted_bots = {name: HostedBot(demo(), webhook=to, secret=SECRET) for name, to in urls.items()}
+        bot = Responder(store, hosted_bots, ContactKey(new_key()))
         for i in range(20):
             bot.receive("garage", str(i), f"viewer {i}", "How much is a new Tarvo?")
         bot.receive("shop", "1", "ann", "How much is a new Tarvo?")
-        sender.start()
-        wait_until(lambda: len(taken) == 1)
-        assert [(name, each.dialogs) for name, each in store.backlog().items() if name == "garage"] == [("garage", 20)]
-        silent.close()  # who waits for it is refused, and the sender can end
-        sender.close()
-    store.close()
+        with TestClient(create_app(store, responder=bot)):
+            wait_until(lambda: len(taken) == 1)
+            assert {name: each.dialogs for name, each in store.backlog().items() if name == "garage"} == {"garage": 20}
+            silent.close()  # who waits for it is refused, and the sender can end
+
+
+SEND = """
+import asyncio, sys
+from datetime import timedelta
+from noisybayes.web.responder import HostedBot, Responder
+from noisybayes.web.store import Store, outbox
+from noisybayes.web.webhook import send_events
+
+outbox.CLAIM_LASTS = timedelta(seconds=1)
+with Store.open(sys.argv[1]) as store:
+    hosted_bots = {"shop": HostedBot(None, webhook=sys.argv[2], secret=sys.argv[3])}
+    asyncio.run(send_events(Responder(store, hosted_bots, None), asyncio.Event()))
+"""
+
+
+def test_a_killed_server_has_lost_no_event(tmp_path):
+    """What was sent when it was killed is sent again with the same id, and in order."""
+
+    def slowly(n):
+        time.sleep(0.01)
+        return 204
+
+    with open_store(tmp_path) as store, receiver(slowly) as (url, taken, _):
+        bot = Responder(store, {"shop": HostedBot(demo(), webhook=url, secret=SECRET)}, ContactKey(new_key()))
+        people = [f"viewer {i}" for i in range(20)]
+        for i in range(3):
+            for person in people:
+                bot.receive("shop", f"{person} {i}", person, "How much is a new Tarvo Sport?")
+        for least in (10, 20, 60):
+            command = [sys.executable, "-c", SEND, f"sqlite:///{tmp_path / 'desk.db'}", url, SECRET]
+            with subprocess.Popen(command) as process:
+                wait_until(lambda least=least: len(taken) >= least and (least < 60 or not store.backlog()))
+                process.kill()
+        for person in people:
+            mine = list(dict.fromkeys(event["id"] for event in taken if event["person"] == person))
+            assert len(mine) == 3
+            assert mine == sorted(mine)
 
 
 def test_several_servers_on_one_store_send_every_event_once(tmp_path):
@@ -170,10 +206,6 @@ def test_several_servers_on_one_store_send_every_event_once(tmp_path):
 
 
 def test_what_waits_is_told_by_the_api_and_on_the_page_of_leads(tmp_path):
-    from starlette.testclient import TestClient
-
-    from noisybayes.web.app import create_app
-
     with receiver(lambda n: 503) as (url, _, _), at_work(tmp_path, url, pause=60) as (bot, store):
         bot.receive("shop", "1", "ann", "this is a scam")
         wait_until(lambda: problem_of(store) != "")
@@ -233,7 +265,7 @@ def test_what_a_person_answers_is_sent_too(tmp_path):
 
 
 def test_a_webhook_that_never_answers_loses_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(webhook_client, "PATIENCE", 0.1)
+    monkeypatch.setattr(webhook, "PATIENCE", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
         with at_work(tmp_path, url, pause=60) as (bot, store):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.resources import files
@@ -23,14 +24,18 @@ from .responder import HostedBot, Responder
 from .review_api import review_api
 from .server_settings import Settings
 from .store import Store
+from .webhook import send_events
 
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    jobs = app.state.desk.jobs
-    jobs.watch()
-    yield
-    await run_in_threadpool(jobs.stop)
+    desk, end = app.state.desk, asyncio.Event()
+    desk.jobs.watch()
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(send_events(desk.responder, end))
+        yield
+        end.set()  # the posts under way are finished, so that they need not be repeated
+    await run_in_threadpool(desk.jobs.stop)
 
 
 def create_app(

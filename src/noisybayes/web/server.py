@@ -43,12 +43,10 @@ def serve(
     import uvicorn
 
     from .app import create_app
-    from .webhook_process import WebhookProcess
 
     listener = _listen(settings)
     announce(_address(listener))
     app = create_app(store, settings, responder=responder)
-    webhook = WebhookProcess(store, responder)
     if demo:
         add_demo(store, app)
     config = uvicorn.Config(
@@ -56,10 +54,8 @@ def serve(
         limit_concurrency=_MOST_CONNECTIONS,
     )  # fmt: skip
     try:
-        webhook.start()
         uvicorn.Server(config).run(sockets=[listener])
     finally:
-        webhook.close()
         store.close()
 
 
