@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from noisybayes.cli.app import app
-from noisybayes.web.permissions import least_role
+from noisybayes.web.guard import least_role
 from noisybayes.web.store.column_types import now
 from noisybayes.web.store.database import Database
 

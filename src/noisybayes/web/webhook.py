@@ -52,11 +52,13 @@ def signature(secret: str, timestamp: str, body: bytes) -> str:
 
 async def send_events(responder: Responder, end: asyncio.Event) -> None:
     """Send the events waiting in the store until `end`. Each bot has a task, so no receiver holds up another."""
+    hooked = {name: hosted for name, hosted in responder.hosted_bots.items() if hosted.webhook is not None}
+    if not hooked:
+        return
     # redirects are not followed: contact details must go to the configured address and nowhere else
     async with httpx2.AsyncClient(timeout=PATIENCE, follow_redirects=False) as client, asyncio.TaskGroup() as tasks:
-        for name, hosted in responder.hosted_bots.items():
-            if hosted.webhook is not None:
-                tasks.create_task(_Sender(responder.store, name, hosted, responder.key, client, end).work())
+        for name, hosted in hooked.items():
+            tasks.create_task(_Sender(responder.store, name, hosted, responder.key, client, end).work())
 
 
 class _Failure(NamedTuple):

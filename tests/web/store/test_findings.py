@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sqlalchemy import text
 
-from noisybayes.web.store import Finding, NotFound, Store, StoreError, review_queue
+from noisybayes.web.store import Finding, NotFound, Store, StoreError, verdicts
 from noisybayes.web.store.column_types import now
 from noisybayes.web.store.database import Database
 
@@ -139,11 +139,11 @@ def test_findings_of_an_unknown_row(store: Store) -> None:
 def test_sqlite_finds_the_queue_by_an_index(tmp_path: Path) -> None:
     with Store.open(f"sqlite:///{tmp_path}/s.db") as store:
         table_id = fitted_table(store, [finding(0)])
-        wanted = review_queue._wanted(table_id, None, None, True)
+        wanted = verdicts._wanted(table_id, None, None, True)
         query = (
-            review_queue.select(review_queue.finding)
-            .where(*wanted, ~review_queue.has_verdict())
-            .order_by(review_queue.finding.c.place)
+            verdicts.select(verdicts.finding)
+            .where(*wanted, ~verdicts._has_verdict())
+            .order_by(verdicts.finding.c.place)
         )
         with store._database.read() as connection:
             compiled = query.compile(connection, compile_kwargs={"literal_binds": True})

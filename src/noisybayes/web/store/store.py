@@ -11,11 +11,10 @@ from .fits import Fits
 from .imported_tables import Tables
 from .leads import Leads
 from .outbox import Outbox
-from .review_queue import Findings
 from .verdicts import Verdicts
 
 
-class Store(Tables, Fits, Findings, Verdicts, Accounts, Conversations, Leads, Outbox):
+class Store(Tables, Fits, Verdicts, Accounts, Conversations, Leads, Outbox):
     """Safe to share between threads."""
 
     @classmethod
