@@ -20,17 +20,11 @@ EXAMPLES = 10  # of each operation and mode
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patched:
+    with pytest.MonkeyPatch.context() as patched, open_store(tmp_path_factory.mktemp("desk")) as store:
         patched.setattr(limited_process, "_run", run_here)
-        yield from desk(tmp_path_factory)
-
-
-def desk(tmp_path_factory):
-    store = open_store(tmp_path_factory.mktemp("desk"))
-    add_fitted_table(store)
-    with open_client(store, requests_per_second=1e9) as client:
-        yield client
-    store.close()
+        add_fitted_table(store)
+        with open_client(store, requests_per_second=1e9) as client:
+            yield client
 
 
 def operations(client):
