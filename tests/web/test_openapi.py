@@ -15,7 +15,7 @@ from .desk_at_work import JSON, add_fitted_table, messages, open_client, open_st
 
 HOST = {"Host": "127.0.0.1:8000"}
 MODES = {"as described": GenerationMode.POSITIVE, "otherwise": GenerationMode.NEGATIVE}
-EXAMPLES = 10  # of each operation and mode
+EXAMPLES = 5  # of each operation and mode
 
 
 @pytest.fixture(scope="module")

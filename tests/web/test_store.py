@@ -64,7 +64,7 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
         yield f"sqlite:///{tmp_path / 'store.db'}"
     else:
         with request.getfixturevalue("cluster").database() as url:
-            yield url
+            yield url.replace("postgresql", "postgres", 1)  # as some hosts write it
 
 
 @pytest.fixture
@@ -219,12 +219,6 @@ def test_a_server_that_does_not_answer(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="is not working: connection") as caught:
         Store.open(f"postgresql://me:secret@/db?host={tmp_path}")
     assert "secret" not in str(caught.value)
-
-
-@pytest.mark.parametrize("scheme", ["postgres", "postgresql+psycopg", "postgresql+psycopg2"])
-def test_a_url_for_any_driver_of_postgresql(cluster: postgres.Cluster, scheme: str) -> None:
-    with cluster.database() as url, Store.open(url.replace("postgresql", scheme, 1)) as store:
-        assert store.tables() == []
 
 
 # tables and fits

@@ -104,9 +104,10 @@ def _send(port: int, table_id: int, n: int) -> list[tuple[float, int]]:
 
 def _attack(port: int, n: int, pipe: Any) -> None:
     """Hold `n` connections open that never finish their first request; one that is cut off reconnects."""
-    from ...web.slow_headers import raise_file_limit
+    import resource
 
-    raise_file_limit()
+    _, most_files = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))
     counts = {"open": 0, "cut off": 0}
 
     async def hold() -> None:
