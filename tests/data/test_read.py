@@ -29,7 +29,12 @@ def refusal(source, **options):
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    [("a.CSV.gz", gzip.compress(CSV, mtime=0)), ("a.b.ndjson.xz", lzma.compress(JSON_LINES)), ("a.txt", CSV), ("a", JSON_LINES)],
+    [
+        ("a.CSV.gz", gzip.compress(CSV, mtime=0)),
+        ("a.b.ndjson.xz", lzma.compress(JSON_LINES)),
+        ("a.txt", CSV),
+        ("a", JSON_LINES),
+    ],
 )
 def test_a_file(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
