@@ -19,7 +19,7 @@ pip=("$environment/bin/python" -m pip --quiet --disable-pip-version-check)
 if [ $# = 0 ]; then
   set -- tests --ignore=tests/bench --ignore=tests/baselines --ignore=tests/engines --ignore=tests/test_site.py \
     --ignore=tests/test_gallery.py --ignore=tests/test_docs.py --ignore-glob='*/test_browser.py' \
-    --ignore-glob='*/test_cluster.py' --ignore-glob='*/test_layout.py' --ignore-glob='*/test_row_scorer_spark.py'
+    --ignore-glob='*/test_cluster.py' --ignore-glob='*/test_row_scorer_spark.py'
 fi
 cd "$root"
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 # as in make test

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from starlette.testclient import TestClient
@@ -26,17 +26,6 @@ WORDS = {
 }
 JSON = {"X-Requested-With": "tests"}
 COLUMNS = {"label": "label", "text": ["message"], "id": "id"}
-
-
-class Fitted(NamedTuple):
-    """What an import and a fit leave in the store."""
-
-    content: bytes
-    read: dict[str, Any]
-    chosen: dict[str, Any]
-    overview: dict[str, Any]
-    findings: list[Finding]
-    corrected: dict[int, str]
 
 
 def messages(n_rows: int = 240, wrong: int = 24, seed: int = 0) -> tuple[str, list[str]]:
@@ -79,16 +68,17 @@ def add_fitted_table(
     store: Store, content: str | None = None, columns: Mapping[str, Any] = COLUMNS, name: str = "messages.csv"
 ) -> int:
     """A table as it is after import and fit, for tests of what comes then; that of `messages()` if none is given."""
-    found = _fitted(messages()[0] if content is None else content, json.dumps(columns))
-    table_id = store.add_table(name, found.content, found.read["n_rows"], found.read["columns"],
-                               found.read["preview"])  # fmt: skip
-    store.set_roles(table_id, found.chosen["roles"], found.chosen["labels"])
-    store.finish_fit(store.start_fit(table_id), found.overview, found.findings, corrected=found.corrected)
+    stored, read, chosen, fit = _fitted(messages()[0] if content is None else content, json.dumps(columns))
+    table_id = store.add_table(name, stored, read["n_rows"], read["columns"], read["preview"])
+    store.set_roles(table_id, chosen["roles"], chosen["labels"])
+    corrected = {int(position): label for position, label in fit["corrected"].items()}
+    findings = [Finding(**one) for one in fit["findings"]]
+    store.finish_fit(store.start_fit(table_id), fit["overview"], findings, corrected=corrected)
     return table_id
 
 
 @cache
-def _fitted(content: str, columns: str) -> Fitted:
+def _fitted(content: str, columns: str) -> tuple[bytes, Any, Any, Any]:
     """The jobs of the server, which take seconds to start as processes of their own, called here: once."""
     with tempfile.TemporaryDirectory() as folder:
         source, table, made = (Path(folder) / name for name in ("messages.csv", "table.parquet", "fit.json"))
@@ -96,10 +86,7 @@ def _fitted(content: str, columns: str) -> Fitted:
         read = table_jobs.read_file(_ignore, str(source), str(table), "")
         chosen = table_jobs.choose(_ignore, str(table), json.loads(columns))
         table_jobs.fit(_ignore, str(table), str(made), chosen["roles"], source.name, {})
-        fit = json.loads(made.read_bytes())
-        corrected = {int(position): label for position, label in fit["corrected"].items()}
-        findings = [Finding(**one) for one in fit["findings"]]
-        return Fitted(table.read_bytes(), read, chosen, fit["overview"], findings, corrected)
+        return table.read_bytes(), read, chosen, json.loads(made.read_bytes())
 
 
 def run_here(

@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -16,14 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import uvicorn
-
-from noisybayes.web.app import create_app
 from noisybayes.web.contact_key import VARIABLE, new_key
-from noisybayes.web.server_settings import Settings
 
 from ..bot.shop import demo
-from .desk_at_work import open_store
 
 PATIENCE = 240  # seconds: on a machine that does much else, a server may take a minute to start
 
@@ -81,21 +75,6 @@ def serving(*options: str, folder: Path, token: str | None = None) -> Iterator[S
         if process.poll() is None:
             process.terminate()
             process.wait(PATIENCE)
-
-
-@contextmanager
-def serving_here(folder: Path) -> Iterator[str]:
-    """The address of a server in this process, so that its jobs can run here too (fixture `jobs_here`)."""
-    with open_store(folder) as store, socket.create_server(("127.0.0.1", 0)) as listener:
-        app = create_app(store, Settings(requests_per_second=1_000.0))
-        server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join()
 
 
 def _wait_until_up(server: Server, seconds: float = PATIENCE) -> None:

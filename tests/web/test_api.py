@@ -10,8 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from noisybayes.cli.app import app
+from noisybayes.web.column_roles import checked_rows
 
-from .desk_at_work import COLUMNS, JSON, add_fitted_table, add_table, messages, open_client, wait
+from .desk_at_work import COLUMNS, JSON, add_fitted_table, add_table, form, messages, wait
 
 
 def queue(client, table, **query):
@@ -40,14 +41,6 @@ def test_the_queue_begins_with_the_wrong_labels(client, table):
     assert len(queue(client, table, suspects_only=False)) > len(found)
 
 
-def test_the_queue_of_one_cell_of_the_matrix(client, table):
-    found = queue(client, table)
-    cell = {"given": found[0]["given"], "suggested": found[0]["suggested"]}
-    chosen = queue(client, table, **cell)
-    assert chosen == [row for row in found if row.items() >= cell.items()]
-    assert len(chosen) < len(found)
-
-
 def test_a_verdict_takes_its_row_from_the_queue_and_undo_brings_it_back(client, table):
     first, second = queue(client, table)[:2]
     assert decide(client, table, first["position"], first["suggested"]).json()["action"] == "accept"
@@ -58,23 +51,6 @@ def test_a_verdict_takes_its_row_from_the_queue_and_undo_brings_it_back(client, 
     assert queue(client, table)[0]["position"] == second["position"]
     log = client.get(f"/api/tables/{table}/verdicts").json()
     assert [row["undone"] is None for row in log] == [True, False]
-
-
-def test_two_reviewers_do_not_overwrite_each_other(client, table):
-    row = queue(client, table)[0]
-    verdict = decide(client, table, row["position"], row["suggested"], reviewer="ada").json()
-    late = decide(client, table, row["position"], row["given"], reviewer="bob")
-    assert late.status_code == 409
-    assert client.get(f"/api/tables/{table}/rows/{row['position']}").json()["verdict"]["reviewer"] == "ada"
-    assert decide(client, table, row["position"], row["given"], verdict["id"], reviewer="bob").status_code == 201
-
-
-def test_a_row_that_somebody_looks_at_is_not_offered_to_others(client, table):
-    row = queue(client, table)[0]["position"]
-    client.get(f"/t/{table}/review", headers={"Cookie": "noisybayes_reviewer=ada"})
-    names = {"X-Reviewer": "bob"}
-    offered = client.get(f"/api/tables/{table}/queue", headers=names).json()
-    assert row not in {each["position"] for each in offered}
 
 
 def test_refitting_counts_verdicts_as_verified(client, table):
@@ -180,25 +156,6 @@ def test_the_list_is_searched_filtered_and_accepted(client, table):
     assert {one["action"] for one in accepted.json()} == {"accept"}
 
 
-def test_rows_to_check_at_random(client, table):
-    sample = client.get(f"/api/tables/{table}/overview").json()["sample"]
-    path = f"/api/tables/{table}/random-check"
-    first = client.get(path).json()
-    assert (first["n_checked"], first["goal"], first["row"]["position"]) == (0, 50, sample[0])
-    decide(client, table, sample[0], first["row"]["given"])
-    client.post(f"/api/tables/{table}/verdicts", json={"position": sample[1], "action": "unsure"})
-    after = client.get(path).json()
-    assert (after["n_checked"], after["n_not_counted"], after["row"]["position"]) == (1, 1, sample[2])
-
-
-def test_progress_and_precision(client, table):
-    for i, row in enumerate(queue(client, table)[:4]):
-        decide(client, table, row["position"], row["given"] if i == 0 else row["suggested"])
-    progress = client.get(f"/api/tables/{table}").json()["progress"]
-    assert (progress["n_reviewed"], progress["n_accepted"], progress["n_kept"]) == (4, 3, 1)
-    assert progress["precision"] == 0.75
-
-
 @pytest.mark.parametrize(
     ("ask", "status", "told"),
     [
@@ -209,13 +166,7 @@ def test_progress_and_precision(client, table):
         (lambda c, t: decide(c, t, 0, None), 422, "either a label or an action"),
         (lambda c, t: decide(c, t, -1, "price"), 422, "position"),
         (lambda c, t: c.post(f"/api/tables/{t}/accept", json={"positions": [9999]}), 404, "10000"),
-        (lambda c, t: c.get("/api/tables/99/random-check"), 404, "99"),
         (lambda c, t: c.put(f"/api/tables/{t}/columns", json={"label": "lable"}), 422, "did you mean 'label'"),
-        (
-            lambda c, t: c.post("/api/tables?name=a.csv", content=b"", headers={"Content-Type": "text/csv"}),
-            422,
-            "empty",
-        ),
         (lambda c, t: c.get("/api/chat/none"), 404, "none"),
         (lambda c, t: c.post("/api/chat", headers=JSON), 422, "without a bot"),
     ],
@@ -234,22 +185,6 @@ def test_a_fit_that_fails_says_why(client):
     assert "occurs twice" in client.get(f"/t/{table_id}").text
 
 
-def test_a_removed_table_is_gone(client, table):
-    assert client.delete(f"/api/tables/{table}", headers=JSON).status_code == 204
-    assert client.get(f"/api/tables/{table}").status_code == 404
-    assert client.get("/api/tables").json() == []
-
-
-def test_a_table_of_numbers_and_categories(client):
-    lines = ["size,colour,kind"] + [
-        f"{i % 10 + 20 * (i % 2)},{'red' if i % 2 else 'blue'},{'b' if i % 2 else 'a'}" for i in range(80)
-    ]
-    table_id = add_table(client, "\n".join(lines), "things.csv", label="kind", numeric=["size"], categorical=["colour"])
-    assert client.get(f"/api/tables/{table_id}/overview").json()["n_labeled"] == 80
-    shown = queue(client, table_id, suspects_only=False)[0]["shown"]["cells"]
-    assert [cell["column"] for cell in shown] == ["colour", "size"]
-
-
 def test_columns_cannot_change_under_verdicts(client):
     lines = ["message,label,other"] + [f"{'cheap price' if i % 2 else 'broken oil'},{i % 2},{i % 3}" for i in range(60)]
     table_id = add_table(client, "\n".join(lines), label="label", text=["message"])
@@ -259,31 +194,35 @@ def test_columns_cannot_change_under_verdicts(client):
     assert (answer.status_code, "reviewed" in answer.json()["detail"]) == (422, True)
 
 
-def test_everything_is_in_the_document(client):
-    document = client.get("/api/openapi.json").json()
-    assert len(document["paths"]) >= 14
-    page = client.get("/api").text
-    assert all(path in page for path in document["paths"])
-
-
-def test_the_desk_on_either_database(store, store_url, request):
-    if not store_url.startswith("sqlite"):  # processes for the jobs, as the server has, once
-        request.getfixturevalue("jobs_here")
-    with open_client(store) as client:
-        table_id = add_table(client, messages()[0])
-        first, second = queue(client, table_id)[:2]
-        assert decide(client, table_id, first["position"], first["suggested"]).status_code == 201
-        assert decide(client, table_id, first["position"], first["given"], reviewer="bob").status_code == 409
-        decide(client, table_id, second["position"], second["given"])
-        client.post(f"/api/tables/{table_id}/undo", headers={"X-Reviewer": "ada", **JSON})
-        assert client.post(f"/api/tables/{table_id}/fit", headers=JSON).status_code == 202
-        wait(client, table_id)
-        assert client.get(f"/api/tables/{table_id}/overview").json()["n_verified"] == 1
-        assert len(rows_of(client.get(f"/api/tables/{table_id}/log.csv").text)) == 2
-        assert client.get(f"/t/{table_id}/review").status_code == 200
-
-
 def test_a_table_is_not_fitted_twice_at_once(client, table):
     answers = [client.post(f"/api/tables/{table}/fit", headers=JSON) for _ in range(2)]
     assert [answer.status_code for answer in answers] == [202, 409]
     wait(client, table)
+
+
+def test_only_the_first_rows_without_a_gap_are_random():
+    verdicts = {7: "a", 3: "b", 1: "a", 100: "a"}
+    assert checked_rows([7, 3, 9, 1], verdicts) == [7, 3]
+    assert checked_rows([7, 3], {3: "a"}) == []
+    assert checked_rows([7, 3, 9, 1], {**verdicts, 7: None}) == [3]  # nobody could tell: not counted
+    assert checked_rows([7, 3, 9, 1], {**verdicts, 7: None}, no_class=[7]) == [7, 3]
+
+
+def test_checked_rows_are_the_headline(client, table):
+    true = messages()[1]
+    sample = client.get(f"/api/tables/{table}/overview").json()["sample"]
+    assert len(set(sample)) == 200
+    for position in sample[:60]:
+        page = client.get(f"/t/{table}/check").text
+        assert f'data-position="{position}"' in page
+        assert "suggested" not in page.partition('<section class="finding')[2]  # nothing that could sway
+        fields = form(client, f"/t/{table}/check", position=position, seen=0, label=true[position], back="check")
+        answer = client.post(f"/t/{table}/verdict", data=fields)
+        assert answer.headers["location"] == f"/t/{table}/check"
+    client.post(f"/api/tables/{table}/fit", headers=JSON)
+    wait(client, table)
+    rate = client.get(f"/api/tables/{table}/overview").json()["noise_rate"]
+    assert rate["n_checked"] == 60
+    assert rate["low"] <= 24 / 240 <= rate["high"]
+    for page in (f"/t/{table}", f"/t/{table}/check"):
+        assert "based on 60 rows checked at random" in client.get(page).text

@@ -8,7 +8,6 @@ import gzip
 import pytest
 
 from noisybayes.data.errors import InputError
-from noisybayes.web.guard import Limiter
 from noisybayes.web.server_settings import Settings
 from noisybayes.web.uploads import read_upload
 
@@ -32,11 +31,6 @@ def test_other_addresses_need_a_token(host):
     with pytest.raises(InputError, match="16 characters"):
         Settings(host=host, token="short")
     assert Settings(host=host, token=TOKEN).token == TOKEN
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.9.9.9"])
-def test_this_machine_needs_none(host):
-    assert Settings(host=host).token is None
 
 
 def test_without_the_token_nothing_is_shown(guarded):
@@ -92,11 +86,6 @@ def test_requests_of_other_pages_are_refused(client, headers):
     assert answer.status_code == 403
 
 
-def test_requests_of_our_own_pages_are_not(client):
-    own = {"Origin": "http://127.0.0.1:8000", "Sec-Fetch-Site": "same-origin"}
-    assert client.post("/api/chat/x", json={"message": "hello"}, headers=own).status_code == 404
-
-
 def test_large_requests_are_refused(client):
     def pieces():
         for _ in range(30):
@@ -125,16 +114,6 @@ def test_a_client_that_asks_too_often_waits(tmp_path):
     assert 429 in answers
 
 
-def test_the_limiter_forgives(monkeypatch):
-    clock = [0.0]
-    monkeypatch.setattr("time.monotonic", lambda: clock[0])
-    limiter = Limiter(10)
-    assert sum(limiter.allows("a") for _ in range(100)) == 20
-    assert limiter.allows("b")
-    clock[0] = 1.0
-    assert sum(limiter.allows("a") for _ in range(100)) == 10
-
-
 def test_headers_of_every_answer(client):
     for path in ("/", "/static/desk.css", "/api/tables", "/nowhere"):
         headers = client.get(path).headers
@@ -152,12 +131,6 @@ def test_a_small_file_that_unpacks_to_a_large_one_is_refused():
     assert len(bomb) < 1_000_000
     with pytest.raises(InputError, match="memory"):
         read_upload("bomb.csv.gz", bomb, 300_000_000)
-
-
-def test_other_encodings():
-    content = "文本,label\n你好,a\n".encode("gb18030")
-    assert read_upload("a.csv", content, 1_000_000_000, "gb18030").columns == ["文本", "label"]
-    assert read_upload("a.csv", content, 1_000_000_000).columns == ["文本", "label"]  # detected
 
 
 @pytest.mark.parametrize("origin", ["http://[", "http://[::1", "//["])

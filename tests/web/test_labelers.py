@@ -6,9 +6,8 @@ import csv
 import io
 
 import numpy as np
-import pytest
 
-from .desk_at_work import JSON, WORDS, add_table, form, wait
+from .desk_at_work import JSON, WORDS, form, wait
 from .test_pages import start
 
 N = 300
@@ -83,25 +82,3 @@ def test_several_labels_of_a_row(client):
         data=form(client, "/", **{"column-0": "text", "column-1": "label", "column-2": "label"}),
     )
     assert "rows of this table have been reviewed with these labels" in other.text
-
-
-@pytest.mark.parametrize(
-    ("columns", "told"),
-    [
-        ({"label": ["label", "label"], "text": ["message"]}, "a column is named twice"),
-        ({"label": ["label", "channel"], "text": ["message"], "labeler": "who"}, "goes with one label column"),
-        ({"label": ["label", "who"], "text": ["message"], "source": ["channel"]}, "goes with one label per row"),
-        ({"label": "label", "text": ["message"], "id": "channel", "labeler": "who"}, "the desk reviews one line per"),
-    ],
-)
-def test_what_is_refused(client, columns, told):
-    table_id = start(client, table_of(several=False).encode())
-    answer = client.put(f"/api/tables/{table_id}/columns", json=columns)
-    assert (answer.status_code, told in answer.text) == (422, True), answer.text
-
-
-def test_over_the_api(client):
-    columns = {"label": "label", "text": ["message"], "labeler": "who", "source": ["channel"]}
-    table_id = add_table(client, table_of(several=False), **columns)
-    roles = client.get(f"/api/tables/{table_id}").json()["table"]["roles"]
-    assert (roles["labeler"], roles["source"]) == ("who", ["channel"])

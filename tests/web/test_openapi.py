@@ -15,22 +15,16 @@ from .desk_at_work import JSON, add_fitted_table, messages, open_client, open_st
 
 HOST = {"Host": "127.0.0.1:8000"}
 MODES = {"as described": GenerationMode.POSITIVE, "otherwise": GenerationMode.NEGATIVE}
-EXAMPLES = 10  # of each operation and mode
+EXAMPLES = 5  # of each operation and mode
 
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patched:
+    with pytest.MonkeyPatch.context() as patched, open_store(tmp_path_factory.mktemp("desk")) as store:
         patched.setattr(limited_process, "_run", run_here)
-        yield from desk(tmp_path_factory)
-
-
-def desk(tmp_path_factory):
-    store = open_store(tmp_path_factory.mktemp("desk"))
-    add_fitted_table(store)
-    with open_client(store, requests_per_second=1e9) as client:
-        yield client
-    store.close()
+        add_fitted_table(store)
+        with open_client(store, requests_per_second=1e9) as client:
+            yield client
 
 
 def operations(client):

@@ -22,13 +22,6 @@ def post(client, path, page, **fields):
     return client.post(path, data=form(client, page, **fields))
 
 
-def test_empty_states_say_what_to_do_next(client):
-    assert "Import a table" in client.get("/").text
-    assert "noisybayes bot train" in client.get("/chat").text
-    assert client.get("/t/7").status_code == 404
-    assert "there is no table" in client.get("/t/7").text.lower()
-
-
 def test_from_a_file_to_the_review(client):
     table_id = start(client, messages()[0].encode())
     page = client.get(f"/t/{table_id}/columns").text
@@ -118,33 +111,9 @@ def test_texts_and_labels_stay_text(client):
         assert "<i>message" not in page
 
 
-def test_a_filter_by_the_given_label_alone_names_no_other_class(client, table):
-    page = client.get(f"/t/{table}/review?given=a").text
-    assert 'Showing: given <span class="tag">a</span>.' in page
-
-
-def test_names_in_the_list_of_requests_are_code(client):
-    assert "with <code>after</code>, those with a larger id" in client.get("/api").text
-
-
 def test_a_form_needs_its_token(client, table):
     client.get("/")
     for token in ("", "wrong"):
         answer = client.post(f"/t/{table}/refit", data={"csrf_token": token})
         assert answer.status_code == 403
     assert client.get(f"/api/tables/{table}").json()["running"] is None
-
-
-def test_a_reviewer_has_a_name(client, table):
-    assert post(client, "/reviewer", "/", name="Ada L.").status_code == 303
-    assert "<b>Ada L.</b>" in client.get("/").text
-    row = client.get(f"/api/tables/{table}/queue").json()[0]
-    post(client, f"/t/{table}/verdict", "/", position=row["position"], seen=0, label=row["given"])
-    assert client.get(f"/api/tables/{table}/verdicts").json()[0]["reviewer"] == "Ada L."
-
-
-def test_every_key_is_named_on_its_button(client, table):
-    page = client.get(f"/t/{table}/review").text
-    keys = re.findall(r'data-key="(\w)"', page)
-    assert len(keys) == len(set(keys))
-    assert {"a", "k", "q", "x", "s", "u", "r", "w"} <= set(keys)

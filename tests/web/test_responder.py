@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -12,7 +11,7 @@ import pytest
 from noisybayes.data.errors import InputError
 from noisybayes.web import public_stream
 from noisybayes.web.app import create_app
-from noisybayes.web.contact_key import ContactKey, key_from, masked, new_key
+from noisybayes.web.contact_key import ContactKey, key_from, new_key
 from noisybayes.web.responder import HostedBot, Responder
 from noisybayes.web.server_settings import Settings
 
@@ -68,25 +67,6 @@ def test_messages_at_once_are_all_answered_in_one_order(asked):
     assert sorted(answer.json()["ordinal"] for answer in found) == list(range(1, 25))
 
 
-def test_messages_take_turns_where_the_store_has_one_writer(asked, monkeypatch):
-    """Threads that wait for the writer slow it down: a stream of 100 messages per second would fall behind."""
-    receive, running, most = Responder.receive, [], []
-
-    def watched(self, bot, message_id, *rest, **options):
-        running.append(message_id)
-        most.append(len(running))
-        try:
-            return receive(self, bot, message_id, *rest, **options)
-        finally:
-            running.remove(message_id)
-
-    monkeypatch.setattr(Responder, "receive", watched)
-    with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda i: send(asked, "any discount?", person=f"person {i}"), range(24)))
-    assert {answer.status_code for answer in found} == {201}
-    assert max(most) == 1
-
-
 def test_contact_details_are_kept_encrypted_and_shown_masked(asked, tmp_path):
     found = send(asked, f"How much is a new Tarvo Sport? My number is {PHONE}").json()
     assert found["reply"].startswith("The new Tarvo Sport is about $")  # the question is answered
@@ -102,14 +82,11 @@ def test_contact_details_are_kept_encrypted_and_shown_masked(asked, tmp_path):
     (row,) = csv.DictReader(io.StringIO(exported.text))
     assert row["contact"] == PHONE
     assert asked.post("/leads.csv").status_code == 403  # not by a form of ours
+    send(asked, "=cmd@example.com", person="eve")
+    assert ",=cmd" not in asked.post("/leads.csv", data=form(asked, "/leads")).text  # formulas stay text
+    assert asked.delete("/api/leads/2", headers=JSON).status_code == 204
     assert asked.delete(f"/api/leads/{lead['id']}", headers=JSON).status_code == 204
     assert asked.get("/api/leads").json() == []
-
-
-def test_a_formula_of_a_customer_stays_text_in_the_export(asked):
-    send(asked, "=cmd@example.com")
-    row = asked.post("/leads.csv", data=form(asked, "/leads")).text.splitlines()[1]
-    assert ",=cmd" not in row
 
 
 def test_handovers_are_a_queue_with_one_place_per_dialog(asked):
@@ -200,14 +177,6 @@ def test_an_answer_to_what_the_customer_has_changed_meanwhile_is_refused(asked):
     assert "'sorrow' is not a category of the bot 'shop'; it has total_cost" in unknown.json()["detail"]
 
 
-def test_unsure_messages_are_labeled_on_their_page(asked):
-    dialog = send(asked, "Does the Tarvo have Apple CarPlay?").json()["dialog"]
-    assert "Does the Tarvo have Apple CarPlay?" in asked.get("/learn").text
-    fields = form(asked, "/learn", dialog_id=dialog, ordinal=1, label="ask_for_contact")
-    assert asked.post("/learn", data=fields).status_code == 303
-    assert "Does the Tarvo have Apple CarPlay?" not in asked.get("/learn").text
-
-
 def test_public_comments(asked, monkeypatch):
     assert send(asked, "nice hair", person="a", public=True).json()["reply"] == ""
     first = send(asked, "how much is a new Tarvo Sport?", person="b", public=True).json()
@@ -275,15 +244,9 @@ def test_keys():
         ContactKey(new).decrypt(stored)
 
 
-def test_masks_tell_little():
-    assert masked("+49 (30) 1234567") == "***67"
-    assert masked("jane.doe@example.com") == "***@example.com"
-    assert masked("wxid_123456") == "***56"
-
-
-def test_an_older_store_gets_the_new_tables(tmp_path):
-    store = open_store(tmp_path)
-    store.close()
-    with sqlite3.connect(tmp_path / "desk.db") as connection:
-        names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    assert {"lead", "handover", "outgoing", "received", "conversation", "turn_label", "person_reply"} <= names
+def test_unsure_messages_are_labeled_on_their_page(asked):
+    dialog = send(asked, "Does the Tarvo have Apple CarPlay?").json()["dialog"]
+    fields = form(asked, "/learn", dialog_id=dialog, ordinal=1, label="ask_for_contact")
+    assert "Does the Tarvo have Apple CarPlay?" in asked.get("/learn").text
+    assert asked.post("/learn", data=fields).status_code == 303
+    assert "Does the Tarvo have Apple CarPlay?" not in asked.get("/learn").text

@@ -64,14 +64,6 @@ def test_unsure_is_no_label_and_none_of_the_classes_is_one(store):
     assert found.alpha is None
 
 
-def test_nobody_and_one_person(store):
-    table = add_fitted_table(store)
-    assert reviewers_of(store.log(table)).lines == []
-    say(store, table, rows_of(store, table, 1)[0].position, "ada", "price")
-    found = reviewers_of(store.log(table))
-    assert (len(found.lines), found.pairs, found.n_shared, found.alpha) == (1, [], 0, None)
-
-
 def test_api_and_pages(client, table):
     assert "No rows have been reviewed" in client.get(f"/t/{table}/agreement").text
     row = client.get(f"/api/tables/{table}/queue").json()[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 import time
 
@@ -36,15 +35,6 @@ def fitted(tmp_path):
     with open_store(tmp_path) as store:
         add_fitted_table(store)
         return f"--store={tmp_path / 'desk.db'}"
-
-
-def test_ctrl_c_is_the_way_to_stop_it(tmp_path, monkeypatch):
-    def serve(*arguments):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("noisybayes.web.server.serve", serve)
-    done = CliRunner().invoke(app, ["serve", "--store", str(tmp_path / "s.db")])
-    assert (done.exit_code, done.output) == (0, "")
 
 
 def test_a_killed_server_has_lost_no_verdict(tmp_path, fitted):
@@ -86,15 +76,6 @@ def test_what_cannot_be_served(tmp_path, monkeypatch, options, told):
     monkeypatch.delenv("NOISYBAYES_TOKEN", raising=False)
     done = CliRunner().invoke(app, ["serve", *options])
     assert (done.exit_code, told in done.stderr) == (2, True), done.stderr
-
-
-def test_a_port_that_is_taken(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
-        other.listen()
-        done = CliRunner().invoke(app, ["serve", "--port", str(other.getsockname()[1])])
-    assert (done.exit_code, "choose another --port" in done.stderr) == (2, True), done.stderr
 
 
 def test_stopping_does_not_wait_for_a_fit(tmp_path, fitted):

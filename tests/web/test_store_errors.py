@@ -95,14 +95,3 @@ def test_a_database_file_that_is_removed_takes_nothing_more(tmp_path, replaced):
     (tmp_path / "away.db").rename(path)
     assert [table.name for table in store.tables()] == ["a"]
     store.close()
-
-
-def test_a_postgresql_server_that_stops(cluster):
-    with cluster.database() as url:
-        store = Store.open(url)
-        store.probe()
-        store.close()
-        gone = Store(database.Database(url.rsplit("/", 1)[0] + "/nothing"))
-        with pytest.raises(Unavailable, match="is not working"):
-            gone.tables()
-        gone.close()

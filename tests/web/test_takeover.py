@@ -8,10 +8,12 @@ import time
 
 import polars as pl
 import pytest
+from sqlalchemy import select
 
 from noisybayes.web.column_roles import choose_roles
 from noisybayes.web.jobs import Jobs
-from noisybayes.web.store import Store, fits
+from noisybayes.web.store import Store, Unavailable, fits
+from noisybayes.web.store.schema import fit
 
 from .desk_at_work import messages
 
@@ -36,41 +38,29 @@ def wait_until(true, seconds=240):
         time.sleep(0.05)
 
 
-def test_a_fit_of_a_dead_server_is_finished_by_another(store, table_id, monkeypatch):
-    monkeypatch.setattr(fits, "LEASE_LASTS", fits.timedelta(seconds=1))
-    fit_id = store.start_fit(table_id, "a server that is killed now")
-    second = Jobs(store, heartbeat=0.2)
-    second.watch()
-    assert store.fit(fit_id).state == "running"  # its lease lasts
-    wait_until(lambda: store.fit(fit_id).state == "done")
-    assert store.queue_length(table_id, suspects_only=False) > 0
-    second.stop()
-
-
 def test_a_fit_of_a_server_that_lives_is_left_alone(store, table_id, monkeypatch):
-    monkeypatch.setattr(fits, "LEASE_LASTS", fits.timedelta(seconds=1))
-    go_on, begun, runs = threading.Event(), threading.Event(), []
-    real = Jobs._fit
+    go_on, real, runs = threading.Event(), Jobs._fit, []
 
     def slow(*arguments):
-        runs.append(threading.current_thread().name)
-        begun.set()
+        runs.append(arguments)
         go_on.wait(240)
         return real(*arguments)
 
+    def lease():
+        with store._database.read() as connection:
+            return connection.execute(select(fit.c.lease)).scalar_one()
+
     monkeypatch.setattr(Jobs, "_fit", slow)
-    first, second = Jobs(store, heartbeat=0.2), Jobs(store, heartbeat=0.2)
-    first.watch()
-    second.watch()
-    first.start(table_id)
-    assert begun.wait(240)
-    time.sleep(2.5)  # several leases
-    assert len(runs) == 1
+    jobs = Jobs(store, heartbeat=0.05)
+    jobs.watch()
+    thread = jobs.start(table_id)
+    first = lease()
+    wait_until(lambda: lease() > first)  # it is renewed
+    assert store.take_over_fits("another server") == []
     go_on.set()
-    wait_until(lambda: store.running_fit(table_id) is None)
-    assert store.latest_fit(table_id) is not None
-    for jobs in (first, second):
-        jobs.stop()
+    thread.join(240)
+    assert (len(runs), store.latest_fit(table_id) is not None) == (1, True)
+    jobs.stop()
 
 
 def test_leases_are_renewed_after_any_error(store, table_id, monkeypatch):
@@ -94,8 +84,6 @@ def test_leases_are_renewed_after_any_error(store, table_id, monkeypatch):
 
 
 def test_a_result_waits_for_a_store_that_does_not_work(store, table_id, monkeypatch):
-    from noisybayes.web.store import Unavailable
-
     real, failures = Store.finish_fit, [Unavailable("locked"), Unavailable("full")]
 
     def finish(self, *arguments):

@@ -65,7 +65,7 @@ def serve(**options: Any) -> None:
 def _serve(options: dict[str, Any]) -> None:
     from .._extras import require
 
-    for module in ("fastapi", "uvicorn", "sqlalchemy", "alembic", "python_multipart", "yaml", "cryptography"):
+    for module in ("fastapi", "uvicorn", "sqlalchemy", "python_multipart", "yaml", "cryptography"):
         require(module, extra="web", purpose="the review desk")
     from ..web.contact_key import key_from
     from ..web.responder import Responder
@@ -149,8 +149,7 @@ def open_store(given: str | None) -> Any:
     from .._extras import require
     from ..data.errors import InputError
 
-    for module in ("sqlalchemy", "alembic"):
-        require(module, extra="web", purpose="the review desk")
+    require("sqlalchemy", extra="web", purpose="the review desk")
     from ..web.server import default_store
     from ..web.store import Store, StoreError
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 
 from .api import CurrentDesk, Reviewer, Shown, account_of, api, desk_of
 from .desk import Desk
-from .permissions import may_see_contacts
+from .guard import may_see_contacts
 from .store.outbox import Backlog
 
 bot_api = APIRouter(prefix="/api", responses=api.responses)

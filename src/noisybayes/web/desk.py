@@ -59,11 +59,6 @@ class Desk(Reviewing):
         title = (name.replace("\\", "/").rsplit("/", 1)[-1] or "table")[:LONGEST_NAME]
         return self.store.add_table(title, upload.content, upload.n_rows, upload.columns, upload.preview)
 
-    def preview(self, table_id: int) -> dict[str, Any]:
-        """Samples of the columns, and their guessed roles."""
-        stored = self.store.preview(table_id)
-        return stored if stored is not None else self._on_table("preview", table_id)
-
     def guess_columns(self, table_id: int, label: str) -> dict[str, Any] | None:
         """The roles of the columns if `label` holds the labels; None if it cannot."""
         guessed: dict[str, Any] | None = self._on_table("guess", table_id, label=label)

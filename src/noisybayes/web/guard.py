@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import logging
 import math
+import re
 import secrets
 import time
 from collections.abc import Callable
@@ -20,14 +21,22 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .permissions import SAFE, least_role, may
 from .server_settings import Settings, is_local
-from .store import Account, Store, Unavailable
+from .store import ROLES, Account, Store, Unavailable
 
 _log = logging.getLogger(__name__)
 SESSION, CSRF, REVIEWER = "noisybayes_session", "noisybayes_csrf", "noisybayes_reviewer"
 SMALL_BODY = 1_000_000
 _OPEN = ("/login", "/static/", "/api/health")
+# A viewer looks, a reviewer gives labels and talks to bots, a salesperson sees contact details and answers customers,
+# an admin changes and removes things.
+SAFE = ("GET", "HEAD", "OPTIONS")
+_OF_EVERYBODY = re.compile(r"/(login|logout|reviewer)")
+_OF_REVIEWERS = re.compile(
+    r"/api/tables/\d+/(verdicts|accept|undo|fit)|/t/\d+/(verdict|accept|undo|refit|fit)|(/api)?/chat(/[^/]*)?|/learn"
+    r"|/api/bots/[^/]+/messages"
+)
+_OF_SALES = re.compile(r"/handover/\d+|/api/handovers/\d+/answer|/leads\.csv")
 #: Content types that other sites can send without a preflight request; we refuse preflight requests.
 _SIMPLE = ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain", "")
 _HEADERS = {
@@ -131,6 +140,24 @@ class Guard:
 
 #: Anyone with the server token; they may use any name.
 EVERYBODY = Account("", "admin")
+
+
+def least_role(method: str, path: str) -> str:
+    """Everything that is not listed requires an admin."""
+    if method in SAFE or _OF_EVERYBODY.fullmatch(path):
+        return "viewer"
+    if _OF_REVIEWERS.fullmatch(path):
+        return "reviewer"
+    return "salesperson" if _OF_SALES.fullmatch(path) else "admin"
+
+
+def may(account: Account, role: str) -> bool:
+    return ROLES.index(account.role) >= ROLES.index(role)
+
+
+def may_see_contacts(account: Account) -> bool:
+    """Even masked ones: the last digits of a number or the host of an address can identify a person."""
+    return may(account, "salesperson")
 
 
 class Locked(Exception):

@@ -9,7 +9,7 @@ from fastapi import APIRouter, HTTPException, Query, Request
 from pydantic import BaseModel, Field
 
 from .api import CurrentDesk, Number, Reviewer, Shown, account_of, api
-from .permissions import may
+from .guard import may
 from .reviewing import LONGEST_NOTE, Answer, Filter
 from .store import NoLabel, NotFound
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .store import Store
 
 DEMO_TABLE = "dealership.csv"
+_MOST_CONNECTIONS = 800  # others get 503; below the usual limit of 1,024 open files
 DEMO_COLUMNS = {"label": "label", "text": ["message"], "id": "id"}
 
 
@@ -42,24 +43,19 @@ def serve(
     import uvicorn
 
     from .app import create_app
-    from .slow_headers import BoundedHead, raise_file_limit
-    from .webhook_process import WebhookProcess
 
-    raise_file_limit()
     listener = _listen(settings)
     announce(_address(listener))
     app = create_app(store, settings, responder=responder)
-    webhook = WebhookProcess(store, responder)
     if demo:
         add_demo(store, app)
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=5, http=BoundedHead
-    )
+        app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=5,
+        limit_concurrency=_MOST_CONNECTIONS,
+    )  # fmt: skip
     try:
-        webhook.start()
         uvicorn.Server(config).run(sockets=[listener])
     finally:
-        webhook.close()
         store.close()
 
 

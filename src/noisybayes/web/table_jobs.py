@@ -1,17 +1,8 @@
-"""`python -m noisybayes.web.table_jobs JOB BYTES`: a job on a table with a memory limit.
-
-Jobs take paths and plain data, and return plain data, as JSON on standard input and output. `limited_process` starts
-them.
-"""
+"""Jobs on uploaded tables, for `limited_process`. They take paths and plain data, and return plain data."""
 
 from __future__ import annotations
 
 import json
-import math
-import os
-import sys
-import threading
-import time
 from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -24,15 +15,12 @@ from ..data.column_guess import may_be_labels
 from ..data.errors import InputError
 from ..data.read import read_table, write_table
 from .column_roles import LABEL_COLUMNS, as_roles, choose_roles, with_vote
-from .limited_process import TOO_MUCH_MEMORY
 
 MOST_ROWS = 1_000_000
 _SAMPLES = 3
 _LONGEST_SAMPLE = 300
-_PREVIEW_ROWS, _LONGEST_CELL = (
-    5,
-    81,
-)  # one character more than the page shows, to show that it was cut off
+_PREVIEW_ROWS = 5
+_LONGEST_CELL = 81  # one character more than the page shows, to show that it was cut off
 ReportStage = Callable[[str], None]
 
 
@@ -43,11 +31,6 @@ def read_file(report_stage: ReportStage, source: str, target: str, encoding: str
         raise InputError(f"the table has {frame.height:,} rows; the review desk takes at most {MOST_ROWS:,}")
     write_table(frame, target, "parquet")
     return {"n_rows": frame.height, "columns": frame.columns, "preview": _preview(frame)}
-
-
-def preview(report_stage: ReportStage, table: str) -> dict[str, Any]:
-    """Data for the columns page: some cells of each column, and the guessed roles."""
-    return _preview(pl.read_parquet(table))
 
 
 def guess(report_stage: ReportStage, table: str, label: str) -> dict[str, Any] | None:
@@ -90,7 +73,7 @@ def export(
 
 
 JOBS: dict[str, Callable[..., Any]] = {
-    "read_file": read_file, "preview": preview, "guess": guess, "choose": choose, "fit": fit, "export": export,
+    "read_file": read_file, "guess": guess, "choose": choose, "fit": fit, "export": export,
 }  # fmt: skip
 
 
@@ -119,77 +102,10 @@ def _first_rows(frame: pl.DataFrame) -> list[tuple[str | None, ...]]:
     return list(zip(*(as_text(head[name]).to_list() for name in head.columns), strict=True))
 
 
-#: Modules to import before the limit is set: libraries do not count towards it, and may break if it stops their import.
-_LIBRARIES = {"fit": "fitting", "export": "review_exports"}
+def import_libraries(job: str) -> None:
+    """Import what a job needs."""
+    if job in _MODULES:
+        import_module(f".{_MODULES[job]}", __package__)
 
 
-def main(job: str, most_memory: int) -> dict[str, Any]:
-    if job in _LIBRARIES:
-        import_module(f".{_LIBRARIES[job]}", __package__)
-    most_pages = _limit_memory(most_memory)
-    arguments = json.loads(sys.stdin.readline())
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    try:
-        result = JOBS[job](_print_stage, **arguments)
-        # on a busy machine, the watching thread may have missed the peak
-        return {"error": TOO_MUCH_MEMORY} if _peak_pages() > most_pages else {"result": result}
-    except (InputError, OSError) as error:
-        return {"error": str(error)}
-    except (MemoryError, pl.exceptions.ComputeError):
-        return {"error": TOO_MUCH_MEMORY}
-
-
-def _print_stage(stage: str) -> None:
-    print(json.dumps({"stage": stage}), flush=True)
-
-
-def _end_with_parent() -> None:
-    """Exit with the parent process, which holds the other end of the pipe as long as it lives."""
-    sys.stdin.read()
-    os._exit(1)
-
-
-def _limit_memory(most: int) -> float:
-    """Limit the memory to `most` bytes beyond what the libraries use. Returns the maximum number of pages.
-
-    Some compiled libraries do not survive a failed allocation: they wait forever for a thread that has died. So the
-    process exits before that happens; the system's limit is a backstop for a single huge allocation.
-    """
-    try:
-        import resource
-    except ImportError:  # no such limit on Windows
-        return math.inf
-    if not _STATM.exists():
-        return math.inf
-    page = resource.getpagesize()
-    reserved, held = (int(field) * page for field in _STATM.read_text(encoding="ascii").split()[:2])
-    behind = reserved + 2 * most + 500_000_000
-    resource.setrlimit(resource.RLIMIT_AS, (behind, behind))
-    most_pages = (held + most) // page
-    threading.Thread(target=_end_above, args=(most_pages,), daemon=True).start()
-    return most_pages
-
-
-def _peak_pages() -> float:
-    """The peak number of pages so far."""
-    if not _STATUS.exists():
-        return 0
-    import resource
-
-    peak = next(line for line in _STATUS.read_text(encoding="ascii").splitlines() if line.startswith("VmHWM"))
-    return int(peak.split()[1]) * 1024 // resource.getpagesize()
-
-
-def _end_above(most_pages: int) -> None:
-    while int(_STATM.read_text(encoding="ascii").split()[1]) <= most_pages:
-        time.sleep(0.02)
-    os._exit(1)
-
-
-_STATM = Path("/proc/self/statm")
-_STATUS = Path("/proc/self/status")
-
-
-if __name__ == "__main__":
-    print(json.dumps(main(sys.argv[1], int(sys.argv[2]))), flush=True)
-    os._exit(0)  # library threads may take long to end, or need memory to do so
+_MODULES = {"fit": "fitting", "export": "review_exports"}

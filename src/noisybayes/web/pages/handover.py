@@ -8,7 +8,7 @@ from fastapi import APIRouter, Form, Request
 from starlette.responses import Response
 
 from ..api import CurrentDesk, account_of
-from ..permissions import may
+from ..guard import may
 from .rendering import Reviewer, checked, render, see_other
 
 router = APIRouter(include_in_schema=False)

@@ -93,13 +93,13 @@ def _columns_page(
     request: Request, desk: Desk, table_id: int, kinds: dict[str, str] | None, error: str | None
 ) -> Response:
     table = desk.store.table(table_id)
-    preview = desk.preview(table_id)
+    preview = desk.store.preview(table_id)
     kinds = kinds or _guessed(preview["guessed"], table)
     samples = preview["samples"]
     status = 200 if error is None else 422
     return render(
         request, "columns.html", status, table=table, kinds=kinds, samples=samples, offered=KINDS, error=error,
-        rows=preview.get("rows") or [], label=next((name for name, kind in kinds.items() if kind == "label"), ""),
+        rows=preview["rows"], label=next((name for name, kind in kinds.items() if kind == "label"), ""),
     )  # fmt: skip
 
 

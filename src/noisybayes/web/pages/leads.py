@@ -11,7 +11,7 @@ from starlette.responses import Response
 from ...data.errors import InputError
 from ..api import CurrentDesk, account_of
 from ..desk import Desk
-from ..permissions import may, may_see_contacts
+from ..guard import may, may_see_contacts
 from ..review_exports import CSV
 from .rendering import checked, render, see_other
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from ...report.ordering import natural_order
 from ..api import CurrentDesk, account_of
 from ..desk import Desk
-from ..permissions import may
+from ..guard import may
 from ..reviewing import Answer, Filter
 from ..store import Conflict, NoLabel, NotFound
 from .rendering import Reviewer, checked, render, see_other

@@ -10,9 +10,9 @@ from typing import NamedTuple
 from sqlalchemy import delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from .database import Part, check_name
 from .schema import account, failed_login, session
-from .store_errors import Conflict, NotFound, StoreError
-from .store_part import Part, check_name
+from .values import Conflict, NotFound, StoreError
 
 #: Each role includes those before it.
 ROLES = ("viewer", "reviewer", "salesperson", "admin")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
 
 from .bot_schema import conversation, handover, lead, outgoing, person_reply, received
-from .column_types import now
-from .prepared import Direct, Prepared
-from .schema import dialog
-from .store_part import Part
-from .values import DialogInfo
+from .column_types import clean_text, now
+from .database import Part, check_name
+from .schema import dialog, turn
+from .values import ChatTurn, Conflict, DialogInfo, NotFound
 
 
 class Conversation(NamedTuple):
@@ -57,6 +57,74 @@ class TurnEffects(NamedTuple):
 
 
 class Conversations(Part):
+    def start_dialog(self, dialog_id: str, state: dict[str, Any]) -> None:
+        check_name("dialog", dialog_id)
+        values = {"id": dialog_id, "state": state, "n_turns": 0, "created": now()}
+        try:
+            with self._database.write(durable=False) as connection:
+                connection.execute(insert(dialog).values(values))
+        except IntegrityError:
+            raise Conflict(f"the dialog {dialog_id!r} already exists; choose another name") from None
+
+    def dialog(self, dialog_id: str) -> DialogInfo:
+        turns = select(turn).where(turn.c.dialog_id == dialog_id).order_by(turn.c.ordinal)
+        with self._database.read() as connection:
+            row = connection.execute(select(dialog).where(dialog.c.id == dialog_id)).one_or_none()
+            if row is None:
+                raise _no_dialog(dialog_id)
+            return _info(row)._replace(turns=[_turn(one) for one in connection.execute(turns)])
+
+    def add_turn(
+        self,
+        dialog_id: str,
+        *,
+        seen: int,
+        state: dict[str, Any],
+        message: str,
+        category: str,
+        title: str,
+        confidence: float,
+        handover: bool,
+        reply: str,
+        fired: list[str],
+        effects: TurnEffects | None = None,
+        begins: Conversation | None = None,
+    ) -> ChatTurn:
+        """Add the turn after the `seen` ones, and the new state; Conflict if other turns were added in the meantime.
+
+        `begins`: the conversation that starts with this turn; Conflict if the person already has one.
+        """
+        added = ChatTurn(
+            seen + 1, clean_text(message), clean_text(category), clean_text(title), float(confidence), bool(handover),
+            clean_text(reply), [clean_text(rule) for rule in fired], now(),
+        )  # fmt: skip
+        try:
+            with self._database.write(durable=False) as connection:
+                if begins is None:
+                    _go_on(connection, dialog_id, seen, state)
+                else:
+                    values = {"id": dialog_id, "state": state, "n_turns": 1, "created": added.created}
+                    connection.execute(insert(dialog).values(values))
+                    connection.execute(insert(conversation).values(begins._asdict()))
+                connection.execute(insert(turn).values(dialog_id=dialog_id, **added._asdict()))
+                if effects is not None:
+                    write_effects(connection, dialog_id, seen + 1, effects)
+        except IntegrityError:
+            raise Conflict("another server answered this person at the same time; send the message again") from None
+        return added
+
+    def chat_counts(self) -> tuple[int, int]:
+        """Numbers of dialogs and turns."""
+        with self._database.read() as connection:
+            row = connection.execute(select(func.count(), func.coalesce(func.sum(dialog.c.n_turns), 0))).one()
+        return int(row[0]), int(row[1])
+
+    def dialogs(self, limit: int = 50) -> list[DialogInfo]:
+        """Newest first, without their turns."""
+        newest = select(dialog).order_by(dialog.c.created.desc(), dialog.c.id).limit(limit)
+        with self._database.read() as connection:
+            return [_info(row) for row in connection.execute(newest)]
+
     def conversation(self, dialog_id: str, bot: str) -> Conversation:
         """The conversation of a dialog; a new dialog belongs to `bot`."""
         with self._database.read() as connection:
@@ -65,11 +133,19 @@ class Conversations(Part):
 
     def incoming(self, bot: str, message_id: str, person: str) -> Incoming:
         """What is known when a message arrives."""
-        with self._database.read_directly() as direct:
-            before = _BEFORE.row(direct, {"of_bot": bot, "of_message": message_id})
-            if before is not None:
-                return Incoming(answered=(before[0], before[1]))
-            row = _WITH.row(direct, {"of_bot": bot, "of_person": person})
+        before = select(received.c.dialog_id, received.c.ordinal).where(
+            received.c.bot == bot, received.c.message_id == message_id
+        )
+        chosen = (
+            select(conversation, dialog.c.state, dialog.c.n_turns, dialog.c.created)
+            .join(dialog, dialog.c.id == conversation.c.dialog_id)
+            .where(conversation.c.bot == bot, conversation.c.person == person)
+        )
+        with self._database.read() as connection:
+            answered = connection.execute(before).one_or_none()
+            if answered is not None:
+                return Incoming(answered=(answered.dialog_id, answered.ordinal))
+            row = connection.execute(chosen).one_or_none()
         if row is None:
             return Incoming()
         *spoken, state, n_turns, created = row
@@ -78,7 +154,7 @@ class Conversations(Part):
 
     def pause(self, dialog_id: str, bot: str, paused: bool) -> None:
         with self._database.write() as connection:
-            set_paused(Direct.of(connection), dialog_id, bot, paused)
+            set_paused(connection, dialog_id, bot, paused)
 
     def person_replies(self, dialog_id: str) -> list[dict[str, Any]]:
         """Replies by people, oldest first."""
@@ -98,70 +174,64 @@ class Conversations(Part):
             return [dict(row._mapping) for row in connection.execute(chosen)]
 
 
-_RECEIVED, _LEAD, _OUTGOING = Prepared.insert(received), Prepared.insert(lead), Prepared.insert(outgoing)
-_CONVERSATION, _HANDOVER = Prepared.insert(conversation), Prepared.insert(handover)
-_BEFORE = Prepared(
-    select(received.c.dialog_id, received.c.ordinal).where(
-        received.c.bot == bindparam("of_bot"), received.c.message_id == bindparam("of_message")
-    )
-)
-_WITH = Prepared(
-    select(conversation, dialog.c.state, dialog.c.n_turns, dialog.c.created)
-    .join(dialog, dialog.c.id == conversation.c.dialog_id)
-    .where(conversation.c.bot == bindparam("of_bot"), conversation.c.person == bindparam("of_person"))
-)
-_PAUSE = Prepared(
-    update(conversation).where(conversation.c.dialog_id == bindparam("of_dialog")).values(paused=bindparam("is_paused"))
-)
-_WAITS_ON = Prepared(
-    update(handover)
-    .where(handover.c.dialog_id == bindparam("of_dialog"), handover.c.open)
-    .values(
-        ordinal=bindparam("last"), draft=bindparam("newest"), changed=bindparam("moment"),
-        n_messages=handover.c.n_messages + 1,
-    )
-)  # fmt: skip
+def _go_on(connection: Connection, dialog_id: str, seen: int, state: dict[str, Any]) -> None:
+    """The count enforces the order: of two concurrent updates, the second no longer matches the row."""
+    own = (dialog.c.id == dialog_id) & (dialog.c.n_turns == seen)
+    if connection.execute(update(dialog).where(own).values(state=state, n_turns=seen + 1)).rowcount:
+        return
+    n_turns = connection.execute(select(dialog.c.n_turns).where(dialog.c.id == dialog_id)).scalar_one_or_none()
+    if n_turns is None:
+        raise _no_dialog(dialog_id)
+    raise Conflict(f"the dialog {dialog_id!r} now has {n_turns} turns, not {seen}; read it again")
 
 
-def begin_conversation(direct: Direct, begun: Conversation) -> None:
-    _CONVERSATION.run(direct, begun._asdict())
+def set_paused(connection: Connection, dialog_id: str, bot: str, paused: bool) -> None:
+    change = update(conversation).where(conversation.c.dialog_id == dialog_id).values(paused=paused)
+    if not connection.execute(change).rowcount:
+        begun = Conversation(dialog_id, bot, dialog_id, paused)
+        connection.execute(insert(conversation).values(begun._asdict()))
 
 
-def set_paused(direct: Direct, dialog_id: str, bot: str, paused: bool) -> None:
-    if not _PAUSE.run(direct, {"of_dialog": dialog_id, "is_paused": paused}):
-        begin_conversation(direct, Conversation(dialog_id, bot, dialog_id, paused))
-
-
-def write_effects(direct: Direct, dialog_id: str, ordinal: int, effects: TurnEffects) -> None:
+def write_effects(connection: Connection, dialog_id: str, ordinal: int, effects: TurnEffects) -> None:
     """Called within the transaction of the turn, so that a crash leaves all of it or nothing."""
     place = {"bot": effects.bot, "dialog_id": dialog_id}
     if effects.message_id is not None:
-        _RECEIVED.run(direct, {**place, "message_id": effects.message_id, "ordinal": ordinal})
+        connection.execute(insert(received).values(**place, message_id=effects.message_id, ordinal=ordinal))
     for each in effects.leads:
-        _LEAD.run(direct, {**place, "ordinal": ordinal, **each._asdict(), "known": effects.known, "created": now()})
+        values = {**place, "ordinal": ordinal, **each._asdict(), "known": effects.known, "created": now()}
+        connection.execute(insert(lead).values(values))
     if effects.reason:
-        _hand_over(direct, place, ordinal, effects)
+        _hand_over(connection, place, ordinal, effects)
     if effects.reason == "policy":  # a bot must not ask somebody who is angry or in danger which car they like
-        set_paused(direct, dialog_id, effects.bot, True)
+        set_paused(connection, dialog_id, effects.bot, True)
     for event in effects.events:
-        _OUTGOING.run(
-            direct,
-            {
-                **place, "kind": event.kind, "body": event.body | {"ordinal": ordinal}, "attempts": 0, "due": now(),
-                "problem": "", "delivered": False,
-            },
-        )  # fmt: skip
+        values = {
+            **place, "kind": event.kind, "body": event.body | {"ordinal": ordinal}, "attempts": 0, "due": now(),
+            "problem": "", "delivered": False,
+        }  # fmt: skip
+        connection.execute(insert(outgoing).values(values))
 
 
-def _hand_over(direct: Direct, place: dict[str, Any], ordinal: int, effects: TurnEffects) -> None:
+def _hand_over(connection: Connection, place: dict[str, Any], ordinal: int, effects: TurnEffects) -> None:
     """A dialog is in the queue once, however much the customer writes."""
-    moment = now()
-    more = {"of_dialog": place["dialog_id"], "last": ordinal, "newest": effects.draft, "moment": moment}
-    if not _WAITS_ON.run(direct, more):
-        _HANDOVER.run(
-            direct,
-            {
-                **place, "ordinal": ordinal, "draft": effects.draft, "changed": moment, "n_messages": 1,
-                "reason": effects.reason, "open": True, "opened": moment,
-            },
-        )  # fmt: skip
+    newest = {"ordinal": ordinal, "draft": effects.draft, "changed": now()}
+    waiting = (handover.c.dialog_id == place["dialog_id"]) & handover.c.open
+    more = update(handover).where(waiting).values(n_messages=handover.c.n_messages + 1, **newest)
+    if not connection.execute(more).rowcount:
+        opened = {"n_messages": 1, "reason": effects.reason, "open": True, "opened": newest["changed"]}
+        connection.execute(insert(handover).values(place | newest | opened))
+
+
+def _no_dialog(dialog_id: str) -> NotFound:
+    return NotFound(f"there is no dialog {dialog_id!r}; start one first")
+
+
+def _info(row: Row[Any]) -> DialogInfo:
+    return DialogInfo(row.id, row.state, [], row.created, row.n_turns)
+
+
+def _turn(row: Row[Any]) -> ChatTurn:
+    return ChatTurn(
+        row.ordinal, row.message, row.category, row.title, row.confidence, row.handover, row.reply, row.fired,
+        row.created,
+    )  # fmt: skip

@@ -6,29 +6,28 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, make_url, select, text, update
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, DatabaseError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from ..._extras import require
 from .column_types import dumps, now
-from .prepared import Direct
-from .store_errors import NotFound, StoreError, Unavailable
+from .schema import VERSION, metadata, store_version
+from .values import NotFound, StoreError, Unavailable
 
 _PATIENCE = 10.0  # seconds that a writer waits for another
 _SHORT = 0.3  # the same, if the write is optional
 _CONNECTIONS = 40  # as many as the web server has threads
-#: Holds the version of the schema.
-VERSION_TABLE = "store_version"
 _OUT_OF_RANGE = "22003"  # PostgreSQL's code for what is an OverflowError in sqlite3
 _WAL_KEPT = 64 * 2**20  # bytes of the write-ahead log that stay on disk after a large write
+_LONGEST_NAME = 200  # characters; PostgreSQL cannot index long texts
 
 
 class Database:
@@ -72,28 +71,6 @@ class Database:
             yield connection
         self._check_file()
 
-    @contextmanager
-    def read_directly(self) -> Iterator[Direct]:
-        """For one prepared statement after another; not a snapshot."""
-        self._check_file()
-        with self._explained(), closing(self._engine.raw_connection()) as pooled:
-            yield Direct(pooled.dbapi_connection, self._engine.dialect)
-
-    @contextmanager
-    def write_directly(self) -> Iterator[Direct]:
-        """Like `write(durable=False)`, for prepared statements."""
-        self._check_file()
-        with (
-            self._explained(),
-            self._one_writer(_PATIENCE),
-            closing(self._engine.raw_connection()) as pooled,  # rolls back what was not committed
-        ):
-            if self.is_sqlite:
-                _begin_to_write(pooled.dbapi_connection, "NORMAL", _PATIENCE)
-            yield Direct(pooled.dbapi_connection, self._engine.dialect)
-            pooled.commit()
-        self._check_file()
-
     @property
     def most_writers(self) -> int:
         return 1 if self.is_sqlite else _CONNECTIONS
@@ -110,11 +87,29 @@ class Database:
         if not self.is_sqlite:  # SQLite has one writer anyway
             connection.execute(text("SELECT pg_advisory_xact_lock(hashtext(:what))"), {"what": what})
 
+    def create_or_check(self) -> None:
+        """Create the tables of a new store; processes that do so at once wait for one another."""
+        with self.read() as connection:
+            version = _version(connection)
+        if version is None:
+            with self.write() as connection:
+                self.one_at_a_time(connection, "schema")
+                version = _version(connection)
+                if version is None:
+                    metadata.create_all(connection)
+                    connection.execute(insert(store_version).values(version_num=VERSION))
+                    version = VERSION
+        if version != VERSION:
+            raise StoreError(
+                f"the store {self.name} was created by another version of noisybayes (its schema is {version}, this "
+                f"one reads {VERSION}); open it with that version, or give --store another name"
+            )
+
     def probe(self) -> None:
         """Raise Unavailable unless the store can be written to now."""
         with self.write(durable=False, patient=False) as connection:
             # writes even though nothing changes, so that a full disk is noticed
-            connection.exec_driver_sql(f"UPDATE {VERSION_TABLE} SET version_num = version_num")
+            connection.execute(update(store_version).values(version_num=store_version.c.version_num))
             if not self.is_sqlite:
                 connection.rollback()
 
@@ -160,20 +155,37 @@ class Database:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        driver = self._engine.dialect.loaded_dbapi
         try:
             yield
         except IntegrityError:  # the caller handles it
             raise
-        except driver.IntegrityError as error:
-            raise IntegrityError(None, None, error) from error
-        except (DatabaseError, OverflowError, driver.Error) as error:
+        except (DatabaseError, OverflowError, self._engine.dialect.loaded_dbapi.Error) as error:
             cause = error.orig if isinstance(error, DatabaseError) else error
             if isinstance(error, OverflowError) or getattr(cause, "sqlstate", None) == _OUT_OF_RANGE:
                 raise NotFound("no item has a number as large as this") from error
             raise Unavailable(f"the store {self.name} is not working: {_said(cause)}") from error
         except PoolTimeout as error:
             raise self._too_busy() from error
+
+
+class Part:
+    """One part of the store; `Store` combines them all on one database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+
+def check_name(what: str, name: str) -> None:
+    if not name:
+        raise StoreError(f"the name of the {what} is empty; give one")
+    if len(name) > _LONGEST_NAME:
+        raise StoreError(f"the name of the {what} has {len(name)} characters; the limit is {_LONGEST_NAME}")
+
+
+def _version(connection: Connection) -> str | None:
+    if not inspect(connection).has_table(store_version.name):
+        return None
+    return connection.execute(select(store_version.c.version_num)).scalar_one_or_none()
 
 
 def _known(text: str) -> URL:

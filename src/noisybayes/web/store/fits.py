@@ -11,11 +11,10 @@ from sqlalchemy import Connection, Row, Select, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from .column_types import Dumped, dumps, now
+from .database import Part
 from .imported_tables import need_table
 from .schema import correction, finding, fit
-from .store_errors import Busy, Conflict, NotFound
-from .store_part import Part
-from .values import Finding, FitInfo
+from .values import Busy, Conflict, Finding, FitInfo, NotFound
 
 _ROWS_AT_ONCE = 5_000
 #: A server that has not renewed its lease for this long is taken to have stopped; others take over its fits.

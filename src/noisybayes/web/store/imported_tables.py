@@ -7,10 +7,9 @@ from typing import Any
 from sqlalchemy import Connection, Row, delete, insert, select, update
 
 from .column_types import now
+from .database import Part
 from .schema import imported_table, table_content
-from .store_errors import NotFound
-from .store_part import Part
-from .values import TableInfo
+from .values import NotFound, TableInfo
 
 # without the preview, which may be long
 _LISTED = [column for column in imported_table.c if column.name != "preview"]
@@ -56,13 +55,13 @@ class Tables(Part):
             raise no_table(table_id)
         return bytes(content)
 
-    def preview(self, table_id: int) -> dict[str, Any] | None:
-        """Data for the columns page; None if it was not stored."""
+    def preview(self, table_id: int) -> dict[str, Any]:
+        """Data for the columns page."""
         with self._database.read() as connection:
             need_table(connection, table_id)
             chosen = select(imported_table.c.preview).where(imported_table.c.id == table_id)
             stored: dict[str, Any] | None = connection.execute(chosen).scalar_one_or_none()
-        return stored
+        return stored or {"guessed": None, "samples": {}, "rows": []}
 
     def remove_table(self, table_id: int) -> None:
         """Remove a table with its fits, findings, claims and verdicts."""

@@ -10,11 +10,10 @@ from sqlalchemy import delete, insert, select, update
 from .bot_schema import conversation, handover, lead, person_reply, turn_label
 from .column_types import now
 from .conversations import Event, TurnEffects, set_paused, write_effects
+from .database import Part
 from .outbox import forget_contact
-from .prepared import Direct
 from .schema import turn
-from .store_errors import Conflict, NotFound
-from .store_part import Part
+from .values import Conflict, NotFound
 
 Order = Literal["newest", "hottest"]
 
@@ -109,10 +108,10 @@ class Leads(Part):
                 person = connection.execute(who).scalar_one_or_none() or opened.dialog_id
                 body = {"person": person, "reply": reply, "by": "person"}
                 effects = TurnEffects(opened.bot, events=[Event("reply", body)] if has_webhook else [])
-                write_effects(Direct.of(connection), opened.dialog_id, seen, effects)
+                write_effects(connection, opened.dialog_id, seen, effects)
             if label is not None:
                 _set_label(connection, opened.dialog_id, seen, reviewer, label)
-            set_paused(Direct.of(connection), opened.dialog_id, opened.bot, paused)
+            set_paused(connection, opened.dialog_id, opened.bot, paused)
 
     # labels for training
 

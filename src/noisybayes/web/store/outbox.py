@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, bindparam, delete, func, select, update
+from sqlalchemy import Connection, delete, func, select, update
 
 from .bot_schema import outgoing
 from .column_types import now
-from .store_part import Part
+from .database import Part
 
 _KEPT = timedelta(days=7)
 #: Claimed events can be claimed by other senders after this time, unless their result has been recorded.
@@ -60,12 +60,10 @@ class Outbox(Part):
             if taken:
                 chosen = update(outgoing).where(outgoing.c.id.in_(taken))
                 connection.execute(chosen.values(delivered=True, problem="", due=moment))
-            if failed:
-                values = [
-                    {"of_id": event_id, "why": problem[:200], "again": moment + timedelta(seconds=again_in)}
-                    for event_id, problem, again_in in failed
-                ]
-                connection.execute(_FAILED, values)
+            for event_id, problem, again_in in failed:
+                again = {"problem": problem[:200], "due": moment + timedelta(seconds=again_in)}
+                change = update(outgoing).where(outgoing.c.id == event_id)
+                connection.execute(change.values(attempts=outgoing.c.attempts + 1, **again))
             _set_due(connection, left, moment)
 
     def backlog(self) -> dict[str, Backlog]:
@@ -78,7 +76,7 @@ class Outbox(Part):
         with self._database.read() as connection:
             by_bot = {}
             for bot, events, dialogs, oldest in connection.execute(chosen):
-                row = connection.execute(_OLDEST, {"of_id": oldest}).one()
+                row = connection.execute(select(outgoing).where(outgoing.c.id == oldest)).one()
                 by_bot[bot] = Backlog(events, dialogs, row.attempts, row.problem, row.due if row.attempts else None)
         return by_bot
 
@@ -98,26 +96,17 @@ def forget_contact(connection: Connection, dialog_id: str, contact: str) -> None
 
 
 def _due(connection: Connection, bot: str, moment: datetime, limit: int) -> list[Outgoing]:
-    return [Outgoing(*row) for row in connection.execute(_DUE, {"of_bot": bot, "moment": moment, "most": limit})]
+    waiting = outgoing.c.delivered.is_(False)
+    blocked = select(outgoing.c.dialog_id).where(waiting, outgoing.c.due > moment)
+    chosen = (
+        select(*(outgoing.c[name] for name in Outgoing._fields))
+        .where(waiting, outgoing.c.bot == bot, outgoing.c.dialog_id.not_in(blocked))
+        .order_by(outgoing.c.id)
+        .limit(limit)
+    )
+    return [Outgoing(*row) for row in connection.execute(chosen)]
 
 
 def _set_due(connection: Connection, ids: list[int], moment: datetime) -> None:
     if ids:
         connection.execute(update(outgoing).where(outgoing.c.id.in_(ids)).values(due=moment))
-
-
-# built once: building a statement takes longer than running it
-_OURS = outgoing.c.delivered.is_(False) & (outgoing.c.bot == bindparam("of_bot"))
-_BLOCKED = select(outgoing.c.dialog_id).where(outgoing.c.delivered.is_(False), outgoing.c.due > bindparam("moment"))
-_DUE = (
-    select(outgoing.c.id, outgoing.c.bot, outgoing.c.dialog_id, outgoing.c.kind, outgoing.c.body, outgoing.c.attempts)
-    .where(_OURS, outgoing.c.dialog_id.not_in(_BLOCKED))
-    .order_by(outgoing.c.id)
-    .limit(bindparam("most"))
-)
-_FAILED = (
-    update(outgoing)
-    .where(outgoing.c.id == bindparam("of_id"))
-    .values(attempts=outgoing.c.attempts + 1, problem=bindparam("why"), due=bindparam("again"))
-)
-_OLDEST = select(outgoing.c.attempts, outgoing.c.problem, outgoing.c.due).where(outgoing.c.id == bindparam("of_id"))

@@ -1,4 +1,4 @@
-"""The tables of the newest schema. A change here also needs a step in `migrations/versions`; a test compares them."""
+"""The tables of the store."""
 
 from __future__ import annotations
 
@@ -26,6 +26,10 @@ metadata = MetaData(
     }
 )
 
+#: Changed with the tables: a store with another version is refused.
+VERSION = "0012"
+store_version = Table("store_version", metadata, Column("version_num", Words, primary_key=True))
+
 
 def _of_table() -> ForeignKey:
     return ForeignKey("imported_table.id", ondelete="CASCADE")
@@ -43,7 +47,7 @@ imported_table = Table(
     Column("roles", JSON(none_as_null=True)),
     Column("labels", JSON, nullable=False),
     Column("created", Moment, nullable=False),
-    Column("preview", JSON(none_as_null=True)),  # samples and guesses; None for tables of earlier versions
+    Column("preview", JSON(none_as_null=True)),  # samples and guesses
     sqlite_autoincrement=True,
 )
 

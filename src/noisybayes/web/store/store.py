@@ -5,27 +5,24 @@ from __future__ import annotations
 from types import TracebackType
 
 from .accounts import Accounts
-from .chats import Chats
 from .conversations import Conversations
 from .database import Database
 from .fits import Fits
 from .imported_tables import Tables
 from .leads import Leads
 from .outbox import Outbox
-from .review_queue import Findings
-from .upgrade import upgrade
 from .verdicts import Verdicts
 
 
-class Store(Tables, Fits, Findings, Verdicts, Chats, Accounts, Conversations, Leads, Outbox):
+class Store(Tables, Fits, Verdicts, Accounts, Conversations, Leads, Outbox):
     """Safe to share between threads."""
 
     @classmethod
     def open(cls, url: str) -> Store:
-        """`sqlite:///file.db` or `postgresql://user:password@host/database`; created or upgraded if needed."""
+        """`sqlite:///file.db` or `postgresql://user:password@host/database`; created if needed."""
         database = Database(url)
         try:
-            upgrade(database)
+            database.create_or_check()
         except BaseException:
             database.close()
             raise

@@ -1,4 +1,4 @@
-"""Values stored and returned. Positions are row numbers from 0, times are in UTC."""
+"""Values stored and returned, and the errors of a store. Positions are row numbers from 0, times are in UTC."""
 
 from __future__ import annotations
 
@@ -96,3 +96,27 @@ class DialogInfo(NamedTuple):
     turns: list[ChatTurn]
     created: datetime
     n_turns: int  # set even if the turns are not loaded
+
+
+class StoreError(Exception):
+    """The store cannot be opened or cannot do what was asked."""
+
+
+class Unavailable(StoreError):
+    """The database is locked, full, missing or unreachable; nothing was written. It may work again later."""
+
+
+class NotFound(StoreError):
+    """There is no such table, fit, finding or dialog."""
+
+
+class Busy(StoreError):
+    """The table has an unfinished fit."""
+
+
+class Conflict(StoreError):
+    """Somebody else acted first; nothing was written. `current` is the current verdict, if it is about one."""
+
+    def __init__(self, message: str, current: Verdict | None = None) -> None:
+        super().__init__(message)
+        self.current = current
