@@ -65,12 +65,11 @@ def find_chromium() -> str:
 def take_report(browser: Browser) -> None:
     with tempfile.TemporaryDirectory() as folder:
         url = (audit("examples/dealership.csv").save(Path(folder) / "audit") / "report.html").as_uri()
-        for scheme, name in {"light": "report", "dark": "report-dark"}.items():
-            with opened(browser, scheme=scheme, offline=True) as page:
-                page.set_viewport_size(WIDE | {"height": TALL["report"]})
-                page.goto(url)
-                page.evaluate("for (const notes of document.querySelectorAll('details[open]')) notes.open = false")
-                shoot(page, name)
+        with opened(browser, offline=True) as page:
+            page.set_viewport_size(WIDE | {"height": TALL["report"]})
+            page.goto(url)
+            page.evaluate("for (const notes of document.querySelectorAll('details[open]')) notes.open = false")
+            shoot(page, "report")
 
 
 def take_desk(browser: Browser) -> None:

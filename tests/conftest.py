@@ -28,7 +28,7 @@ STARTED = pytest.StashKey[float]()
 FIRST = (
     "tests/test_docs.py", "tests/report/test_row_scorer_spark.py", "tests/estimators/test_sklearn.py",
     "tests/web/test_browser.py", "tests/web/test_server.py", "tests/bot/test_evaluate.py", "tests/cli/test_cluster.py",
-    "tests/auditing/test_cluster.py", "tests/test_without_pandas.py",
+    "tests/auditing/test_cluster.py", "tests/auditing/test_random_checks.py", "tests/test_without_pandas.py",
 )  # fmt: skip
 
 
@@ -49,10 +49,11 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     session.config.stash[STARTED] = time.monotonic()
 
 
-def pytest_sessionfinish(session: pytest.Session) -> None:
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Keep the seconds of a whole run for `make house`."""
-    whole = "PYTEST_XDIST_WORKER" not in os.environ and not session.config.option.file_or_dir
-    if whole and session.config.cache is not None:
+    asked = session.config.option
+    whole = "PYTEST_XDIST_WORKER" not in os.environ and not asked.file_or_dir and not asked.keyword
+    if whole and exitstatus == 0 and session.config.cache is not None:
         session.config.cache.set("noisybayes/seconds", time.monotonic() - session.config.stash[STARTED])
 
 

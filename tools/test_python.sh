@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs tests on the installed wheel, in an environment of another Python version.
 # Needs the network. Usage: tools/test_python.sh PYTHON [pytest arguments]
-# Without arguments: all tests but those that start a browser or a cluster, and those of the benchmarks.
+# Without arguments: all tests but those of the docs and those that start a browser or a cluster.
 # ENVIRONMENT=folder keeps the environment, and uses it again.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -17,8 +17,8 @@ pip=("$environment/bin/python" -m pip --quiet --disable-pip-version-check)
 # the same version number as last time does not mean the same code
 "${pip[@]}" install --no-deps --force-reinstall "$work"/noisybayes-*.whl
 if [ $# = 0 ]; then
-  set -- tests --ignore=tests/bench --ignore=tests/baselines --ignore=tests/engines --ignore=tests/test_site.py \
-    --ignore=tests/test_gallery.py --ignore=tests/test_docs.py --ignore-glob='*/test_browser.py' \
+  set -- tests --ignore=tests/engines --ignore=tests/test_site.py --ignore=tests/test_gallery.py \
+    --ignore=tests/test_docs.py --ignore-glob='*/test_browser.py' \
     --ignore-glob='*/test_cluster.py' --ignore-glob='*/test_row_scorer_spark.py'
 fi
 cd "$root"

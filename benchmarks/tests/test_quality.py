@@ -125,6 +125,7 @@ OUTCOME = Outcome(
     p_wrong=np.array([0.9, 0.8, 0.7, 0.2, 0.1]),
     flagged=np.array([True, True, False, False, False]),
     suggested=np.array([1, 1, 1, 0, 1]),
+    corrected=np.array([1, 0, 0, 1, 1]),
     noise_rate=0.54,
     test_pred=np.array([0, 1, 1, 1]),
     calibrated=True,
@@ -140,6 +141,7 @@ def test_measures_by_hand():
             "precision_at_errors": 1 / 2,
             "corrected_accuracy": 3 / 5,  # row 0 put right, row 1 put wrong, row 2 left wrong
             "given_accuracy": 3 / 5,
+            "gain": 1 / 5,  # row 0 put right
             "test_accuracy": 3 / 4,
             "calibration_error": (0.1 + 0.8 + 0.3 + 0.2 + 0.1) / 5,
             "noise_rate_estimated": 0.54,

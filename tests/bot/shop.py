@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 import pandas as pd
-import pytest
 
 from noisybayes.bot import Bot, demo_bot, load_config, train
 from noisybayes.bot.config import read_config
@@ -111,15 +108,3 @@ def chinese() -> Bot:
         config,
         pd.DataFrame({**table, columns.message: [str(list(text)) if columns.tokens else text for text in texts]}),
     )
-
-
-@cache
-def bot_in(language: str) -> Bot:
-    """The English example; the Chinese bot learns from the real dialogs."""
-    if language == "en":
-        return demo()
-    folder = os.environ.get("NOISYBAYES_DATA")
-    file = Path(folder or ".") / "live_streaming_dialog.csv"
-    if folder is None or not file.exists():
-        pytest.skip("NOISYBAYES_DATA names no folder with live_streaming_dialog.csv")
-    return train(load_config("cars_zh"), file)

@@ -58,6 +58,23 @@ def test_one_message_is_scored_as_a_table_would_be(row, text):
     np.testing.assert_allclose(demo().words.posterior(tuple(row), text), expected, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "The brakes of my Tarvo failed on the highway!",
+        "smoke is coming out of the dashboard",
+        "My airbag went off for no reason",
+        "You are liars and thieves",
+        "I will see you in court",
+        "What a disgrace, nobody ever calls back",
+        "I want to order the Tarvo",
+    ],
+)
+def test_danger_anger_and_orders_go_to_a_person(message):
+    turn = demo().answer(Dialog(), message)
+    assert turn.handover, (turn.category, turn.reply)
+
+
 def test_below_the_threshold_a_person_answers():
     sure = replace(demo().config, threshold=1.0)
     turn = replace(demo(), config=sure).answer(Dialog(), "How much is a Tarvo?")

@@ -166,16 +166,6 @@ def test_a_name_that_goes_with_anything_speaks_for_no_meaning(tmp_path):
     assert "{bread}=this" in rows
 
 
-def test_examples_are_no_copy_of_the_battery():
-    from .battery_cases import PARTS, battery
-
-    for language in ("en", "zh"):
-        examples = {message for _, message in config_of(language).meanings.examples}
-        said = [text for part in PARTS for group in battery(language, part)["messages"] for text in group["say"]]
-        same = [text for text in said if text in examples and len(text) > 12]
-        assert len(same) <= 0.1 * len(said), same
-
-
 def test_one_spelling_for_both_scripts_and_all_apostrophes():
     assert simplified(_PAIRS[::2]) == _PAIRS[1::2] == simplified(_PAIRS[1::2])
     _PAIRS[1::2].encode("gbk")  # which holds what is written in mainland China

@@ -1,4 +1,4 @@
-"""A feature family that the package does not have: the recipe of CONTRIBUTING.md, word for word (a test compares)."""
+"""A feature family that the package does not have: the example of CONTRIBUTING.md."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A structure that the package does not have: the recipe of CONTRIBUTING.md, word for word (a test compares)."""
+"""A structure that the package does not have: the example of CONTRIBUTING.md."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Every constant of the robust fit, with its reason. docs/constants.md shows this table."""
+"""Every constant of the robust fit, with its reason."""
 
 from __future__ import annotations
 

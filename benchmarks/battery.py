@@ -1,5 +1,6 @@
-"""The battery as cases, and a score of one part: `python -m tests.bot.battery_cases PART when` adds a row per language.
+"""What customers write to a dealership, with the action that is right: data/battery, a file for each part and language.
 
+`python -m benchmarks.battery PART when` prints the mistakes and adds a row per language to results/bot_battery.csv;
 `when` is "first sight" (neither rules nor examples had seen this part), "dictionaries only" (the bot before it had
 examples, at first sight) or "after mending". Without arguments it prints the table of docs/bot.md.
 """
@@ -14,14 +15,14 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from noisybayes.bot import Bot, Turn
+from noisybayes.bot import Bot, Turn, demo_bot, load_config, train
 from noisybayes.bot.bot import PROMISED
 
-from .shop import bot_in
+from .data.datasets import live_streaming_file
 
-FOLDER = Path(__file__).with_name("battery")
+FOLDER = Path(__file__).parent / "data" / "battery"
 PARTS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
-SCORES = Path(__file__).parents[2] / "results" / "bot_battery.csv"
+SCORES = Path(__file__).parents[1] / "results" / "bot_battery.csv"
 
 
 class Case(NamedTuple):
@@ -55,16 +56,13 @@ def battery(language: str, part: str) -> dict[str, Any]:
 
 
 @cache
+def bot_in(language: str) -> Bot:
+    """The English example; the Chinese bot learns from the real dialogs."""
+    return demo_bot() if language == "en" else train(load_config("cars_zh"), live_streaming_file())
+
+
 def cases(language: str, part: str) -> list[Case]:
-    return _cases_of(bot_in(language), battery(language, part))
-
-
-def _options(expected: str | list[str]) -> tuple[str, ...]:
-    return tuple(each.rstrip("!") for each in ([expected] if isinstance(expected, str) else expected))
-
-
-def _cases_of(bot: Bot, content: dict[str, Any]) -> list[Case]:
-    found = []
+    bot, content, found = bot_in(language), battery(language, part), []
     for group in content["messages"]:
         for text in group["say"]:
             turn = bot.answer(bot.start(), text, public=group.get("mode") == "public")
@@ -77,6 +75,10 @@ def _cases_of(bot: Bot, content: dict[str, Any]) -> list[Case]:
             state = turn.dialog
             found.append(Case(" / ".join(said), _options(expected), expected == "handover!", action_of(turn), turn))
     return found
+
+
+def _options(expected: str | list[str]) -> tuple[str, ...]:
+    return tuple(each.rstrip("!") for each in ([expected] if isinstance(expected, str) else expected))
 
 
 def table() -> str:
