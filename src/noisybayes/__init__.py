@@ -5,13 +5,15 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from . import audit as _audit_modules  # loaded first, so that importing one does not hide the function of this name
 from ._version import __version__ as __version__
+
+del _audit_modules, globals()["audit"]
 
 if TYPE_CHECKING:
     from .auditing.label_issues import find_label_issues, label_quality_scores
     from .auditing.pipeline import audit
     from .auditing.result import Audit
-    from .auditing.true_accuracy import true_accuracy
     from .data.simulate import simulate
     from .dataset import Shards
     from .estimators import BernoulliINB, GaussianINB, MislabelClassifier, MixedINB, MultinomialINB, load
@@ -31,12 +33,11 @@ __all__ = [
     "load",
     "scorer",
     "simulate",
-    "true_accuracy",
 ]
 
 _HOME = {
     "simulate": ".data.simulate", "audit": ".auditing.pipeline", "Audit": ".auditing.result", "Shards": ".dataset",
-    "scorer": ".report.row_scorer", "true_accuracy": ".auditing.true_accuracy",
+    "scorer": ".report.row_scorer",
     "find_label_issues": ".auditing.label_issues", "label_quality_scores": ".auditing.label_issues",
 }  # fmt: skip
 

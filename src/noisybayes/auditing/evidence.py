@@ -62,7 +62,7 @@ class _EvidenceRequest(NamedTuple):
             views = self.training.by_view(rows, suggested, given, self.names)
         evidences = []
         for i, number in enumerate(self.numbers[where].tolist()):
-            columns, weights = _largest(terms, i, self.most)
+            columns, weights = largest(terms, i, self.most)
             rest = float(by_features[i] - weights.sum()) - sum(added for _, added in views[i])
             label = float(log_odds[i] - by_features[i])
             evidences.append(Evidence(number, columns, weights, rest, label, float(log_odds[i]), tuple(views[i])))
@@ -87,7 +87,7 @@ def evidence(judged: Judged, numbers: Array, suggested: Array, given: Array, mos
     return [by_number[number] for number in numbers.tolist()]
 
 
-def _largest(terms: Any, row: int, most: int) -> tuple[Array, Array]:
+def largest(terms: Any, row: int, most: int) -> tuple[Array, Array]:
     """The columns with the largest terms in absolute value, in one row of a CSR array."""
     if terms is None:
         return np.zeros(0, dtype=int), np.zeros(0)

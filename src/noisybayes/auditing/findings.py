@@ -23,6 +23,7 @@ from .impact import Impact, impact
 from .intervals import Intervals, intervals, without_lower_ends
 from .judged import Judged, judge
 from .noise_rate import MIN_DETECTABLE_RATE, NoiseRate, noise_rate
+from .pooled import PooledRows
 from .remote_rows import RemoteRows
 from .row_table import RowTable
 from .rules import ReviewCurve, Rule
@@ -51,7 +52,7 @@ class Findings:
     intervals: Intervals
     impact: Impact | None
     warnings: list[str]
-    judged: Judged
+    judged: Judged | PooledRows
     contradicted: Contradictions  # checked rows to look at again
     n_corrected: int  # number of labels changed in `corrected`, without verified ones
     impact_reason: str  # why `impact` is None
@@ -94,8 +95,7 @@ class Findings:
                 "given": counts.sum(axis=1),
                 "true": counts.sum(axis=0),
                 "wrong": wrong.estimate,
-                "low": wrong.low,
-                "high": wrong.high,
+                **({} if wrong.low is None else {"low": wrong.low, "high": wrong.high}),
                 "suspects": self.rows.suspects_by.sum(axis=1),
             }
         )
@@ -126,6 +126,8 @@ class Findings:
         """The evidence for the suggested label against the given one, for each of `rows` (positions)."""
         rows = np.asarray(rows, dtype=np.intp)
         suggestions = self.rows.suggestions(rows)
+        if isinstance(self.judged, PooledRows):
+            return self.judged.evidence(rows, suggestions.suggested, suggestions.given, most)
         return evidence(self.judged, rows, suggestions.suggested, suggestions.given, most)
 
 
@@ -137,9 +139,7 @@ def examine(
     new_rows: bool = False,
     verified: Any = None,
     verified_random: Any = None,
-    precision: float | None = None,
     budget: int | None = None,
-    level: float = LEVEL,
     draws: int | None = None,
     random_state: int = 0,
     progress: Callable[[str], None] | None = None,
@@ -148,17 +148,17 @@ def examine(
 
     Rows of the model's (robust) fit are scored out of fold, with the verified labels of the fit. new_rows : the rows
     were not part of the fit; `verified` has their true labels where known. verified_random : true labels of rows
-    drawn at random ("no_class" if none applies), None or nan elsewhere. precision and budget
-    choose the suspects (see Rule); intervals cover with probability `level`, from `draws` of a bootstrap.
+    drawn at random ("no_class" if none applies), None or nan elsewhere. budget : number of suspects (see Rule).
+    draws : of the bootstrap of the intervals
     """
     report = progress or (lambda stage: None)
-    rule = Rule(precision, budget)
+    rule = Rule(budget)
     rule.check()
     report("scoring the rows")
     judged = judge(model, X, y, verified, new_rows)
     if verified_random is not None:
         judged = with_checks(model, judged, verified_random)
-    return findings_of(model, judged, rule, level, draws, random_state, report)
+    return findings_of(model, judged, rule, draws, random_state, report)
 
 
 @one_blas_thread
@@ -166,17 +166,16 @@ def findings_of(
     model: LatentLabelModel,
     judged: Judged,
     rule: Rule,
-    level: float,
     draws: int | None,
     seed: int,
     report: Callable[[str], None],
 ) -> Findings:
     rng = np.random.default_rng(seed)
     report("computing intervals")
-    estimates = intervals(judged, level, draws, int(rng.integers(2**31)))
+    estimates = intervals(judged, LEVEL, draws, int(rng.integers(2**31)))
     report("estimating the cost")
     # the cost is always that of naive Bayes, whatever other views are used
-    cost, reason = impact(judged.naive_bayes or judged, estimates.mislabel_matrix, level, int(rng.integers(2**31)))
+    cost, reason = impact(judged.naive_bayes or judged, estimates.mislabel_matrix, LEVEL, int(rng.integers(2**31)))
     problem = label_problem(judged)
     conservative = conservative_fit(judged, problem)
     means = conservative_means(judged, conservative)
@@ -188,7 +187,7 @@ def findings_of(
     rows: RowTable | RemoteRows = kind.of(hedged_rows, rule, correct)
     contradicted = contradictions(judged)
     estimate = float(estimates.noise_rate.estimate)
-    rate = noise_rate(judged, estimate, means, level)
+    rate = noise_rate(judged, estimate, means, LEVEL)
     of_corrections = correction_warnings(judged, conservative, means, estimate, rows.n_changed)
     return Findings(
         model.classes_,

@@ -1,21 +1,23 @@
-"""Inputs from the user for views: probabilities, vectors, a classifier. They are read, checked and put in the order of
-rows and classes."""
+"""What the user knows of the rows besides columns: probabilities, vectors, a classifier. They are read, checked and put
+in the order of rows and classes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
+from ..audit.pool import Given
 from ..data.cells import as_numbers, as_text
 from ..data.errors import InputError
 from ..data.frames import converted
 from ..data.read import read_table
 from ..data.roles import Roles
 from ..dataset.tree import Array
-from ..views import Given
 from .table import Table, is_path
 
 # Rounded probabilities do not sum to 1 exactly.
@@ -36,20 +38,58 @@ class GivenInputs(NamedTuple):
         """Whether rows can be scored without any columns."""
         return self.pred_probs is not None or self.embeddings is not None
 
-    def checked(self, table: Table, classes: Array) -> Given:
+    def checked(self, table: Table, classes: Array) -> GivenColumns:
+        given = GivenColumns()
         if all(part is None for part in self):
-            return Given()
+            return given
         frame = table.source
         assert isinstance(frame, pl.DataFrame)
-        given = Given()
         if self.pred_probs is not None:
             given = given._replace(pred_probs=_probabilities(self.pred_probs, frame.height, classes))
         if self.embeddings is not None:
             given = given._replace(embeddings=_vectors(self.embeddings, frame))
         if self.estimator is not None:
             check_estimator(self.estimator)
-            given = given._replace(estimator=self.estimator, estimator_rows=_rows_of(frame, table.roles))
+            given = given._replace(estimator=partial(out_of_fold, self.estimator, _rows_of(frame, table.roles)))
         return given
+
+
+class GivenColumns(NamedTuple):
+    """The same, checked."""
+
+    pred_probs: Array | None = None  # (n, K) out-of-sample probabilities, in the order of the classes
+    embeddings: Array | None = None  # (n, p)
+    #: (labels, folds) of the rows -> (n, K) probabilities of a classifier of scikit-learn
+    estimator: Callable[[Given, Array], Array] | None = None
+
+
+def out_of_fold(estimator: Any, rows: Any, given: Given, fold: Array) -> Array:
+    """(n, K) probabilities of each fold's rows, from a classifier that was fitted to the rows of the others."""
+    from sklearn.base import clone
+
+    label, K = given.label, given.n_classes
+    proba = np.full((len(label), K), 1.0 / K)
+    for number in np.unique(fold).tolist():
+        test, train = np.flatnonzero(fold == number), np.flatnonzero((fold != number) & (label < K))
+        if len(np.unique(label[train])) < 2:  # nothing to distinguish
+            continue
+        try:
+            model = clone(estimator).fit(_take(rows, train), label[train])
+        except (TypeError, ValueError) as error:
+            what = "the texts" if isinstance(rows, list) else "the columns"
+            raise InputError(
+                f"{type(estimator).__name__} cannot be fitted to {what} ({error}); give a pipeline that prepares them"
+            ) from error
+        proba[test] = 0.0
+        proba[np.ix_(test, model.classes_)] = model.predict_proba(_take(rows, test))
+    return proba
+
+
+def _take(rows: Any, numbers: Array) -> Any:
+    """Some rows of a pandas or polars data frame, or of a list."""
+    if hasattr(rows, "iloc"):
+        return rows.iloc[numbers]
+    return [rows[number] for number in numbers.tolist()] if isinstance(rows, list) else rows[numbers]
 
 
 def check_estimator(estimator: Any) -> None:

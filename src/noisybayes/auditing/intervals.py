@@ -47,14 +47,14 @@ _MIN_VERIFIED = 10
 
 class Interval(NamedTuple):
     estimate: Array  # numbers, or arrays of the same shape
-    low: Array
-    high: Array
+    low: Any  # None: unknown
+    high: Any
 
 
 class Intervals(NamedTuple):
     """Estimates with their lower and upper ends."""
 
-    level: float
+    level: Any  # coverage; None: no intervals
     method: str
     mislabel_matrix: Interval  # (K, K)
     noise_rate: Interval

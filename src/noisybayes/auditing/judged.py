@@ -122,7 +122,7 @@ class Judged:
     checks: RandomChecks | None = None  # rows that were drawn at random and checked
     no_class: NoClass | None = None  # rows that belong to none of the classes; they count as rows without a label
     naive_bayes: Judged | None = None  # naive Bayes alone, if other views were added
-    views: tuple[str, ...] = ("naive-bayes",)  # names of the views behind the scores
+    experts: tuple[str, ...] = ("naive Bayes",)
     warnings: tuple[str, ...] = ()  # reasons not to rely on a view or an opinion
     leaks: tuple[str, ...] = ()  # a warning for each column that gives the label away
     opinion: Opinion | None = None  # a second opinion, if there is one

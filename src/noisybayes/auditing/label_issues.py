@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..audit.columns import LEAST_PROBABILITY
 from ..dataset.folds import hashed
 from ..dataset.tree import Array
 from ..model.mislabel import Full
@@ -18,7 +19,6 @@ from ..robust.calibration import Labels, centred, posterior
 from ..robust.calibration_solver import Target, fit_calibration
 from ..robust.constants import DEFAULT
 from ..robust.log_pool import LogPool
-from ..views.base import LEAST_PROBABILITY
 from .given_inputs import check_probabilities
 from .row_results import SUSPECT
 

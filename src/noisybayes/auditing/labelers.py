@@ -21,10 +21,10 @@ from .agreement import agreement_of_rows
 from .judged import Judged, Labelers
 from .labeled_storage import labeled_rows
 from .labeler_intervals import RateDraws, error_rates
+from .option_checks import check_method
 from .row_evidence import RowEvidence, judged_with, with_prior_factor
 from .several_labels import SeveralLabels
 from .table import Table
-from .view_options import check_method
 
 if TYPE_CHECKING:
     from .table_fit import FitOptions

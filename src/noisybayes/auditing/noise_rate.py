@@ -20,7 +20,7 @@ A row that belongs to none of the classes also has a wrong label. The fit is not
 from __future__ import annotations
 
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
@@ -28,7 +28,7 @@ from scipy.special import ndtri, stdtrit
 from ..dataset import Rows
 from ..dataset.tree import Array
 from .conservative_fit import ConservativeMeans, label_surprise
-from .judged import Judged
+from .judged import Judged, NoClass, RandomChecks
 
 # Slope and intercept of the lower end in the share of the conservative model (audits of texts and tables with known
 # mistakes).
@@ -47,8 +47,8 @@ _MIN_PER_OUTCOME = 5
 
 class NoiseRate(NamedTuple):
     estimate: float
-    low: float
-    high: float
+    low: Any  # a number, or None if it is unknown
+    high: Any
     level: float | None  # coverage of the interval; None: a plausible range
     n_checked: int  # rows that were drawn at random and checked
     method: str
@@ -66,6 +66,26 @@ def noise_rate(judged: Judged, estimate: float, means: ConservativeMeans, level:
     mean = (means.surprise * judged.n_labeled + no_class_surprise) / n_labels
     share, low, high = from_checks(wrong, surprise, mean, n_labels, level, weight)
     return NoiseRate(share, low, high, level, len(wrong), f"{len(wrong)} rows checked at random")
+
+
+def counted_rate(
+    checks: RandomChecks | None, no_class: NoClass | None, observed: Array, n_labels: int, level: float = 0.9
+) -> NoiseRate | None:
+    """The share of wrong labels among rows drawn at random, with Wilson's interval; None without such rows.
+
+    observed : (n,) codes of all labels; n_labels : labels in all, with those of rows that belong to none of the classes
+    """
+    wrong, weight = np.zeros(0), np.zeros(0)
+    if checks is not None:
+        wrong = (checks.label != observed[checks.rows]).astype(np.float64)
+        weight = np.ones(len(wrong)) if checks.weight is None else checks.weight
+    if no_class is not None:
+        wrong = np.concatenate([wrong, np.ones(int(no_class.drawn.sum()))])
+        weight = np.concatenate([weight, no_class.weight[no_class.drawn]])
+    if not len(wrong):
+        return None
+    found = from_checks(wrong, np.zeros(len(wrong)), 0.0, n_labels, level, weight)
+    return NoiseRate(*found, level, len(wrong), f"{len(wrong)} rows checked at random")
 
 
 def _checked(judged: Judged) -> tuple[Array, Array, Array, float]:

@@ -18,14 +18,14 @@ from ..data.frames import index_of
 from ..estimators.arguments import whole_seed
 from ..estimators.latent import LatentLabelModel
 from ..text.vocabulary import TextSettings
-from .findings import LEVEL, examine, findings_of
+from .findings import examine, findings_of
 from .given_inputs import GivenInputs
+from .pooled import SUSPECT, PooledRows, findings_of_pool
 from .result import Audit, Run
 from .rules import Rule
 from .size import file_size_limit, parse_size
 from .table import Table
 from .table_fit import FitOptions, Fitted, Progress, fitted_table, no_progress
-from .view_options import AUTO, Views
 
 Names = str | Sequence[str]
 
@@ -34,9 +34,7 @@ Names = str | Sequence[str]
 class AuditOptions:
     """The options of an audit."""
 
-    precision: float | None = None
     budget: int | None = None
-    level: float = LEVEL
     draws: int | None = None
 
 
@@ -59,13 +57,10 @@ def audit(
     anonymous: bool = False,
     missing_label: str | None = None,
     keep_variants: bool = False,
-    precision: float | None = None,
     budget: int | None = None,
-    level: float = LEVEL,
     settings: TextSettings | None = None,
     families: Mapping[str, str] | None = None,
     mislabel: str = "full",
-    views: Views = AUTO,
     pred_probs: Any = None,
     embeddings: Any = None,
     embed: str | None = None,
@@ -108,31 +103,24 @@ def audit(
         Value that marks a missing label, besides an empty cell.
     keep_variants : bool, default False
         Treat labels that differ only in case, spaces, punctuation or Unicode form as different classes.
-    precision, budget : float or int, optional
-        Suspects are the longest list with this expected precision, or this many rows; by default the rows with the
-        highest P(wrong), as many as have another label with a probability above 40 % (on average over the posteriors
-        with and without the given label).
-    level : float, default 0.9
-        Coverage of the intervals.
+    budget : int, optional
+        List this many suspects, those with the highest P(wrong); by default the rows with P(wrong) above 50 %.
     settings : TextSettings, optional
         Vocabulary and weighting of texts.
     families : dict, optional
         Feature families by kind of column (text, categorical, binary, numeric): `{"numeric": "bernoulli"}`.
     mislabel : str, default "full"
         Structure of the mislabeling matrix: "full", "symmetric", "uniform", or "ordinal" for labels on a scale.
-    views : "auto" (default), or names of `noisybayes.views.VIEWS` and "naive-bayes"
-        Classifiers that score the rows. By default naive Bayes and, for numeric tables of up to 20,000 rows, also
-        logistic regression, nearest neighbours and trees; `("naive-bayes",)` is naive Bayes alone.
     pred_probs : array-like of shape (n_samples, n_classes), data frame with a column per class, or file; optional
-        Out-of-sample probabilities from your own model, as one more view. The columns of an array are in the sorted
+        Out-of-sample probabilities from your own model, as more columns. The columns of an array are in the sorted
         order of the labels.
     embeddings : array-like of shape (n_samples, n_dimensions), file, or name of a column of lists; optional
-        Vectors of the rows, such as sentence embeddings, as two more views (linear and neighbours).
+        Vectors of the rows, such as sentence embeddings, as more columns.
     embed : str, optional
         A sentence-transformers model that embeds the texts: a folder, or a name in the local cache.
     estimator : classifier of scikit-learn with predict_proba, optional
-        One more view, fitted out of fold: on the texts if the only feature is one text column, otherwise on a data
-        frame of the columns.
+        Its out-of-fold probabilities are more columns. It is fitted to the texts if the only feature is one text
+        column, otherwise to a data frame of the columns.
     memory : int or str, optional
         Memory limit such as "2GB"; rows of a file beyond it are kept on disk. Very large files always are.
     engine, scheduler : "local" (default), "dask" or a function map_sum(fn, parts); address of the Dask scheduler
@@ -150,7 +138,7 @@ def audit(
     -------
     Audit
     """
-    audit_options = AuditOptions(precision, budget, level)
+    audit_options = AuditOptions(budget)
     random_state = whole_seed(random_state)
     if isinstance(data, LatentLabelModel):
         from ..estimators.classifier import LatentLabelClassifier
@@ -163,17 +151,14 @@ def audit(
                 "engine, scheduler, memory, families and mislabel are for tables; set them when you create the "
                 "classifier: BernoulliINB(engine=...)"
             )
-        if views != AUTO or any(
-            given is not None
-            for given in (pred_probs, embeddings, embed, estimator, second_opinion, labeler, source or None)
-        ):
+        asked = (pred_probs, embeddings, embed, estimator, second_opinion, labeler, source or None)
+        if any(given is not None for given in asked):
             raise ValueError(
-                "views, labelers, sources and second opinions are for tables; a fitted classifier is audited with its "
-                "own scores"
+                "probabilities, embeddings, estimators, labelers, sources and second opinions are for tables; a fitted "
+                "classifier is audited with its own scores"
             )
         findings = examine(
-            data, X, y, new_rows=new_rows, verified_random=verified_random, precision=precision,
-            budget=budget, level=level, random_state=random_state,
+            data, X, y, new_rows=new_rows, verified_random=verified_random, budget=budget, random_state=random_state,
             progress=progress,
         )  # fmt: skip
         return Audit(findings, data, Run(created=now(), seed=random_state), index=index_of(X))
@@ -199,7 +184,6 @@ def audit(
         families=families or {},
         mislabel=mislabel,
         keep_variants=keep_variants,
-        views=views,
         given=GivenInputs(pred_probs, embeddings, estimator),
         embed=None if embed is None else str(embed),
     )
@@ -226,7 +210,7 @@ def audited(
 ) -> Iterator[Audit]:
     """The audit of a table; its rows on disk exist only during this context."""
     started = time.perf_counter() if started is None else started
-    Rule(audit_options.precision, audit_options.budget).check()
+    Rule(audit_options.budget).check()
     with fitted_table(table, options, progress) as fitted:
         run = Run(table.title, table.path, command, seed=options.seed, notes=fitted.table.notes)
         yield audit_fitted(fitted, run, audit_options, started, progress)
@@ -250,10 +234,11 @@ def audit_fitted(
     """started : the time when the run started"""
     report = progress or no_progress
     report("scoring the rows")
-    rule = Rule(audit_options.precision, audit_options.budget)
-    findings = findings_of(
-        fitted.model, fitted.judged, rule, audit_options.level, audit_options.draws, run.seed, report
-    )
+    if isinstance(fitted.judged, PooledRows):
+        findings = findings_of_pool(fitted.judged, Rule(audit_options.budget, SUSPECT))
+    else:
+        rule = Rule(audit_options.budget)
+        findings = findings_of(fitted.model, fitted.judged, rule, audit_options.draws, run.seed, report)
     fitted.table.check_unchanged()
     seconds = time.perf_counter() - started
     run = replace(run, created=now(), seconds=seconds, notes=(*run.notes, *fitted.notes))

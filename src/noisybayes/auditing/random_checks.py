@@ -2,12 +2,6 @@
 
 The first rows of a sample are a sample too, and a larger sample with the same seed begins with the smaller one: after
 50 checks, you can check the next 50. Rows that were chosen by their P(wrong) never count as drawn at random.
-
-Rows may have unequal probabilities, stored in the file as weights, since checking an uncertain label is more
-informative. By Neyman's rule, the probability should be proportional to the standard deviation of the result,
-sqrt(p (1 - p)). Half of the probability follows that, and half is equal for all rows in case the model is useless, so
-no weight is above 2. Rows are drawn in the order of u / probability with a random number u for each row (sequential
-Poisson sampling, Ohlsson 1998).
 """
 
 from __future__ import annotations
@@ -22,11 +16,10 @@ import polars as pl
 from ..data.errors import InputError
 from ..data.read import read_table
 from ..data.roles import label_texts
-from ..dataset.folds import hashed, uniform
+from ..dataset.folds import hashed
 from ..dataset.tree import Array
 from .array_checks import NO_CLASS
-from .conservative_fit import label_surprise
-from .judged import Judged, NoClass, RandomChecks
+from .judged import NoClass, RandomChecks
 from .table import Table
 from .table_features import EncodedLabels
 
@@ -36,55 +29,24 @@ if TYPE_CHECKING:
 #: Columns of a sample: the row of the table, the label to fill in, and the inverse probability of the row.
 ROW, TRUE_LABEL, WEIGHT = "row", "true_label", "weight"
 _RESERVED = (ROW, "id", "given", TRUE_LABEL, WEIGHT)
-# Rows at a time.
-_BATCH_ROWS = 20_000
 # Seed of the hash that draws rows, different from those of folds and samples.
 _SAMPLE_SEED = 0x5EED
 
 
-def draw(observed: Array, n_classes: int, size: int, seed: int, inclusion: Array | None = None) -> Array:
-    """Positions of `size` rows with a label, in random order (or all, if there are fewer).
-
-    inclusion : (n,) inclusion probability of each row, up to a factor; None: all equal
-    """
+def draw(observed: Array, n_classes: int, size: int, seed: int) -> Array:
+    """Positions of `size` rows with a label, in random order (or all, if there are fewer)."""
     labeled = np.flatnonzero(observed < n_classes)
-    order: Array = hashed(seed ^ _SAMPLE_SEED, labeled)
-    if inclusion is not None:
-        order = uniform(seed ^ _SAMPLE_SEED, labeled) / inclusion[labeled]
-    return np.asarray(labeled[np.argsort(order, kind="stable")[:size]])
+    return np.asarray(labeled[np.argsort(hashed(seed ^ _SAMPLE_SEED, labeled), kind="stable")[:size]])
 
 
-def inclusion_probabilities(surprise: Array) -> Array:
-    """(n,) relative probabilities of rows, with mean 1 and at least 1/2. surprise : (n,) how unexpected labels are"""
-    p = np.clip(surprise, 0.0, 1.0)
-    spread = np.sqrt(p * (1.0 - p))
-    return np.asarray(np.full(len(p), 1.0) if spread.mean() < 1e-9 else 0.5 + 0.5 * spread / spread.mean())
-
-
-def _inclusion_probabilities(judged: Judged) -> Array:
-    assert judged.observed is not None
-    labeled = np.flatnonzero(judged.observed < len(judged.classes))
-    surprise = np.empty(len(labeled))
-    for start in range(0, len(labeled), _BATCH_ROWS):
-        rows, order = judged.take(labeled[start : start + _BATCH_ROWS])
-        surprise[start + order] = label_surprise(judged.fitted, rows)
-    inclusion = np.ones(len(judged.observed))
-    inclusion[labeled] = inclusion_probabilities(surprise)
-    return inclusion
-
-
-def sample_frame(audit: Audit, size: int, weighted: bool = True) -> pl.DataFrame:
-    """Rows drawn at random, with an empty column for the true labels; known ones are already filled in.
-
-    weighted : rows have unequal probabilities, whose inverses are in the column `weight`
-    """
+def sample_frame(audit: Audit, size: int) -> pl.DataFrame:
+    """Rows drawn at random, with an empty column for the true labels; known ones are already filled in."""
     from .summary import cells_of
 
     judged = audit.findings.judged
     if judged.observed is None:
         raise InputError("the rows of this audit are on a cluster, so no sample can be drawn; audit without --engine")
-    inclusion = _inclusion_probabilities(judged) if weighted else None
-    rows = draw(judged.observed, len(judged.classes), size, audit.run.seed, inclusion)
+    rows = draw(judged.observed, len(judged.classes), size, audit.run.seed)
     cells, ids = cells_of(audit, rows)
     verified = np.full(len(rows), -1) if judged.verified is None else judged.verified[rows]
     names = [str(label) for label in judged.classes.tolist()]
@@ -93,7 +55,6 @@ def sample_frame(audit: Audit, size: int, weighted: bool = True) -> pl.DataFrame
         **({} if all(name is None for name in ids) else {"id": ids}),
         "given": [names[code] for code in judged.observed[rows]],
         TRUE_LABEL: pl.Series([names[code] if code >= 0 else None for code in verified], dtype=pl.String),
-        **({} if inclusion is None else {WEIGHT: np.round(1.0 / inclusion[rows], 6)}),
     }
     extra_columns = [name for name in (cells[0] if cells else {}) if name not in _RESERVED]
     return pl.DataFrame({**columns, **{name: [each[name] for each in cells] for name in extra_columns}})

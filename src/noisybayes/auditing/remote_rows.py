@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from .._order import Cut, Mean, Rank, keys_of, range_sums, select
+from .._order import Cut, Rank, keys_of, range_sums, select
 from ..dataset import Dataset
 from ..dataset.tree import Array, Pieces, summed
 from .columns import Coded, Columns
@@ -69,7 +69,7 @@ class RemoteRows:
         totals = over_rows(_count)
         points = review_points(int(totals.eligible))
         asked = [Rank(int(rank)) for rank in points]
-        rows: list[Rank | Mean] = [*asked, *_query(rule, totals)]
+        rows: list[Rank] = [*asked, *_query(rule, totals)]
         found = select(lambda level, ranges: over_rows(partial(_ranges, level=level, ranges=ranges)), rows)
         sums = np.array([cut.sum for cut in found[: len(points)] if cut is not None])
         wrong = max(float(totals.wrong), 1e-300)
@@ -164,9 +164,7 @@ def _ranges(found: RowResults, level: int, ranges: Array) -> Array:
     return range_sums(keys_of(p_wrong), p_wrong, level, ranges)
 
 
-def _query(rule: Rule, totals: _Totals) -> list[Rank | Mean]:
-    if rule.precision is not None:
-        return [Mean(rule.precision)]
+def _query(rule: Rule, totals: _Totals) -> list[Rank]:
     size = min(int(totals.disputed if rule.budget is None else rule.budget), int(totals.doubtful))
     return [Rank(size)] if size else []
 

@@ -244,20 +244,17 @@ class Audit:
             self._cache[name] = make(self)
         return self._cache[name]
 
-    def random_sample(self, size: int = 50, weighted: bool = False) -> pd.DataFrame:
+    def random_sample(self, size: int = 50) -> pd.DataFrame:
         """Rows drawn at random for checking: row (from 1), id, given, true_label (for you to fill in), and the columns.
 
         Parameters
         ----------
         size : int, default 50
             Number of rows. A larger sample begins with the smaller one.
-        weighted : bool, default False
-            Draw rows with less certain labels more often, which makes the estimated rate more precise; keep the column
-            `weight` in the file that you pass as `verified_random`.
         """
         from .random_checks import sample_frame
 
-        return polars_to_pandas(sample_frame(self, size, weighted))
+        return polars_to_pandas(sample_frame(self, size))
 
     def to_html(self) -> str:
         """One self-contained page."""
@@ -297,10 +294,11 @@ class Audit:
     def __repr__(self) -> str:
         rows = self.findings.rows
         wrong = self.noise_rate * rows.n_labeled
-        _, low, high, *_ = self.rate
         labels = "label" if round(wrong) == 1 else "labels"
         suspects = "suspect" if rows.n_suspects == 1 else "suspects"
+        low, high = self.rate.low, self.rate.high
+        interval = "" if low is None or high is None else f", {range_of(low, high)}"
         return (
             f"<Audit of {rows.n_rows:,} rows: about {wrong:,.0f} wrong {labels} "
-            f"({percent(self.noise_rate)}, {range_of(low, high)}), {rows.n_suspects:,} {suspects}>"
+            f"({percent(self.noise_rate)}{interval}), {rows.n_suspects:,} {suspects}>"
         )

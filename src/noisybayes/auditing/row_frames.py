@@ -41,7 +41,7 @@ def health_columns(audit: Audit) -> Columns:
         {
             "label": labels,
             "rows": by_class["given"][order].round().astype(int),
-            **{name: by_class[name][order] for name in ("wrong", "low", "high", "suspects")},
+            **{name: by_class[name][order] for name in ("wrong", "low", "high", "suspects") if name in by_class},
             "should_be": [should_be.get(label) for label in labels.tolist()],
         },
         index="label",

@@ -11,33 +11,29 @@ from ..dataset.tree import Array
 
 
 class Rule(NamedTuple):
-    """Suspects are the rows with the highest P(wrong). Their number is that of rows with another probable label, or is
-    given by the expected precision of the list or by a budget of rows to review."""
+    """Suspects are the rows with the highest P(wrong). Their number is that of rows above a threshold, or a budget of
+    rows to review."""
 
-    precision: float | None = None
     budget: int | None = None
+    threshold: float | None = None  # of P(wrong); None: of another label, on average over two posteriors
 
     @property
     def name(self) -> str:
-        return "precision" if self.precision is not None else "budget" if self.budget is not None else "posterior"
+        return "budget" if self.budget is not None else "posterior"
 
     @property
     def text(self) -> str:
-        if self.precision is not None:
-            return f"the longest list of which at least {whole_percent(self.precision)} are expected to be wrong"
         if self.budget is not None:
             rows = "row whose label is" if self.budget == 1 else f"{self.budget:,} rows whose labels are"
             return f"the {rows} most probably wrong"
+        if self.threshold is not None:
+            return f"the rows with P(wrong) above {whole_percent(self.threshold)}"
         return (
             "the rows with the highest P(wrong), as many as have another label with a probability above 40 %, "
             "averaged over the posteriors with and without the given label"
         )
 
     def check(self) -> None:
-        if self.precision is not None and self.budget is not None:
-            raise ValueError("precision and budget are mutually exclusive; give only one of them")
-        if self.precision is not None and not 0 < self.precision <= 1:
-            raise ValueError(f"precision must be above 0 and at most 1, got {self.precision!r}")
         if self.budget is not None and not (self.budget >= 0 and float(self.budget).is_integer()):
             raise ValueError(f"budget must be a whole number of at least 0, got {self.budget!r}")
 
@@ -53,12 +49,7 @@ def suspects(rule: Rule, p_wrong: Array, disputed: int, eligible: Array) -> Arra
     rule.check()
     order = ranking(p_wrong, eligible)
     order = order[p_wrong[order] > 0]
-    if rule.precision is not None:
-        expected = np.cumsum(p_wrong[order]) / np.arange(1, len(order) + 1)
-        # expected precision never rises along the ranking, so the number of rows above it is the length of the list
-        order = order[: int((expected >= rule.precision).sum())]
-    else:
-        order = order[: disputed if rule.budget is None else int(rule.budget)]
+    order = order[: disputed if rule.budget is None else int(rule.budget)]
     chosen = np.zeros(len(p_wrong), dtype=bool)
     chosen[order] = True
     return chosen

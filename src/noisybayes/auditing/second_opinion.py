@@ -28,9 +28,9 @@ from ..robust.label_weights import ByNumber
 from ..robust.recalibration import pin_verified
 from .conservative_fit import scores_of_all
 from .judged import Judged, Opinion
+from .option_checks import check_in_memory
 from .row_evidence import RowEvidence, judged_with
 from .table import Table
-from .view_options import check_in_memory
 
 if TYPE_CHECKING:
     from .table_fit import FitOptions

@@ -26,9 +26,9 @@ from ..robust.source_rows import (
     model_of_sample,
 )
 from .judged import Judged, Source, SourceLevel
+from .option_checks import check_method
 from .row_evidence import RowEvidence, judged_with
 from .table import Table
-from .view_options import check_method
 
 if TYPE_CHECKING:
     from .table_fit import FitOptions

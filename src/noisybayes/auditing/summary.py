@@ -10,6 +10,7 @@ import numpy as np
 
 from .._shares import about, percent
 from .._version import __version__
+from ..audit.classifier import TableClassifier
 from ..dataset.tree import Array
 from .corrections import RULE
 from .evidence import Evidence
@@ -17,6 +18,8 @@ from .guidance import guidance
 from .impact import Impact
 from .labeler_summary import agreement_summary, labelers_summary
 from .noise_rate import NoiseRate
+from .pooled import RULE as OF_POOL
+from .pooled import PooledRows
 from .result import Audit
 from .row_results import MOST_LISTED
 from .source_summary import levels_of_rows, sources_summary
@@ -59,11 +62,11 @@ def summarise(audit: Audit) -> Summary:
         "classes": [str(label) for label in findings.classes.tolist()],
         "rule": {
             "name": findings.rule.name,
-            "value": findings.rule.precision if findings.rule.precision is not None else findings.rule.budget,
+            "value": findings.rule.budget,
             "text": findings.rule.text,
         },
         "n_corrected": findings.n_corrected,
-        "correction_rule": RULE,
+        "correction_rule": OF_POOL if isinstance(findings.judged, PooledRows) else RULE,
         "noise_rate": {**findings.rate._asdict(), "text": _rate_text(findings.rate)},
         "noise_rate_by_model": {
             **_interval(intervals.noise_rate),
@@ -97,12 +100,17 @@ def _checks(audit: Audit) -> list[dict[str, Any]]:
     judged = audit.findings.judged
     if judged.checks is None:
         return []
-    rows, order = judged.take(judged.checks.rows)
+    if isinstance(judged, PooledRows):
+        order = np.arange(len(judged.checks.rows))
+        posterior = judged.unverified(judged.checks.rows)
+    else:
+        rows, order = judged.take(judged.checks.rows)
+        posterior = judged.unverified(rows)
     labels = judged.classes[judged.checks.label[order]].tolist()
     weight = np.ones(len(order)) if judged.checks.weight is None else judged.checks.weight[order]
     return [
         {"row": int(row) + 1, "true_label": str(label), "weight": float(w), "p": [round(float(p), 5) for p in true]}
-        for row, label, w, true in zip(judged.checks.rows[order], labels, weight, judged.unverified(rows), strict=True)
+        for row, label, w, true in zip(judged.checks.rows[order], labels, weight, posterior, strict=True)
     ]
 
 
@@ -128,6 +136,8 @@ def _rate_text(rate: NoiseRate) -> str:
     """What the number is based on, and what would make it more certain."""
     if rate.n_checked:
         return f"From {rate.n_checked:,} rows checked at random; four times as many would halve the interval."
+    if rate.low is None:
+        return f"The mean P(wrong); what it is worth, {SAMPLE} rows drawn at random and checked would show."
     return (
         "Without rows checked at random this is a plausible range: labels and features alone cannot distinguish a "
         f"mistake from an ambiguous row. Check {SAMPLE} rows drawn at random to find out."
@@ -153,9 +163,7 @@ def _run(audit: Audit) -> dict[str, Any]:
         "seconds": round(run.seconds, 2),
         "seed": run.seed,
         "model": getattr(audit._fitted, "_estimator_name", type(audit._fitted).__name__),
-        "event_model": getattr(audit._fitted, "event_model_", "generative EM"),
-        "views": list(audit.findings.judged.views),
-        "em_steps": int(getattr(audit._fitted, "em_steps_", 0)),
+        "experts": list(audit.findings.judged.experts),
         "n_features": int(audit._fitted.n_features_in_),
         "columns": {name: list(value) if isinstance(value, tuple) else value for name, value in columns.items()},
         "notes": list(run.notes),
@@ -167,7 +175,7 @@ def _class(row: Mapping[Any, Any]) -> dict[str, Any]:
         "label": str(row["label"]),
         "given": round(float(row["given"]), 3),
         "true": round(float(row["true"]), 3),
-        "wrong": {"estimate": float(row["wrong"]), "low": float(row["low"]), "high": float(row["high"])},
+        "wrong": {"estimate": float(row["wrong"]), "low": row.get("low"), "high": row.get("high")},
         "suspects": int(row["suspects"]),
     }
 
@@ -209,7 +217,9 @@ def _impact_text(impact: Impact) -> str:
     return f"{text} The model fitted here should reach {about(impact.accuracy)}."
 
 
-def _convergence(model: Any) -> dict[str, Any]:
+def _convergence(model: Any) -> dict[str, Any] | None:
+    if isinstance(model, TableClassifier):
+        return None
     values = np.asarray(model.objective_history_, dtype=float).tolist()
     if not hasattr(model, "review_count_"):  # not a robust fit
         # objectives under different priors cannot be compared

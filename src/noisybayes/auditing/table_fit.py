@@ -1,4 +1,4 @@
-"""From a table to a model: features, fit, other views, labelers, sources and second opinion, wherever the rows are."""
+"""From a table to a model: features, fit, labelers, sources and second opinion, wherever the rows are."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from ..data.errors import InputError
 from ..model.mislabel import DriftWarning, IdentifiabilityWarning
 from ..text.features import Recipe
 from ..text.vocabulary import TextSettings
-from ..views import NAIVE_BAYES
 from . import on_cluster, rows_on_disk
 from .batch_steps import with_steps, with_steps_on_cluster
 from .engine import OpenedEngine, opened_engine
 from .given_inputs import GivenInputs
-from .joined_views import join_views
 from .judged import Judged, judge_encoded
 from .labelers import check_labelers, join_labelers
 from .leaks import leak_warnings
+from .option_checks import is_pooled
+from .pooled import PooledRows, pooled_rows
 from .random_checks import random_checks
 from .row_groups import RowGroups, groups_of
 from .second_opinion import check_opinion, join_opinion
@@ -31,7 +31,6 @@ from .sentence_vectors import with_sentence_vectors
 from .sources import check_sources, join_sources
 from .table import Table
 from .table_features import Features, check_model, features_of, make_model
-from .view_options import Views, check_views, chosen_views
 
 Progress = Callable[[str], None]
 # File with the results of a pass over the labels or the names of labelers.
@@ -55,9 +54,8 @@ class FitOptions:
     families: Mapping[str, str] = field(default_factory=dict)  # names in `FAMILIES` by kind of column
     keep_variants: bool = False  # treat labels that differ only in spelling as different classes
     mislabel: str = "full"  # a name in `STRUCTURES`
-    views: Views = (NAIVE_BAYES,)  # and names in `VIEWS`, or "auto"
-    given: GivenInputs = field(default_factory=GivenInputs)  # inputs from the user for views
-    embed: str | None = None  # folder or name of a model that embeds the texts, for more views
+    given: GivenInputs = field(default_factory=GivenInputs)  # what the user knows of the rows besides columns
+    embed: str | None = None  # folder or name of a model that embeds the texts
 
 
 class Fitted(NamedTuple):
@@ -65,7 +63,7 @@ class Fitted(NamedTuple):
 
     model: Any
     recipe: Recipe
-    judged: Judged
+    judged: Judged | PooledRows
     notes: tuple[str, ...]  # messages about the features
     table: Table  # with the vote if rows have several labels, and without names that are to be hidden
 
@@ -75,7 +73,7 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
     """Fit a model and score its rows; rows on disk exist only during this context."""
     report = progress or no_progress
     check_model(options.families, options.mislabel)
-    check_views(options)
+    pooled = is_pooled(table, options)
     check_opinion(table, options)
     check_labelers(table, options)
     check_sources(table, options)
@@ -90,7 +88,8 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
         if remote or options.memory is not None:
             folder = stack.enter_context(rows_on_disk.workspace(table, options))
         if not remote:
-            yield _fit_here(with_steps(table, options), options, engine, folder, report)
+            table = with_steps(table, options)
+            yield _fit_pool(table, options, report) if pooled else _fit_here(table, options, engine, folder, report)
             return
         assert folder is not None
         table = with_steps_on_cluster(table, options, engine.map_sum, folder / _STEPS)
@@ -98,6 +97,21 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
         groups = on_cluster.groups_of(table, remote_features, engine)
         report("fitting")
         yield _with_groups(_fit_remote(table, remote_features, options, engine), groups, None)
+
+
+def _fit_pool(table: Table, options: FitOptions, report: Progress) -> Fitted:
+    assert isinstance(table.source, pl.DataFrame)
+    features = features_of(
+        table.source, table.roles, options.words, options.missing_label, options.keep_variants,
+        other_evidence=options.given.scores_rows,
+    )  # fmt: skip
+    labels, checks, no_class, messages = random_checks(table, features.labels, options.missing_label)
+    given = options.given.checked(table, labels.classes)
+    report("fitting")
+    rows, model = pooled_rows(features._replace(labels=labels), given, options.mislabel, options.seed)
+    leaks = leak_warnings(table, features.recipe, labels.observed, len(labels.classes))
+    rows = replace(rows, checks=checks, no_class=no_class, leaks=leaks)
+    return Fitted(model, features.recipe, rows, (*features.notes, *messages), table)
 
 
 def _fit_here(table: Table, options: FitOptions, engine: OpenedEngine, folder: Path | None, report: Progress) -> Fitted:
@@ -108,29 +122,26 @@ def _fit_here(table: Table, options: FitOptions, engine: OpenedEngine, folder: P
         assert isinstance(table.source, pl.DataFrame)
         features = features_of(
             table.source, table.roles, options.words, options.missing_label, options.keep_variants,
-            other_evidence=table.several is not None or options.given.scores_rows,
+            other_evidence=table.several is not None,
         )  # fmt: skip
     else:
         features, checkpoint = rows_on_disk.features_of(table, options, folder)
     labels, checks, no_class, messages = random_checks(table, features.labels, options.missing_label)
-    given = options.given.checked(table, labels.classes)
     report("fitting")
     features = features._replace(labels=labels, notes=(*features.notes, *messages))
     fitted = _fit_features(table, features, options, engine.map_sum, checkpoint)
+    assert isinstance(fitted.judged, Judged)
     leaks = leak_warnings(table, features.recipe, labels.observed, len(labels.classes))
     fitted = fitted._replace(judged=replace(fitted.judged, checks=checks, no_class=no_class, leaks=leaks))
-    views = chosen_views(options, fitted.judged, features.recipe.blocks, features.X)
-    if views != (NAIVE_BAYES,):
-        report("scoring with other views")
-        joined = join_views(fitted.judged, features, views, given)
-        fitted = fitted._replace(judged=joined.judged, notes=(*fitted.notes, *joined.notes))
     fitted = _with_groups(fitted, groups, folder)
+    assert isinstance(fitted.judged, Judged)
     judged, about = join_opinion(fitted.judged, table, options.missing_label)
     return fitted._replace(judged=judged, notes=(*fitted.notes, *about))
 
 
 def _with_groups(fitted: Fitted, groups: RowGroups | None, folder: Path | None) -> Fitted:
     """The fit with labelers and sources taken into account. folder : as in `_fit_here`"""
+    assert isinstance(fitted.judged, Judged)
     judged, of_labelers = join_labelers(fitted.judged.with_groups(groups), fitted.table, folder)
     judged, of_sources = join_sources(judged, fitted.table)
     return fitted._replace(judged=judged, notes=(*fitted.notes, *of_labelers, *of_sources))

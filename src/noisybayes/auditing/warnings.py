@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from .._shares import whole_percent
 from ..estimators.latent import DRIFT_ALARM, LatentLabelModel
 from ..robust.constants import DEFAULT
 from .judged import Judged
+
+if TYPE_CHECKING:
+    from .pooled import PooledRows
 
 # Columns that explain less than this share of the entropy of the labels hardly separate the classes.
 _MIN_EXPLAINED = 0.05
@@ -20,8 +24,6 @@ _MAX_NAMED = 10
 def audit_warnings(model: LatentLabelModel, judged: Judged, contradicted: Sequence[int] = ()) -> list[str]:
     """contradicted : positions of checked rows that everything else contradicts"""
     messages = [*judged.leaks, *judged.warnings]
-    if len(contradicted):
-        messages.append(_contradiction_warning(contradicted))
     drift = getattr(model, "drift_", 0.0) if judged.naive_bayes is None else judged.posterior.drift
     if drift > DRIFT_ALARM:
         messages.append(
@@ -29,6 +31,27 @@ def audit_warnings(model: LatentLabelModel, judged: Judged, contradicted: Sequen
             f"{whole_percent(drift)} of the rows. Its classes may have drifted away from those of the labels. Verify "
             "some rows before you rely on the list."
         )
+    n, n_classes = judged.n_labeled, len(judged.classes)
+    explained = judged.posterior.explained if n and n_classes > 1 else 1.0
+    messages += general_warnings(judged, explained, contradicted)
+    if judged.training is None and n < 2 * DEFAULT.n_folds:
+        messages.append(
+            "With fewer than 10 rows, each row is scored by a model that was trained on its label, so P(wrong) may be "
+            "too low."
+        )
+    elif judged.training is None:
+        messages.append(
+            "The rows were scored by a model that may have been trained on their labels (they were not part of its "
+            "robust fit), so P(wrong) may be too low."
+        )
+    return messages
+
+
+def general_warnings(judged: Judged | PooledRows, explained: float, contradicted: Sequence[int]) -> list[str]:
+    """explained : share of the entropy of the labels that the columns explain"""
+    messages = []
+    if len(contradicted):
+        messages.append(_contradiction_warning(contradicted))
     if len(judged.unidentified_classes):
         names = ", ".join(repr(label) for label in judged.classes[judged.unidentified_classes].tolist()[:_MAX_NAMED])
         is_one = len(judged.unidentified_classes) == 1
@@ -39,8 +62,7 @@ def audit_warnings(model: LatentLabelModel, judged: Judged, contradicted: Sequen
             f"{their} rows."
         )
     n, n_classes = judged.n_labeled, len(judged.classes)
-    explained = judged.posterior.explained if n and n_classes > 1 else 1.0
-    if explained < _MIN_EXPLAINED:
+    if n and n_classes > 1 and explained < _MIN_EXPLAINED:
         messages.append(
             f"The columns explain only {whole_percent(max(explained, 0.0))} of the differences between labels: "
             "suspects are hardly better than guesses. Add columns that distinguish the classes."
@@ -49,16 +71,6 @@ def audit_warnings(model: LatentLabelModel, judged: Judged, contradicted: Sequen
         messages.append(
             f"{n:,} labeled rows are few for {n_classes:,} classes, so all numbers are rough. A class needs at least "
             f"{_MIN_ROWS_PER_CLASS} rows."
-        )
-    if judged.training is None and n < 2 * DEFAULT.n_folds:
-        messages.append(
-            "With fewer than 10 rows, each row is scored by a model that was trained on its label, so P(wrong) may be "
-            "too low."
-        )
-    elif judged.training is None:
-        messages.append(
-            "The rows were scored by a model that may have been trained on their labels (they were not part of its "
-            "robust fit), so P(wrong) may be too low."
         )
     return messages
 

@@ -11,7 +11,6 @@ from .bot import bot
 from .compare import compare
 from .completion import completion
 from .models import fit, predict, report
-from .score import score
 from .serve import serve
 
 
@@ -29,5 +28,5 @@ def app() -> None:
     """
 
 
-for command in (audit, fit, predict, score, report, compare, bot, serve, accounts, completion):
+for command in (audit, fit, predict, report, compare, bot, serve, accounts, completion):
     app.add_command(command)

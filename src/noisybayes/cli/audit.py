@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..auditing.result import Audit
 
 _STAGES = (
-    "reading", "embedding texts", "building features", "fitting", "scoring with other views", "scoring the rows",
+    "reading", "embedding texts", "building features", "fitting", "scoring the rows",
     "computing intervals", "estimating the cost", "writing",
 )  # fmt: skip
 _SHOWN = 5
@@ -47,30 +47,18 @@ _GROUPS = {
         "source",
         "anonymous",
     ),
-    "Suspects": ("precision", "budget", "level", "fail_above"),
+    "Suspects": ("budget", "fail_above"),
     "Output": ("out", "table_format", "excel", "exports", "raw_cells", "sample", "as_json", "quiet"),
     "Text": ("ngrams", "min_df", "max_df", "max_words"),
     "Size": ("memory", "resume", "engine", "scheduler"),
-    "Model": ("views", "pred_probs", "embeddings", "embed", "families", "mislabel", "seed"),
+    "Model": ("pred_probs", "embeddings", "embed", "families", "mislabel", "seed"),
 }
 
 
 @click.command(cls=GroupedOptions, groups=_GROUPS)
 @click.argument("file", nargs=-1, required=True)
 @column_options
-@click.option(
-    "--precision",
-    type=click.FloatRange(0, 1, min_open=True),
-    help="List as many rows as this expected precision allows.",
-)
 @click.option("--budget", type=click.IntRange(min=0), help="List this many rows, the most suspicious first.")
-@click.option(
-    "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.9,
-    show_default=True,
-    help="Coverage of the intervals.",
-)
 @click.option(
     "--sample",
     type=click.IntRange(min=1),
@@ -95,21 +83,14 @@ _GROUPS = {
 )
 @click.option("--anonymous", is_flag=True, help="Show numbers instead of the names of labelers in all outputs.")
 @click.option(
-    "--views",
-    default="auto",
-    show_default=True,
-    metavar="NAMES",
-    help="What scores the rows, separated by commas: naive-bayes, linear, neighbours, trees; auto chooses.",
-)
-@click.option(
     "--pred-probs",
     metavar="FILE",
-    help="Out-of-sample probabilities from your own model as a view: .npy, CSV or Parquet, one column per class.",
+    help="Out-of-sample probabilities from your own model: .npy, CSV or Parquet, one column per class.",
 )
 @click.option(
     "--embeddings",
     metavar="FILE|COLUMN",
-    help="Vectors of the rows as additional views: .npy, Parquet, or a column of lists.",
+    help="Vectors of the rows, such as embeddings: .npy, Parquet, or a column of lists.",
 )
 @click.option(
     "--embed",
@@ -177,8 +158,6 @@ def _run(file: str | list[str], options: dict[str, Any]) -> Audit:
     from ..data.spreadsheets import excel_writer
     from ..report.outputs import check_folder
 
-    if options["precision"] is not None and options["budget"] is not None:
-        raise InputError("--precision and --budget are mutually exclusive; give only one of them")
     if options["out"] is not None:
         check_folder(options["out"], options["verified_random"])
     elif options["exports"] or options["sample"]:
@@ -190,7 +169,7 @@ def _run(file: str | list[str], options: dict[str, Any]) -> Audit:
         raise InputError("--export cleanlab lists every row, but on a cluster rows stay on the workers; leave it out")
     if options["engine"] == "dask" and options["sample"]:
         raise InputError("rows to check cannot be drawn on a cluster; leave out --sample, or audit without --engine")
-    audit_options = AuditOptions(options["precision"], options["budget"], options["level"])
+    audit_options = AuditOptions(options["budget"])
     with stages(_STAGES, options["quiet"] or options["as_json"]) as report_stage:
         report_stage("reading")
         table, how = open_table(file, options)

@@ -71,17 +71,12 @@ def open_table(file: str | list[str], options: dict[str, Any]) -> tuple[Table, F
         table_options.text_settings(options), options["missing_label"], options["seed"],
         options.get("method", "crossfit"), options["engine"], options["scheduler"], limit, options["out"],
         options["resume"], announce,
-        table_options.families(options), options["keep_variants"], options["mislabel"], **_views(options),
+        table_options.families(options), options["keep_variants"], options["mislabel"], *_given(options),
     )  # fmt: skip
 
 
-def _views(options: dict[str, Any]) -> dict[str, Any]:
-    """Options of the commands that use views."""
-    if "views" not in options:
-        return {}
+def _given(options: dict[str, Any]) -> tuple[Any, str | None]:
+    """What the user knows of the rows besides columns."""
     from ..auditing.given_inputs import GivenInputs
-    from ..auditing.view_options import AUTO
 
-    names = tuple(name for name in (part.strip() for part in options["views"].split(",")) if name)
-    given = GivenInputs(options["pred_probs"], options["embeddings"])
-    return {"views": AUTO if names == (AUTO,) else names, "given": given, "embed": options["embed"]}
+    return GivenInputs(options.get("pred_probs"), options.get("embeddings")), options.get("embed")

@@ -69,7 +69,7 @@ def fit(file: str, out: Path, **options: Any) -> None:
         click.echo(f"wrote {out}; next: noisybayes predict {out} NEW_FILE")
 
 
-_MODEL_FILES = {"recipe.json", "classifier.inb"}
+_MODEL_FILES = {"recipe.json", "classifier.inb", "pool.npz"}
 _FORMATS = {".parquet": "parquet", ".xlsx": "xlsx"}
 
 

@@ -84,19 +84,13 @@ def wrong_labels(summary: Summary) -> str:
     if is_range(rate):
         return (
             f"Between {100 * low:.1f} and {100 * high:.1f} % of {labels} may be wrong, about "
-            f"{count(rate['estimate'] * labeled)} ({percent(rate['estimate'])}){_premise(summary)}"
+            f"{count(rate['estimate'] * labeled)} ({percent(rate['estimate'])}) if mistakes do not depend on the row"
         )
     interval = f", between {100 * low:.1f} and {100 * high:.1f} %" if has_interval(rate) else ""
     number = f"About {count(rate['estimate'] * labeled)} of {labels} ({percent(rate['estimate'])}{interval})"
     if rate.get("n_checked"):
         return f"{number} are wrong, based on {plural(rate['n_checked'], 'row')} checked at random"
     return f"{number} look wrong"
-
-
-def _premise(summary: Summary) -> str:
-    """With several views two posteriors are pooled, of which only one assumes this."""
-    views = summary.get("run", {}).get("views", ())
-    return " if mistakes do not depend on the row" if len(views) < 2 else ""
 
 
 def is_range(rate: Mapping[str, Any]) -> bool:

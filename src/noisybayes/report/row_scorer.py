@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from .._extras import require
+from ..audit.classifier import TableClassifier
 from ..data.errors import InputError
 from ..data.frames import converted, new_names
 from ..data.label_variants import known_spellings
@@ -127,9 +128,12 @@ def score_frame(saved: TableModel, frame: pl.DataFrame, n_before: int = 0) -> pl
         return pl.DataFrame(schema=dict(zip(COLUMNS, _TYPES, strict=True)))
     names = pl.Series([str(label) for label in saved.model.classes_.tolist()], dtype=pl.String)
     observed = _observed(saved, frame, names)
-    joint = saved.model.predict_joint_log_proba(saved.recipe.transform(frame, n_before))
-    predicted = normalise(joint.copy())
-    true = saved.model._true_proba(joint, observed)
+    X = saved.recipe.transform(frame, n_before)
+    if isinstance(saved.model, TableClassifier):
+        predicted, true = saved.model.posteriors(X, observed)
+    else:
+        joint = saved.model.predict_joint_log_proba(X)
+        predicted, true = normalise(joint.copy()), saved.model._true_proba(joint, observed)
     rows, labeled, best = np.arange(len(observed)), observed < len(names), predicted.argmax(axis=1)
     p_right = true[rows, np.where(labeled, observed, 0)]
     p_wrong = pl.Series(np.clip(1.0 - p_right, 0.0, 1.0), dtype=pl.Float64)

@@ -16,7 +16,6 @@ from ..auditing.several_labels import SeveralLabels
 from ..auditing.summary import describe, summarise
 from ..auditing.table import Table
 from ..auditing.table_fit import FitOptions
-from ..auditing.view_options import AUTO
 from ..data.cells import as_text
 from ..data.frames import new_names
 from ..data.roles import Roles, labels_of
@@ -64,7 +63,7 @@ def fit_table(
     known = {position: label for position, label in verdicts.items() if label is not None}
     none = {position: position in checked for position in no_class}
     table = Table(*_with_verdicts(frame, roles, known, checked), name, no_class=none, several=several)
-    audit = audit_table(table, FitOptions(seed=seed, views=AUTO), AuditOptions(), progress)
+    audit = audit_table(table, FitOptions(seed=seed), AuditOptions(), progress)
     progress("writing")
     overview = summarise(audit)
     del overview["suspects"]

@@ -1,0 +1,1 @@
+"""The audit: scores out of fold, two readings of them, one pool."""

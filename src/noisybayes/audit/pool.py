@@ -1,0 +1,219 @@
+"""One posterior: experts that fail differently, each read the way it is good at, pooled by the geometric mean.
+
+    words, yes/no columns: P(true | x, y) proportional to  M(naive Bayes) * A(ridge)
+    numbers:               P(true | x, y) proportional to  M(ridge, forest) * A(ridge) * A(forest)
+    vectors alone:         P(true | x, y) proportional to  M(ridge) * A(ridge)              (to the power 1/2 or 1/3)
+
+M is the reading by the matrix, with one round of reweighting, A the plain one (`readings`). No weight is chosen
+and nothing is selected, but for the paper's EM: on small tables of yes/no columns it takes the place of naive Bayes,
+unless that predicts held-out labels better. Everything that an audit says of a row is read off this P.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model.mislabel import Full, Structure
+from .columns import NUMBERS, WORDS, YES_NO, Block, content_hash, take_rows
+from .readings import Reading, blocks, log_softmax, matrix_reading, plain_reading
+from .scores import (
+    EM_ROWS,
+    EVENT_MODELS,
+    Expert,
+    Learned,
+    Learning,
+    em_scores,
+    forest_scores,
+    linear_scores,
+    naive_bayes_scores,
+)
+
+Array = NDArray[Any]
+
+# A small table cannot spare a fifth of its rows; of a large one, two thirds teach as much.
+_FOLDS, _FOLDS_OF_FEW, _FEW_ROWS, _FOLDS_OF_MANY, _MANY_ROWS = 5, 10, 2_000, 3, 10_000
+# Coefficients that are kept to explain rows out of fold; rows of larger fits are explained by those of all rows.
+_MOST_COEFFICIENTS = 20_000_000
+
+
+class Given(NamedTuple):
+    """What is known of the labels, as codes."""
+
+    observed: Array  # (n,) K where missing
+    verified: Array  # (n,) -1 where unknown
+    n_classes: int
+    weight: Array | None = None  # (n,)
+
+    @property
+    def label(self) -> Array:
+        """(n,) codes: verified labels where they are known; K where there is none."""
+        return np.where(self.verified >= 0, self.verified, self.observed)
+
+
+class Voice(NamedTuple):
+    """Scores of the rows, and how they are read."""
+
+    learned: Learned
+    reading: Reading
+
+    def log_posterior(self, rows: Any, observed: Array) -> Array:
+        return self.reading.log_posterior(self.learned.values[:, :, rows], observed)
+
+
+class Pool(NamedTuple):
+    posterior: Array  # (n, K) P(true | x, label); verified rows have their verified label
+    voices: tuple[Voice, ...]  # M first; their rows are sorted by fold
+    order: Array  # (n,) rows in that order
+    starts: Array  # (F + 1,) fold f has order[starts[f] : starts[f + 1]]
+    experts: tuple[str, ...]
+    explained: float  # share of the entropy of the labels that the plain reading explains, out of fold
+
+    @property
+    def mislabel(self) -> Array:
+        """(K, K) P(observed | true) of the reading by the matrix."""
+        mislabel = self.voices[0].reading.mislabel
+        assert mislabel is not None
+        return mislabel
+
+    def unverified(self, rows: Array, observed: Array) -> Array:
+        """(m, K) the posterior of some rows by labels `observed`, as if none of them were verified."""
+        place = np.empty(len(self.order), dtype=np.intp)
+        place[self.order] = np.arange(len(self.order))
+        return pooled(self.voices, place[rows], observed).T
+
+
+def pooled(voices: Sequence[Voice], rows: Any, observed: Array) -> Array:
+    """(K, m) the geometric mean of the voices."""
+    total = sum(voice.log_posterior(rows, observed) for voice in voices)
+    return np.exp(log_softmax(np.asarray(total) / len(voices)))
+
+
+def fit_pool(
+    columns: Sequence[Block], given: Given, structure: Structure | None = None, seed: int = 0,
+    prior: Array | None = None,
+) -> Pool:  # fmt: skip
+    """structure : of the mislabeling matrix; prior : (K,) known class shares"""
+    structure = Full(0.0) if structure is None else structure
+    kinds, K = {block.kind for block in columns}, given.n_classes
+    by_matrix, plain = _experts_for(kinds)
+    order, learning = _by_fold(columns, given, seed, "forest" in by_matrix)
+    columns, n = take_rows(columns, order), len(order)
+    width = sum(block.values.shape[1] for block in columns)
+    keep = 3 * width * K * len(learning.folds) <= _MOST_COEFFICIENTS
+    experts: dict[str, Expert] = {**EXPERTS, "em": partial(em_scores, structure=structure)}
+    as_given: dict[str, Learned] = {}
+
+    def learned(names: Sequence[str]) -> Learned:
+        for name in names:
+            as_given.setdefault(name, experts[name](columns, learning, keep))
+        return _together([as_given[name] for name in names])
+
+    def read_by_matrix(scores: Learned) -> Voice:
+        return Voice(scores, matrix_reading(scores.values, learning, structure, prior))
+
+    matrix = read_by_matrix(learned(by_matrix))
+    right = learning._replace(weight=learning.weight * _p_label(matrix, learning))
+    matrix = read_by_matrix(_together([experts[name](columns, right, keep) for name in by_matrix]))
+    if kinds == {YES_NO} and n <= EM_ROWS:
+        em = read_by_matrix(learned(("em",)))
+        if not _predicts_better(matrix, em, learning):
+            matrix, by_matrix = em, ("em",)
+    scores = [learned(names) for names in plain]
+    voices = matrix, *(Voice(one, plain_reading(one.values, learning, prior)) for one in scores)
+    posterior = np.empty((n, K), dtype=np.float32 if n * K > _MOST_COEFFICIENTS else np.float64)
+    for part in blocks(n, K):
+        posterior[order[part]] = pooled(voices, part, learning.observed[part]).T
+    known = np.flatnonzero(given.verified >= 0)
+    posterior[known] = 0.0
+    posterior[known, given.verified[known]] = 1.0
+    names = tuple(dict.fromkeys((*by_matrix, *(name for names in plain for name in names))))
+    return Pool(posterior, voices, order, learning.starts, names, _explained(voices[1].reading, learning))
+
+
+#: The experts by name.
+EXPERTS: dict[str, Expert] = {
+    "naive Bayes": naive_bayes_scores, "ridge": linear_scores, "forest": forest_scores,
+}  # fmt: skip
+
+
+def _experts_for(kinds: set[str]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """The experts that are read by the matrix, and those of each plain reading."""
+    if NUMBERS in kinds and WORDS not in kinds:
+        return ("ridge", "forest"), (("ridge",), ("forest",))
+    if kinds.isdisjoint(EVENT_MODELS):
+        return ("ridge",), (("ridge",),)
+    return ("naive Bayes",), (("ridge", "forest") if NUMBERS in kinds else ("ridge",),)
+
+
+def folds_of(columns: Sequence[Block], given: Given, seed: int, n_folds: int) -> Array:
+    """(n,) The rows of each class are dealt out in the order of their content: neither the order of rows nor the names
+    of classes matter."""
+    n, K, label = len(given.observed), given.n_classes, given.label
+    content = content_hash(columns, seed)
+    by_class = np.lexsort((content, label))
+    size = np.bincount(label, minlength=K + 1)
+    first = np.cumsum(size) - size
+    start = content[by_class][np.minimum(first, n - 1)] % np.uint64(n_folds)  # where the first row of a class goes
+    fold = np.empty(n, dtype=np.intp)
+    fold[by_class] = (np.arange(n) + (start.astype(np.intp) - first)[label[by_class]]) % n_folds
+    return fold
+
+
+def _by_fold(columns: Sequence[Block], given: Given, seed: int, has_forest: bool) -> tuple[Array, Learning]:
+    """The order of the rows by fold, class and content, and their labels in this order."""
+    n = len(given.observed)
+    n_folds = _FOLDS_OF_MANY if has_forest and n > _MANY_ROWS else _FOLDS if n >= _FEW_ROWS else _FOLDS_OF_FEW
+    fold = folds_of(columns, given, seed, n_folds)
+    order = np.lexsort((content_hash(columns, seed), given.label, fold))
+    starts = np.concatenate([[0], np.cumsum(np.bincount(fold, minlength=n_folds))])
+    weight = np.ones(n) if given.weight is None else np.asarray(given.weight, dtype=np.float64)
+    learning = Learning(given.observed[order], given.verified[order], weight[order], starts, given.n_classes, seed)
+    return order, learning
+
+
+def _together(found: Sequence[Learned]) -> Learned:
+    if len(found) == 1:
+        return found[0]
+    by_fold = tuple(sum(parts, ()) for parts in zip(*(one.by_fold for one in found), strict=True))
+    values = np.concatenate([one.values for one in found])
+    return Learned(values, by_fold, lambda: sum((one.full() for one in found), ()))
+
+
+def _p_label(voice: Voice, learning: Learning) -> Array:
+    """(n,) probability that the label to learn is right; 1 if it is verified."""
+    found = np.ones(len(learning.weight))
+    for part in blocks(len(found), learning.n_classes):
+        log_p = voice.log_posterior(part, learning.observed[part])
+        there = np.flatnonzero((learning.verified[part] < 0) & (learning.observed[part] < learning.n_classes))
+        found[part][there] = np.exp(log_p[learning.observed[part][there], there])
+    return found
+
+
+def _predicts_better(one: Voice, other: Voice, learning: Learning) -> bool:
+    """Whether one predicts held-out labels better than the other, by more than a standard error."""
+    gain = _log_likelihood(one, learning) - _log_likelihood(other, learning)
+    return bool(gain.sum() > gain.std() * np.sqrt(len(gain)))
+
+
+def _log_likelihood(voice: Voice, learning: Learning) -> Array:
+    """(m,) log P(label | x) of the labeled rows by the reading with the matrix, out of fold."""
+    there = np.flatnonzero(learning.counted > 0)
+    p, mislabel = np.exp(voice.reading.log_prior(voice.learned.values[:, :, there])), voice.reading.mislabel
+    assert mislabel is not None
+    of_label = np.where(
+        learning.verified[there] >= 0, p[learning.label[there], np.arange(len(there))],
+        (np.vstack([mislabel, np.ones(len(mislabel))])[learning.observed[there]].T * p).sum(axis=0),
+    )  # fmt: skip
+    return np.log(np.maximum(of_label, 1e-300)) * learning.weight[there]
+
+
+def _explained(plain: Reading, learning: Learning) -> float:
+    counts = np.bincount(learning.label, learning.counted, learning.n_classes + 1)[: learning.n_classes]
+    share = counts[counts > 0] / max(counts.sum(), 1e-300)
+    entropy = -float(share @ np.log(share))
+    return 1.0 + plain.log_likelihood / entropy if entropy > 0 else 1.0
