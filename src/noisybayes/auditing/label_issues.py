@@ -1,29 +1,24 @@
 """Finds wrong labels from labels and probabilities alone, for users who already have a model.
 
-The shapes are those of cleanlab, the posterior is that of this package: probabilities are calibrated on the labels
-jointly with a mislabeling matrix, and P(wrong) comes from the log pool of an audit with several views.
+The shapes are those of cleanlab. The probabilities are read as an audit reads vectors: by the mislabeling matrix and
+plainly, pooled.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..audit.columns import LEAST_PROBABILITY
-from ..dataset.folds import hashed
+from ..audit.columns import log_probabilities
+from ..audit.pool import Voice, pooled
+from ..audit.readings import blocks, matrix_reading, plain_reading
+from ..audit.scores import Learned, Learning
 from ..dataset.tree import Array
 from ..model.mislabel import Full
-from ..robust.calibration import Labels, centred, posterior
-from ..robust.calibration_solver import Target, fit_calibration
-from ..robust.constants import DEFAULT
-from ..robust.log_pool import LogPool
 from .given_inputs import check_probabilities
-from .row_results import SUSPECT
-
-# Rows for the calibration: enough for its K x K parameters.
-_MAX_ROWS = 20_000
+from .pooled import SUSPECT
 
 
 def find_label_issues(labels: ArrayLike, pred_probs: ArrayLike, *, ranked: bool = False) -> Array:
@@ -41,14 +36,13 @@ def find_label_issues(labels: ArrayLike, pred_probs: ArrayLike, *, ranked: bool 
     Returns
     -------
     array of shape (n_samples,), bool, or array of int
-        True where another label has a probability above 40 %.
+        True where the label is more probably wrong than right.
     """
-    scores = _score_labels(labels, pred_probs)
-    suspect = scores.p_other > SUSPECT
+    p_wrong = _p_wrong(labels, pred_probs)
     if not ranked:
-        return np.asarray(suspect)
-    chosen = np.flatnonzero(suspect)
-    return np.asarray(chosen[np.argsort(-scores.p_wrong[chosen], kind="stable")])
+        return np.asarray(p_wrong > SUSPECT)
+    chosen = np.flatnonzero(p_wrong > SUSPECT)
+    return np.asarray(chosen[np.argsort(-p_wrong[chosen], kind="stable")])
 
 
 def label_quality_scores(labels: ArrayLike, pred_probs: ArrayLike) -> Array:
@@ -64,31 +58,24 @@ def label_quality_scores(labels: ArrayLike, pred_probs: ArrayLike) -> Array:
     array of shape (n_samples,)
         1 - P(wrong): low where the label is probably wrong.
     """
-    return np.asarray(1.0 - _score_labels(labels, pred_probs).p_wrong)
+    return np.asarray(1.0 - _p_wrong(labels, pred_probs))
 
 
-class _LabelScores(NamedTuple):
-    p_wrong: Array  # (n,)
-    p_other: Array  # (n,) probability of the most probable other label
-
-
-def _score_labels(labels: ArrayLike, pred_probs: ArrayLike) -> _LabelScores:
+def _p_wrong(labels: ArrayLike, pred_probs: ArrayLike) -> Array:
     codes, proba = _checked(labels, pred_probs)
     n, K = proba.shape
     if K == 1 or not n:
-        return _LabelScores(np.zeros(n), np.zeros(n))
-    scores = centred(np.log(np.maximum(proba, LEAST_PROBABILITY))[None, :, None])
-    given = Labels(codes, None, np.ones((n, 1)))
-    sample = np.argsort(hashed(0, np.arange(n)), kind="stable")[:_MAX_ROWS]
-    target = Target(scores[:, sample], given.take(sample), Full(0.0), np.array([0.5 / n]), DEFAULT)
-    calibration = fit_calibration(target, np.zeros((1, K)))
-    post = posterior(calibration, scores, given)
-    true, prior = post.true[:, 0], post.prior[:, 0]
-    true = LogPool.fit(true, prior, codes, np.ones(n))(true, prior, codes)
-    every = np.arange(n)
-    p_wrong = np.clip(1.0 - true[every, codes], 0.0, 1.0)
-    true[every, codes] = -1.0
-    return _LabelScores(p_wrong, true.max(axis=1))
+        return np.zeros(n)
+    # sorted by class, then by content: the order of the rows changes nothing
+    order = np.lexsort((*proba.T, codes))
+    rows = Learning(codes[order], np.full(n, -1), np.ones(n), np.array([0, n]), K, 0)
+    learned = Learned(log_probabilities(proba[order]).values.T[None], (), tuple)
+    readings = matrix_reading(learned.values, rows, Full(0.0)), plain_reading(learned.values, rows)
+    p_wrong, voices = np.empty(n), [Voice(learned, reading) for reading in readings]
+    for part in blocks(n, K):
+        label = rows.observed[part]
+        p_wrong[order[part]] = 1.0 - pooled(voices, part, label)[label, np.arange(len(label))]
+    return np.clip(p_wrong, 0.0, 1.0)
 
 
 def _checked(labels: ArrayLike, pred_probs: ArrayLike) -> tuple[Array, Array]:
