@@ -31,6 +31,9 @@ class Forest(NamedTuple):
     def fit(cls, X: Array, label: Array, weight: Array, n_classes: int, seed: int) -> Forest:
         from sklearn.ensemble import ExtraTreesClassifier
 
+        if not len(X):  # one leaf that knows nothing
+            leaf, none = np.zeros(1, dtype=np.int32), np.full(1, -1, dtype=np.int32)
+            return cls(leaf, none, none, leaf, np.zeros(1), np.full((1, n_classes), 1.0 / n_classes, dtype=np.float32))
         n_jobs = -1 if len(X) >= _MANY_ROWS else None
         model = ExtraTreesClassifier(TREES, min_samples_leaf=_LEAST_ROWS, random_state=seed, n_jobs=n_jobs)
         trees = [each.tree_ for each in model.fit(X, label, sample_weight=weight).estimators_]

@@ -147,7 +147,7 @@ class _Likelihood:
         self.label, self.every = label, np.arange(len(label))
 
     def start(self) -> Array:
-        spread = np.maximum(self.values.std(axis=(1, 2)), 1e-12)
+        spread = np.maximum(self.values.std(axis=(1, 2)), 1e-12) if len(self.label) else np.ones(self.n_kinds)
         return np.concatenate([-np.log(self.n_kinds * spread), np.zeros(self.rows.n_classes)])
 
     def fitted(self, parameters: Array) -> tuple[Array, Array]:
