@@ -18,11 +18,9 @@ N, N_CLASSES = 240, 3
 
 
 class Case(NamedTuple):
-    """Rows as the recipe of a table gives them, and blocks of vectors and probabilities beside them."""
-
     recipe: list[RecipeBlock]
-    X: Any  # (n, d) CSR
-    others: list[Block]
+    X: Any  # (n, d) CSR, as the recipe makes it
+    others: list[Block]  # vectors and probabilities beside them
     given: Given
     true: Any
 
@@ -34,20 +32,14 @@ class Case(NamedTuple):
     def columns(self) -> list[Block]:
         return [*(self.kinds(self.X) if self.recipe else []), *self.others]
 
-    @property
-    def wrong(self) -> Any:
-        return self.given.observed != self.true
-
     def take(self, rows: Any) -> Case:
         given = self.given._replace(observed=self.given.observed[rows], verified=self.given.verified[rows])
         return Case(self.recipe, self.X[rows], [block.take(rows) for block in self.others], given, self.true[rows])
 
-    def labeled(self, observed: Any, verified: Any = None) -> Case:
-        verified = self.given.verified if verified is None else verified
-        return self._replace(given=self.given._replace(observed=observed, verified=verified))
+    def labeled(self, observed: Any, **given: Any) -> Case:
+        return self._replace(given=self.given._replace(observed=observed, **given))
 
 
-#: Kinds of table, and the blocks of each.
 KINDS = {
     "texts": ("text",), "yes/no": ("binary",), "numbers": ("numeric",), "vectors": ("vectors",),
     "probabilities": ("probabilities",), "texts and numbers": ("text", "numeric"),

@@ -116,16 +116,6 @@ def test_no_label_reaches_its_own_score():
         assert len(said) <= 10
 
 
-def test_the_order_of_rows_changes_nothing():
-    frame = table(n=150)
-    order = np.random.default_rng(0).permutation(frame.height)
-    found, other = (audit(each, label="label", text="message", id="id") for each in (frame, frame[order]))
-    for name in ("given", "suggested", "suspect", "corrected"):
-        assert other.table[name].tolist() == found.table[name].iloc[order].tolist()
-    np.testing.assert_allclose(other.table["p_wrong"], found.table["p_wrong"].iloc[order], atol=1e-9)
-    assert other.noise_rate == pytest.approx(found.noise_rate)
-
-
 def test_a_seed_repeats_the_numbers_and_stages_are_told():
     model, X, y, _ = fitted("strings of numpy")
     stages = []

@@ -119,7 +119,8 @@ def fit_pool(
     matrix = read_by_matrix(learned(by_matrix))
     right = learning._replace(weight=learning.weight * _p_label(matrix, learning))
     matrix = read_by_matrix(_together([experts[name](columns, right, keep) for name in by_matrix]))
-    if kinds == {YES_NO} and n <= EM_ROWS and len(np.unique(learning.label[learning.counted > 0])) > 1:
+    labels = [learning.counted[fold].sum() for fold in learning.folds]
+    if kinds == {YES_NO} and n <= EM_ROWS and max(labels) < sum(labels):  # else a fold cannot be left out
         em = read_by_matrix(learned(("em",)))
         if not _predicts_better(matrix, em, learning):
             matrix, by_matrix = em, ("em",)
