@@ -84,10 +84,10 @@ def _meanings_are_fitted_once(tmp_path_factory: pytest.TempPathFactory) -> Itera
 @pytest.fixture(scope="module")
 def small_forests() -> Iterator[None]:
     """For laws that hold for any number of trees."""
-    from noisybayes.views import trees
+    from noisybayes.audit import forest
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(trees, "_TREES", 25)
+        patched.setattr(forest, "TREES", 25)
         yield
 
 

@@ -54,7 +54,7 @@ def parts(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def in_memory(parts):
-    return audit(parts, **ROLES, views=("naive-bayes",), budget=30)
+    return audit(parts, **ROLES, budget=30)
 
 
 def told(found) -> dict:
@@ -80,7 +80,7 @@ def same(one, other, where="") -> None:
 
 
 def test_the_audit_of_a_cluster_is_that_of_this_process(cluster, parts, in_memory, tmp_path):
-    there = audit(parts, **ROLES, views=("naive-bayes",), budget=30, engine="dask")
+    there = audit(parts, **ROLES, budget=30, engine="dask")
     same(told(in_memory), told(there))
     assert there.evidence(there.suspects.index[:1])[0].row == in_memory.suspects.index[0]
     written = [
@@ -97,6 +97,6 @@ def test_a_bad_cell_is_named_by_its_row_in_the_whole_table(cluster, parts):
 
 
 def test_the_audit_of_rows_on_disk_is_that_in_memory(parts, in_memory):
-    on_disk = audit(parts, **ROLES, views=("naive-bayes",), budget=30, memory="2GB")
+    on_disk = audit(parts, **ROLES, budget=30, memory="2GB")
     same(told(in_memory), told(on_disk))
     np.testing.assert_allclose(on_disk.table["p_wrong"], in_memory.table["p_wrong"], atol=1e-9)

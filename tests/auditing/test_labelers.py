@@ -21,6 +21,7 @@ TRUE = RNG.integers(3, size=N)
 X = (RNG.random((N, P)) < RNG.uniform(0.25, 0.75, (3, P))[TRUE]).astype(int)
 WHO = RNG.choice(["ann", "bob", "cleo"], size=N)
 COLUMNS = [f"x{j}" for j in range(P)]
+FAMILIES = {"binary": "bernoulli"}  # asks for the fit that knows labelers
 
 
 def labels(shares):
@@ -49,7 +50,7 @@ def differing():
 
 @pytest.fixture(scope="module")
 def alone():
-    return found(labeler=None)
+    return found(labeler=None, families=FAMILIES)
 
 
 def test_who_errs_and_on_what_and_their_labels_are_found_better(differing, alone):
@@ -85,8 +86,8 @@ def test_who_gives_labels_by_chance_or_swaps_two_is_named(given, remark):
 
 def test_labelers_who_do_not_differ_change_nothing(alone):
     given = labels({"ann": 0.15, "bob": 0.15, "cleo": 0.15})
-    alike = found(given)
-    np.testing.assert_array_equal(alike.table["p_wrong"], found(given, labeler=None).table["p_wrong"])
+    alike, without = found(given), found(given, labeler=None, families=FAMILIES)
+    np.testing.assert_array_equal(alike.table["p_wrong"], without.table["p_wrong"])
     assert "do not differ beyond chance" in " ".join(alike.run.notes)
     one = found(who=["ann"] * N)
     np.testing.assert_allclose(one.table["p_wrong"], alone.table["p_wrong"], atol=1e-9)

@@ -35,7 +35,7 @@ def found(opinion=None, **asked):
 
 @pytest.fixture(scope="module")
 def alone():
-    return found()
+    return found(families={"binary": "bernoulli"})  # asks for the fit that knows second opinions
 
 
 @pytest.fixture(scope="module")

@@ -22,6 +22,7 @@ X = (RNG.random((N, P)) < RNG.uniform(0.25, 0.75, (3, P))[TRUE]).astype(int)
 CHANNEL = RNG.choice(["mail", "phone", "web"], size=N)
 DAY = RNG.integers(60, size=N)
 COLUMNS = [f"x{j}" for j in range(P)]
+FAMILIES = {"binary": "bernoulli"}
 
 
 def labels(share):
@@ -42,7 +43,8 @@ def table(given, channel=CHANNEL, **more):
 
 
 def found(given, source=("channel", "received"), channel=CHANNEL, **asked):
-    return audit(table(given, channel), label="label", binary=COLUMNS, source=source, views=("naive-bayes",), **asked)
+    """`families` asks for the fit that knows sources, if there is none."""
+    return audit(table(given, channel), label="label", binary=COLUMNS, source=source, families=FAMILIES, **asked)
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +107,7 @@ def test_labelers_and_sources_at_once():
     frame = table(given, who=pl.Series(who))
 
     def of(**asked):
-        return audit(frame, label="label", binary=COLUMNS, views=("naive-bayes",), **asked)
+        return audit(frame, label="label", binary=COLUMNS, **asked)
 
     both, labeler = of(labeler="who", source="channel"), of(labeler="who")
     assert both.labelers.loc["bob", "error_rate"] > both.labelers.loc["ann", "error_rate"] + 0.15
@@ -139,7 +141,7 @@ def test_report_and_command_line(over_time, tmp_path):
     assert "## Sources" in text
     table(OVER_TIME).write_csv(tmp_path / "rows.csv")
     command = ["audit", str(tmp_path / "rows.csv"), "--label", "label", "--source", "received", "--source", "channel"]
-    done = CliRunner().invoke(app, [*command, "--views", "naive-bayes"])
+    done = CliRunner().invoke(app, command)
     assert done.exit_code == 0, done.output
     assert "By 'received', mistakes fell from" in done.output
     assert "column: 'received'" not in done.output  # a source is not a feature

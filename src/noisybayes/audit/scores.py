@@ -22,7 +22,7 @@ from ..model.families import Bernoulli
 from ..model.fit import Problem, fit, fit_leaving_out
 from ..model.mislabel import Structure
 from .columns import CURVES, NUMBERS, VECTORS, WORDS, YES_NO, Block
-from .forest import Forest
+from .forest import Forest, Grown
 
 Array = NDArray[Any]
 
@@ -307,18 +307,10 @@ def _of_columns(columns: Sequence[Block], scale: Sequence[float], fold: slice, s
 
 
 def forest_scores(columns: Sequence[Block], learning: Learning, keep: bool) -> Learned:
-    X, K = numbers_of(columns), learning.n_classes
-    label, weight = learning.label, learning.counted
-
-    def grown(rows: Array) -> Forest:
-        rows = rows[weight[rows] > 0]
-        return Forest.fit(X[rows], label[rows], weight[rows], K, learning.seed)
-
-    every, scores = np.arange(len(X)), np.empty((K, len(X)), dtype=np.float32)
-    for fold in learning.folds:
-        scores[:, fold] = grown(np.delete(every, fold))(X[fold])
+    """Each row by the trees that did not see it; that needs one forest, not one for each fold."""
+    grown = Grown.fit(numbers_of(columns), learning.label, learning.counted, learning.n_classes, learning.seed)
     no_sums = tuple((None,) for _ in learning.folds) if keep else ()
-    return Learned(centered(scores)[None], no_sums, lambda: (OfNumbers(grown(every)),))
+    return Learned(centered(grown.out_of_bag)[None], no_sums, lambda: (OfNumbers(grown.forest()),))
 
 
 def numbers_of(columns: Sequence[Block]) -> Array:

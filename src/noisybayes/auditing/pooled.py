@@ -39,6 +39,8 @@ CORRECT = 0.9
 #: Clean labels look like 3 % wrong: below this share nothing is corrected.
 LEAST_RATE = 0.05
 _FOLDS_OF_ESTIMATOR = 5
+# Given probabilities that agree with more labels than this are doubted: right labels are rare.
+_TOO_GOOD = 0.98
 # A probability of zero has no logarithm.
 _MIN_P = 1e-12
 # A reviewer keeps a wrong label by mistake this often.
@@ -145,11 +147,29 @@ def pooled_rows(
         fold = folds_of(own or others, of_labels, seed, _FOLDS_OF_ESTIMATOR)
         others.append(log_probabilities(given.estimator(of_labels, fold)))
     pool = fit_pool([*own, *others], of_labels, structure, seed)
-    rows = PooledRows(labels.classes, pool, of_labels.observed, verified, (*own, *others), features.X.shape[1])
+    rows = PooledRows(
+        labels.classes, pool, of_labels.observed, verified, (*own, *others), features.X.shape[1],
+        warnings=_doubts(given.pred_probs, of_labels),
+    )  # fmt: skip
     of_new_rows = fit_pool(own, of_labels, structure, seed) if own and others else pool
     rate = float(rows.p_wrong[rows.labeled].mean()) if rows.n_labeled else 0.0
     model = TableClassifier.of(of_new_rows, kinds, labels.classes, features.X.shape[1], rate)
     return rows, model if own else replace(model, experts=())
+
+
+def _doubts(pred_probs: Array | None, labels: Given) -> tuple[str, ...]:
+    """In-sample probabilities agree with the labels they were trained on, right or wrong."""
+    there = np.flatnonzero(labels.observed < labels.n_classes)
+    if pred_probs is None or not len(there) or labels.n_classes == 1:
+        return ()
+    agree = float((pred_probs[there].argmax(axis=1) == labels.observed[there]).mean())
+    if agree < _TOO_GOOD:
+        return ()
+    return (
+        f"The given probabilities agree with {agree:.1%} of the labels: either hardly any label is wrong, or they come "
+        "from a model trained on the same labels. Use out-of-sample probabilities, such as those of "
+        "sklearn.model_selection.cross_val_predict.",
+    )
 
 
 @one_blas_thread

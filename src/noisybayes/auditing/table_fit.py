@@ -112,7 +112,8 @@ def _fit_pool(table: Table, options: FitOptions, report: Progress) -> Fitted:
     labels, checks, no_class, messages = random_checks(table, features.labels, options.missing_label)
     given = options.given.checked(table, labels.classes)
     report("fitting")
-    rows, model = pooled_rows(features._replace(labels=labels), given, options.mislabel, options.seed)
+    with _model_errors_for_users(options):
+        rows, model = pooled_rows(features._replace(labels=labels), given, options.mislabel, options.seed)
     leaks = leak_warnings(table, features.recipe, labels.observed, len(labels.classes))
     rows = replace(rows, checks=checks, no_class=no_class, leaks=leaks)
     return Fitted(model, features.recipe, rows, (*features.notes, *messages), table)
