@@ -118,6 +118,7 @@ def fit_pool(
         return Voice(scores, matrix_reading(scores.values, learning, structure, prior, start))
 
     matrix = read_by_matrix(learned(by_matrix))
+    as_given.pop("naive Bayes", None)  # as large as the rows times the classes, twice
     right = learning._replace(weight=learning.weight * _p_label(matrix, learning))
     matrix = read_by_matrix(_together([experts[name](columns, right, keep) for name in by_matrix]), matrix.reading)
     if kinds == {YES_NO} and n <= EM_ROWS:
