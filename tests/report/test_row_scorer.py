@@ -22,9 +22,7 @@ N = 300
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    found = noisybayes.audit(
-        full_table(400), label="label", text="message", numeric="price", binary="urgent", views=("naive-bayes",)
-    )
+    found = noisybayes.audit(full_table(400), label="label", text="message", numeric="price", binary="urgent")
     return found.save(tmp_path_factory.mktemp("scoring") / "audit")
 
 
