@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,6 +51,12 @@ def log_shares(shares: Array, n_trees: int) -> Array:
     return np.asarray(np.log((n_trees * shares + 1.0 / shares.shape[1]) / (n_trees + 1)).T)
 
 
+def _draws(weight: Array) -> int:
+    """Rows drawn for a tree; given as a share, scikit-learn warns of tables with a few rows."""
+    share = min(1.0, _BAG / max(len(weight), 1))
+    return max(min(int(share * weight.sum()), len(weight)), 1)
+
+
 class Grown(NamedTuple):
     """A forest, and the votes on each of its rows by the trees that did not see it."""
 
@@ -65,9 +72,11 @@ class Grown(NamedTuple):
         there, shares = np.flatnonzero(weight > 0), np.full((len(X), n_classes), 1.0 / n_classes)
         model = ExtraTreesClassifier(
             _TREES, min_samples_leaf=_LEAST_ROWS, random_state=seed, n_jobs=-1 if len(X) >= _MANY_ROWS else None,
-            bootstrap=True, oob_score=len(there) > 1, max_samples=min(1.0, _BAG / max(len(there), 1)),
+            bootstrap=True, oob_score=len(there) > 1, max_samples=_draws(weight[there]),
         )  # fmt: skip
-        model.fit(X[there], label[there], sample_weight=weight[there])
+        with warnings.catch_warnings():  # in a table of a few rows, every tree may have seen a row
+            warnings.filterwarnings("ignore", "Some inputs do not have OOB scores")
+            model.fit(X[there], label[there], sample_weight=weight[there])
         if len(there) > 1:
             votes = np.nan_to_num(model.oob_decision_function_, nan=1.0 / n_classes)
             shares[there] = 0.0

@@ -40,6 +40,7 @@ class Run:
     seconds: float = 0.0
     seed: int = 0
     notes: tuple[str, ...] = ()
+    embedded_with: dict[str, str] | None = None  # name and kind of the model of the texts
 
 
 @dataclass(frozen=True, eq=False)

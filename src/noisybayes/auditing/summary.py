@@ -164,6 +164,7 @@ def _run(audit: Audit) -> dict[str, Any]:
         "seed": run.seed,
         "model": getattr(audit._fitted, "_estimator_name", type(audit._fitted).__name__),
         "experts": list(audit.findings.judged.experts),
+        "embedded_with": run.embedded_with,
         "n_features": int(audit._fitted.n_features_in_),
         "columns": {name: list(value) if isinstance(value, tuple) else value for name, value in columns.items()},
         "notes": list(run.notes),

@@ -94,8 +94,8 @@ _GROUPS = {
 )
 @click.option(
     "--embed",
-    metavar="MODEL",
-    help="Embed the texts with this sentence-transformers model: a folder, or a name in the local cache.",
+    metavar="MODEL|FOLDER",
+    help="Embed the texts with this model2vec or sentence-transformers model: a folder, or a name in the local cache.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for report, tables, JSON and model.")
 @click.option(
