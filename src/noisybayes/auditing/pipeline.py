@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from ..audit.rows import SUSPECT
 from ..data.errors import errors_in_python_words, in_python_words
 from ..data.frames import index_of
 from ..estimators.arguments import whole_seed
@@ -20,7 +21,7 @@ from ..estimators.latent import LatentLabelModel
 from ..text.vocabulary import TextSettings
 from .findings import examine, findings_of
 from .given_inputs import GivenInputs
-from .pooled import SUSPECT, PooledRows, findings_of_pool
+from .pooled import PooledRows, findings_of_pool
 from .result import Audit, Run
 from .rules import Rule
 from .size import file_size_limit, parse_size

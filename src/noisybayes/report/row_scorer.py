@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 #: The added columns, in this order.
-COLUMNS = ("p_wrong", "suggested_label", "predicted_label", "predicted_probability")
+COLUMNS = ("p_wrong", "suggested", "predicted_label", "predicted_probability")
 _TYPES = (pl.Float64, pl.String, pl.String, pl.Float64)
 _ARROW_NAMES = {pl.Float64: "float64", pl.String: "string"}
 _SPARK_NAMES = {pl.Float64: "double", pl.String: "string"}
@@ -50,7 +50,7 @@ def scorer(path: str | Path) -> Scorer:
     Returns
     -------
     Scorer
-        Adds `p_wrong`, `suggested_label`, `predicted_label` and `predicted_probability` to an iterable of Arrow record
+        Adds `p_wrong`, `suggested`, `predicted_label` and `predicted_probability` to an iterable of Arrow record
         batches, one batch, an Arrow table or a data frame.
     """
     loaded = Scorer(str(Path(path).absolute()))
@@ -60,7 +60,7 @@ def scorer(path: str | Path) -> Scorer:
 
 @dataclass(frozen=True)
 class Scorer:
-    """Adds `p_wrong`, `suggested_label`, `predicted_label` and `predicted_probability` to rows.
+    """Adds `p_wrong`, `suggested`, `predicted_label` and `predicted_probability` to rows.
 
     Call it with an iterable of Arrow record batches, which returns an iterator of batches, or with one record batch, an
     Arrow table or a pandas or polars data frame, which returns the same type with more columns.
@@ -140,7 +140,7 @@ def score_frame(saved: TableModel, frame: pl.DataFrame, n_before: int = 0) -> pl
     return pl.DataFrame(
         {
             "p_wrong": p_wrong.set(pl.Series(~labeled), None),
-            "suggested_label": names.gather(np.where(labeled, true.argmax(axis=1), best)),
+            "suggested": names.gather(np.where(labeled, true.argmax(axis=1), best)),
             "predicted_label": names.gather(best),
             "predicted_probability": pl.Series(predicted[rows, best], dtype=pl.Float64),
         }
