@@ -87,7 +87,8 @@ def small_forests() -> Iterator[None]:
     from noisybayes.audit import forest
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(forest, "TREES", 25)
+        patched.setattr(forest, "_TREES", 60)
+        patched.setattr(forest, "_KEPT", 20)
         yield
 
 

@@ -6,6 +6,7 @@ Each stores its rows in results/ as they are finished and regenerates its page; 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 import click
@@ -61,6 +62,31 @@ def quality(datasets: str, methods: str, seeds: int, first_seed: int, jobs: int,
             f"test accuracy {row['test_accuracy']:.3f}, {row['seconds']:.1f} s"
         )
     write_pages(root, ("quality.results_page", "quality.quality_page", "quality.readme"))
+
+
+@click.command()
+@click.option("--sets", default="all", show_default=True, help="Names and groups separated by commas.")
+@click.option("--method", default="default", show_default=True, help='Name of the rows; "cleanlab" measures this peer.')
+@click.option("--embed", metavar="MODEL_OR_FOLDER", help="Audit with embeddings by this model.")
+@click.option("--store", is_flag=True, help="Store the rows in results/panel.csv.")
+@root_option
+def panel(sets: str, method: str, embed: str | None, store: bool, root: Path) -> None:
+    """The default audit on 28 public data sets with observed and true labels: results/panel.csv."""
+    from .. import panel
+    from ..panel_sets import GROUPS, SETS
+    from ..result_files import store_rows
+
+    if embed is not None and method in ("default", "cleanlab"):
+        raise click.UsageError(f"{method!r} has no embeddings; name these rows: --embed {embed} --method NAME")
+    options = {} if embed is None else {"embed": embed}
+    measured = panel.cleanlab if method == "cleanlab" else partial(panel.audit, **options)
+    rows = []
+    for row in panel.measure(chosen(sets, SETS, dict(GROUPS)), method, measured):
+        rows.append(row)
+        click.echo(f"{row['set']}, {method}: average precision {row['ap']:.3f}, {row['seconds']:.1f} s")
+        if store:
+            store_rows(root / "results" / panel.RESULTS, [row], panel.KEY)
+    click.echo(panel.page(rows))
 
 
 @click.command()
@@ -122,4 +148,4 @@ def write_pages(root: Path, modules: Iterable[str]) -> None:
         click.echo(f"wrote {import_module(f'benchmarks.{name}').write_page(root)}")
 
 
-COMMANDS = (quality, review, crowd, trust)
+COMMANDS = (quality, panel, review, crowd, trust)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.naive_bayes import BernoulliNB, MultinomialNB
@@ -18,8 +19,13 @@ from sklearn.preprocessing import StandardScaler
 import noisybayes
 from noisybayes import BernoulliINB, MislabelClassifier, MultinomialINB
 from noisybayes._extras import require
-from noisybayes.auditing.hedging import hedged
-from noisybayes.auditing.judged import judge
+from noisybayes.audit.classifier import TableClassifier
+from noisybayes.audit.columns import ColumnKinds
+from noisybayes.audit.pool import Given, fit_pool
+from noisybayes.audit.rows import SUSPECT
+from noisybayes.auditing.pooled import PooledRows, findings_of_pool
+from noisybayes.auditing.rules import Rule
+from noisybayes.text.features import Block
 
 from .tasks import (
     N_FOLDS,
@@ -39,10 +45,33 @@ from .tasks import (
 # --- ours ------------------------------------------------------------------------------------------------------------
 
 
-def default(task: Task, **settings: Any) -> Outcome:
-    """MultinomialINB on TF-IDF for text, BernoulliINB for tables of zeros and ones."""
+def default(task: Task) -> Outcome:
+    """The audit of a text column, TF-IDF as the other methods see it, or of yes/no columns."""
+    features = tfidf(task)
+    classes, observed = np.unique(task.y, return_inverse=True)
+    train, test = (sparse.csr_array(part) for part in features)
+    kinds = ColumnKinds.fit([Block("text" if task.kind == "text" else "binary", "x", 0, train.shape[1], ())], train)
+    columns, unknown = kinds(train), np.full(len(observed), -1)
+    pool = fit_pool(columns, Given(observed, unknown, len(classes)), seed=task.seed)
+    rows = PooledRows(classes, pool, observed, unknown, tuple(columns), train.shape[1])
+    found = findings_of_pool(rows, Rule(None, SUSPECT))
+    model = TableClassifier.of(pool, kinds, classes, train.shape[1], found.noise_rate)
+    results = found.rows.results
+    return Outcome(
+        p_wrong=results.p_wrong,
+        flagged=results.suspect,
+        suggested=classes[results.suggested],
+        noise_rate=found.noise_rate,
+        test_pred=model.predict(test),
+        calibrated=True,
+        corrected=classes[results.corrected],
+    )
+
+
+def by_em(task: Task) -> Outcome:
+    """The generative EM: MultinomialINB on TF-IDF for text, BernoulliINB for tables of zeros and ones."""
     model = MultinomialINB if task.kind == "text" else BernoulliINB
-    return of_model(model(**settings), tfidf(task), task.y)
+    return of_model(model(method="em"), tfidf(task), task.y)
 
 
 def paper(task: Task) -> Outcome:
@@ -58,14 +87,14 @@ def mislabel_on_vectors(task: Task) -> Outcome:
 
 
 def of_model(model: Any, features: Features, y: Array) -> Outcome:
-    """Fit one of our models; P(wrong) as an audit reports it."""
+    """Fit one of our estimators."""
     model.fit(features.train, y)
-    cross_fitted = hasattr(model, "true_proba_")
-    posterior = model.true_proba_ if cross_fitted else model.predict_true_proba(features.train, y)
+    posterior = getattr(model, "true_proba_", None)
+    posterior = model.predict_true_proba(features.train, y) if posterior is None else posterior
     by_matrix = 1.0 - of_given(posterior, model.classes_, y)
     suggested = model.classes_[posterior.argmax(axis=1)]
     return Outcome(
-        p_wrong=hedged(judge(model, features.train, y)).p_wrong if cross_fitted else by_matrix,
+        p_wrong=by_matrix,
         flagged=suggested != y,
         suggested=suggested,
         noise_rate=float(by_matrix.mean()),
@@ -205,7 +234,7 @@ def _cleanlab(classifier: Any, features: Any) -> Method:
 
 _WORDS: dict[str, Method] = {
     "inb": default,
-    "inb-em": partial(default, method="em"),
+    "inb-em": by_em,
     "inb-paper": paper,
     "mislabel-lr": mislabel,
     "nb-noisy": naive_bayes,
@@ -221,7 +250,7 @@ _CLEANLAB_ON_NUMBERS: dict[str, Method] = {
     "cleanlab-forest": _cleanlab(lambda task: RandomForestClassifier(random_state=task.seed), tfidf),
     "cleanlab-boosting": _cleanlab(lambda task: HistGradientBoostingClassifier(random_state=task.seed), tfidf),
 }
-_NUMBERS = {"audit": audit, "audit-naive-bayes": partial(audit, views=("naive-bayes",)), **_CLEANLAB_ON_NUMBERS}
+_NUMBERS = {"audit": audit, **_CLEANLAB_ON_NUMBERS}
 _SCALES = {"audit": audit, "audit-ordinal": partial(audit, mislabel="ordinal"), **_CLEANLAB_ON_NUMBERS}
 _VECTORS: dict[str, Method] = {
     "audit-words": partial(audit_texts, vectors=False),

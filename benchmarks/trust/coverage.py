@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+from noisybayes.auditing.true_accuracy import true_accuracy
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
@@ -21,7 +22,6 @@ from noisybayes.auditing.noise_rate import noise_rate
 from noisybayes.auditing.random_checks import draw, inclusion_probabilities
 from noisybayes.auditing.result import Audit
 from noisybayes.auditing.rules import Rule
-from noisybayes.auditing.true_accuracy import true_accuracy
 from noisybayes.data.simulate import Simulation, simulate
 from noisybayes.estimators import BernoulliINB, MultinomialINB
 

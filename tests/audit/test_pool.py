@@ -73,7 +73,7 @@ def test_a_verified_row_has_its_label_and_the_given_one_matters_to_the_matrix_al
 
 def by_naive_bayes():
     made = case("texts")
-    order, learning = _by_fold(made.columns, made.given, 0, False)
+    order, learning = _by_fold(made.columns, made.given, 0)
     return naive_bayes_scores(take_rows(made.columns, order), learning, False).values, learning
 
 
@@ -141,7 +141,7 @@ DEGENERATE = [
 @pytest.mark.parametrize("equal", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_degenerate_tables_have_a_posterior(kind, equal, monkeypatch):
-    monkeypatch.setattr(forest, "TREES", 2)
+    monkeypatch.setattr(forest, "_TREES", 6)
     for (n_classes, labels), verified in product(DEGENERATE, (-1, 0)):
         rows = np.arange(len(labels))
         made = case(kind).take(rows * 0 if equal else rows)

@@ -33,7 +33,7 @@ def test_mistakes_prefer_neighbors_on_the_scale():
         assert np.all(np.diff(matrix[k + 1 :, k]) <= 0)
         assert np.all(np.diff(matrix[:k, k]) >= 0)
     assert matrix[1, 0] > 1.5 * matrix[2, 0]
-    assert 0.1 < found.noise_rate < 0.3
+    assert 0.15 < found.noise_rate < 0.35  # 21 % are wrong; ambiguous rows look wrong too
 
 
 def test_names_without_a_scale_are_one_sentence():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 
 import numpy as np
 import polars as pl
@@ -31,7 +32,7 @@ def audited(small, tmp_path_factory):
 
 def test_an_audit_prints_a_summary_and_writes_its_files(audited, small):
     result, out = audited
-    assert "labels may be wrong" in result.output
+    assert re.search(r"About \d+ of 600 labels \([\d.]+ %\) look wrong; \d+ suspects\.", result.output)
     assert "The most suspicious rows" in result.output
     assert str(out / "report.html") in result.output
     assert sorted(path.name for path in out.iterdir()) == [
@@ -44,7 +45,7 @@ def test_an_audit_prints_a_summary_and_writes_its_files(audited, small):
     given, corrected = (pl.read_csv(path, infer_schema=False) for path in (small, out / "corrected.csv"))
     assert corrected.select(given.columns).equals(given)
     new = [name for name in corrected.columns if name not in given.columns]
-    assert new == ["p_wrong", "suspect", "suggested_label", "p_suggested", "corrected_label"]
+    assert new == ["suggested", "p_wrong", "p_suggested", "corrected", "suspect"]
     assert run("predict", out, small).exit_code == 0
 
 
@@ -89,11 +90,7 @@ def test_a_limit_for_pipelines(small):
 def test_the_list_can_be_chosen(small):
     columns = ("audit", small, "--label", "label", "--text", "message", "--json")
     assert json.loads(run(*columns, "--budget", 7).stdout)["n_suspects"] == 7
-    listed = json.loads(run(*columns, "--precision", 0.5).stdout)
-    mean = sum(suspect["p_wrong"] for suspect in listed["suspects"]) / listed["n_suspects"]
-    assert mean >= 0.5
-    told = "Error: --precision and --budget are mutually exclusive; give only one of them"
-    assert refused(told, *columns, "--precision", 0.5, "--budget", 7)
+    assert all(suspect["p_wrong"] > 0.5 for suspect in json.loads(run(*columns).stdout)["suspects"])
 
 
 def test_verified_rows_are_never_suspects(small, tmp_path):
@@ -166,7 +163,7 @@ def test_help_tells_a_newcomer_the_first_command_and_completion_is_a_script():
     assert "noisybayes audit FILE --label COLUMN --text COLUMN --out audit" in run("--help").output
 
 
-def test_views_and_probabilities_of_another_model_come_by_options(tmp_path):
+def test_vectors_and_probabilities_of_another_model_come_by_options(tmp_path):
     rng = np.random.default_rng(0)
     true = rng.integers(2, size=120)
     label = np.where(rng.random(120) < 0.1, 1 - true, true)
@@ -175,9 +172,8 @@ def test_views_and_probabilities_of_another_model_come_by_options(tmp_path):
     pl.DataFrame({"yes": 0.05 + 0.9 * true, "no": 0.95 - 0.9 * true}).write_csv(tmp_path / "p.csv")
     np.save(tmp_path / "v.npy", np.column_stack([true, rng.normal(size=120)]))
     others = ("--pred-probs", tmp_path / "p.csv", "--embeddings", tmp_path / "v.npy")
-    result = run("audit", tmp_path / "t.csv", "--label", "label", "--views", "naive-bayes, linear", "--json", *others)
+    result = run("audit", tmp_path / "t.csv", "--label", "label", "--json", *others)
     assert result.exit_code == 0, result.output
     summary = json.loads(result.output)
-    assert {"pred-probs", "embeddings", "neighbours"} <= set(summary["run"]["views"])
     first = [suspect["row"] - 1 for suspect in summary["suspects"]]
     assert np.mean(label[first] != true[first]) > 0.8

@@ -15,7 +15,10 @@ WORDS = {
 NAMES = list(WORDS)
 
 
-def example_summary(n_classes: int = 11, n_suspects: int = 370, n_rows: int = 2400, seed: int = 0) -> dict[str, Any]:
+def example_summary(
+    n_classes: int = 11, n_suspects: int = 370, n_rows: int = 2400, seed: int = 0, labelers: bool = False
+) -> dict[str, Any]:
+    """labelers : with the intervals, the review curve and the convergence that an audit with labelers has"""
     rng = np.random.default_rng(seed)
     classes = [NAMES[k] if k < len(NAMES) else f"class {k}" for k in range(n_classes)]
     matrix = _matrix(n_classes, rng)
@@ -25,7 +28,7 @@ def example_summary(n_classes: int = 11, n_suspects: int = 370, n_rows: int = 24
     by_class = [
         {
             "label": classes[k], "given": int(given[k]), "true": float(given[k] * rng.uniform(0.8, 1.2)),
-            "wrong": {"estimate": float(w), "low": float(max(w - 0.06, 0)), "high": float(min(w + 0.07, 1))},
+            "wrong": _interval(float(w), float(max(w - 0.06, 0)), float(min(w + 0.07, 1)), labelers),
             "suspects": int(given[k] * w * 0.8),
         }
         for k, w in enumerate(wrong)
@@ -42,8 +45,8 @@ def example_summary(n_classes: int = 11, n_suspects: int = 370, n_rows: int = 24
         "format": 1, "version": "0.2.0", "title": "dealership.csv",
         "run": {
             "command": "noisybayes audit dealership.csv --label label", "source": "dealership.csv",
-            "created": "2026-01-31T12:00:00+00:00", "seconds": 1.9, "seed": 0, "model": "MultinomialINB",
-            "event_model": "complement, alpha 0.3", "em_steps": 1, "n_features": 1234, "views": ["naive-bayes"],
+            "created": "2026-01-31T12:00:00+00:00", "seconds": 1.9, "seed": 0, "model": "TableClassifier",
+            "n_features": 1234, "experts": ["naive Bayes", "ridge"], "embedded_with": None,
             "columns": {"label": "label", "id": "id", "text": ["message"], "categories": ["colour"], "verified": None},
             "notes": ["label column: 'label', by its name", "3 rows without text were kept"],
         },
@@ -52,41 +55,47 @@ def example_summary(n_classes: int = 11, n_suspects: int = 370, n_rows: int = 24
         "classes": classes,
         "rule": {
             "name": "posterior", "value": None,
-            "text": "a row is a suspect if another label is more probable than the given one",
+            "text": "the rows with P(wrong) above 50 %",
         },
         "noise_rate": {
-            "estimate": rate, "low": max(rate - 0.017, 0.0), "high": rate + 0.018, "level": 0.9,
-            "method": "weighted-likelihood bootstrap, 200 draws", "n_checked": 0, "text": "",
+            **_interval(rate, max(rate - 0.017, 0.0), rate + 0.018, labelers), "level": 0.9 if labelers else None,
+            "method": "weighted-likelihood bootstrap, 200 draws" if labelers else "mean P(wrong)",
+            "n_checked": 0, "text": "",
         },
         "noise_rate_by_model": {
-            "estimate": rate, "low": max(rate - 0.017, 0.0), "high": rate + 0.018, "level": 0.9, "method": "bootstrap",
+            **_interval(rate, max(rate - 0.017, 0.0), rate + 0.018, labelers), "level": 0.9 if labelers else None,
+            "method": "bootstrap" if labelers else "none",
         },
         "n_corrected": 0, "correction_rule": "a label is changed only where another one is sure",
         "impact_reason": None, "contradictions": [], "checks": [], "second_opinion": None, "labelers": None,
-        "sources": None, "agreement": None,
+        "sources": [], "agreement": None, "review_count": 0,
         "guidance": [
             {
                 "text": f"Clarify when to use {classes[0]!r} and when {classes[-1]!r}: 40 rows have the first label.",
                 "rows": 40.0, "given": classes[0], "true": classes[-1], "source": None, "levels": [],
             }
         ] if n_suspects else [],
-        "mislabel_matrix": {
-            "estimate": matrix.tolist(), "low": (matrix * 0.8).tolist(), "high": np.minimum(matrix * 1.2, 1).tolist(),
-        },
+        "mislabel_matrix": _interval(
+            matrix.tolist(), (matrix * 0.8).tolist(), np.minimum(matrix * 1.2, 1).tolist(), labelers
+        ),
         "by_class": by_class, "confused_pairs": pairs,
         "impact": {
             "accuracy": {"estimate": 0.91}, "accuracy_of_naive_bayes": {"estimate": 0.87},
             "delta": {"estimate": -0.04, "low": -0.06, "high": -0.02}, "is_wide": False,
             "text": "Naive Bayes that trusts these labels is expected to lose 4 points of accuracy.",
-        },
-        "review": _review(n_rows, max(rate * n_rows, 1)),
+        } if labelers else None,
+        "review": _review(n_rows, max(rate * n_rows, 1)) if labelers else {"rows": [], "precision": [], "found": []},
         "convergence": {
             "kind": "honest likelihood", "values": [-2.31, -2.197, -2.204, -2.22], "chosen": 1,
             "text": "It was highest after 1 step, which was kept.",
-        },
+        } if labelers else None,
         "warnings": ["The class 'fuel' has 12 rows: its numbers are rough."],
         "suspects": suspects,
     }  # fmt: skip
+
+
+def _interval(estimate: Any, low: Any, high: Any, there: bool) -> dict[str, Any]:
+    return {"estimate": estimate, "low": low if there else None, "high": high if there else None}
 
 
 def _matrix(n_classes: int, rng: np.random.Generator) -> np.ndarray:
@@ -123,7 +132,8 @@ def _suspect(rank: int, n_suspects: int, n_rows: int, classes: list[str], rng: n
     p_wrong = 0.9999 - 0.45 * rank / max(n_suspects, 1)
     return {
         "row": int(rng.integers(n_rows)), "id": str(1000 + rank), "given": given, "suggested": true,
-        "p_wrong": p_wrong, "p_suggested": p_wrong * 0.97,
+        "p_wrong": p_wrong, "p_suggested": p_wrong * 0.97, "corrected": true, "suspect": True, "verified": False,
+        "because": ", ".join(item["feature"] for item in evidence if item["weight"] > 0),
         "cells": {
             "message": f"Hello, I saw the car last week. Is there any {words[0]} or {words[-1]}? My friend asked about "
             f"the {against} too. Please write back soon, {words[0]} matters to us.",

@@ -35,6 +35,9 @@ def test_the_headline_is_as_sure_as_the_number():
         "About 200 of 1,000 labels (20.0 %, between 10.0 and 30.0 %) are wrong, based on 60 rows checked at random; "
         "10 rows are listed below."
     )
+    assert headline(counts(noise_rate={**rate, "low": None, "high": None, "level": None, "n_checked": 0})) == (
+        "About 200 of 1,000 labels (20.0 %) look wrong; 10 rows are listed below."
+    )
     assert headline(counts(noise_rate={**rate, "level": None, "n_checked": 0})) == (
         "Between 10.0 and 30.0 % of 1,000 labels may be wrong, about 200 (20.0 %) if mistakes do not depend on the "
         "row; 10 rows are listed below."

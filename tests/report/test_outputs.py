@@ -20,7 +20,7 @@ from noisybayes.report.saved import load_model
 
 from .tables import table
 
-SAID = ["suspect", "suggested_label", "p_suggested", "corrected_label"]
+SAID = ["p_suggested", "corrected", "suspect"]
 
 
 @cache
@@ -104,13 +104,11 @@ def test_corrected_holds_the_input_as_it_was(format, tmp_path):
     frame.write_csv(path)
     found = audit(path, label="label", text="message")
     written = read_table(found.save(tmp_path / "audit", format) / f"corrected.{format}")
-    # one more column if the labels do not support the matrix
-    columns = [name for name in written.columns if name != "p_wrong_by_matrix"]
-    assert columns == [*frame.columns, "noisybayes_noisybayes_p_wrong", *SAID]
+    assert written.columns == [*frame.columns, "suggested", "noisybayes_noisybayes_p_wrong", *SAID]
     if format == "csv":  # a spreadsheet would run it
         frame = frame.with_columns(pl.col("note").str.replace("=1+1", "'=1+1", literal=True))
     assert written.select(frame.columns).equals(frame)
-    assert written["corrected_label"].to_list() == found.table["corrected"].tolist()
+    assert written["corrected"].to_list() == found.table["corrected"].tolist()
     p_wrong = written["noisybayes_noisybayes_p_wrong"].cast(pl.Float64)
     np.testing.assert_allclose(p_wrong, found.table["p_wrong"], atol=1e-12)
 
@@ -147,9 +145,9 @@ def _cut(path):
     [
         ("recipe.json", _cut, ""),
         ("recipe.json", lambda path: path.write_text('{"format": 1}'), "recipe.json does not have the entries"),
-        ("classifier.inb", _cut, ""),
+        ("pool.npz", _cut, ""),
         ("recipe.json", Path.unlink, None),
-        ("classifier.inb", Path.unlink, None),
+        ("pool.npz", Path.unlink, None),
     ],
 )
 def test_a_damaged_or_missing_model_is_refused(file, damage, reason, tmp_path):

@@ -44,7 +44,7 @@ def tables(draw):
     if draw(st.booleans()) and draw(st.booleans()):
         columns["checked"] = column(st.one_of(st.none(), st.sampled_from([*pool, None])))
         named["verified"] = "checked"
-    rule = draw(st.sampled_from([{}, {"budget": 3}, {"precision": 0.5}]))
+    rule = draw(st.sampled_from([{}, {"budget": 3}]))
     return columns, named | rule, draw(st.sampled_from(["polars", "pandas"]))
 
 
@@ -76,7 +76,6 @@ def test_every_table_is_audited_or_refused_in_one_sentence(made):
         found.to_json()
     assert kept.height == len(columns["label"])
     assert kept.columns[: len(columns)] == list(columns)
-    # P(wrong) by the matrix stands beside P(wrong) where the matrix has not earned its place
-    assert len(kept.columns) - len(columns) in (5, 6)
+    assert len(kept.columns) - len(columns) == 5
     for name, cells in columns.items():
         assert all(map(same, kept[name].to_list(), cells)), name

@@ -22,9 +22,7 @@ N = 300
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    found = noisybayes.audit(
-        full_table(400), label="label", text="message", numeric="price", binary="urgent", views=("naive-bayes",)
-    )
+    found = noisybayes.audit(full_table(400), label="label", text="message", numeric="price", binary="urgent")
     return found.save(tmp_path_factory.mktemp("scoring") / "audit")
 
 
@@ -56,7 +54,7 @@ def expected(folder, rows):
     p_wrong = 1 - true[np.arange(len(true)), given]
     return {
         "p_wrong": [p if k else None for p, k in zip(p_wrong.tolist(), known, strict=True)],
-        "suggested_label": np.where(known, saved.model.classes_[true.argmax(axis=1)], predicted).tolist(),
+        "suggested": np.where(known, saved.model.classes_[true.argmax(axis=1)], predicted).tolist(),
         "predicted_label": predicted.tolist(),
         "predicted_probability": saved.model.predict_proba(X).max(axis=1).tolist(),
     }
@@ -67,7 +65,7 @@ def assert_scored(scored, rows, expected):
     scored = pl.DataFrame(scored)
     assert scored.columns == [*rows.columns, *COLUMNS]
     assert scored.select(rows.columns).equals(rows)
-    for name in ("suggested_label", "predicted_label"):
+    for name in ("suggested", "predicted_label"):
         assert scored[name].to_list() == expected[name]
     for name in ("p_wrong", "predicted_probability"):
         values = [None if value is None else pytest.approx(value, abs=1e-12) for value in expected[name]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,8 +10,10 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
-# More trees hardly change the vote.
-TREES = 100
+# A row is out of the bag of a third of the trees: a hundred vote on it. So many are kept for new rows, too.
+_TREES, _KEPT = 300, 100
+# A tree needs no more rows, and large ones would take most of the time of an audit.
+_BAG = 10_000
 # A leaf of one row repeats its label, right or wrong.
 _LEAST_ROWS = 3
 # With fewer rows, threads cost more than they save; the trees are the same with any number of them.
@@ -27,34 +30,8 @@ class Forest(NamedTuple):
     threshold: Array
     shares: Array  # (N, K) of the classes among the rows of a node
 
-    @classmethod
-    def fit(cls, X: Array, label: Array, weight: Array, n_classes: int, seed: int) -> Forest:
-        from sklearn.ensemble import ExtraTreesClassifier
-
-        if not len(X):  # one leaf that knows nothing
-            leaf, none = np.zeros(1, dtype=np.int32), np.full(1, -1, dtype=np.int32)
-            return cls(leaf, none, none, leaf, np.zeros(1), np.full((1, n_classes), 1.0 / n_classes, dtype=np.float32))
-        n_jobs = -1 if len(X) >= _MANY_ROWS else None
-        model = ExtraTreesClassifier(TREES, min_samples_leaf=_LEAST_ROWS, random_state=seed, n_jobs=n_jobs)
-        trees = [each.tree_ for each in model.fit(X, label, sample_weight=weight).estimators_]
-        roots = np.cumsum([0, *(tree.node_count for tree in trees[:-1])])
-        shares = np.zeros((sum(tree.node_count for tree in trees), n_classes), dtype=np.float32)
-        counts = np.concatenate([tree.value[:, 0] for tree in trees])
-        shares[:, model.classes_] = counts / counts.sum(axis=1, keepdims=True)
-
-        def joined(name: str, shift: bool) -> Array:
-            parts = (getattr(tree, name) + (root if shift else 0) for tree, root in zip(trees, roots, strict=True))
-            return np.concatenate(list(parts))
-
-        left, right = joined("children_left", True), joined("children_right", True)
-        left[joined("children_left", False) < 0] = -1
-        threshold = joined("threshold", False).astype(np.float64)
-        return cls(roots, left.astype(np.int32), right.astype(np.int32), joined("feature", False).astype(np.int32),
-                   threshold, shares)  # fmt: skip
-
     def __call__(self, X: Array) -> Array:
-        """(K, n) log of the mean share of each class, as if there were one more, uninformative tree: the agreement of
-        all trees is not a probability of 1."""
+        """(K, n) log of the mean share of each class."""
         X = X.astype(np.float32)  # as scikit-learn's trees compare
         every, total = np.arange(len(X)), np.zeros((len(X), self.shares.shape[1]))
         for root in self.roots:
@@ -66,4 +43,73 @@ class Forest(NamedTuple):
                 goes_left = X[inner, self.column[at]] <= self.threshold[at]
                 node[inner] = np.where(goes_left, self.left[at], self.right[at])
             total += self.shares[node]
-        return np.log((total + 1.0 / total.shape[1]) / (len(self.roots) + 1)).T
+        return log_shares(total / len(self.roots), len(self.roots))
+
+
+def log_shares(shares: Array, n_trees: int) -> Array:
+    """(K, n), as if there were one more, uninformative tree: agreement of all trees is not a probability of 1."""
+    return np.asarray(np.log((n_trees * shares + 1.0 / shares.shape[1]) / (n_trees + 1)).T)
+
+
+def _draws(weight: Array) -> int:
+    """Rows drawn for a tree; given as a share, scikit-learn warns of tables with a few rows."""
+    share = min(1.0, _BAG / max(len(weight), 1))
+    return max(min(int(share * weight.sum()), len(weight)), 1)
+
+
+class Grown(NamedTuple):
+    """A forest, and the votes on each of its rows by the trees that did not see it."""
+
+    out_of_bag: Array  # (K, n) log shares
+    model: Any  # of scikit-learn
+    n_classes: int
+
+    @classmethod
+    def fit(cls, X: Array, label: Array, weight: Array, n_classes: int, seed: int) -> Grown:
+        """Rows of weight 0 are scored, not learned from."""
+        from sklearn.ensemble import ExtraTreesClassifier
+
+        there, shares = np.flatnonzero(weight > 0), np.full((len(X), n_classes), 1.0 / n_classes)
+        if not len(there):
+            return cls(log_shares(shares, 1), None, n_classes)
+        model = ExtraTreesClassifier(
+            _TREES, min_samples_leaf=_LEAST_ROWS, random_state=seed, n_jobs=-1 if len(X) >= _MANY_ROWS else None,
+            bootstrap=True, oob_score=len(there) > 1, max_samples=_draws(weight[there]),
+        )  # fmt: skip
+        with warnings.catch_warnings():  # in a table of a few rows, every tree may have seen a row
+            warnings.filterwarnings("ignore", "Some inputs do not have OOB scores")
+            model.fit(X[there], label[there], sample_weight=weight[there])
+        if len(there) > 1:
+            votes = np.nan_to_num(model.oob_decision_function_, nan=1.0 / n_classes)
+            shares[there] = 0.0
+            shares[np.ix_(there, model.classes_)] = votes
+        found = log_shares(shares, _TREES // 3)
+        grown = cls(found, model, n_classes)
+        unlabeled = np.flatnonzero(weight <= 0)
+        if len(unlabeled):
+            found[:, unlabeled] = grown.forest()(X[unlabeled])
+        return grown
+
+    def forest(self) -> Forest:
+        """Its first trees, for new rows."""
+        if self.model is None:  # one leaf that knows nothing
+            leaf, none = np.zeros(1, dtype=np.int32), np.full(1, -1, dtype=np.int32)
+            equal = np.full((1, self.n_classes), 1.0 / self.n_classes, dtype=np.float32)
+            return Forest(leaf, none, none, leaf, np.zeros(1), equal)
+        trees = [each.tree_ for each in self.model.estimators_[:_KEPT]]
+        roots = np.cumsum([0, *(tree.node_count for tree in trees[:-1])])
+        shares = np.zeros((sum(tree.node_count for tree in trees), self.n_classes), dtype=np.float32)
+        counts = np.concatenate([tree.value[:, 0] for tree in trees])
+        shares[:, self.model.classes_] = counts / counts.sum(axis=1, keepdims=True)
+
+        def joined(name: str) -> Array:
+            return np.concatenate([getattr(tree, name) for tree in trees])
+
+        shift = np.repeat(roots, [tree.node_count for tree in trees])
+        left, right = (
+            np.where(joined(name) < 0, -1, joined(name) + shift) for name in ("children_left", "children_right")
+        )
+        return Forest(
+            roots, left.astype(np.int32), right.astype(np.int32), joined("feature").astype(np.int32),
+            joined("threshold").astype(np.float64), shares,
+        )  # fmt: skip

@@ -35,8 +35,8 @@ from .scores import (
 
 Array = NDArray[Any]
 
-# A small table cannot spare a fifth of its rows; of a large one, two thirds teach as much.
-_FOLDS, _FOLDS_OF_FEW, _FEW_ROWS, _FOLDS_OF_MANY, _MANY_ROWS = 5, 10, 2_000, 3, 10_000
+# A small table cannot spare a fifth of its rows.
+_FOLDS, _FOLDS_OF_FEW, _FEW_ROWS = 5, 10, 2_000
 # Coefficients that are kept to explain rows out of fold; rows of larger fits are explained by those of all rows.
 _MOST_COEFFICIENTS = 20_000_000
 
@@ -101,7 +101,7 @@ def fit_pool(
     structure = Full(0.0) if structure is None else structure
     kinds, K = {block.kind for block in columns}, given.n_classes
     by_matrix, plain = _experts_for(kinds)
-    order, learning = _by_fold(columns, given, seed, "forest" in by_matrix)
+    order, learning = _by_fold(columns, given, seed)
     columns, n = take_rows(columns, order), len(order)
     width = sum(block.values.shape[1] for block in columns)
     keep = 3 * width * K * len(learning.folds) <= _MOST_COEFFICIENTS
@@ -110,15 +110,19 @@ def fit_pool(
 
     def learned(names: Sequence[str]) -> Learned:
         for name in names:
-            as_given.setdefault(name, experts[name](columns, learning, keep))
+            if name not in as_given:
+                as_given[name] = experts[name](columns, learning, keep)
         return _together([as_given[name] for name in names])
 
-    def read_by_matrix(scores: Learned) -> Voice:
-        return Voice(scores, matrix_reading(scores.values, learning, structure, prior))
+    def read_by_matrix(scores: Learned, start: Reading | None = None) -> Voice:
+        return Voice(scores, matrix_reading(scores.values, learning, structure, prior, start))
 
     matrix = read_by_matrix(learned(by_matrix))
+    as_given.pop("naive Bayes", None)  # as large as the rows times the classes, twice
     right = learning._replace(weight=learning.weight * _p_label(matrix, learning))
-    matrix = read_by_matrix(_together([experts[name](columns, right, keep) for name in by_matrix]))
+    # a start saves rounds on many rows; of few rows, the first temperatures may be far too high, and would stay there
+    start = matrix.reading if n > EM_ROWS else None
+    matrix = read_by_matrix(_together([experts[name](columns, right, keep) for name in by_matrix]), start)
     labels = [learning.counted[fold].sum() for fold in learning.folds]
     if kinds == {YES_NO} and n <= EM_ROWS and max(labels) < sum(labels):  # else a fold cannot be left out
         em = read_by_matrix(learned(("em",)))
@@ -165,10 +169,10 @@ def folds_of(columns: Sequence[Block], given: Given, seed: int, n_folds: int) ->
     return fold
 
 
-def _by_fold(columns: Sequence[Block], given: Given, seed: int, has_forest: bool) -> tuple[Array, Learning]:
+def _by_fold(columns: Sequence[Block], given: Given, seed: int) -> tuple[Array, Learning]:
     """The order of the rows by fold, class and content, and their labels in this order."""
     n = len(given.observed)
-    n_folds = _FOLDS_OF_MANY if has_forest and n > _MANY_ROWS else _FOLDS if n >= _FEW_ROWS else _FOLDS_OF_FEW
+    n_folds = _FOLDS if n >= _FEW_ROWS else _FOLDS_OF_FEW
     fold = folds_of(columns, given, seed, n_folds)
     order = np.lexsort((content_hash(columns, seed), given.label, fold))
     starts = np.concatenate([[0], np.cumsum(np.bincount(fold, minlength=n_folds))])

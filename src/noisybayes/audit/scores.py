@@ -22,7 +22,7 @@ from ..model.families import Bernoulli
 from ..model.fit import Problem, fit, fit_leaving_out
 from ..model.mislabel import Structure
 from .columns import CURVES, NUMBERS, VECTORS, WORDS, YES_NO, Block
-from .forest import Forest
+from .forest import Forest, Grown
 
 Array = NDArray[Any]
 
@@ -101,7 +101,10 @@ Expert = Callable[[Sequence[Block], Learning, bool], Learned]
 
 
 def centered(values: Array) -> Array:
-    return np.asarray((values - values.mean(axis=-2, keepdims=True)).astype(np.float32))
+    """Less the mean over the classes, in single precision; the memory of single precision values is reused."""
+    values = values.astype(np.float32, copy=False)
+    values -= values.mean(axis=-2, keepdims=True)
+    return values
 
 
 # --- naive Bayes ------------------------------------------------------------------------------------------------------
@@ -162,25 +165,26 @@ class NaiveBayes(NamedTuple):
 
 
 def naive_bayes_scores(columns: Sequence[Block], learning: Learning, keep: bool) -> Learned:
-    values: list[Array] = []
     by_fold: list[list[Linear]] = [[] for _ in learning.folds]
     full: list[Callable[[], Linear]] = []
+    n_kinds = {WORDS: 1 if learning.n_classes == 2 else 2, YES_NO: 1}
+    n_scores = sum(n_kinds.get(block.kind, 0) for block in columns)
+    values = np.empty((n_scores, learning.n_classes, len(learning.weight)), dtype=np.float32)
     for at, block in enumerate(columns):
         if block.kind not in EVENT_MODELS:
             continue
         sums, n_rows = NaiveBayes.sums(block.values, learning)
         total, n_total = sum(sums[1:], sums[0]).toarray(), n_rows.sum(axis=0)
-        for event_model in EVENT_MODELS[block.kind][: 1 if learning.n_classes == 2 else None]:
-            scores = np.empty((learning.n_classes, len(learning.weight)), dtype=np.float32)
+        for event_model in EVENT_MODELS[block.kind][: n_kinds[block.kind]]:
+            scores = values[len(full)]
             for number, fold in enumerate(learning.folds):
                 weights, intercept = event_model(np.asarray(total - sums[number]), n_total - n_rows[number])
                 scores[:, fold] = (block.values[fold] @ weights + intercept).T
                 if keep:
                     by_fold[number].append(Linear((at,), (weights.astype(np.float32),), intercept))
-            values.append(centered(scores))
             full.append(partial(_from_sums, event_model, at, total, n_total))
     by_fold_kept = tuple(map(tuple, by_fold)) if keep else ()
-    return Learned(np.stack(values), by_fold_kept, lambda: tuple(learn() for learn in full))
+    return Learned(centered(values), by_fold_kept, lambda: tuple(learn() for learn in full))
 
 
 def _from_sums(event_model: Any, at: int, total: Array, n_rows: Array) -> Linear:
@@ -319,18 +323,10 @@ def _of_columns(columns: Sequence[Block], scale: Sequence[float], fold: slice, s
 
 
 def forest_scores(columns: Sequence[Block], learning: Learning, keep: bool) -> Learned:
-    X, K = numbers_of(columns), learning.n_classes
-    label, weight = learning.label, learning.counted
-
-    def grown(rows: Array) -> Forest:
-        rows = rows[weight[rows] > 0]
-        return Forest.fit(X[rows], label[rows], weight[rows], K, learning.seed)
-
-    every, scores = np.arange(len(X)), np.empty((K, len(X)), dtype=np.float32)
-    for fold in learning.folds:
-        scores[:, fold] = grown(np.delete(every, fold))(X[fold])
+    """Each row by the trees that did not see it; that needs one forest, not one for each fold."""
+    grown = Grown.fit(numbers_of(columns), learning.label, learning.counted, learning.n_classes, learning.seed)
     no_sums = tuple((None,) for _ in learning.folds) if keep else ()
-    return Learned(centered(scores)[None], no_sums, lambda: (OfNumbers(grown(every)),))
+    return Learned(centered(grown.out_of_bag)[None], no_sums, lambda: (OfNumbers(grown.forest()),))
 
 
 def numbers_of(columns: Sequence[Block]) -> Array:

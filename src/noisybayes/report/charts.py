@@ -133,7 +133,7 @@ def class_intervals(rows: Sequence[Mapping[str, Any]]) -> str:
         parts.append(text_lines(left - 10, y + 4, name, text_anchor="end"))
         parts.append(text(width - 2, y + 4, percent(wrong["estimate"]), text_anchor="end", class_="number"))
         body.append(element("g", *parts))
-    return picture(width, bottom + 6, "Share of wrong labels by given label, with intervals", *body)
+    return picture(width, bottom + 6, "Share of wrong labels by given label", *body)
 
 
 def _class_tooltip(row: Mapping[str, Any]) -> str:

@@ -18,6 +18,7 @@ from .phrases import (
     columns_text,
     cost_in_points,
     count,
+    has_interval,
     is_range,
     matrix_example,
     percent,
@@ -47,7 +48,9 @@ def cards(summary: Summary) -> list[Card]:
     rate, rows, suspects = summary["noise_rate"], summary["n_rows"], summary["n_suspects"]
     level = f", {100 * rate['level']:.0f} % interval" if rate.get("level") and between(rate) else ""
     basis = f", {plural(rate['n_checked'], 'row')} checked at random" if rate.get("n_checked") else ""
-    shares = Card("Labels that look wrong", percent(rate["estimate"]), between(rate) + level + basis)
+    n_labels = summary["n_labeled"] + summary["n_no_class"]
+    number = between(rate) or f"about {count(rate['estimate'] * n_labels)} of {plural(n_labels, 'label')}"
+    shares = Card("Labels that look wrong", percent(rate["estimate"]), number + level + basis)
     if is_range(rate):
         shares = Card("Labels that may be wrong", between(rate), f"{percent(rate['estimate'])} by the model")
     expected = review_at(summary, suspects)
@@ -161,9 +164,10 @@ def facts(summary: Summary) -> list[tuple[str, str]]:
         ("corrections", _corrections(summary)),
         ("model", run.get("model")),
         ("experts", ", ".join(run.get("experts") or ())),
+        ("embedded with", _text_model(run.get("embedded_with"))),
         ("features", count(run["n_features"])),
         ("seed", run.get("seed")),
-        ("intervals", rate.get("method")),
+        ("intervals" if has_interval(rate) else "share of wrong labels", rate.get("method")),
         ("created", _when(run)),
         ("noisybayes", summary["version"]),
     ]
@@ -174,6 +178,10 @@ def _corrections(summary: Summary) -> str | None:
     if summary.get("n_corrected") is None:
         return None
     return f"{plural(summary['n_corrected'], 'label')} changed: {summary['correction_rule']}"
+
+
+def _text_model(embedded_with: Mapping[str, Any] | None) -> str | None:
+    return None if not embedded_with else f"{embedded_with['name']} ({embedded_with['kind']})"
 
 
 def _when(run: Mapping[str, Any]) -> str | None:
@@ -202,6 +210,7 @@ def context(summary: Summary) -> dict[str, Any]:
         "matrix_numbered": len(classes) > charts.MOST_SLANTED,
         "matrix_limit": MATRIX_LIMIT if n_classes > MATRIX_LIMIT else None,
         "by_class": by_class(summary),
+        "class_intervals": any(has_interval(row["wrong"]) for row in summary["by_class"]),
         "class_limit": CLASS_LIMIT if n_classes > CLASS_LIMIT else None,
         "pairs": [pair for pair in summary["confused_pairs"] if pair["rows"] > 0][:PAIR_LIMIT],
         "review": review(summary),

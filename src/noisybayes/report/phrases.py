@@ -113,7 +113,7 @@ def caveat(summary: Summary) -> str:
     return (
         "How many labels are wrong depends on whether people made more mistakes on ambiguous rows, which labels and "
         f"features alone cannot show. To find out, check 50 rows drawn at random{how}.{longer}"
-        + (narrow if summary["n_labeled"] > MANY_ROWS else "")
+        + (narrow if has_interval(rate) and summary["n_labeled"] > MANY_ROWS else "")
     )
 
 
