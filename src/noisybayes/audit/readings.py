@@ -157,7 +157,7 @@ class _Likelihood:
         self.memory = np.empty((2, *values.shape[1:]))
 
     def start(self) -> Array:
-        spread = np.maximum(self.values.std(axis=(1, 2)), 1e-12)
+        spread = np.maximum(self.values.std(axis=(1, 2)), 1e-12) if len(self.label) else np.ones(self.n_kinds)
         return np.concatenate([-np.log(self.n_kinds * spread), np.zeros(self.rows.n_classes)])
 
     def parameters_of(self, reading: Reading) -> Array:

@@ -17,6 +17,7 @@ import polars as pl
 
 from .._extras import require
 from ..audit.classifier import TableClassifier
+from ..audit.rows import read_off, rows_frame
 from ..data.errors import InputError
 from ..data.frames import converted, new_names
 from ..data.label_variants import known_spellings
@@ -134,15 +135,16 @@ def score_frame(saved: TableModel, frame: pl.DataFrame, n_before: int = 0) -> pl
     else:
         joint = saved.model.predict_joint_log_proba(X)
         predicted, true = normalise(joint.copy()), saved.model._true_proba(joint, observed)
-    rows, labeled, best = np.arange(len(observed)), observed < len(names), predicted.argmax(axis=1)
-    p_right = true[rows, np.where(labeled, observed, 0)]
-    p_wrong = pl.Series(np.clip(1.0 - p_right, 0.0, 1.0), dtype=pl.Float64)
+    best, unknown = predicted.argmax(axis=1), np.full(len(observed), -1)
+    labeled = (observed < len(names))[:, None]
+    results = read_off(np.where(labeled, true, predicted), saved.model.classes_, observed, unknown, None, False)
+    frame = rows_frame(results)
     return pl.DataFrame(
         {
-            "p_wrong": p_wrong.set(pl.Series(~labeled), None),
-            "suggested": names.gather(np.where(labeled, true.argmax(axis=1), best)),
+            "p_wrong": frame["p_wrong"],
+            "suggested": frame["suggested"].cast(pl.String),
             "predicted_label": names.gather(best),
-            "predicted_probability": pl.Series(predicted[rows, best], dtype=pl.Float64),
+            "predicted_probability": pl.Series(predicted[np.arange(len(best)), best], dtype=pl.Float64),
         }
     )
 
