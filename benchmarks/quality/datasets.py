@@ -419,9 +419,9 @@ def _model_path() -> Path:
 
 def _embed(texts: list[str], columns: Any = None) -> EmbeddedTexts:
     """The vectors are cached in ~/.cache/noisybayes."""
-    from noisybayes.auditing.sentence_vectors import embed_texts
+    from noisybayes.auditing.text_vectors import TextModel, embed_texts
 
-    vectors = embed_texts(texts, _model_path(), Path.home() / ".cache" / "noisybayes" / "embeddings")
+    vectors = embed_texts(texts, TextModel.find(_model_path()), Path.home() / ".cache" / "noisybayes" / "embeddings")
     return EmbeddedTexts(texts, vectors, np.zeros((len(texts), 0)) if columns is None else np.asarray(columns))
 
 

@@ -22,7 +22,8 @@ from noisybayes._extras import require
 from noisybayes.audit.classifier import TableClassifier
 from noisybayes.audit.columns import ColumnKinds
 from noisybayes.audit.pool import Given, fit_pool
-from noisybayes.auditing.pooled import SUSPECT, PooledRows, findings_of_pool
+from noisybayes.audit.rows import SUSPECT
+from noisybayes.auditing.pooled import PooledRows, findings_of_pool
 from noisybayes.auditing.rules import Rule
 from noisybayes.text.features import Block
 
@@ -55,15 +56,15 @@ def default(task: Task) -> Outcome:
     rows = PooledRows(classes, pool, observed, unknown, tuple(columns), train.shape[1])
     found = findings_of_pool(rows, Rule(None, SUSPECT))
     model = TableClassifier.of(pool, kinds, classes, train.shape[1], found.noise_rate)
-    table = found.rows.table.values
+    results = found.rows.results
     return Outcome(
-        p_wrong=rows.p_wrong,
-        flagged=table["suspect"],
-        suggested=classes[table["suggested"].codes],
+        p_wrong=results.p_wrong,
+        flagged=results.suspect,
+        suggested=classes[results.suggested],
         noise_rate=found.noise_rate,
         test_pred=model.predict(test),
         calibrated=True,
-        corrected=classes[table["corrected"].codes],
+        corrected=classes[results.corrected],
     )
 
 

@@ -7,7 +7,6 @@ that the answers are exact, however the numbers are divided among those who hold
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -42,21 +41,6 @@ class Rank(NamedTuple):
 
     def ties(self, above: int, total: float, value: float) -> float:
         return self.rank - above
-
-
-class Mean(NamedTuple):
-    """As many numbers as have this mean at least."""
-
-    least: float
-
-    def ends(self, count: Array, total: Array) -> Array:
-        return np.asarray(total < self.least * count)
-
-    def ties(self, above: int, total: float, value: float) -> float:
-        if value >= self.least:
-            return math.inf
-        # the list that has just this mean belongs to it, whatever the last digits say
-        return math.floor((total - self.least * above) / (self.least - value) + 1e-6)
 
 
 class Cut(NamedTuple):

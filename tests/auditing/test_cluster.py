@@ -87,7 +87,7 @@ def test_the_audit_of_a_cluster_is_that_of_this_process(cluster, parts, in_memor
         pl.read_parquet(found.save(tmp_path / name, format="parquet") / "corrected.parquet")
         for name, found in (("here", in_memory), ("there", there))
     ]
-    assert written[0]["corrected_label"].equals(written[1]["corrected_label"])
+    assert written[0]["corrected"].equals(written[1]["corrected"])
     np.testing.assert_allclose(written[0]["p_wrong"], written[1]["p_wrong"], atol=1e-9)
 
 

@@ -27,7 +27,7 @@ def with_noise(kind, X, true, rate, rng):
 
 @pytest.mark.parametrize("rate", [0.1, 0.3])
 @pytest.mark.parametrize("kind", ["class", "boundary"])
-def test_corrected_labels_are_not_worse_than_the_given_ones(kind, rate):
+def test_correcteds_are_not_worse_than_the_given_ones(kind, rate):
     X, true = load_breast_cancer(return_X_y=True)
     y = with_noise(kind, X, true, rate, np.random.default_rng(0))
     found = audit(GaussianINB().fit(X, y), X, y)

@@ -60,7 +60,7 @@ def test_who_means_them_keeps_them_apart(spelled):
 
 def test_a_model_knows_its_labels_in_other_spellings(merged, plain, spelled, tmp_path):
     score = noisybayes.scorer(merged.save(tmp_path / "audit"))
-    new = ("p_wrong", "suggested_label")
+    new = ("p_wrong", "suggested")
     assert score(spelled).select(new).equals(score(plain).select(new))
     assert score(spelled)["p_wrong"].null_count() == 0
 

@@ -45,7 +45,7 @@ def test_an_audit_prints_a_summary_and_writes_its_files(audited, small):
     given, corrected = (pl.read_csv(path, infer_schema=False) for path in (small, out / "corrected.csv"))
     assert corrected.select(given.columns).equals(given)
     new = [name for name in corrected.columns if name not in given.columns]
-    assert new == ["p_wrong", "suspect", "suggested_label", "p_suggested", "corrected_label"]
+    assert new == ["suggested", "p_wrong", "p_suggested", "corrected", "suspect"]
     assert run("predict", out, small).exit_code == 0
 
 

@@ -20,7 +20,7 @@ from noisybayes.report.saved import load_model
 
 from .tables import table
 
-SAID = ["suspect", "suggested_label", "p_suggested", "corrected_label"]
+SAID = ["p_suggested", "corrected", "suspect"]
 
 
 @cache
@@ -104,11 +104,11 @@ def test_corrected_holds_the_input_as_it_was(format, tmp_path):
     frame.write_csv(path)
     found = audit(path, label="label", text="message")
     written = read_table(found.save(tmp_path / "audit", format) / f"corrected.{format}")
-    assert written.columns == [*frame.columns, "noisybayes_noisybayes_p_wrong", *SAID]
+    assert written.columns == [*frame.columns, "suggested", "noisybayes_noisybayes_p_wrong", *SAID]
     if format == "csv":  # a spreadsheet would run it
         frame = frame.with_columns(pl.col("note").str.replace("=1+1", "'=1+1", literal=True))
     assert written.select(frame.columns).equals(frame)
-    assert written["corrected_label"].to_list() == found.table["corrected"].tolist()
+    assert written["corrected"].to_list() == found.table["corrected"].tolist()
     p_wrong = written["noisybayes_noisybayes_p_wrong"].cast(pl.Float64)
     np.testing.assert_allclose(p_wrong, found.table["p_wrong"], atol=1e-12)
 

@@ -54,7 +54,7 @@ def expected(folder, rows):
     p_wrong = 1 - true[np.arange(len(true)), given]
     return {
         "p_wrong": [p if k else None for p, k in zip(p_wrong.tolist(), known, strict=True)],
-        "suggested_label": np.where(known, saved.model.classes_[true.argmax(axis=1)], predicted).tolist(),
+        "suggested": np.where(known, saved.model.classes_[true.argmax(axis=1)], predicted).tolist(),
         "predicted_label": predicted.tolist(),
         "predicted_probability": saved.model.predict_proba(X).max(axis=1).tolist(),
     }
@@ -65,7 +65,7 @@ def assert_scored(scored, rows, expected):
     scored = pl.DataFrame(scored)
     assert scored.columns == [*rows.columns, *COLUMNS]
     assert scored.select(rows.columns).equals(rows)
-    for name in ("suggested_label", "predicted_label"):
+    for name in ("suggested", "predicted_label"):
         assert scored[name].to_list() == expected[name]
     for name in ("p_wrong", "predicted_probability"):
         values = [None if value is None else pytest.approx(value, abs=1e-12) for value in expected[name]]

@@ -80,15 +80,15 @@ def numbers(n_rows: int = 300) -> str:
         (numbers().replace("c1\n", "\n", 2), {"label": "label", "numeric": ["a", "b", "c"]}),
     ],
 )  # spaces and missing labels, as files have them
-def test_without_a_review_the_corrected_labels_are_those_of_the_command(client, tmp_path, content, columns):
+def test_without_a_review_the_correcteds_are_those_of_the_command(client, tmp_path, content, columns):
     table = add_fitted_table(client.app.state.desk.store, content, columns, "table.csv")
     (tmp_path / "table.csv").write_text(content)
     chosen = [part for role, names in columns.items() for name in np.atleast_1d(names) for part in (f"--{role}", name)]
     result = CliRunner().invoke(app, ["audit", str(tmp_path / "table.csv"), *chosen, "--out", str(tmp_path / "out")])
     assert result.exit_code == 0, result.output
     command, desk = ((tmp_path / "out" / "corrected.csv").read_text(), client.get(f"/api/tables/{table}/corrected.csv"))
-    labels = [row["corrected_label"] for row in rows_of(command)]
-    assert [row["corrected_label"] for row in rows_of(desk.text)] == labels
+    labels = [row["corrected"] for row in rows_of(command)]
+    assert [row["corrected"] for row in rows_of(desk.text)] == labels
     assert 0 < sum(row["corrected_by"] == "corrected" for row in rows_of(desk.text)) < len(labels) / 3
     assert queue(client, table)
 
@@ -100,10 +100,10 @@ def test_the_corrected_table_has_verdicts_before_corrections(client, table):
     corrected = rows_of(client.get(f"/api/tables/{table}/corrected.csv").text)
     assert [row["message"] for row in corrected] == [row["message"] for row in rows_of(content)]
     kept, other = corrected[first["position"]], corrected[second["position"]]
-    assert (kept["corrected_label"], kept["corrected_by"]) == (first["given"], "reviewed")
-    assert (other["corrected_label"], other["corrected_by"]) == (second["suggested"], "corrected")
+    assert (kept["corrected"], kept["corrected_by"]) == (first["given"], "reviewed")
+    assert (other["corrected"], other["corrected_by"]) == (second["suggested"], "corrected")
     sure = next(row for row in corrected if row["corrected_by"] == "given")
-    assert sure["corrected_label"] == sure["label"]
+    assert sure["corrected"] == sure["label"]
     log = rows_of(client.get(f"/api/tables/{table}/log.csv").text)
     assert [(row["row"], row["action"], row["reviewer"]) for row in log] == [
         (str(first["position"] + 1), "keep", "ada")
@@ -128,7 +128,7 @@ def test_unsure_rows_are_not_verified_and_those_of_no_class_are_not_learned_from
         again = client.get(f"/api/tables/{table}/rows/{row['position']}").json()
         assert again["row"]["given"] == row["given"]
     corrected = rows_of(client.get(f"/api/tables/{table}/corrected.csv").text)
-    told = [[corrected[row["position"]][name] for name in ("corrected_label", "corrected_by", "note")]
+    told = [[corrected[row["position"]][name] for name in ("corrected", "corrected_by", "note")]
             for row in (unsure, none, kept)]  # fmt: skip
     assert told == [[unsure["given"], "unsure", "ask Bob"], ["", "no_class", "'=1+1"], [kept["given"], "reviewed", ""]]
     log = rows_of(client.get(f"/api/tables/{table}/log.csv").text)

@@ -75,7 +75,7 @@ def test_several_labels_of_a_row(client):
     wait(client, table_id)
     rows = list(csv.DictReader(io.StringIO(client.get(f"/t/{table_id}/corrected.csv").text)))
     assert len(rows) == N
-    assert rows[row["position"]]["corrected_label"] == "price"
+    assert rows[row["position"]]["corrected"] == "price"
     assert {"ann", "bob", "cleo", "vote"} <= set(rows[0])
     other = client.post(
         f"/t/{table_id}/columns",

@@ -261,7 +261,7 @@ def test_findings_of_a_new_fit_replace_the_old_ones_and_verdicts_stay(store: Sto
     assert list(store.verdicts(table_id)) == [0]
 
 
-def test_corrected_labels_are_those_of_the_latest_fit_that_is_done(store: Store, table_id: int) -> None:
+def test_correcteds_are_those_of_the_latest_fit_that_is_done(store: Store, table_id: int) -> None:
     for labels in ({0: "b", 7: "c"}, {1: "b"}):
         store.finish_fit(store.start_fit(table_id), {}, [finding(0)], corrected=labels)
         assert store.corrected(table_id) == labels

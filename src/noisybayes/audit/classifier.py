@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..data.untrusted import Archive, open_archive, read_array, read_json
+from ..data.untrusted import Archive, is_finite, open_archive, read_array, read_json
 from .columns import ColumnKinds, Curves, NormalScores
 from .forest import Forest
 from .pool import Pool
@@ -128,12 +128,16 @@ class _Reader:
         fits = len(shape) == found.ndim and all(a in (None, b) for a, b in zip(shape, found.shape, strict=True))
         if found.dtype.kind not in kinds or (shape and not fits):
             raise ValueError(f"the array {name} has another type or shape")
+        if found.dtype.kind == "f" and not np.isfinite(found).all():
+            raise ValueError(f"the array {name} contains an infinite number")
         return found
 
     def classifier(self) -> TableClassifier:
         if not isinstance(self.about, dict) or self.about.get("format") != FORMAT:
             raise ValueError(f"its format is not {FORMAT}")
         classes, d = self.array("classes", "Uiuf", None), int(self.about["n_features"])
+        if not len(classes) or not is_finite(self.about["noise_rate"]):
+            raise ValueError("it has no classes, or no share of wrong labels")
         kinds, K = self.kinds(d), len(classes)
         widths = [text.stop - text.start for text in kinds.texts]
         widths += [len(part) for part in (kinds.yes_no, kinds.numbers) if len(part)]
@@ -156,8 +160,10 @@ class _Reader:
     def kinds(self, n_columns: int) -> ColumnKinds:
         texts = tuple(slice(int(start), int(stop)) for start, stop in self.about["texts"])
         yes_no, numbers = (self.array(name, "iu", None) for name in ("yes_no", "numbers"))
-        used = np.concatenate([*(np.arange(text.start, text.stop) for text in texts), yes_no, numbers])
-        if len(used) != n_columns or not np.array_equal(np.sort(used), np.arange(n_columns)):
+        starts = np.concatenate([[text.start for text in texts], yes_no, numbers]).astype(np.int64)
+        stops = np.concatenate([[text.stop for text in texts], yes_no + 1, numbers + 1]).astype(np.int64)
+        order = np.lexsort((stops, starts))
+        if [*starts[order], n_columns] != [0, *stops[order]] or (stops < starts).any():  # one begins where another ends
             raise ValueError("its columns are not those of the recipe")
         normal = []
         for i in range(len(numbers)):
@@ -169,12 +175,14 @@ class _Reader:
         if "phase.npy" in self.archive:
             phase = self.array("phase", "f", None)
             curves = Curves(self.array("frequency", "f", len(numbers), len(phase)), phase)
+            if not curves.frequency.size:
+                raise ValueError("its curves are of nothing")
         return ColumnKinds(texts, yes_no, numbers, tuple(normal), curves)
 
     def expert(self, stored: Any, name: str, widths: Sequence[int], n_dense: int, K: int) -> Linear | OfNumbers:
         if stored != "forest":
             blocks = tuple(int(at) for at in stored)
-            if any(not 0 <= at < len(widths) for at in blocks):
+            if not blocks or any(not 0 <= at < len(widths) for at in blocks):
                 raise ValueError("it reads columns that are not there")
             weights = tuple(self.array(f"{name}weights{i}", "f", widths[at], K) for i, at in enumerate(blocks))
             return Linear(blocks, weights, self.array(f"{name}intercept", "f", K))
@@ -189,4 +197,6 @@ class _Reader:
         if not ((fields["column"][inner] >= 0) & (fields["column"][inner] < n_dense)).all():
             raise ValueError("a tree reads columns that are not there")
         threshold, shares = self.array(f"{name}threshold", "f", n), self.array(f"{name}shares", "f", n, K)
+        if (shares < 0).any():
+            raise ValueError("a tree is damaged")
         return OfNumbers(Forest(roots, left, fields["right"], fields["column"], threshold, shares))

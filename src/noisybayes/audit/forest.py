@@ -70,6 +70,8 @@ class Grown(NamedTuple):
         from sklearn.ensemble import ExtraTreesClassifier
 
         there, shares = np.flatnonzero(weight > 0), np.full((len(X), n_classes), 1.0 / n_classes)
+        if not len(there):
+            return cls(log_shares(shares, 1), None, n_classes)
         model = ExtraTreesClassifier(
             _TREES, min_samples_leaf=_LEAST_ROWS, random_state=seed, n_jobs=-1 if len(X) >= _MANY_ROWS else None,
             bootstrap=True, oob_score=len(there) > 1, max_samples=_draws(weight[there]),
@@ -90,6 +92,10 @@ class Grown(NamedTuple):
 
     def forest(self) -> Forest:
         """Its first trees, for new rows."""
+        if self.model is None:  # one leaf that knows nothing
+            leaf, none = np.zeros(1, dtype=np.int32), np.full(1, -1, dtype=np.int32)
+            equal = np.full((1, self.n_classes), 1.0 / self.n_classes, dtype=np.float32)
+            return Forest(leaf, none, none, leaf, np.zeros(1), equal)
         trees = [each.tree_ for each in self.model.estimators_[:_KEPT]]
         roots = np.cumsum([0, *(tree.node_count for tree in trees[:-1])])
         shares = np.zeros((sum(tree.node_count for tree in trees), self.n_classes), dtype=np.float32)

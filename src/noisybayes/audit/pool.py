@@ -114,13 +114,14 @@ def fit_pool(
                 as_given[name] = experts[name](columns, learning, keep)
         return _together([as_given[name] for name in names])
 
-    def read_by_matrix(scores: Learned) -> Voice:
-        return Voice(scores, matrix_reading(scores.values, learning, structure, prior))
+    def read_by_matrix(scores: Learned, start: Reading | None = None) -> Voice:
+        return Voice(scores, matrix_reading(scores.values, learning, structure, prior, start))
 
     matrix = read_by_matrix(learned(by_matrix))
+    as_given.pop("naive Bayes", None)  # as large as the rows times the classes, twice
     right = learning._replace(weight=learning.weight * _p_label(matrix, learning))
-    matrix = read_by_matrix(_together([experts[name](columns, right, keep) for name in by_matrix]))
-    if kinds == {YES_NO} and n <= EM_ROWS:
+    matrix = read_by_matrix(_together([experts[name](columns, right, keep) for name in by_matrix]), matrix.reading)
+    if kinds == {YES_NO} and n <= EM_ROWS and len(np.unique(learning.label[learning.counted > 0])) > 1:
         em = read_by_matrix(learned(("em",)))
         if not _predicts_better(matrix, em, learning):
             matrix, by_matrix = em, ("em",)

@@ -65,11 +65,15 @@ def log_softmax(logits: Array) -> Array:
     return logits
 
 
-def _logits(values: Array, temperature: Array, intercept: Array) -> Array:
-    total = intercept[:, None] + temperature[0] * values[0]
+def _logits(values: Array, temperature: Array, intercept: Array, out: Array | None = None) -> Array:
+    """out : (2, K, n) memory to use"""
+    shape = values.shape[1:]
+    total, product = (np.empty(shape), np.empty(shape)) if out is None else out
+    np.multiply(values[0], temperature[0], out=total)
     for factor, layer in zip(temperature[1:], values[1:], strict=True):
-        total += factor * layer
-    return np.asarray(total)
+        total += np.multiply(layer, factor, out=product)
+    total += intercept[:, None]
+    return total
 
 
 def _log_label(mislabel: Array) -> Array:
@@ -82,11 +86,16 @@ def blocks(n_rows: int, n_classes: int) -> Iterator[slice]:
     return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
 
 
-def matrix_reading(values: Array, learning: Learning, structure: Structure, prior: Array | None = None) -> Reading:
-    """Temperatures, offsets and matrix by EM. prior : (K,) known class shares"""
+def matrix_reading(
+    values: Array, learning: Learning, structure: Structure, prior: Array | None = None, start: Reading | None = None
+) -> Reading:
+    """Temperatures, offsets and matrix by EM. prior : (K,) known class shares; start : a reading of similar scores"""
     values, rows = _sample(values, learning)
     likelihood = _Likelihood(values, rows, by_matrix=True, prior=prior)
-    parameters, mislabel = likelihood.start(), _start(structure, rows.n_classes)
+    if start is None or start.mislabel is None:
+        parameters, mislabel = likelihood.start(), _start(structure, rows.n_classes)
+    else:
+        parameters, mislabel = likelihood.parameters_of(start), start.mislabel
     last = loss = np.inf
     for _ in range(_ROUNDS):
         parameters, loss = likelihood.maximize(parameters, mislabel, _STEPS_OF_ROUND)
@@ -145,10 +154,14 @@ class _Likelihood:
         self.base = np.log((counts + 1.0) / (counts.sum() + K) if prior is None else np.maximum(prior, 1e-12))
         self.penalty = _OFFSET_PENALTY[by_matrix] * rows.weight.sum()
         self.label, self.every = label, np.arange(len(label))
+        self.memory = np.empty((2, *values.shape[1:]))
 
     def start(self) -> Array:
-        spread = np.maximum(self.values.std(axis=(1, 2)), 1e-12)
+        spread = np.maximum(self.values.std(axis=(1, 2)), 1e-12) if len(self.label) else np.ones(self.n_kinds)
         return np.concatenate([-np.log(self.n_kinds * spread), np.zeros(self.rows.n_classes)])
+
+    def parameters_of(self, reading: Reading) -> Array:
+        return np.concatenate([np.log(reading.temperature), reading.intercept - self.base])
 
     def fitted(self, parameters: Array) -> tuple[Array, Array]:
         return np.exp(parameters[: self.n_kinds]), self.base + parameters[self.n_kinds :]
@@ -173,14 +186,14 @@ class _Likelihood:
 
     def loss(self, parameters: Array, of_label: Array | None) -> tuple[float, Array]:
         temperature, intercept = self.fitted(parameters)
-        p = _softmax(_logits(self.values, temperature, intercept))
+        p = _softmax(_logits(self.values, temperature, intercept, self.memory))
         weight, offset = self.rows.weight, parameters[self.n_kinds :]
         if of_label is None:  # the true label is the given one
             of_row = np.maximum(p[self.label, self.every], 1e-300)
-            gradient = -p
+            gradient = np.negative(p, out=self.memory[1])
             gradient[self.label, self.every] += 1.0
         else:
-            gradient = p * of_label
+            gradient = np.multiply(p, of_label, out=self.memory[1])
             of_row = np.maximum(gradient.sum(axis=0), 1e-300)
             gradient /= of_row
             gradient -= p
@@ -192,7 +205,8 @@ class _Likelihood:
     def expected_counts(self, parameters: Array, mislabel: Array) -> Array:
         """(K, K) weight of rows by label and true class."""
         K = self.rows.n_classes
-        p = _softmax(_logits(self.values, *self.fitted(parameters))) * self.of_label(mislabel)
+        p = _softmax(_logits(self.values, *self.fitted(parameters), self.memory))
+        p *= self.of_label(mislabel)
         p *= self.rows.weight / np.maximum(p.sum(axis=0), 1e-300)
         return np.stack([np.bincount(self.rows.observed, row, K + 1)[:K] for row in p], axis=1)
 

@@ -101,7 +101,10 @@ Expert = Callable[[Sequence[Block], Learning, bool], Learned]
 
 
 def centered(values: Array) -> Array:
-    return np.asarray((values - values.mean(axis=-2, keepdims=True)).astype(np.float32))
+    """Less the mean over the classes, in single precision; the memory of single precision values is reused."""
+    values = values.astype(np.float32, copy=False)
+    values -= values.mean(axis=-2, keepdims=True)
+    return values
 
 
 # --- naive Bayes ------------------------------------------------------------------------------------------------------
@@ -162,25 +165,26 @@ class NaiveBayes(NamedTuple):
 
 
 def naive_bayes_scores(columns: Sequence[Block], learning: Learning, keep: bool) -> Learned:
-    values: list[Array] = []
     by_fold: list[list[Linear]] = [[] for _ in learning.folds]
     full: list[Callable[[], Linear]] = []
+    n_kinds = {WORDS: 1 if learning.n_classes == 2 else 2, YES_NO: 1}
+    n_scores = sum(n_kinds.get(block.kind, 0) for block in columns)
+    values = np.empty((n_scores, learning.n_classes, len(learning.weight)), dtype=np.float32)
     for at, block in enumerate(columns):
         if block.kind not in EVENT_MODELS:
             continue
         sums, n_rows = NaiveBayes.sums(block.values, learning)
         total, n_total = sum(sums[1:], sums[0]).toarray(), n_rows.sum(axis=0)
-        for event_model in EVENT_MODELS[block.kind][: 1 if learning.n_classes == 2 else None]:
-            scores = np.empty((learning.n_classes, len(learning.weight)), dtype=np.float32)
+        for event_model in EVENT_MODELS[block.kind][: n_kinds[block.kind]]:
+            scores = values[len(full)]
             for number, fold in enumerate(learning.folds):
                 weights, intercept = event_model(np.asarray(total - sums[number]), n_total - n_rows[number])
                 scores[:, fold] = (block.values[fold] @ weights + intercept).T
                 if keep:
                     by_fold[number].append(Linear((at,), (weights.astype(np.float32),), intercept))
-            values.append(centered(scores))
             full.append(partial(_from_sums, event_model, at, total, n_total))
     by_fold_kept = tuple(map(tuple, by_fold)) if keep else ()
-    return Learned(np.stack(values), by_fold_kept, lambda: tuple(learn() for learn in full))
+    return Learned(centered(values), by_fold_kept, lambda: tuple(learn() for learn in full))
 
 
 def _from_sums(event_model: Any, at: int, total: Array, n_rows: Array) -> Linear:
@@ -226,16 +230,17 @@ def linear_scores(columns: Sequence[Block], learning: Learning, keep: bool) -> L
     rows = np.linspace(0, n - 1, _ROWS_OF_MANY_CLASSES).astype(np.intp) if is_large else slice(None)
     X = [_scaled(block.values[rows], factor) for block, factor in zip(columns, scale, strict=True)]
     label, weight, starts = label[rows], weight[rows], np.searchsorted(np.arange(n)[rows], learning.starts)
-    share = np.bincount(label, weight, K + 1)[:K] / max(float(weight.sum()), 1e-30)
-    d = sum(part.shape[1] for part in X)
-    penalty = np.float32(_PENALTY * min(1.0, np.sqrt(d / len(weight))))
+    share = _shares_left_out(label, weight, starts, K)
+    d, n_labeled = sum(part.shape[1] for part in X), max(np.count_nonzero(label < K), 1)
+    penalty = np.float32(_PENALTY * min(1.0, np.sqrt(d / n_labeled)))
     at_once = max(1, _MOST_PRODUCTS // (len(weight) * (F + 1)))
     values = np.empty((K, n), dtype=np.float32)
     kept: list[list[Array]] = [[] for _ in range(F + 1)]
     for first in range(0, K, at_once):
         chosen = np.arange(first, min(first + at_once, K))
-        target = (label[:, None] == chosen).astype(np.float32) - share[chosen].astype(np.float32)
-        solution = _ridge(X, target * weight[:, None], weight, starts, penalty)  # (d, F + 1, chosen)
+        target = (label[:, None] == chosen).astype(np.float32)[:, None] - share[:, chosen]
+        target *= weight[:, None, None]
+        solution = _ridge(X, target, weight, starts, penalty)  # (d, F + 1, chosen)
         for number, fold in enumerate(learning.folds):
             found = _of_columns(columns, scale, fold, solution[:, number])
             values[chosen, fold] = found.T
@@ -248,10 +253,21 @@ def linear_scores(columns: Sequence[Block], learning: Learning, keep: bool) -> L
     return Learned(centered(values)[None], by_fold, lambda: (of_all,))
 
 
+def _shares_left_out(label: Array, weight: Array, starts: Array, K: int) -> Array:
+    """(F + 1, K) shares of the classes without each fold, whose labels must not reach its scores, and among all."""
+    by_fold = [np.bincount(label[a:b], weight[a:b], K + 1)[:K] for a, b in pairwise(starts)]
+    total = np.sum(by_fold, axis=0)
+    counts = np.maximum(np.stack([*(total - part for part in by_fold), total]), 0.0)
+    return np.asarray(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-30), dtype=np.float32)
+
+
 def _ridge(X: Sequence[Any], target: Array, weight: Array, starts: Array, penalty: np.float32) -> Array:
     """(d, F + 1, c): coefficients without each fold and from all rows, by conjugate gradients on the normal equations
-    (X' W X + penalty) B = X' W target. The weights W of a fold's rows are 0 in its own equations."""
-    n, c, F = len(target), target.shape[1], len(starts) - 1
+    (X' W X + penalty) B = X' target. The weights W of a fold's rows are 0 in its own equations.
+
+    target : (n, F + 1, c) times the weights; overwritten
+    """
+    n, F, c = len(target), len(starts) - 1, target.shape[2]
     transposed = [part.T.tocsr() if sparse.issparse(part) else part.T for part in X]
     edges = np.cumsum([0, *(part.shape[1] for part in X)])
 
@@ -263,7 +279,7 @@ def _ridge(X: Sequence[Any], target: Array, weight: Array, starts: Array, penalt
     def back(products: Array) -> Array:
         return np.concatenate([part @ products for part in transposed])
 
-    residual = back(seen(np.repeat(target[:, None], F + 1, axis=1)))
+    residual = back(seen(target))
     solution, direction, norm = np.zeros_like(residual), residual.copy(), (residual**2).sum(axis=0)
     for _ in range(_STEPS):
         products = sum(part @ direction[a:b] for part, (a, b) in zip(X, pairwise(edges), strict=True))

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .._extras import MissingExtraError, require
 from ..dataset.tree import Array
 
@@ -20,44 +18,10 @@ POSITION = "position"
 
 
 @dataclass(frozen=True, eq=False)
-class Coded:
-    """A column of classes as codes, -1 where missing; names are stored once, not once per row."""
-
-    classes: Array
-    codes: Array
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    def take(self, rows: Array) -> Coded:
-        return replace(self, codes=self.codes[rows])
-
-    def objects(self) -> Array:
-        """(n,) the classes, None where missing."""
-        named = np.full(len(self.codes), None, dtype=object)
-        known = self.codes >= 0
-        named[known] = self.classes[self.codes[known]]
-        return named
-
-    def to_pandas(self) -> Any:
-        if self.classes.dtype.kind in "UO":
-            import pandas as pd
-
-            return pd.Categorical.from_codes(self.codes, pd.Index(self.classes))
-        return self.classes[self.codes] if self.codes.min(initial=0) >= 0 else self.objects()
-
-    def to_polars(self) -> pl.Series:
-        import polars as pl
-
-        codes = pl.Series(self.codes, dtype=pl.Int64)
-        return pl.Series(self.classes.tolist()).gather(codes.set(codes < 0, None))
-
-
-@dataclass(frozen=True, eq=False)
 class Columns:
     """Columns of equal length by name; `rows` are their positions in the audited table, if not all."""
 
-    values: dict[str, Any]  # arrays, lists, or Coded
+    values: dict[str, Any]  # arrays, lists, or series of polars
     rows: Array | None = None
     index: str | None = None  # the column that names the rows
 
@@ -67,7 +31,7 @@ class Columns:
 
     def take(self, rows: Array) -> Columns:
         """A table of only these rows."""
-        taken = {name: column.take(rows) for name, column in self.values.items()}
+        taken = {name: column[rows] for name, column in self.values.items()}
         return replace(self, values=taken, rows=rows)
 
     def to_pandas(self, index: Any = None) -> pd.DataFrame:
@@ -101,13 +65,25 @@ def polars_to_pandas(frame: pl.DataFrame) -> pd.DataFrame:
 
 
 def _for_pandas(column: Any) -> Any:
-    return column.to_pandas() if isinstance(column, Coded) else column
+    """Labels become a categorical."""
+    import polars as pl
+
+    if not isinstance(column, pl.Series):
+        return column
+    if not isinstance(column.dtype, pl.Enum):
+        return column.to_numpy() if column.dtype.is_numeric() or column.dtype == pl.Boolean else column.to_list()
+    import pandas as pd
+
+    codes = column.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
+    return pd.Categorical.from_codes(codes, pd.Index(column.dtype.categories.to_list(), dtype=object))
 
 
 def _for_polars(column: Any) -> pl.Series:
     import polars as pl
 
-    series = column.to_polars() if isinstance(column, Coded) else pl.Series(values=column, strict=False)
+    if isinstance(column, pl.Series):
+        return column.cast(pl.String) if isinstance(column.dtype, pl.Enum) else column
+    series = pl.Series(values=column, strict=False)
     return series.fill_nan(None) if series.dtype.is_float() else series
 
 

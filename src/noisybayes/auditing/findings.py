@@ -125,10 +125,10 @@ class Findings:
     def evidence(self, rows: Any, most: int = 10) -> list[Evidence]:
         """The evidence for the suggested label against the given one, for each of `rows` (positions)."""
         rows = np.asarray(rows, dtype=np.intp)
-        suggestions = self.rows.suggestions(rows)
+        given, suggested = self.rows.labels_of(rows)
         if isinstance(self.judged, PooledRows):
-            return self.judged.evidence(rows, suggestions.suggested, suggestions.given, most)
-        return evidence(self.judged, rows, suggestions.suggested, suggestions.given, most)
+            return self.judged.evidence(rows, suggested, given, most)
+        return evidence(self.judged, rows, suggested, given, most)
 
 
 def examine(

@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike
 from ..audit.columns import log_probabilities
 from ..audit.pool import Voice, pooled
 from ..audit.readings import blocks, matrix_reading, plain_reading
+from ..audit.rows import SUSPECT
 from ..audit.scores import Learned, Learning
 from ..dataset.tree import Array
 from ..model.mislabel import Full
 from .given_inputs import check_probabilities
-from .pooled import SUSPECT
 
 
 def find_label_issues(labels: ArrayLike, pred_probs: ArrayLike, *, ranked: bool = False) -> Array:

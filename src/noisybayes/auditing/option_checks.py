@@ -38,7 +38,7 @@ def is_pooled(table: Table, options: FitOptions) -> bool:
         else f"method {options.method!r}" if options.method != "crossfit"
         else ""
     )  # fmt: skip
-    given = [name for name, value in options.given._asdict().items() if value is not None]
+    given = [name for name, value in {**options.given._asdict(), "embed": options.embed}.items() if value is not None]
     if reason and given:
         raise InputError(f"{given[0]} cannot be combined with {reason}; leave one of them out")
     return not reason

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from ..audit.rows import SUSPECT
 from ..data.errors import errors_in_python_words, in_python_words
 from ..data.frames import index_of
 from ..estimators.arguments import whole_seed
@@ -20,7 +21,7 @@ from ..estimators.latent import LatentLabelModel
 from ..text.vocabulary import TextSettings
 from .findings import examine, findings_of
 from .given_inputs import GivenInputs
-from .pooled import SUSPECT, PooledRows, findings_of_pool
+from .pooled import PooledRows, findings_of_pool
 from .result import Audit, Run
 from .rules import Rule
 from .size import file_size_limit, parse_size
@@ -117,7 +118,8 @@ def audit(
     embeddings : array-like of shape (n_samples, n_dimensions), file, or name of a column of lists; optional
         Vectors of the rows, such as sentence embeddings, as more columns.
     embed : str, optional
-        A sentence-transformers model that embeds the texts: a folder, or a name in the local cache.
+        A model that embeds the texts: a folder, or a name in the local cache of Hugging Face; a static model
+        (model2vec) or one of sentence-transformers.
     estimator : classifier of scikit-learn with predict_proba, optional
         Its out-of-fold probabilities are more columns. It is fitted to the texts if the only feature is one text
         column, otherwise to a data frame of the columns.
@@ -212,7 +214,10 @@ def audited(
     started = time.perf_counter() if started is None else started
     Rule(audit_options.budget).check()
     with fitted_table(table, options, progress) as fitted:
-        run = Run(table.title, table.path, command, seed=options.seed, notes=fitted.table.notes)
+        run = Run(
+            table.title, table.path, command, seed=options.seed, notes=fitted.table.notes,
+            embedded_with=None if fitted.embedded_with is None else fitted.embedded_with.about(),
+        )  # fmt: skip
         yield audit_fitted(fitted, run, audit_options, started, progress)
 
 

@@ -13,6 +13,7 @@ from ..audit.classifier import TableClassifier
 from ..audit.columns import Block, ColumnKinds, log_probabilities, unit_vectors
 from ..audit.evidence import terms_of
 from ..audit.pool import Given, Pool, fit_pool, folds_of
+from ..audit.rows import LEAST_RATE, Results, read_off
 from ..dataset.tree import Array
 from ..estimators.threads import one_blas_thread
 from ..model.mislabel import unidentified
@@ -23,7 +24,7 @@ from .intervals import Interval, Intervals
 from .judged import NoClass, RandomChecks
 from .noise_rate import NoiseRate, counted_rate
 from .row_table import RowTable
-from .rules import ReviewCurve, Rule, suspects
+from .rules import ReviewCurve, Rule
 from .table_features import Features
 from .warnings import general_warnings
 
@@ -31,13 +32,6 @@ if TYPE_CHECKING:
     from .findings import Findings
     from .given_inputs import GivenColumns
 
-#: A row is a suspect if its label is more probably wrong than right.
-SUSPECT = 0.5
-#: A label is corrected if another one has a higher probability than this: on real data, labels then became worse by
-#: more than half a point on 1 of 38 sets, and on 4 with 0.8.
-CORRECT = 0.9
-#: Clean labels look like 3 % wrong: below this share nothing is corrected.
-LEAST_RATE = 0.05
 _FOLDS_OF_ESTIMATOR = 5
 # Given probabilities that agree with more labels than this are doubted: right labels are rare.
 _TOO_GOOD = 0.98
@@ -188,7 +182,9 @@ def findings_of_pool(rows: PooledRows, rule: Rule) -> Findings:
         rate = NoiseRate(estimate, None, None, None, 0, "mean P(wrong)")
     matrix = counts / np.where(counts.sum(axis=0) > 0, counts.sum(axis=0), 1.0) if K > 1 else np.ones((1, 1))
     contradicted = _contradictions(rows)
-    table = _table(rows, rule, share)
+    may_correct = share >= LEAST_RATE and not len(rows.unidentified_classes)
+    results = read_off(rows.pool.posterior, rows.classes, rows.observed, rows.verified, rule.budget, may_correct)
+    table = RowTable(results, ReviewCurve(*(np.zeros(0) for _ in range(3))), _changed(results))
     messages = [*rows.leaks, *rows.warnings]
     messages += general_warnings(rows, rows.pool.explained, contradicted.rows.tolist())
     if 0 < share < LEAST_RATE and K > 1:
@@ -202,27 +198,9 @@ def findings_of_pool(rows: PooledRows, rule: Rule) -> Findings:
     )  # fmt: skip
 
 
-def _table(rows: PooledRows, rule: Rule, share: float) -> RowTable:
-    posterior, n = rows.pool.posterior, rows.n_rows
-    every, labeled = np.arange(n), np.flatnonzero(rows.labeled)
-    best = posterior.argmax(axis=1)
-    others = posterior.copy()
-    others[labeled, rows.observed[labeled]] = -1.0
-    other = others.argmax(axis=1) if len(rows.classes) > 1 else best
-    eligible = rows.labeled & (rows.verified < 0)
-    disputed = int((eligible & (rows.p_wrong > SUSPECT)).sum())
-    chosen = suspects(rule, rows.p_wrong, disputed, eligible)
-    corrects = share >= LEAST_RATE and not len(rows.unidentified_classes)
-    corrected = np.where(rows.labeled, rows.observed, best)
-    changed = eligible & corrects & (posterior[every, other] > CORRECT) & (other != rows.observed)
-    corrected = np.where(changed, other, corrected)
-    corrected = np.where(rows.verified >= 0, rows.verified, corrected)
-    suggested = np.where(chosen, other, best)
-    no_curve = ReviewCurve(*(np.zeros(0) for _ in range(3)))
-    return RowTable(
-        rows.classes, rows.observed, suggested, rows.p_wrong, posterior[every, suggested].astype(np.float64), corrected,
-        chosen, rows.verified >= 0, no_curve, int(changed.sum()),
-    )  # fmt: skip
+def _changed(results: Results) -> int:
+    corrected = ~results.verified & (results.observed < len(results.classes))
+    return int((corrected & (results.corrected != results.observed)).sum())
 
 
 def _contradictions(rows: PooledRows) -> Contradictions:

@@ -15,13 +15,13 @@ import numpy as np
 import polars as pl
 
 from .._order import Cut, Rank, keys_of, range_sums, select
+from ..audit.rows import Results, rows_frame
 from ..dataset import Dataset
 from ..dataset.tree import Array, Pieces, summed
-from .columns import Coded, Columns
+from .columns import Columns
 from .judged import Judged
 from .partition_rows import PartitionRows
 from .row_results import SUSPECT, Chosen, Correct, MostSuspicious, RowJudge, RowResults
-from .row_table import Suggestions
 from .rules import ReviewCurve, Rule, review_points
 
 _RESULTS = "judged"
@@ -102,30 +102,37 @@ class RemoteRows:
     @property
     def suspects(self) -> Columns:
         """The most suspicious rows, as many as are listed."""
-        found, classes = self.listed, self.judged.classes
-        columns = {
-            "given": Coded(classes, found.observed),
-            "suggested": Coded(classes, found.other),
-            "p_wrong": found.p_wrong,
-            "p_suggested": found.p_other,
-            "corrected": Coded(classes, found.corrected),
-            "suspect": np.ones(len(found.number), dtype=bool),
-            "verified": found.verified,
-        }
-        return Columns(columns, rows=found.number)
+        frame = rows_frame(self._results)
+        return Columns(dict(zip(frame.columns, frame.get_columns(), strict=True)), rows=self.listed.number)
+
+    @property
+    def _results(self) -> Results:
+        """Of the listed suspects."""
+        found, suspect = self.listed, np.ones(len(self.listed.number), dtype=bool)
+        return Results(
+            self.judged.classes, found.observed, found.other, found.p_wrong, found.p_other, found.corrected, suspect,
+            found.verified,
+        )  # fmt: skip
 
     def most_suspicious(self, most: int) -> Array:
         """Positions of the most suspicious rows, in order."""
         return self.listed.number[:most]
 
-    def suggestions(self, rows: Array) -> Suggestions:
+    def frame_of(self, rows: Array) -> pl.DataFrame:
+        """The frame of some of the listed suspects."""
+        return rows_frame(self._results)[self._places(rows)]
+
+    def labels_of(self, rows: Array) -> tuple[Array, Array]:
+        """Codes of the given and the suggested labels of some of the listed suspects."""
+        at = self._places(rows)
+        return self.listed.observed[at], self.listed.other[at]
+
+    def _places(self, rows: Array) -> list[int]:
         where = {number: i for i, number in enumerate(self.listed.number.tolist())}
         missing = [row for row in rows.tolist() if row not in where]
         if missing:
             raise NotHereError(f"row {missing[0]} is not among the listed suspects; other rows are on a cluster")
-        at = [where[row] for row in rows.tolist()]
-        found = self.listed
-        return Suggestions(found.observed[at], found.other[at], found.p_wrong[at], found.p_other[at])
+        return [where[row] for row in rows.tolist()]
 
     def gather(self, columns: Sequence[str], rows: Any) -> pl.DataFrame:
         """Some columns of some rows of the table, in the order of `rows`."""

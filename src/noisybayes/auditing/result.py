@@ -40,6 +40,7 @@ class Run:
     seconds: float = 0.0
     seed: int = 0
     notes: tuple[str, ...] = ()
+    embedded_with: dict[str, str] | None = None  # name and kind of the model of the texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,20 +70,21 @@ class Audit:
     mislabel_matrix : ndarray of shape (n_classes, n_classes)
         P(observed | true), as [observed, true].
     rate : NoiseRate
-        The share of wrong labels with `low` and `high`: an interval if rows were checked at random, else (`level` is
-        None) a plausible range.
+        The share of wrong labels. If rows were checked at random, `low` and `high` are an interval; otherwise they are
+        None, and in audits by the robust fit a plausible range.
     intervals : Intervals
-        Estimate, low and high of `mislabel_matrix`, `noise_rate` and `wrong_by_label`; valid if mistakes depend
-        on the class only.
+        Estimate of `mislabel_matrix`, `noise_rate` and `wrong_by_label`; in audits by the robust fit with low and high,
+        valid if mistakes depend on the class only.
     by_class, confused_pairs : DataFrame
         Rows and share of wrong labels by label; pairs of labels by how often one is given instead of the other.
     impact : Impact or None
-        Accuracy lost to wrong labels; None if it cannot be estimated (`findings.impact_reason` says why).
+        Accuracy lost to wrong labels, in audits by the robust fit; None if it cannot be estimated
+        (`findings.impact_reason` says why).
     contradictions : DataFrame
         Checked rows whose label was kept although it is most probably wrong; check them again.
     warnings : list of str
         Reasons to doubt the results.
-    model : estimator
+    model : TableClassifier or estimator
         The fitted classifier.
     """
 

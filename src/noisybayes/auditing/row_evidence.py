@@ -96,9 +96,7 @@ def judged_with(judged: Judged, evidence: RowEvidence, mislabel: Array) -> Judge
     combined = WithAdded(judged.fitted.scorer, evidence.terms)
     last = fit.last._replace(learned=learned, calibration=calibration, combined=combined)
     fit = fit._replace(problem=replace(fit.problem, source=FixedSource(learned), em=None), last=last)
-    fitted, pool = last.next_weights, judged.fitted.pool
-    if pool is not None:
-        fitted = fitted.pooled(judged.data, 2.0 * pool.label_weight)
+    fitted = last.next_weights
     posterior = posterior_of_rows(judged.data, fitted, None, recalibration_of(judged.data, fitted))
     return replace(
         judged, fitted=fitted, posterior=posterior,

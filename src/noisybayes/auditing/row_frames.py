@@ -10,8 +10,9 @@ import numpy as np
 
 from ..dataset.tree import Array
 from .agreement import share_agreeing
-from .columns import Coded, Columns
+from .columns import Columns
 from .result import Audit
+from .row_table import RowTable
 from .source_summary import source_columns
 
 _LABELER_COLUMNS = ("labeler", "rows", "error_rate", "low", "high", "given", "should_be", "remark")
@@ -82,17 +83,18 @@ def consensus_without_ids(audit: Audit) -> Columns | None:
     several = None if audit.source is None else audit.source.several
     if several is None:
         return None
-    columns = audit.findings.rows.table.values
+    rows = audit.findings.rows
+    assert isinstance(rows, RowTable)
     assert several.codes is not None
-    p_vote, p_suggested = 1.0 - columns["p_wrong"], columns["p_suggested"]
+    p_vote, p_suggested = 1.0 - rows.results.p_wrong, rows.results.p_suggested
     # the suggestion for a suspect is not its vote, even if the vote is more probable
-    keeps_vote = columns["suspect"] & (p_vote >= p_suggested)
-    best = np.where(keeps_vote, columns["given"].codes, columns["suggested"].codes)
+    keeps_vote = rows.results.suspect & (p_vote >= p_suggested)
+    best = np.where(keeps_vote, rows.results.observed, rows.results.suggested)
     value_of = values_of(audit.findings.classes, several.values)
     n_labels, agreement = share_agreeing(several.codes, value_of[best], len(several.values))
     return Columns(
         {
-            "consensus": Coded(audit.findings.classes, best).objects(),
+            "consensus": audit.findings.classes[best],
             "probability": np.where(keeps_vote, p_vote, p_suggested),
             "n_labels": n_labels,
             "agreement": agreement,

@@ -3,36 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
+import polars as pl
 
+from ..audit.rows import Results, rows_frame
 from ..dataset.tree import Array
-from .columns import Coded, Columns
+from .columns import Columns
 from .judged import Judged
 from .row_results import SUSPECT, Correct
 from .rules import ReviewCurve, Rule, review_curve, suspects
 
 
-class Suggestions(NamedTuple):
-    """Results for some rows with a label."""
-
-    given: Array  # codes
-    suggested: Array  # codes
-    p_wrong: Array
-    p_suggested: Array
-
-
 @dataclass(frozen=True, eq=False)
 class RowTable:
-    classes: Array
-    observed: Array  # (n,) codes; K where missing
-    suggested: Array  # (n,) codes
-    p_wrong: Array  # (n,)
-    p_suggested: Array  # (n,)
-    corrected: Array  # (n,) codes
-    suspect: Array  # (n,) bool
-    verified: Array  # (n,) bool
+    results: Results
     review: ReviewCurve
     n_changed: int  # number of corrected labels
 
@@ -47,28 +33,27 @@ class RowTable:
         disputed = int((eligible & (suspicion > SUSPECT)).sum())
         chosen = suspects(rule, p_wrong, disputed, eligible)
         n_changed = int((eligible & (corrected != observed)).sum())
-        return cls(
-            judged.classes,
-            observed,
+        results = Results(
+            judged.classes, observed,
             # if the given label of a suspect is still the most probable one, suggest the next best
-            np.where(chosen, rows.other, rows.best),
-            p_wrong,
-            np.where(chosen, rows.p_other, rows.p_best),
-            corrected,
-            chosen,
-            verified,
-            review_curve(p_wrong, eligible),
-            n_changed,
-        )
+            np.where(chosen, rows.other, rows.best), p_wrong, np.where(chosen, rows.p_other, rows.p_best), corrected,
+            chosen, verified,
+        )  # fmt: skip
+        return cls(results, review_curve(p_wrong, eligible), n_changed)
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The one frame of results."""
+        return rows_frame(self.results)
 
     @property
     def labeled(self) -> Array:
         """(n,) bool"""
-        return np.asarray(self.observed < len(self.classes))
+        return np.asarray(self.results.observed < len(self.results.classes))
 
     @property
     def n_rows(self) -> int:
-        return len(self.observed)
+        return len(self.results.observed)
 
     @property
     def n_labeled(self) -> int:
@@ -76,26 +61,16 @@ class RowTable:
 
     @property
     def n_verified(self) -> int:
-        return int(self.verified.sum())
+        return int(self.results.verified.sum())
 
     @property
     def n_suspects(self) -> int:
-        return int(self.suspect.sum())
+        return int(self.results.suspect.sum())
 
     @property
     def table(self) -> Columns:
-        """One row per example: given, suggested, p_wrong, p_suggested, corrected, suspect, verified."""
-        return Columns(
-            {
-                "given": Coded(self.classes, np.where(self.labeled, self.observed, -1)),
-                "suggested": Coded(self.classes, self.suggested),
-                "p_wrong": np.where(self.labeled, self.p_wrong, np.nan),
-                "p_suggested": self.p_suggested,
-                "corrected": Coded(self.classes, self.corrected),
-                "suspect": self.suspect,
-                "verified": self.verified,
-            }
-        )
+        """One row per example."""
+        return Columns(dict(zip(self.frame.columns, self.frame.get_columns(), strict=True)))
 
     @property
     def suspects(self) -> Columns:
@@ -103,20 +78,25 @@ class RowTable:
 
     def most_suspicious(self, most: int) -> Array:
         """Positions of the most suspicious rows, in order."""
-        rows = np.flatnonzero(self.suspect)
-        return np.asarray(rows[np.argsort(-self.p_wrong[rows], kind="stable")][:most])
+        rows = np.flatnonzero(self.results.suspect)
+        return np.asarray(rows[np.argsort(-self.results.p_wrong[rows], kind="stable")][:most])
 
     @property
     def suspects_by(self) -> Array:
         """(K, K) number of suspects by given and suggested label."""
-        rows = np.flatnonzero(self.suspect)
-        counts = np.zeros((len(self.classes), len(self.classes)), dtype=int)
-        np.add.at(counts, (self.observed[rows], self.suggested[rows]), 1)
+        rows = np.flatnonzero(self.results.suspect)
+        counts = np.zeros((len(self.results.classes), len(self.results.classes)), dtype=int)
+        np.add.at(counts, (self.results.observed[rows], self.results.suggested[rows]), 1)
         return counts
 
-    def suggestions(self, rows: Array) -> Suggestions:
-        given = self.observed[rows]
-        if (given == len(self.classes)).any():
-            row = rows[np.argmax(given == len(self.classes))]
+    def frame_of(self, rows: Array) -> pl.DataFrame:
+        """The frame of some rows."""
+        return self.frame[rows]
+
+    def labels_of(self, rows: Array) -> tuple[Array, Array]:
+        """Codes of the given and the suggested labels of some rows, which must have a label."""
+        given = self.results.observed[rows]
+        if (given == len(self.results.classes)).any():
+            row = rows[np.argmax(given == len(self.results.classes))]
             raise ValueError(f"row {row} has no label, so there is nothing to explain; leave it out")
-        return Suggestions(given, self.suggested[rows], self.p_wrong[rows], self.p_suggested[rows])
+        return given, self.results.suggested[rows]

@@ -164,6 +164,7 @@ def _run(audit: Audit) -> dict[str, Any]:
         "seed": run.seed,
         "model": getattr(audit._fitted, "_estimator_name", type(audit._fitted).__name__),
         "experts": list(audit.findings.judged.experts),
+        "embedded_with": run.embedded_with,
         "n_features": int(audit._fitted.n_features_in_),
         "columns": {name: list(value) if isinstance(value, tuple) else value for name, value in columns.items()},
         "notes": list(run.notes),
@@ -245,9 +246,7 @@ def describe(audit: Audit, rows: Array) -> list[dict[str, Any]]:
     findings = audit.findings
     evidence = findings.evidence(rows, _MAX_EVIDENCE)
     cells, ids = cells_of(audit, rows)
-    suggestions = findings.rows.suggestions(rows)
-    names = {"given": findings.classes[suggestions.given], "suggested": findings.classes[suggestions.suggested]}
-    records = _records(suggestions._asdict() | names)
+    records = [{name: _plain(value) for name, value in row.items()} for row in findings.rows.frame_of(rows).to_dicts()]
     name_of = cache(audit.feature_name)  # most words of many suspects occur repeatedly
     described = [
         _suspect(name_of, record, why, row_cells, row_id)
@@ -261,7 +260,7 @@ def describe(audit: Audit, rows: Array) -> list[dict[str, Any]]:
 
 def _suspect(
     name_of: Callable[[int], tuple[str, str, str]],
-    record: Mapping[Any, Any],
+    record: Mapping[str, Any],
     why: Evidence,
     cells: dict[str, Any],
     row_id: str | None,
@@ -275,16 +274,21 @@ def _suspect(
     return {
         "row": why.row + 1,
         "id": row_id,
-        "given": str(record["given"]),
-        "suggested": str(record["suggested"]),
-        "p_wrong": _rounded(record["p_wrong"]),
-        "p_suggested": _rounded(record["p_suggested"]),
+        **record,
+        "because": ", ".join(item["feature"] for item in evidence if item["weight"] > 0),
         "cells": cells,
         "evidence": evidence,
         "rest": round(why.rest, 4),
         "label_weight": round(why.label, 4),
         "log_odds": round(why.log_odds, 4),
     }
+
+
+def _plain(value: Any) -> Any:
+    """A value of the frame for JSON: probabilities are rounded, labels are text."""
+    if value is None or isinstance(value, bool):
+        return value
+    return _rounded(value) if isinstance(value, float) else str(value)
 
 
 def cells_of(audit: Audit, rows: Any) -> tuple[list[dict[str, Any]], list[str | None]]:

@@ -27,10 +27,10 @@ from .pooled import PooledRows, pooled_rows
 from .random_checks import random_checks
 from .row_groups import RowGroups, groups_of
 from .second_opinion import check_opinion, join_opinion
-from .sentence_vectors import with_sentence_vectors
 from .sources import check_sources, join_sources
 from .table import Table
 from .table_features import Features, check_model, features_of, make_model
+from .text_vectors import TextModel, with_text_vectors
 
 Progress = Callable[[str], None]
 # File with the results of a pass over the labels or the names of labelers.
@@ -66,6 +66,7 @@ class Fitted(NamedTuple):
     judged: Judged | PooledRows
     notes: tuple[str, ...]  # messages about the features
     table: Table  # with the vote if rows have several labels, and without names that are to be hidden
+    embedded_with: TextModel | None = None
 
 
 @contextmanager
@@ -77,7 +78,7 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
     check_opinion(table, options)
     check_labelers(table, options)
     check_sources(table, options)
-    options = with_sentence_vectors(table, options, report)
+    options, text_model = with_text_vectors(table, options, report)
     with ExitStack() as stack:
         remote = on_cluster.runs_there(table, options)
         if remote:
@@ -89,7 +90,10 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
             folder = stack.enter_context(rows_on_disk.workspace(table, options))
         if not remote:
             table = with_steps(table, options)
-            yield _fit_pool(table, options, report) if pooled else _fit_here(table, options, engine, folder, report)
+            if pooled:
+                yield _fit_pool(table, options, report)._replace(embedded_with=text_model)
+            else:
+                yield _fit_here(table, options, engine, folder, report)
             return
         assert folder is not None
         table = with_steps_on_cluster(table, options, engine.map_sum, folder / _STEPS)

@@ -94,8 +94,8 @@ _GROUPS = {
 )
 @click.option(
     "--embed",
-    metavar="MODEL",
-    help="Embed the texts with this sentence-transformers model: a folder, or a name in the local cache.",
+    metavar="MODEL|FOLDER",
+    help="Embed the texts with this model2vec or sentence-transformers model: a folder, or a name in the local cache.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for report, tables, JSON and model.")
 @click.option(
@@ -203,7 +203,7 @@ def _show(result: Audit, out: Path | None, sample: int | None) -> None:
     changed = summary["n_corrected"]
     if out is not None:
         number = "1 label" if changed == 1 else f"{changed:,} labels"
-        console.print(f"\nThe column corrected_label corrects {number} without review and keeps the others.")
+        console.print(f"\nThe column corrected corrects {number} without review and keeps the others.")
     for warning in result.warnings:
         console.print(f"\nWarning: {warning}", style="yellow", markup=False)
     if out is None:

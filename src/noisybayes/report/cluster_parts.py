@@ -74,9 +74,9 @@ class _Corrected:
         added = {
             "p_wrong": p_wrong,
             "suspect": suspect,
-            "suggested_label": self.names.gather(np.where(suspect, results.other, results.best)),
+            "suggested": self.names.gather(np.where(suspect, results.other, results.best)),
             "p_suggested": np.where(suspect, results.p_other, results.p_best),
-            "corrected_label": self.names.gather(results.corrected),
+            "corrected": self.names.gather(results.corrected),
         }
         return with_columns(frame, added)
 

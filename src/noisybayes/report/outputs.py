@@ -13,6 +13,7 @@ import polars as pl
 
 from .._files import recover, whole_folder, why_not_writable
 from .._threads import in_threads
+from ..audit.rows import COLUMNS, OWN
 from ..auditing.random_checks import is_filled_in, sample_frame
 from ..auditing.remote_rows import RemoteRows
 from ..auditing.result import Audit
@@ -120,48 +121,31 @@ def _json(value: Any) -> str:
 
 def suspects_frame(summary: dict[str, Any]) -> pl.DataFrame:
     """One row per suspect, with the words or columns that most support the suggestion."""
+    names = ("row", "id", *(name for name in COLUMNS if name not in ("suspect", "verified")), "because")
     rows = [
         {
-            "row": suspect["row"],
-            "id": suspect["id"],
-            "given": suspect["given"],
-            "suggested": suspect["suggested"],
-            "p_wrong": suspect["p_wrong"],
-            "p_suggested": suspect["p_suggested"],
-            "because": ", ".join(item["feature"] for item in suspect["evidence"] if item["weight"] > 0),
-            **{name: value for name, value in suspect["cells"].items() if name not in _TAKEN},
+            **{name: suspect[name] for name in names},
+            **{name: value for name, value in suspect["cells"].items() if name not in names},
         }
         for suspect in summary["suspects"]
     ]
     if rows:
         return pl.DataFrame(rows, infer_schema_length=None)
-    return pl.DataFrame(schema=dict.fromkeys(_TAKEN, pl.String))
-
-
-_TAKEN = ("row", "id", "given", "suggested", "p_wrong", "p_suggested", "because")
+    return pl.DataFrame(schema=dict.fromkeys(names, pl.String))
 
 
 def corrected(audit: Audit) -> Iterator[pl.DataFrame]:
     """The input with the audit's results for every row, batch by batch."""
     rows, start = audit.findings.rows, 0
     assert isinstance(rows, RowTable)
+    results = rows.frame.drop(OWN)
     by_matrix = audit.findings.judged.p_wrong
-    is_other = not np.array_equal(by_matrix, rows.p_wrong)  # the labels do not support the matrix
-    names = pl.Series([str(label) for label in rows.classes.tolist()], dtype=pl.String)
-    for frame in [pl.DataFrame({"given": _given(audit)})] if audit.source is None else audit.source.batches():
-        here = slice(start, start + frame.height)
-        start = here.stop
-        yield with_columns(
-            frame,
-            {
-                "p_wrong": pl.Series(np.where(rows.labeled[here], rows.p_wrong[here], np.nan)).fill_nan(None),
-                "suspect": rows.suspect[here],
-                "suggested_label": names.gather(rows.suggested[here]),
-                "p_suggested": rows.p_suggested[here],
-                **({"p_wrong_by_matrix": by_matrix[here]} if is_other else {}),
-                "corrected_label": names.gather(rows.corrected[here]),
-            },
-        )
+    if not np.array_equal(by_matrix, rows.results.p_wrong):  # the labels do not support the matrix
+        results = results.with_columns(p_wrong_by_matrix=by_matrix)
+    given = rows.frame.select("given")
+    for frame in [given] if audit.source is None else audit.source.batches():
+        yield with_columns(frame, results.slice(start, frame.height).to_dict())
+        start += frame.height
 
 
 def _write_all_rows(audit: Audit, folder: Path, format: str, neutral: bool) -> None:
@@ -205,11 +189,6 @@ def _consensus(audit: Audit) -> Iterator[pl.DataFrame]:
         start += frame.height
 
 
-def _given(audit: Audit) -> list[Any]:
-    """The labels as given; None where there is none."""
-    return list(audit.findings.rows.table.values["given"].objects())
-
-
 def _label_studio(audit: Audit, summary: dict[str, Any], folder: Path) -> None:
     tasks = label_studio_tasks(summary)
     (folder / "label_studio.json").write_text(json.dumps(tasks, ensure_ascii=False, indent=1), encoding="utf-8")
@@ -217,14 +196,15 @@ def _label_studio(audit: Audit, summary: dict[str, Any], folder: Path) -> None:
 
 
 def _cleanlab(audit: Audit, summary: dict[str, Any], folder: Path) -> None:
-    table = audit.findings.rows.table.values
+    rows = audit.findings.rows
+    assert isinstance(rows, RowTable)
     content = cleanlab_export(
         summary["mislabel_matrix"]["estimate"],
         [row["true"] for row in summary["by_class"]],
-        np.nan_to_num(table["p_wrong"]).tolist(),  # a missing label cannot be wrong
-        table["suspect"].tolist(),
-        given=np.array([None if label is None else str(label) for label in _given(audit)], dtype=object),
-        suggested=[str(label) for label in table["suggested"].objects()],
+        rows.frame["p_wrong"].fill_null(0.0).to_list(),  # a missing label cannot be wrong
+        rows.frame["suspect"].to_list(),
+        given=np.array(rows.frame["given"].cast(pl.String).to_list(), dtype=object),
+        suggested=rows.frame["suggested"].cast(pl.String).to_list(),
         classes=summary["classes"],
     )
     (folder / "cleanlab.json").write_text(json.dumps(content), encoding="utf-8")

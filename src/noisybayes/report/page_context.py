@@ -164,6 +164,7 @@ def facts(summary: Summary) -> list[tuple[str, str]]:
         ("corrections", _corrections(summary)),
         ("model", run.get("model")),
         ("experts", ", ".join(run.get("experts") or ())),
+        ("embedded with", _text_model(run.get("embedded_with"))),
         ("features", count(run["n_features"])),
         ("seed", run.get("seed")),
         ("intervals" if has_interval(rate) else "share of wrong labels", rate.get("method")),
@@ -177,6 +178,10 @@ def _corrections(summary: Summary) -> str | None:
     if summary.get("n_corrected") is None:
         return None
     return f"{plural(summary['n_corrected'], 'label')} changed: {summary['correction_rule']}"
+
+
+def _text_model(embedded_with: Mapping[str, Any] | None) -> str | None:
+    return None if not embedded_with else f"{embedded_with['name']} ({embedded_with['kind']})"
 
 
 def _when(run: Mapping[str, Any]) -> str | None:

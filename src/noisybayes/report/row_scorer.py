@@ -17,6 +17,7 @@ import polars as pl
 
 from .._extras import require
 from ..audit.classifier import TableClassifier
+from ..audit.rows import read_off, rows_frame
 from ..data.errors import InputError
 from ..data.frames import converted, new_names
 from ..data.label_variants import known_spellings
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 #: The added columns, in this order.
-COLUMNS = ("p_wrong", "suggested_label", "predicted_label", "predicted_probability")
+COLUMNS = ("p_wrong", "suggested", "predicted_label", "predicted_probability")
 _TYPES = (pl.Float64, pl.String, pl.String, pl.Float64)
 _ARROW_NAMES = {pl.Float64: "float64", pl.String: "string"}
 _SPARK_NAMES = {pl.Float64: "double", pl.String: "string"}
@@ -50,7 +51,7 @@ def scorer(path: str | Path) -> Scorer:
     Returns
     -------
     Scorer
-        Adds `p_wrong`, `suggested_label`, `predicted_label` and `predicted_probability` to an iterable of Arrow record
+        Adds `p_wrong`, `suggested`, `predicted_label` and `predicted_probability` to an iterable of Arrow record
         batches, one batch, an Arrow table or a data frame.
     """
     loaded = Scorer(str(Path(path).absolute()))
@@ -60,7 +61,7 @@ def scorer(path: str | Path) -> Scorer:
 
 @dataclass(frozen=True)
 class Scorer:
-    """Adds `p_wrong`, `suggested_label`, `predicted_label` and `predicted_probability` to rows.
+    """Adds `p_wrong`, `suggested`, `predicted_label` and `predicted_probability` to rows.
 
     Call it with an iterable of Arrow record batches, which returns an iterator of batches, or with one record batch, an
     Arrow table or a pandas or polars data frame, which returns the same type with more columns.
@@ -134,15 +135,16 @@ def score_frame(saved: TableModel, frame: pl.DataFrame, n_before: int = 0) -> pl
     else:
         joint = saved.model.predict_joint_log_proba(X)
         predicted, true = normalise(joint.copy()), saved.model._true_proba(joint, observed)
-    rows, labeled, best = np.arange(len(observed)), observed < len(names), predicted.argmax(axis=1)
-    p_right = true[rows, np.where(labeled, observed, 0)]
-    p_wrong = pl.Series(np.clip(1.0 - p_right, 0.0, 1.0), dtype=pl.Float64)
+    best, unknown = predicted.argmax(axis=1), np.full(len(observed), -1)
+    labeled = (observed < len(names))[:, None]
+    results = read_off(np.where(labeled, true, predicted), saved.model.classes_, observed, unknown, None, False)
+    frame = rows_frame(results)
     return pl.DataFrame(
         {
-            "p_wrong": p_wrong.set(pl.Series(~labeled), None),
-            "suggested_label": names.gather(np.where(labeled, true.argmax(axis=1), best)),
+            "p_wrong": frame["p_wrong"],
+            "suggested": frame["suggested"].cast(pl.String),
             "predicted_label": names.gather(best),
-            "predicted_probability": pl.Series(predicted[rows, best], dtype=pl.Float64),
+            "predicted_probability": pl.Series(predicted[np.arange(len(best)), best], dtype=pl.Float64),
         }
     )
 

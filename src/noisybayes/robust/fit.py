@@ -75,14 +75,6 @@ def fit(
     return RobustFit(problem, plan.choice, plan.rounds, plan.held_out, as_given, stage, count)
 
 
-def fit_once(data: Dataset, problem: RobustProblem, choice: Choice) -> RobustFit:
-    """Scores of the given labels, and their calibration: for sources that learn only once."""
-    sample = Sample.of(data, problem.config, problem.seed)
-    stage = _Fitter(data, sample, problem, choice, None).stage(0, AsGiven(problem.n_classes), None, last=True)
-    count = _review_count(stage, sample, data.n_rows, problem)
-    return RobustFit(problem, choice, 0, np.zeros(0), stage.next_weights, stage, count)
-
-
 def _stages(fitter: _Fitter, plan: Plan, checkpoint: Checkpoint) -> tuple[Reweighted, Stage]:
     """The labels as given, and the last stage."""
     n_rounds = max(plan.rounds, 0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -16,7 +15,6 @@ from ..model import em
 from ..model import fit as em_fit
 from .calibration import Calibration, Labels, Posterior, posterior
 from .hedge import Hedge
-from .log_pool import LogPool
 
 
 class WeightedLabels(NamedTuple):
@@ -47,7 +45,6 @@ class Reweighted(NamedTuple):
     scorer: Any  # .scores(rows): (B, n, R, K)
     calibration: Calibration
     hedge: Hedge | None = None  # of an audit, if nothing shows that mistakes depend on the class
-    pool: LogPool | None = None  # of an audit with several views
 
     def __call__(self, rows: Rows) -> WeightedLabels:
         true = posterior(self.calibration, self.scorer.scores(rows), Labels.of(rows)).true
@@ -59,19 +56,8 @@ class Reweighted(NamedTuple):
 
     def reported(self, unverified: Posterior, observed: Array) -> Array:
         """(n, K) P(true | x, label) as an audit reports it."""
-        true, transform = np.asarray(unverified.true[:, 0]), self.hedge or self.pool
-        return true if transform is None else transform(true, unverified.prior[:, 0], observed)
-
-    def pooled(self, data: Dataset, share: float) -> Reweighted:
-        """These weights with a log pool fitted to the rows. share : how far the labels support the matrix, 0 to 1"""
-        true, prior, observed, weight = data.collect(partial(_posteriors_of_block, fitted=self))
-        return self._replace(pool=LogPool.fit(true, prior, observed, weight, share))
-
-
-def _posteriors_of_block(rows: Rows, fitted: Reweighted) -> tuple[Array, ...]:
-    post = fitted.unverified(rows)
-    weight = np.broadcast_to(Labels.of(rows).weight[:, 0], rows.n_rows)
-    return post.true[:, 0], post.prior[:, 0], rows.observed, weight
+        true = np.asarray(unverified.true[:, 0])
+        return true if self.hedge is None else self.hedge(true, unverified.prior[:, 0], observed)
 
 
 #: Maps rows to (n, K) terms of log P(true).

@@ -32,7 +32,7 @@ def allows_one_rate(choice: Choice, problem: RobustProblem) -> bool:
 
 def with_one_rate(choice: Choice) -> Choice:
     freest = min(choice.model.offsets, key=lambda each: each.penalty)
-    return Choice(choice.model, freest, has_one_rate=True, with_matrix=choice.offsets)
+    return Choice(choice.model, freest, has_one_rate=True)
 
 
 def needs_matrix(matrix_fit: Calibration, rate_fit: Calibration, scores: Array, labels: Labels, n_rows: float) -> bool:

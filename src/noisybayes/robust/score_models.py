@@ -34,11 +34,6 @@ class Choice(NamedTuple):
     model: ScoreModel
     offsets: Offsets
     has_one_rate: bool = False  # of mistakes for all labels, instead of a matrix
-    with_matrix: Offsets | None = None  # the offsets that would go with a matrix, if there is one rate
-
-    @property
-    def matrix_offsets(self) -> Offsets:
-        return self.with_matrix or self.offsets
 
     def adjusted(self, config: Config) -> Config:
         """The constants of a fit with this choice."""

@@ -100,9 +100,9 @@ def _findings(audit: Audit, drawn: Sequence[int]) -> list[Finding]:
     """The suspects, the next most suspicious rows, rows to check at random, and verdicts to recheck."""
     rows = audit.findings.rows
     assert isinstance(rows, RowTable)  # tables of the desk are never on a cluster
-    labeled = np.flatnonzero(rows.labeled)
-    ranked = labeled[np.argsort(-rows.p_wrong[labeled], kind="stable")]
-    suspects, rest = ranked[rows.suspect[ranked]], ranked[~rows.suspect[ranked]]
+    labeled, p_wrong, suspect = np.flatnonzero(rows.labeled), rows.results.p_wrong, rows.results.suspect
+    ranked = labeled[np.argsort(-p_wrong[labeled], kind="stable")]
+    suspects, rest = ranked[suspect[ranked]], ranked[~suspect[ranked]]
     least = max(LEAST_QUEUE, int(getattr(audit.model, "review_count_", 0)))
     further = rest[: max(least - len(suspects), 0)]
     again = [*drawn, *audit.findings.contradicted.rows.tolist()]
@@ -119,8 +119,7 @@ def _corrected(audit: Audit, given: pl.Series, verdicts: Collection[int]) -> dic
     """As in the file `corrected` of the command; verdicts are kept apart, since they can be undone."""
     rows = audit.findings.rows
     assert isinstance(rows, RowTable)
-    names = [str(label) for label in rows.classes.tolist()]
-    labels = [names[code] for code in rows.corrected.tolist()]
+    labels = rows.frame["corrected"].to_list()
     pairs = enumerate(zip(labels, given.to_list(), strict=True))
     return {row: label for row, (label, before) in pairs if label != before and row not in verdicts}
 

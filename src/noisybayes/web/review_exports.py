@@ -69,7 +69,7 @@ def write_corrected(frame: pl.DataFrame, label: str, corrected: Iterable[Correct
         if one.by not in _AS_GIVEN:
             labels[one.position] = one.label
     added: dict[str, Any] = {
-        "corrected_label": labels,
+        "corrected": labels,
         "corrected_by": source,
         "p_wrong": p_wrong,
         "note": pl.Series(notes, dtype=pl.String),
