@@ -46,7 +46,7 @@ def example_summary(
         "run": {
             "command": "noisybayes audit dealership.csv --label label", "source": "dealership.csv",
             "created": "2026-01-31T12:00:00+00:00", "seconds": 1.9, "seed": 0, "model": "TableClassifier",
-            "n_features": 1234, "experts": ["naive Bayes", "ridge"],
+            "n_features": 1234, "experts": ["naive Bayes", "ridge"], "embedded_with": None,
             "columns": {"label": "label", "id": "id", "text": ["message"], "categories": ["colour"], "verified": None},
             "notes": ["label column: 'label', by its name", "3 rows without text were kept"],
         },
@@ -132,7 +132,8 @@ def _suspect(rank: int, n_suspects: int, n_rows: int, classes: list[str], rng: n
     p_wrong = 0.9999 - 0.45 * rank / max(n_suspects, 1)
     return {
         "row": int(rng.integers(n_rows)), "id": str(1000 + rank), "given": given, "suggested": true,
-        "p_wrong": p_wrong, "p_suggested": p_wrong * 0.97,
+        "p_wrong": p_wrong, "p_suggested": p_wrong * 0.97, "corrected": true, "suspect": True, "verified": False,
+        "because": ", ".join(item["feature"] for item in evidence if item["weight"] > 0),
         "cells": {
             "message": f"Hello, I saw the car last week. Is there any {words[0]} or {words[-1]}? My friend asked about "
             f"the {against} too. Please write back soon, {words[0]} matters to us.",

@@ -203,7 +203,7 @@ def _show(result: Audit, out: Path | None, sample: int | None) -> None:
     changed = summary["n_corrected"]
     if out is not None:
         number = "1 label" if changed == 1 else f"{changed:,} labels"
-        console.print(f"\nThe column corrected corrects {number} without review and keeps the others.")
+        console.print(f"\nThe column 'corrected' changes {number} without review and keeps the others.")
     for warning in result.warnings:
         console.print(f"\nWarning: {warning}", style="yellow", markup=False)
     if out is None:
