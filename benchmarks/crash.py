@@ -155,7 +155,7 @@ def _audit(*options: str, n_rows: int = 60) -> None:
             for i in range(n_rows)
         ]
         file.write_text("".join(["message,label\n", *rows]), encoding="utf-8")
-    columns = ["--label", "label", "--text", "message", "--views", "naive-bayes"]
+    columns = ["--label", "label", "--text", "message"]
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         app(["audit", str(file.resolve()), *columns, "--out", "out", *options], standalone_mode=False)
 

@@ -8,7 +8,6 @@ from types import ModuleType
 #: name -> module with `measure(reps, seed)` (yields rows) and `page(rows)` (Markdown), and what it does.
 EXPERIMENTS: dict[str, tuple[str, str]] = {
     "recovery": ("recovery", "The paper's simulation: error of the feature probabilities, accuracy on new rows."),
-    "coverage": ("coverage", "Coverage of intervals and calibration of P(wrong)."),
     "verified": ("verified", "How much verified labels improve the estimated number of errors under human mistakes."),
     "stream": ("stream", "partial_fit on a stream, after one pass and after three, against the batch fit."),
     "bot": ("responder_accuracy", "The auto-responder on the paper's dialogs: features, answers, and peers."),

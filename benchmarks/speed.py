@@ -360,16 +360,11 @@ def _file(n_rows: int, ways: Sequence[str], reps: int, seed: int) -> Iterator[Ro
         out = messages.with_name("out")
         wrong = _column(messages, pl.col("label") != pl.col("true_label"))
         for rep in range(reps):
-            suspects: dict[str, Any] = {}
-            matrices: dict[str, Any] = {}
             for way in ways:
                 row: Row = {"n_rows": n_rows, "way": way, "rep": rep, **_audited(way, messages, out)._asdict()}
-                suspects[way], matrices[way] = _found(out, n_rows)
+                suspects = _suspects(out, n_rows)
                 shutil.rmtree(out) if out.is_dir() else out.unlink()
-                row |= hits(suspects[way], wrong) | {"matrix_difference": np.nan, "flags_differ": np.nan}
-                if way == FROM_DISK and IN_MEMORY in ways:
-                    row["matrix_difference"] = float(np.abs(matrices[IN_MEMORY] - matrices[FROM_DISK]).max())
-                    row["flags_differ"] = int((suspects[IN_MEMORY] != suspects[FROM_DISK]).sum())
+                row |= hits(suspects, wrong)
                 yield row
 
 
@@ -389,14 +384,13 @@ def _audited(way: str, messages: Path, out: Path, *options: str) -> Cost:
     return command_cost(sys.executable, "-m", "noisybayes", "audit", messages, *columns, "--out", out, *limit, *options)
 
 
-def _found(out: Path, n_rows: int) -> tuple[Any, Any]:
-    """Which rows are suspects, and the mislabeling matrix if one was estimated."""
+def _suspects(out: Path, n_rows: int) -> Any:
+    """(n_rows,) bool"""
     if out.is_dir():
-        summary = json.loads((out / "audit.json").read_bytes())
-        return _column(out / "corrected.csv", pl.col("suspect")), np.array(summary["mislabel_matrix"]["estimate"])
+        return _column(out / "corrected.csv", pl.col("suspect"))
     suspect = np.zeros(n_rows, dtype=bool)
     suspect[_column(out, pl.col("row"))] = True
-    return suspect, None
+    return suspect
 
 
 def _column(path: Path, what: pl.Expr) -> Any:
@@ -424,19 +418,14 @@ def files_page(rows: list[Row]) -> str:
                  *(f"{median(mine, key):.3f}" for key in ("precision", "recall"))]
             )  # fmt: skip
     header = ["messages", "method", "time", "x pipeline", "CPU time", "peak memory", "precision of suspects", "recall"]
-    compared = [row for row in rows if not np.isnan(row["matrix_difference"])]
-    matrix, flags = (max(row[key] for row in compared) for key in ("matrix_difference", "flags_differ"))
     return f"""## From a file to a report
 
 A CSV file of simulated messages ({WORDS} words, {N_CLASSES} classes); each method runs in its own process, timed from
 its start to the last file written. The pipeline is what one would write by hand: `pandas.read_csv`, `CountVectorizer`,
 5-fold `cross_val_predict` of `MultinomialNB`, cleanlab's `find_label_issues`, and a CSV file of the issues. It produces
-no report, no intervals and no model. Peak memory is that of the largest process.
+no report and no model. Peak memory is that of the largest process.
 
 {table(header, lines)}
-
-From disk and in memory, {compared[0]["n_rows"]:,} messages: entries of the mislabeling matrix differ by at most
-{matrix:.1g}, and {flags:,.0f} messages are suspects in only one of the two.
 """
 
 

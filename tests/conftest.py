@@ -88,7 +88,6 @@ def small_forests() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(forest, "_TREES", 60)
-        patched.setattr(forest, "_KEPT", 20)
         yield
 
 

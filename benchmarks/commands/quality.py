@@ -128,7 +128,7 @@ def crowd(datasets: str, methods: str, seeds: int, first_seed: int, root: Path) 
 @_first
 @root_option
 def trust(parts: str, seeds: int, first_seed: int, root: Path) -> None:
-    """Intervals, corrections, verdicts and drift warnings against known truth: results/trust.csv, docs/trust.md."""
+    """Intervals of labelers, corrections and verdicts against known truth: results/trust.csv, docs/trust.md."""
     from ..result_files import store_rows
     from ..trust import PARTS, RESULTS, measure
 

@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from benchmarks import coverage, recovery, trust, verified
+from benchmarks import recovery, trust, verified
 from benchmarks.commands import bench
 from benchmarks.crowd import one_label, texts
 from benchmarks.data.simulated_labelers import KINDS, label_by, make_labelers
 from benchmarks.result_files import read_rows
 from benchmarks.review import orders, runner
-from benchmarks.trust import corrections
-from benchmarks.trust import coverage as intervals
+from benchmarks.trust import corrections, labelers
 from noisybayes import simulate
 
 from .data import needs_data, needs_package
@@ -34,14 +33,13 @@ def small_news():
 def small(monkeypatch):
     monkeypatch.setattr(recovery, "SIZES", (100,))
     monkeypatch.setattr(recovery, "N_TEST", 50)
-    monkeypatch.setattr(coverage, "SETTINGS", (coverage.Setting(100, 20, 2, (0.8, 0.9)),))
     monkeypatch.setattr(verified, "COUNTS", (12,))
     monkeypatch.setattr(verified, "noisy_ag_news", small_news)
     monkeypatch.setattr(texts, "N_LABELS", (1, 3))
     monkeypatch.setattr(texts, "_source", lambda name: (small_news().texts, small_news().true))
 
 
-@pytest.mark.parametrize("name", ["recovery", "coverage", "verified"])
+@pytest.mark.parametrize("name", ["recovery", "verified"])
 @pytest.mark.filterwarnings("ignore")  # a hundred rows neither converge nor tell all classes apart
 def test_an_experiment_goes_from_command_to_page(name, small, tmp_path):
     result = CliRunner().invoke(bench, [name, "--reps", "2", "--root", str(tmp_path)])
@@ -114,12 +112,8 @@ def test_a_review_is_stored_once(tmp_path, monkeypatch):
 
 @pytest.mark.filterwarnings("ignore")
 def test_parts_of_trust_yield_means_over_their_samples(monkeypatch):
-    monkeypatch.setattr(intervals, "REGIMES", {"few rows": intervals.Regime(250, 30, 2, (0.8, 0.9))})
-    rows = {row["measure"]: row["value"] for row in trust.measure("coverage", 0)}
-    assert all(0 <= rows[f"rate covered, {m} checks"] <= 1 for m in intervals.CHECKS)
-    assert rows["width, 200 checks"] < rows["width, 50 checks"]
-    monkeypatch.setattr(intervals, "LABELERS", {"2 classes": (20, 2, False)})
-    monkeypatch.setattr(intervals, "MOST", 100)
+    monkeypatch.setattr(labelers, "LABELERS", {"2 classes": (20, 2, False)})
+    monkeypatch.setattr(labelers, "MOST", 100)
     rows = list(trust.measure("labelers", 0))
     assert {row["measure"] for row in rows} == {"covered", "width", "off by"}
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.linear_model import LogisticRegression
@@ -15,9 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from noisybayes import audit
-from noisybayes.auditing.findings import examine
 from noisybayes.data.simulate import Array, corrupt
-from noisybayes.estimators import BernoulliINB, GaussianINB, MultinomialINB
 
 from ..data.datasets import live_streaming, noisy_ag_news
 from ..data.noise import boundary_noise, pair_noise, structured_noise, uniform_noise
@@ -29,17 +28,15 @@ VERDICTS = ((14, 0), (14, 1), (14, 2), (60, 0), (60, 2), (60, 6))
 _TEXTS = 2_000
 #: Warnings that corrections cannot be trusted.
 _CORRECTION_WARNINGS = (
-    "of the labels are in question",
-    "cannot be distinguished from ambiguous rows",
-    "hard to tell apart",
-    "classes may have drifted",
+    "clean labels look the same",
     "uncertain which class is which",
 )
 
 
 class _Set(NamedTuple):
-    make: type[Any]
-    X: Any
+    kind: str  # of the columns
+    columns: pl.DataFrame
+    X: Any  # the same, for the classifier that says which rows are ambiguous
     true: Array
     human: Array | None = None  # labels given by people
 
@@ -48,9 +45,12 @@ def corrections(seed: int) -> Iterator[tuple[str, str, float]]:
     for name, data in _sets(seed):
         rng = np.random.default_rng(seed)
         for kind, y in _labels(data, rng):
-            result = examine(data.make(random_state=seed).fit(data.X, y), data.X, y, draws=2, random_state=seed)
+            frame = data.columns.with_columns(label=pl.Series([f"class {k:02}" for k in y.tolist()]))
+            columns: dict[str, Any] = {data.kind: data.columns.columns}
+            result = audit(frame, label="label", random_state=seed, **columns)
             case, wrong = f"{name}, {kind}", y != data.true
-            corrected, suspect = (result.table[column].to_numpy() for column in ("corrected", "suspect"))
+            corrected = result.table["corrected"].str.removeprefix("class ").astype(int).to_numpy()
+            suspect = result.table["suspect"].to_numpy()
             yield case, "gain", np.mean(corrected == data.true) - np.mean(~wrong)
             yield case, "changed", np.mean(corrected != y)
             yield case, "warned", any(text in warning for warning in result.warnings for text in _CORRECTION_WARNINGS)
@@ -61,15 +61,18 @@ def corrections(seed: int) -> Iterator[tuple[str, str, float]]:
 def _sets(seed: int) -> Iterator[tuple[str, _Set]]:
     for name, load in (("breast_cancer", load_breast_cancer), ("wine", load_wine), ("digits", load_digits)):
         data = load()
-        yield name, _Set(GaussianINB, data.data, data.target)
+        columns = pl.DataFrame(data.data, schema=[f"x{j}" for j in range(data.data.shape[1])])
+        yield name, _Set("numeric", columns, data.data, data.target)
     ag_news = noisy_ag_news()
     counts = CountVectorizer(min_df=2).fit_transform(ag_news.texts)
     rows = np.random.default_rng(seed).permutation(counts.shape[0])[:_TEXTS]
     X = TfidfTransformer(sublinear_tf=True).fit_transform(counts).tocsr()[rows]
     true, human = _codes(ag_news.true, ag_news.observed)
-    yield "NoisyAG-News", _Set(MultinomialINB, X, true[rows], human[rows])
+    texts = pl.DataFrame({"text": [ag_news.texts[row] for row in rows]})
+    yield "NoisyAG-News", _Set("text", texts, X, true[rows], human[rows])
     live = live_streaming()
-    yield "Live Streaming", _Set(BernoulliINB, live.table.to_numpy(dtype=float), *_codes(live.true, live.observed))
+    table = pl.DataFrame(live.table.to_numpy(dtype=np.int8), schema=[f"x{j}" for j in range(live.table.shape[1])])
+    yield "Live Streaming", _Set("binary", table, table.to_numpy().astype(float), *_codes(live.true, live.observed))
 
 
 def _codes(true: Array, observed: Array) -> tuple[Array, Array]:

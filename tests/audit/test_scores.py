@@ -121,7 +121,7 @@ def test_a_verified_row_counts_with_its_label_and_one_without_a_label_does_not_c
 def test_scores_in_blocks_are_those_at_once(monkeypatch):
     columns, learning = sorted_rows("texts and numbers")
     at_once = linear_scores(columns, learning, False).values
-    monkeypatch.setattr(scores, "_MOST_PRODUCTS", 1)
+    monkeypatch.setattr(scores, "MOST_NUMBERS", 1)
     np.testing.assert_allclose(linear_scores(columns, learning, False).values, at_once, rtol=0, atol=1e-5)
 
 

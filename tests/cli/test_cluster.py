@@ -19,7 +19,8 @@ from noisybayes.report.saved import load_model
 from ..lost_scheduler import give_up_soon
 from .command import EXAMPLE, refused, run, summary
 
-COLUMNS = ("--label", "label", "--text", "message")
+# In memory, a table with families is fitted as rows on a cluster are.
+COLUMNS = ("--label", "label", "--text", "message", "--family", "text=multinomial")
 
 
 def audit(*options):

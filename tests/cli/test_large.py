@@ -16,7 +16,8 @@ from noisybayes.estimators import inb_model as base
 from ..simulated_messages import write_messages
 from .command import refused, run, summary
 
-COLUMNS = ("--label", "label", "--text", "text")
+# In memory, a table with families is fitted as rows on disk are.
+COLUMNS = ("--label", "label", "--text", "text", "--family", "text=multinomial")
 NUMBERS = ("noise_rate", "mislabel_matrix", "by_class", "impact", "n_suspects", "review_count", "suspects")
 
 

@@ -58,8 +58,8 @@ def example_summary(
             "text": "the rows with P(wrong) above 50 %",
         },
         "noise_rate": {
-            **_interval(rate, max(rate - 0.017, 0.0), rate + 0.018, labelers), "level": 0.9 if labelers else None,
-            "method": "weighted-likelihood bootstrap, 200 draws" if labelers else "mean P(wrong)",
+            **_interval(rate, max(rate - 0.017, 0.0), rate + 0.018, labelers), "level": None,
+            "method": "plausible range" if labelers else "mean P(wrong)",
             "n_checked": 0, "text": "",
         },
         "noise_rate_by_model": {

@@ -33,7 +33,7 @@ def is_pooled(table: Table, options: FitOptions) -> bool:
         "labelers" if roles.labeler is not None or table.several is not None
         else "sources" if roles.source
         else "a second opinion" if roles.second_opinion is not None
-        else "--families" if options.families
+        else "families" if options.families
         else "--memory or --engine" if options.memory is not None or options.engine != "local"
         else f"method {options.method!r}" if options.method != "crossfit"
         else ""

@@ -137,7 +137,7 @@ def _rate_text(rate: NoiseRate) -> str:
     if rate.n_checked:
         return f"From {rate.n_checked:,} rows checked at random; four times as many would halve the interval."
     if rate.low is None:
-        return f"The mean P(wrong); what it is worth, {SAMPLE} rows drawn at random and checked would show."
+        return f"This is the mean P(wrong). Check {SAMPLE} rows drawn at random to find out how close it is."
     return (
         "Without rows checked at random this is a plausible range: labels and features alone cannot distinguish a "
         f"mistake from an ambiguous row. Check {SAMPLE} rows drawn at random to find out."

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from .._files import told_if_full, whole_file
+from ..audit.rows import OWN, Results, rows_frame
 from ..auditing.agreement import share_agreeing
 from ..auditing.label_vote import LabelCoder
 from ..auditing.partition_rows import PartitionRows
@@ -70,15 +71,13 @@ class _Corrected:
 
     def __call__(self, frame: pl.DataFrame, results: RowResults) -> pl.DataFrame:
         suspect = self.chosen(results)
-        p_wrong = pl.Series(np.where(results.observed < len(self.names), results.p_wrong, np.nan)).fill_nan(None)
-        added = {
-            "p_wrong": p_wrong,
-            "suspect": suspect,
-            "suggested": self.names.gather(np.where(suspect, results.other, results.best)),
-            "p_suggested": np.where(suspect, results.p_other, results.p_best),
-            "corrected": self.names.gather(results.corrected),
-        }
-        return with_columns(frame, added)
+        suggested = np.where(suspect, results.other, results.best)
+        p_suggested = np.where(suspect, results.p_other, results.p_best)
+        found = Results(
+            self.names.to_numpy(), results.observed, suggested, results.p_wrong, p_suggested, results.corrected,
+            suspect, verified=np.zeros(len(suspect), dtype=bool),
+        )  # fmt: skip
+        return with_columns(frame, rows_frame(found).drop(OWN).to_dict())
 
 
 @dataclass(frozen=True)
