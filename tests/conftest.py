@@ -87,7 +87,7 @@ def small_forests() -> Iterator[None]:
     from noisybayes.audit import forest
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(forest, "_TREES", 25)
+        patched.setattr(forest, "_TREES", 60)
         yield
 
 

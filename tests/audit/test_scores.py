@@ -125,7 +125,7 @@ def test_a_verified_row_counts_with_its_label_and_one_without_a_label_does_not_c
 def test_scores_in_blocks_are_those_at_once(kind, monkeypatch):
     columns, learning = sorted_rows(kind)
     at_once = linear_scores(columns, learning, True)
-    monkeypatch.setattr(scores, "_MOST_PRODUCTS", 1)
+    monkeypatch.setattr(scores, "MOST_NUMBERS", 1)
     in_blocks = linear_scores(columns, learning, True)
     np.testing.assert_allclose(in_blocks.values, at_once.values, rtol=0, atol=1e-5)
     for one, other in zip(in_blocks.by_fold, at_once.by_fold, strict=True):

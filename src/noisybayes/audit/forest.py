@@ -10,14 +10,12 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
-# A row is out of the bag of a third of the trees: a hundred vote on it. So many are kept for new rows, too.
-_TREES, _KEPT = 300, 100
+# A row is out of the bag of a third of the trees: a hundred vote on it. As many are kept for new rows.
+_TREES = 300
 # A tree needs no more rows, and large ones would take most of the time of an audit.
 _BAG = 10_000
 # A leaf of one row repeats its label, right or wrong.
 _LEAST_ROWS = 3
-# With fewer rows, threads cost more than they save; the trees are the same with any number of them.
-_MANY_ROWS = 2_000
 
 
 class Forest(NamedTuple):
@@ -73,7 +71,7 @@ class Grown(NamedTuple):
         if not len(there):
             return cls(log_shares(shares, 1), None, n_classes)
         model = ExtraTreesClassifier(
-            _TREES, min_samples_leaf=_LEAST_ROWS, random_state=seed, n_jobs=-1 if len(X) >= _MANY_ROWS else None,
+            _TREES, min_samples_leaf=_LEAST_ROWS, random_state=seed, n_jobs=-1,
             bootstrap=True, oob_score=len(there) > 1, max_samples=_draws(weight[there]),
         )  # fmt: skip
         with warnings.catch_warnings():  # in a table of a few rows, every tree may have seen a row
@@ -96,7 +94,7 @@ class Grown(NamedTuple):
             leaf, none = np.zeros(1, dtype=np.int32), np.full(1, -1, dtype=np.int32)
             equal = np.full((1, self.n_classes), 1.0 / self.n_classes, dtype=np.float32)
             return Forest(leaf, none, none, leaf, np.zeros(1), equal)
-        trees = [each.tree_ for each in self.model.estimators_[:_KEPT]]
+        trees = [each.tree_ for each in self.model.estimators_[: _TREES // 3]]
         roots = np.cumsum([0, *(tree.node_count for tree in trees[:-1])])
         shares = np.zeros((sum(tree.node_count for tree in trees), self.n_classes), dtype=np.float32)
         counts = np.concatenate([tree.value[:, 0] for tree in trees])

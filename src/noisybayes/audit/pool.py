@@ -22,8 +22,9 @@ from ..model.mislabel import Full, Structure
 from .columns import NUMBERS, WORDS, YES_NO, Block, content_hash, take_rows
 from .readings import Reading, blocks, log_softmax, matrix_reading, plain_reading
 from .scores import (
-    EM_ROWS,
     EVENT_MODELS,
+    MANY_ROWS,
+    MOST_NUMBERS,
     Expert,
     Learned,
     Learning,
@@ -36,9 +37,7 @@ from .scores import (
 Array = NDArray[Any]
 
 # A small table cannot spare a fifth of its rows.
-_FOLDS, _FOLDS_OF_FEW, _FEW_ROWS = 5, 10, 2_000
-# Coefficients that are kept to explain rows out of fold; rows of larger fits are explained by those of all rows.
-_MOST_COEFFICIENTS = 20_000_000
+FOLDS, _FOLDS_OF_FEW, _FEW_ROWS = 5, 10, 2_000
 
 
 class Given(NamedTuple):
@@ -104,7 +103,8 @@ def fit_pool(
     order, learning = _by_fold(columns, given, seed)
     columns, n = take_rows(columns, order), len(order)
     width = sum(block.values.shape[1] for block in columns)
-    keep = 3 * width * K * len(learning.folds) <= _MOST_COEFFICIENTS
+    # coefficients of the folds explain rows; with too many to hold, those of all rows do
+    keep = 3 * width * K * len(learning.folds) <= MOST_NUMBERS
     experts: dict[str, Expert] = {**EXPERTS, "em": partial(em_scores, structure=structure)}
     as_given: dict[str, Learned] = {}
 
@@ -121,13 +121,13 @@ def fit_pool(
     as_given.pop("naive Bayes", None)  # as large as the rows times the classes, twice
     right = learning._replace(weight=learning.weight * _p_label(matrix, learning))
     matrix = read_by_matrix(_together([experts[name](columns, right, keep) for name in by_matrix]), matrix.reading)
-    if kinds == {YES_NO} and n <= EM_ROWS and len(np.unique(learning.label[learning.counted > 0])) > 1:
+    if kinds == {YES_NO} and n <= MANY_ROWS and len(np.unique(learning.label[learning.counted > 0])) > 1:
         em = read_by_matrix(learned(("em",)))
         if not _predicts_better(matrix, em, learning):
             matrix, by_matrix = em, ("em",)
     scores = [learned(names) for names in plain]
     voices = matrix, *(Voice(one, plain_reading(one.values, learning, prior)) for one in scores)
-    posterior = np.empty((n, K), dtype=np.float32 if n * K > _MOST_COEFFICIENTS else np.float64)
+    posterior = np.empty((n, K), dtype=np.float32 if n * K > MOST_NUMBERS else np.float64)
     for part in blocks(n, K):
         posterior[order[part]] = pooled(voices, part, learning.observed[part]).T
     known = np.flatnonzero(given.verified >= 0)
@@ -169,7 +169,7 @@ def folds_of(columns: Sequence[Block], given: Given, seed: int, n_folds: int) ->
 def _by_fold(columns: Sequence[Block], given: Given, seed: int) -> tuple[Array, Learning]:
     """The order of the rows by fold, class and content, and their labels in this order."""
     n = len(given.observed)
-    n_folds = _FOLDS if n >= _FEW_ROWS else _FOLDS_OF_FEW
+    n_folds = FOLDS if n >= _FEW_ROWS else _FOLDS_OF_FEW
     fold = folds_of(columns, given, seed, n_folds)
     order = np.lexsort((content_hash(columns, seed), given.label, fold))
     starts = np.concatenate([[0], np.cumsum(np.bincount(fold, minlength=n_folds))])

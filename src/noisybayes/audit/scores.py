@@ -36,11 +36,10 @@ _PENALTY = 15.0
 _STEPS = 6
 # Words have rows of length 1; vectors beside them count half as much, .7^2.
 _VECTOR_LENGTH = 0.7
-# More products (rows x folds x classes) than this are computed for some classes after the others, and learned from
-# fewer rows: this many classes x rows need gigabytes, and coefficients hardly change with more rows.
-_MOST_PRODUCTS, _ROWS_OF_MANY_CLASSES = 20_000_000, 20_000
-# With more rows the EM of the paper has no advantage over naive Bayes, whose labels it cleans.
-EM_ROWS = 20_000
+#: Numbers that are held at once: more (rows x folds x classes) are computed for some classes after the others.
+MOST_NUMBERS = 20_000_000
+#: More rows teach nothing new: neither the coefficients of many classes, nor the paper's EM, which is for small tables.
+MANY_ROWS = 20_000
 
 
 class Learning(NamedTuple):
@@ -226,14 +225,14 @@ def linear_scores(columns: Sequence[Block], learning: Learning, keep: bool) -> L
     label, weight = learning.label, learning.counted.astype(np.float32)
     scale = [_length_one(block) for block in columns]
     # rows are sorted by fold and class, so that evenly spaced ones are a stratified sample
-    is_large = n * (F + 1) * K > _MOST_PRODUCTS and n > _ROWS_OF_MANY_CLASSES
-    rows = np.linspace(0, n - 1, _ROWS_OF_MANY_CLASSES).astype(np.intp) if is_large else slice(None)
+    is_large = n * (F + 1) * K > MOST_NUMBERS and n > MANY_ROWS
+    rows = np.linspace(0, n - 1, MANY_ROWS).astype(np.intp) if is_large else slice(None)
     X = [_scaled(block.values[rows], factor) for block, factor in zip(columns, scale, strict=True)]
     label, weight, starts = label[rows], weight[rows], np.searchsorted(np.arange(n)[rows], learning.starts)
     share = _shares_left_out(label, weight, starts, K)
     d, n_labeled = sum(part.shape[1] for part in X), max(np.count_nonzero(label < K), 1)
     penalty = np.float32(_PENALTY * min(1.0, np.sqrt(d / n_labeled)))
-    at_once = max(1, _MOST_PRODUCTS // (len(weight) * (F + 1)))
+    at_once = max(1, MOST_NUMBERS // (len(weight) * (F + 1)))
     values = np.empty((K, n), dtype=np.float32)
     kept: list[list[Array]] = [[] for _ in range(F + 1)]
     for first in range(0, K, at_once):

@@ -12,7 +12,7 @@ from .._shares import whole_percent
 from ..audit.classifier import TableClassifier
 from ..audit.columns import Block, ColumnKinds, log_probabilities, unit_vectors
 from ..audit.evidence import terms_of
-from ..audit.pool import Given, Pool, fit_pool, folds_of
+from ..audit.pool import FOLDS, Given, Pool, fit_pool, folds_of
 from ..audit.rows import LEAST_RATE, Results, read_off
 from ..dataset.tree import Array
 from ..estimators.threads import one_blas_thread
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from .findings import Findings
     from .given_inputs import GivenColumns
 
-_FOLDS_OF_ESTIMATOR = 5
 # Given probabilities that agree with more labels than this are doubted: right labels are rare.
 _TOO_GOOD = 0.98
 # A probability of zero has no logarithm.
@@ -138,7 +137,7 @@ def pooled_rows(
     if given.pred_probs is not None:
         others.append(log_probabilities(given.pred_probs))
     if given.estimator is not None:
-        fold = folds_of(own or others, of_labels, seed, _FOLDS_OF_ESTIMATOR)
+        fold = folds_of(own or others, of_labels, seed, FOLDS)
         others.append(log_probabilities(given.estimator(of_labels, fold)))
     pool = fit_pool([*own, *others], of_labels, structure, seed)
     rows = PooledRows(

@@ -74,11 +74,12 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
     """Fit a model and score its rows; rows on disk exist only during this context."""
     report = progress or no_progress
     check_model(options.families, options.mislabel)
-    pooled = is_pooled(table, options)
+    if is_pooled(table, options):
+        yield _fit_pool(table, options, report)
+        return
     check_opinion(table, options)
     check_labelers(table, options)
     check_sources(table, options)
-    options, text_model = with_text_vectors(table, options, report)
     with ExitStack() as stack:
         remote = on_cluster.runs_there(table, options)
         if remote:
@@ -89,11 +90,7 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
         if remote or options.memory is not None:
             folder = stack.enter_context(rows_on_disk.workspace(table, options))
         if not remote:
-            table = with_steps(table, options)
-            if pooled:
-                yield _fit_pool(table, options, report)._replace(embedded_with=text_model)
-            else:
-                yield _fit_here(table, options, engine, folder, report)
+            yield _fit_here(with_steps(table, options), options, engine, folder, report)
             return
         assert folder is not None
         table = with_steps_on_cluster(table, options, engine.map_sum, folder / _STEPS)
@@ -105,6 +102,8 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
 
 def _fit_pool(table: Table, options: FitOptions, report: Progress) -> Fitted:
     assert isinstance(table.source, pl.DataFrame)
+    options, text_model = with_text_vectors(table, options, report)
+    report("building features")
     features = features_of(
         table.source, table.roles, options.words, options.missing_label, options.keep_variants,
         other_evidence=options.given.scores_rows,
@@ -116,7 +115,7 @@ def _fit_pool(table: Table, options: FitOptions, report: Progress) -> Fitted:
         rows, model = pooled_rows(features._replace(labels=labels), given, options.mislabel, options.seed)
     leaks = leak_warnings(table, features.recipe, labels.observed, len(labels.classes))
     rows = replace(rows, checks=checks, no_class=no_class, leaks=leaks)
-    return Fitted(model, features.recipe, rows, (*features.notes, *messages), table)
+    return Fitted(model, features.recipe, rows, (*features.notes, *messages), table, text_model)
 
 
 def _fit_here(table: Table, options: FitOptions, engine: OpenedEngine, folder: Path | None, report: Progress) -> Fitted:
