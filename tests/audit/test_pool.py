@@ -81,6 +81,7 @@ def test_the_likelihood_of_the_reading_by_the_matrix_never_falls(monkeypatch):
     values, learning = by_naive_bayes()
     monkeypatch.setattr(readings, "_TOLERANCE", -np.inf)
     monkeypatch.setattr(readings, "_PSEUDO_ROWS", 0.0)
+    monkeypatch.setattr(readings, "_ROUNDS_OF_START", 1)
     history = []
     for rounds in range(1, 16):
         monkeypatch.setattr(readings, "_ROUNDS", rounds)

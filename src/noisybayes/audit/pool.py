@@ -120,9 +120,7 @@ def fit_pool(
     matrix = read_by_matrix(learned(by_matrix))
     as_given.pop("naive Bayes", None)  # as large as the rows times the classes, twice
     right = learning._replace(weight=learning.weight * _p_label(matrix, learning))
-    # a start saves rounds on many rows; of few rows, the first temperatures may be far too high, and would stay there
-    start = matrix.reading if n > MANY_ROWS else None
-    matrix = read_by_matrix(_together([experts[name](columns, right, keep) for name in by_matrix]), start)
+    matrix = read_by_matrix(_together([experts[name](columns, right, keep) for name in by_matrix]), matrix.reading)
     labels = [learning.counted[fold].sum() for fold in learning.folds]
     if kinds == {YES_NO} and n <= MANY_ROWS and max(labels) < sum(labels):  # else a fold cannot be left out
         em = read_by_matrix(learned(("em",)))

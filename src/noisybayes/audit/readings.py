@@ -34,8 +34,12 @@ _OFFSET_PENALTY = {True: 0.1, False: 0.001}
 _ROUNDS, _TOLERANCE = 40, 1e-5
 # Steps of L-BFGS in a round of EM, where the matrix changes anyway, and in the one fit of a plain reading.
 _STEPS_OF_ROUND, _STEPS_OF_PLAIN = 6, 100
-# The matrix starts well inside the identifiable region.
-_START_DIAGONAL = 0.9
+# The matrix starts with few mistakes and with many, inside the identifiable region: where nearly half of the labels are
+# wrong, a sharp matrix of flat scores and a flat matrix of sharp scores are two maxima. The better start goes on.
+_START_DIAGONALS, _ROUNDS_OF_START = (0.9, 0.6), 5
+# Standard deviation of a log temperature around that of scores of variance 1: without a prior, scores that separate the
+# classes perfectly would get an infinite one.
+_TEMPERATURE_SPREAD = 2.0
 
 
 class Reading(NamedTuple):
@@ -93,24 +97,35 @@ def matrix_reading(
     values, rows = _sample(values, learning)
     likelihood = _Likelihood(values, rows, by_matrix=True, prior=prior)
     if start is None or start.mislabel is None:
-        parameters, mislabel = likelihood.start(), _start(structure, rows.n_classes)
+        tried = [
+            _em(likelihood, structure, likelihood.start, _start(structure, rows.n_classes, diagonal), _ROUNDS_OF_START)
+            for diagonal in _START_DIAGONALS
+        ]
+        first, mislabel, _ = min(tried, key=lambda found: found[2])
     else:
-        parameters, mislabel = likelihood.parameters_of(start), start.mislabel
-    last = loss = np.inf
-    for _ in range(_ROUNDS):
-        parameters, loss = likelihood.maximize(parameters, mislabel, _STEPS_OF_ROUND)
-        counts = likelihood.expected_counts(parameters, mislabel)
-        if last - loss < _TOLERANCE * rows.weight.sum():
-            break
-        last, mislabel = loss, _estimate(structure, counts)
+        first, mislabel = likelihood.parameters_of(start), start.mislabel
+    parameters, mislabel, loss = _em(likelihood, structure, first, mislabel, _ROUNDS)
     temperature, intercept = likelihood.fitted(parameters)
     return Reading(temperature, intercept, mislabel, -loss / max(float(rows.weight.sum()), 1e-30))
+
+
+def _em(
+    likelihood: _Likelihood, structure: Structure, parameters: Array, mislabel: Array, rounds: int
+) -> tuple[Array, Array, float]:
+    last = loss = np.inf
+    for _ in range(rounds):
+        parameters, loss = likelihood.maximize(parameters, mislabel, _STEPS_OF_ROUND)
+        counts = likelihood.expected_counts(parameters, mislabel)
+        if last - loss < _TOLERANCE * likelihood.rows.weight.sum():
+            break
+        last, mislabel = loss, _estimate(structure, counts)
+    return parameters, mislabel, loss
 
 
 def plain_reading(values: Array, learning: Learning, prior: Array | None = None) -> Reading:
     values, rows = _sample(values, learning)
     likelihood = _Likelihood(values, rows, by_matrix=False, prior=prior)
-    parameters, loss = likelihood.maximize(likelihood.start(), None, _STEPS_OF_PLAIN)
+    parameters, loss = likelihood.maximize(likelihood.start, None, _STEPS_OF_PLAIN)
     return Reading(*likelihood.fitted(parameters), None, -loss / max(float(rows.weight.sum()), 1e-30))
 
 
@@ -127,11 +142,11 @@ def _sample(values: Array, learning: Learning) -> tuple[Array, Learning]:
     return (values if whole else values[:, :, labeled]).astype(np.float64), rows
 
 
-def _start(structure: Structure, n_classes: int) -> Array:
+def _start(structure: Structure, n_classes: int, diagonal: float) -> Array:
     if n_classes == 1:
         return np.ones((1, 1))
-    off = (1.0 - _START_DIAGONAL) / (n_classes - 1)
-    counts = np.full((n_classes, n_classes), off) + (_START_DIAGONAL - off) * np.eye(n_classes)
+    off = (1.0 - diagonal) / (n_classes - 1)
+    counts = np.full((n_classes, n_classes), off) + (diagonal - off) * np.eye(n_classes)
     return np.asarray(structure.estimate(counts[None])[0])
 
 
@@ -155,10 +170,8 @@ class _Likelihood:
         self.penalty = _OFFSET_PENALTY[by_matrix] * rows.weight.sum()
         self.label, self.every = label, np.arange(len(label))
         self.memory = np.empty((2, *values.shape[1:]))
-
-    def start(self) -> Array:
-        spread = np.maximum(self.values.std(axis=(1, 2)), 1e-12) if len(self.label) else np.ones(self.n_kinds)
-        return np.concatenate([-np.log(self.n_kinds * spread), np.zeros(self.rows.n_classes)])
+        spread = np.maximum(values.std(axis=(1, 2)), 1e-12) if len(label) else np.ones(self.n_kinds)
+        self.start = np.concatenate([-np.log(self.n_kinds * spread), np.zeros(K)])
 
     def parameters_of(self, reading: Reading) -> Array:
         return np.concatenate([np.log(reading.temperature), reading.intercept - self.base])
@@ -198,8 +211,9 @@ class _Likelihood:
             gradient /= of_row
             gradient -= p
         gradient *= weight
-        loss = -float(weight @ np.log(of_row)) + self.penalty * float(offset @ offset)
-        slopes = np.einsum("bkn,kn->b", self.values, gradient) * temperature
+        away = (parameters - self.start)[: self.n_kinds] / _TEMPERATURE_SPREAD
+        loss = -float(weight @ np.log(of_row)) + self.penalty * float(offset @ offset) + 0.5 * float(away @ away)
+        slopes = np.einsum("bkn,kn->b", self.values, gradient) * temperature - away / _TEMPERATURE_SPREAD
         return loss, np.concatenate([-slopes, -gradient.sum(axis=1) + 2.0 * self.penalty * offset])
 
     def expected_counts(self, parameters: Array, mislabel: Array) -> Array:
