@@ -86,8 +86,7 @@ def test_the_audit_ranks_better_and_says_what_it_used(static):
     def ap(result) -> float:
         return average_precision_score(wrong, result.to_polars("table")["p_wrong"])
 
-    assert ap(found) > 0.95
-    assert ap(alone) < 0.85
+    assert ap(found) > ap(alone) + 0.1  # .13 to .17 over five seeds
     assert alone.summary()["run"]["embedded_with"] is None
     assert found.summary()["run"]["embedded_with"] == {"name": str(static), "kind": "model2vec"}
     assert f"{static} (model2vec)" in found.to_html()
