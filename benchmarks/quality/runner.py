@@ -84,6 +84,7 @@ def run_job(job: Job, task: Task) -> Row:
         seconds = time.perf_counter() - start
     shape = {"n_train": len(task.y), "n_classes": task.n_classes}
     measures = {**measure(task, outcome), "seconds": seconds}
+    del measures["gain"]  # the difference of two others
     return {**job._asdict(), **shape, **{name: float(f"{value:.6g}") for name, value in measures.items()}}
 
 
