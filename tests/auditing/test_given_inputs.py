@@ -52,8 +52,8 @@ def test_more_inputs_help_and_the_reasons_add_up():
     rows = by_all.suspects.index[:5]
     for why, (_, row) in zip(by_all.evidence(rows), by_all.table.loc[rows].iterrows(), strict=True):
         names = ["the numbers together", "embeddings", "given probabilities", "the columns together"]
-        assert [name for name, _ in why.views] == names
-        total = why.weights.sum() + sum(added for _, added in why.views) + why.rest + why.label
+        assert [name for name, _ in why.others] == names
+        total = why.weights.sum() + sum(added for _, added in why.others) + why.rest + why.label
         assert total == pytest.approx(np.log(row["p_suggested"] / (1 - row["p_wrong"])), abs=1e-6)
     assert "given probabilities" in by_all.to_html()
 

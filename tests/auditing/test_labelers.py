@@ -102,7 +102,7 @@ def test_renaming_and_missing_names(differing):
 
 def test_a_suspect_says_who_labeled_it_and_the_evidence_adds_up(differing):
     said = [item for suspect in differing.summary()["suspects"] for item in suspect["evidence"]]
-    assert {item["feature"] for item in said if item["kind"] == "view"} <= {f"labeled by {name}" for name in set(WHO)}
+    assert {item["feature"] for item in said if item["kind"] == "other"} <= {f"labeled by {name}" for name in set(WHO)}
     suspect = differing.summary()["suspects"][0]
     terms = sum(item["weight"] for item in suspect["evidence"]) + suspect["rest"] + suspect["label_weight"]
     assert terms == pytest.approx(suspect["log_odds"], abs=2e-3)

@@ -112,7 +112,7 @@ def test_other_columns_are_refused_in_one_sentence(said, told):
 
 def test_report_evidence_and_command_line_tell_of_it(perfect, tmp_path):
     first = perfect.summary()["suspects"][0]
-    kinds = [entry["feature"] for entry in first["evidence"] if entry["kind"] == "view"]
+    kinds = [entry["feature"] for entry in first["evidence"] if entry["kind"] == "other"]
     assert kinds == [f"second opinion: {first['suggested']}"]
     told = sum(entry["weight"] for entry in first["evidence"]) + first["rest"] + first["label_weight"]
     assert told == pytest.approx(first["log_odds"], abs=0.01)

@@ -113,13 +113,13 @@ def test_labelers_and_sources_at_once():
     assert both.labelers.loc["bob", "error_rate"] > both.labelers.loc["ann", "error_rate"] + 0.15
     assert both.sources.set_index("level").loc["phone", "error_rate"] > 0.3
     assert precision(given, both) > precision(given, labeler)
-    features = {item["feature"] for item in both.summary()["suspects"][0]["evidence"] if item["kind"] == "view"}
+    features = {item["feature"] for item in both.summary()["suspects"][0]["evidence"] if item["kind"] == "other"}
     assert {feature.split()[0] for feature in features} == {"labeled", "channel"}
 
 
 def test_a_suspect_says_where_it_comes_from_and_the_evidence_adds_up(over_time):
     suspect = over_time.summary()["suspects"][0]
-    said = [item["feature"] for item in suspect["evidence"] if item["kind"] == "view"]
+    said = [item["feature"] for item in suspect["evidence"] if item["kind"] == "other"]
     assert said[0].startswith(f"received {suspect['sources']['received']}: ")
     assert said[0].endswith(" % of such labels are wrong")
     terms = sum(item["weight"] for item in suspect["evidence"]) + suspect["rest"] + suspect["label_weight"]

@@ -75,7 +75,7 @@ def test_evidence_adds_up_and_is_named_by_the_column_it_comes_from():
             if item["kind"] == "text":
                 assert item["feature"] in suspect["cells"]["message"].split()
     together = {"the columns together"}  # of a forest: no column has a share of its own
-    assert features.pop(("", "view")) == together
+    assert features.pop(("", "other")) == together
     assert set(features) == {("message", "text"), ("paint", "categorical"), ("urgent", "binary"), ("price", "numeric")}
     assert features["price", "numeric"] == {"price"}
     assert features["urgent", "binary"] == {"urgent"}

@@ -29,7 +29,7 @@ class Evidence(NamedTuple):
     rest: float
     label: float
     log_odds: float
-    views: tuple[tuple[str, float], ...] = ()  # views that are not sums over the columns: description and weight
+    others: tuple[tuple[str, float], ...] = ()  # what is no sum over the columns: description and weight
 
 
 class _EvidenceRequest(NamedTuple):

@@ -269,8 +269,8 @@ def _suspect(
     for column, weight in zip(why.columns.tolist(), why.weights.tolist(), strict=True):
         feature, name, kind = name_of(column)
         evidence.append({"feature": feature, "column": name, "kind": kind, "weight": round(weight, 4)})
-    for description, weight in why.views:
-        evidence.append({"feature": description, "column": "", "kind": "view", "weight": round(weight, 4)})
+    for description, weight in why.others:
+        evidence.append({"feature": description, "column": "", "kind": "other", "weight": round(weight, 4)})
     return {
         "row": why.row + 1,
         "id": row_id,
