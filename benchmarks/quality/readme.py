@@ -7,6 +7,8 @@ from pathlib import Path
 from statistics import fmean
 from textwrap import fill
 
+from ..panel import RESULTS
+from ..result_files import Row, read_rows
 from .results_page import EQUAL, Comparison, by_line, comparisons, counts, load
 
 #: Data sets with human mistakes; in the others mistakes are injected.
@@ -21,11 +23,27 @@ def write_page(root: Path) -> Path:
     (root / "docs" / "img" / "peers.svg").write_text(picture(found), encoding="utf-8")
     path = root / "README.md"
     if path.exists():
-        path.write_text(_PART.sub(lambda _: sentences(found), path.read_text(encoding="utf-8")), encoding="utf-8")
+        new = sentences(found, panel_sentence(read_rows(root / "results" / RESULTS)))
+        path.write_text(_PART.sub(lambda _: new, path.read_text(encoding="utf-8")), encoding="utf-8")
     return path
 
 
-def sentences(found: list[Comparison]) -> str:
+def panel_sentence(rows: list[Row]) -> str:
+    """The means over public data sets with real mistakes, by who labeled them."""
+
+    def mean(method: str, group: str) -> float:
+        return fmean(float(row["ap"]) for row in rows if row["method"] == method and row["group"] == group)
+
+    n_sets = len({row["set"] for row in rows})
+    ours, peer = ([mean(method, group) for group in ("weak", "human")] for method in ("default", "cleanlab"))
+    return (
+        f"On {n_sets} public data sets whose labels were really given by rules, models and people, and were later "
+        f"corrected, the mean average precision is {ours[0]:.2f} against {peer[0]:.2f} for cleanlab's with logistic "
+        f"regression (labels by rules and models) and {ours[1]:.2f} against {peer[1]:.2f} (labels by people). "
+    )
+
+
+def sentences(found: list[Comparison], of_panel: str) -> str:
     higher, equal, lower = counts(found)
     by_people = {each.dataset: each for each in found if each.dataset in PEOPLE}
     people = [
@@ -38,8 +56,8 @@ def sentences(found: list[Comparison]) -> str:
         f"wrong labels better than cleanlab on {higher}, worse on {lower}, and equally well (average precision within "
         f"{EQUAL}) on {equal}, although cleanlab gets the best of its classifiers on each. On "
         f"the {len(people)} data sets with mistakes made by people, the average precision is {' and '.join(people)}; "
-        "in the others the mistakes were injected. [Results](docs/results.md) compares all methods on one screen, and "
-        "[Quality](docs/quality.md) has more measures."
+        f"in the others the mistakes were injected. {of_panel}[Results](docs/results.md) compares all methods on one "
+        "screen, and [Quality](docs/quality.md) has more measures."
     )
     image = "![Average precision of noisybayes and of cleanlab on groups of data sets](docs/img/peers.svg)"
     return f"{fill(prose, 120, break_on_hyphens=False)}\n\n{image}\n"

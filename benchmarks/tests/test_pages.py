@@ -34,7 +34,8 @@ def test_the_figures_of_the_review_are_made_from_the_stored_rows():
 def test_the_comparison_in_the_readme_is_made_from_the_stored_rows():
     found = results_page.comparisons(results_page.load(ROOT))
     assert (ROOT / "docs" / "img" / "peers.svg").read_text(encoding="utf-8") == readme.picture(found)
-    assert readme.sentences(found) in (ROOT / "README.md").read_text(encoding="utf-8")
+    of_panel = readme.panel_sentence(read_rows(ROOT / "results" / "panel.csv"))
+    assert readme.sentences(found, of_panel) in (ROOT / "README.md").read_text(encoding="utf-8")
     assert {each.dataset for each in found} > set(readme.PEOPLE)
     assert sum(map(len, results_page.by_line(found).values())) == len(found)
 
