@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.mislabel import Structure
-from .scores import Learning
+from .scores import MANY_ROWS, Learning
 
 Array = NDArray[Any]
 
-# Rows, and rows times classes, that a reading is fitted on: 2K + K x K numbers need no more.
-_MOST_ROWS, _MOST_ENTRIES = 50_000, 5_000_000
+# Rows times classes that a reading is fitted on, and no more than `MANY_ROWS`: 2K + K x K numbers need no more.
+_MOST_ENTRIES = 5_000_000
 # Entries of rows x classes that are computed at once.
 _BLOCK = 2_000_000
 # Pseudo-rows of each true class, labeled with the average error rate: small classes have uncertain columns.
@@ -132,7 +132,7 @@ def plain_reading(values: Array, learning: Learning, prior: Array | None = None)
 def _sample(values: Array, learning: Learning) -> tuple[Array, Learning]:
     """The labeled rows, or evenly spaced ones; sorted by fold and class, as they are, these are a stratified sample."""
     labeled = np.flatnonzero(learning.counted > 0)
-    most = min(_MOST_ROWS, max(_MOST_ENTRIES // learning.n_classes, 1))
+    most = min(MANY_ROWS, max(_MOST_ENTRIES // learning.n_classes, 1))
     if len(labeled) > most:
         labeled = labeled[np.linspace(0, len(labeled) - 1, most).astype(np.intp)]
     rows = learning._replace(

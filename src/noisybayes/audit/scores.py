@@ -38,7 +38,7 @@ _STEPS = 6
 _VECTOR_LENGTH = 0.7
 #: Numbers that are held at once: more (rows x folds x classes) are computed for some classes after the others.
 MOST_NUMBERS = 20_000_000
-#: More rows teach nothing new: neither the coefficients of many classes, nor the paper's EM, which is for small tables.
+#: More rows teach nothing new: neither a reading, nor the coefficients of many classes, nor the paper's EM.
 MANY_ROWS = 20_000
 
 
