@@ -98,7 +98,7 @@ class TableClassifier:
             about["voices"].append([_stored(expert, f"{v}.{e}.", arrays) for e, expert in enumerate(experts)])
         with Path(path).open("wb") as file:
             arrays["about"] = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
-            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+            np.savez(file, **arrays)  # type: ignore[arg-type]  # nearly random digits: packing saves little, slowly
 
     @classmethod
     def load(cls, path: str | Path) -> TableClassifier:

@@ -266,9 +266,9 @@ def _suspect(
     row_id: str | None,
 ) -> dict[str, Any]:
     evidence = []
-    for column, weight in zip(why.columns.tolist(), why.weights.tolist(), strict=True):
+    for column, weight in zip(why.columns.tolist(), np.round(why.weights, 4).tolist(), strict=True):
         feature, name, kind = name_of(column)
-        evidence.append({"feature": feature, "column": name, "kind": kind, "weight": round(weight, 4)})
+        evidence.append({"feature": feature, "column": name, "kind": kind, "weight": weight})
     for description, weight in why.others:
         evidence.append({"feature": description, "column": "", "kind": "other", "weight": round(weight, 4)})
     return {
