@@ -9,6 +9,7 @@ import pytest
 from sklearn.metrics import average_precision_score
 
 from noisybayes.audit import forest, readings
+from noisybayes.audit import pool as pools
 from noisybayes.audit.classifier import TableClassifier
 from noisybayes.audit.columns import take_rows
 from noisybayes.audit.evidence import terms_of
@@ -81,7 +82,7 @@ def test_the_likelihood_of_the_reading_by_the_matrix_never_falls(monkeypatch):
     values, learning = by_naive_bayes()
     monkeypatch.setattr(readings, "_TOLERANCE", -np.inf)
     monkeypatch.setattr(readings, "_PSEUDO_ROWS", 0.0)
-    monkeypatch.setattr(readings, "_ROUNDS_OF_START", 1)
+    monkeypatch.setattr(readings, "_STEPS", 1)
     history = []
     for rounds in range(1, 16):
         monkeypatch.setattr(readings, "_ROUNDS", rounds)
@@ -106,7 +107,7 @@ def test_structures_of_the_matrix_and_known_class_shares():
 
 def test_posteriors_in_blocks_are_those_at_once(monkeypatch):
     at_once = fitted(case("texts")).posterior
-    monkeypatch.setattr(readings, "_BLOCK", 100)
+    monkeypatch.setattr(pools, "blocks", lambda n, K: (slice(i, min(i + 25, n)) for i in range(0, n, 25)))
     assert_near(fitted(case("texts")).posterior, at_once, 1e-9)
 
 

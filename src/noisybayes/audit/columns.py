@@ -19,6 +19,10 @@ WORDS, YES_NO, NUMBERS, CURVES = "words", "yes/no", "numbers", "curves"
 VECTORS, PROBABILITIES = "vectors", "probabilities"
 KIND_OF = {"text": WORDS, "categorical": YES_NO, "binary": YES_NO, "numeric": NUMBERS}
 
+#: Numbers that are held at once: more (rows x folds x classes) are computed for some classes after the others.
+MOST_NUMBERS = 20_000_000
+#: More rows teach nothing new: neither a tree, nor a reading, nor the coefficients of many classes, nor EM.
+MANY_ROWS = 20_000
 # Knots of the distribution function of a column of numbers; between them it is interpolated.
 _KNOTS = 1_000
 # Probabilities of a user's model below this say the same: it is out of the question.

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .columns import MANY_ROWS
+
 Array = NDArray[Any]
 
 # A row is out of the bag of a third of the trees: a hundred vote on it. As many are kept for new rows.
 _TREES = 300
-# A tree needs no more rows, and large ones would take most of the time of an audit.
-_BAG = 10_000
 # A leaf of one row repeats its label, right or wrong.
 _LEAST_ROWS = 3
 
@@ -51,7 +51,7 @@ def log_shares(shares: Array, n_trees: int) -> Array:
 
 def _draws(weight: Array) -> int:
     """Rows drawn for a tree; given as a share, scikit-learn warns of tables with a few rows."""
-    share = min(1.0, _BAG / max(len(weight), 1))
+    share = min(1.0, MANY_ROWS / max(len(weight), 1))
     return max(min(int(share * weight.sum()), len(weight)), 1)
 
 

@@ -19,12 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.mislabel import Full, Structure
-from .columns import NUMBERS, WORDS, YES_NO, Block, content_hash, take_rows
+from .columns import MANY_ROWS, MOST_NUMBERS, NUMBERS, WORDS, YES_NO, Block, content_hash, take_rows
 from .readings import Reading, blocks, log_softmax, matrix_reading, plain_reading
 from .scores import (
     EVENT_MODELS,
-    MANY_ROWS,
-    MOST_NUMBERS,
     Expert,
     Learned,
     Learning,

@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.mislabel import Structure
-from .scores import MANY_ROWS, Learning
+from .columns import MANY_ROWS
+from .scores import Learning
 
 Array = NDArray[Any]
 
-# Rows times classes that a reading is fitted on, and no more than `MANY_ROWS`: 2K + K x K numbers need no more.
+# Rows times classes that a reading is fitted on, and no more than `MANY_ROWS`: 2K + K x K numbers need no more. And
+# those that are computed at once.
 _MOST_ENTRIES = 5_000_000
-# Entries of rows x classes that are computed at once.
-_BLOCK = 2_000_000
 # Pseudo-rows of each true class, labeled with the average error rate: small classes have uncertain columns.
 _PSEUDO_ROWS = 10.0
 # Squared offsets cost this much a row. By the matrix they stay near the given shares: free offsets would take labels
@@ -32,11 +32,11 @@ _PSEUDO_ROWS = 10.0
 _OFFSET_PENALTY = {True: 0.1, False: 0.001}
 # At most so many rounds of EM, until a round gains less than this many nats a row.
 _ROUNDS, _TOLERANCE = 40, 1e-5
-# Steps of L-BFGS in a round of EM, where the matrix changes anyway, and in the one fit of a plain reading.
-_STEPS_OF_ROUND, _STEPS_OF_PLAIN = 6, 100
+# Steps of L-BFGS in a round of EM, where the matrix changes anyway, and rounds of EM from each start.
+_STEPS = 6
 # The matrix starts with few mistakes and with many, inside the identifiable region: where nearly half of the labels are
 # wrong, a sharp matrix of flat scores and a flat matrix of sharp scores are two maxima. The better start goes on.
-_START_DIAGONALS, _ROUNDS_OF_START = (0.9, 0.6), 5
+_START_DIAGONALS = (0.9, 0.6)
 # Standard deviation of a log temperature around that of scores of variance 1: without a prior, scores that separate the
 # classes perfectly would get an infinite one.
 _TEMPERATURE_SPREAD = 2.0
@@ -86,7 +86,7 @@ def _log_label(mislabel: Array) -> Array:
 
 
 def blocks(n_rows: int, n_classes: int) -> Iterator[slice]:
-    size = max(1, _BLOCK // n_classes)
+    size = max(1, _MOST_ENTRIES // n_classes)
     return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
 
 
@@ -98,7 +98,7 @@ def matrix_reading(
     likelihood = _Likelihood(values, rows, by_matrix=True, prior=prior)
     if start is None or start.mislabel is None:
         tried = [
-            _em(likelihood, structure, likelihood.start, _start(structure, rows.n_classes, diagonal), _ROUNDS_OF_START)
+            _em(likelihood, structure, likelihood.start, _start(structure, rows.n_classes, diagonal), _STEPS)
             for diagonal in _START_DIAGONALS
         ]
         first, mislabel, _ = min(tried, key=lambda found: found[2])
@@ -114,7 +114,7 @@ def _em(
 ) -> tuple[Array, Array, float]:
     last = loss = np.inf
     for _ in range(rounds):
-        parameters, loss = likelihood.maximize(parameters, mislabel, _STEPS_OF_ROUND)
+        parameters, loss = likelihood.maximize(parameters, mislabel, _STEPS)
         counts = likelihood.expected_counts(parameters, mislabel)
         if last - loss < _TOLERANCE * likelihood.rows.weight.sum():
             break
@@ -125,7 +125,7 @@ def _em(
 def plain_reading(values: Array, learning: Learning, prior: Array | None = None) -> Reading:
     values, rows = _sample(values, learning)
     likelihood = _Likelihood(values, rows, by_matrix=False, prior=prior)
-    parameters, loss = likelihood.maximize(likelihood.start, None, _STEPS_OF_PLAIN)
+    parameters, loss = likelihood.maximize(likelihood.start, None)
     return Reading(*likelihood.fitted(parameters), None, -loss / max(float(rows.weight.sum()), 1e-30))
 
 
@@ -179,7 +179,7 @@ class _Likelihood:
     def fitted(self, parameters: Array) -> tuple[Array, Array]:
         return np.exp(parameters[: self.n_kinds]), self.base + parameters[self.n_kinds :]
 
-    def maximize(self, parameters: Array, mislabel: Array | None, steps: int) -> tuple[Array, float]:
+    def maximize(self, parameters: Array, mislabel: Array | None, steps: int = 1_000) -> tuple[Array, float]:
         from scipy.optimize import minimize  # takes a quarter of a second to import
 
         of_label = None if mislabel is None else self.of_label(mislabel)

@@ -21,7 +21,7 @@ from ..engines.local import engine
 from ..model.families import Bernoulli
 from ..model.fit import Problem, fit, fit_leaving_out
 from ..model.mislabel import Structure
-from .columns import CURVES, NUMBERS, VECTORS, WORDS, YES_NO, Block
+from .columns import CURVES, MANY_ROWS, MOST_NUMBERS, NUMBERS, VECTORS, WORDS, YES_NO, Block
 from .forest import Forest, Grown
 
 Array = NDArray[Any]
@@ -36,10 +36,6 @@ _PENALTY = 15.0
 _STEPS = 6
 # Words have rows of length 1; vectors beside them count half as much, .7^2.
 _VECTOR_LENGTH = 0.7
-#: Numbers that are held at once: more (rows x folds x classes) are computed for some classes after the others.
-MOST_NUMBERS = 20_000_000
-#: More rows teach nothing new: neither a reading, nor the coefficients of many classes, nor the paper's EM.
-MANY_ROWS = 20_000
 
 
 class Learning(NamedTuple):

@@ -10,10 +10,10 @@ import numpy as np
 
 from .._shares import whole_percent
 from ..audit.classifier import TableClassifier
-from ..audit.columns import Block, ColumnKinds, log_probabilities, unit_vectors
+from ..audit.columns import LEAST_PROBABILITY, Block, ColumnKinds, log_probabilities, unit_vectors
 from ..audit.evidence import terms_of
 from ..audit.pool import FOLDS, Given, Pool, fit_pool, folds_of
-from ..audit.rows import LEAST_RATE, Results, read_off
+from ..audit.rows import CORRECT, LEAST_RATE, Results, read_off
 from ..dataset.tree import Array
 from ..estimators.threads import one_blas_thread
 from ..model.mislabel import unidentified
@@ -34,10 +34,6 @@ if TYPE_CHECKING:
 
 # Given probabilities that agree with more labels than this are doubted: right labels are rare.
 _TOO_GOOD = 0.98
-# A probability of zero has no logarithm.
-_MIN_P = 1e-12
-# A reviewer keeps a wrong label by mistake this often.
-_REVIEWER_MISSES = 0.05
 
 RULE = "a label is changed only if another one has a probability above 90 %, and none if fewer than 5 % look wrong"
 
@@ -103,7 +99,7 @@ class PooledRows:
     def evidence(self, numbers: Array, suggested: Array, given: Array, most: int) -> list[Evidence]:
         """Why rows should have one class rather than another: what each column adds to the log-odds."""
         terms, together, by_features = terms_of(self.pool, self.columns, self.n_features, numbers, suggested, given)
-        every, true = np.arange(len(numbers)), np.maximum(self.pool.posterior[numbers], _MIN_P)
+        every, true = np.arange(len(numbers)), np.maximum(self.pool.posterior[numbers], LEAST_PROBABILITY)
         log_odds = np.log(true[every, suggested]) - np.log(true[every, given])
         found = []
         for i, number in enumerate(numbers.tolist()):
@@ -211,7 +207,7 @@ def _contradictions(rows: PooledRows) -> Contradictions:
     p, given = rows.unverified(kept), rows.observed[kept]
     p_wrong = 1.0 - p[np.arange(len(kept)), given]
     p[np.arange(len(kept)), given] = -1.0
-    listed = np.flatnonzero(_REVIEWER_MISSES * p_wrong > 1.0 - p_wrong)
+    listed = np.flatnonzero(p_wrong > CORRECT)
     listed = listed[np.lexsort((kept[listed], -p_wrong[listed]))]
     suggested = rows.classes[p[listed].argmax(axis=1)]
     return Contradictions(kept[listed], rows.classes[given[listed]], suggested, p_wrong[listed])
