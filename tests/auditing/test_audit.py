@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 from sklearn.naive_bayes import BernoulliNB
 
-from noisybayes import BernoulliINB, GaussianINB, MislabelClassifier, MultinomialINB, audit, simulate
+from noisybayes import BernoulliINB, MislabelClassifier, MultinomialINB, audit, simulate
 
 from ..report.tables import table
 
@@ -120,9 +120,8 @@ def test_a_seed_repeats_the_numbers_and_stages_are_told():
     model, X, y, _ = fitted("strings of numpy")
     stages = []
     one, same = (audit(model, X, y, random_state=4, progress=stages.append) for _ in range(2))
-    assert stages == 2 * ["scoring the rows", "computing intervals", "estimating the cost"]
+    assert stages == 2 * ["scoring the rows", "computing intervals"]
     pd.testing.assert_frame_equal(one.table, same.table)
-    assert one.impact == same.impact
 
 
 # --- whose rows ------------------------------------------------------------------------------------------------------
@@ -158,7 +157,6 @@ def test_rows_that_may_have_been_learned_from_are_told(make):
     model, X, y = make()
     found = audit(model, X, y, new_rows=True)
     assert LEARNED_FROM in found.warnings
-    assert found.impact is None
     assert_judged_by(found, model.predict_true_proba(X, y), y)
     assert [len(why.columns) for why in found.evidence([0, 1])] == [0, 0]
 
@@ -171,7 +169,7 @@ def test_rows_of_another_fit_must_be_said_to_be_new():
     assert len(audit(model, X, y[::-1], new_rows=True).table) == N
 
 
-# --- classes, intervals, cost ----------------------------------------------------------------------------------------
+# --- classes, intervals ----------------------------------------------------------------------------------------------
 
 
 def test_classes_and_pairs_add_up():
@@ -202,31 +200,6 @@ def test_columns_of_the_matrix_sum_to_one_and_lie_in_their_intervals(method):
         estimate, low, high = getattr(found.intervals, name)
         assert np.all((low >= 0) & (low <= estimate) & (estimate <= high) & (high <= 1))
     assert found.rate.low <= found.noise_rate <= found.rate.high
-    if method == "any classifier":
-        assert found.impact is None  # only naive Bayes can be fitted again cheaply
-
-
-@pytest.mark.parametrize("diagonal", [(0.55, 0.7), (1.0, 1.0)])
-def test_the_cost_of_wrong_labels_is_about_the_real_one(diagonal):
-    made = simulate(3_000, n_features=100, n_classes=3, diagonal=diagonal, random_state=0)
-    X, new = made.X[:1_000], slice(1_000, None)
-    found = audit(BernoulliINB().fit(X, made.y[:1_000]), X, made.y[:1_000])
-    as_given, if_right = (
-        BernoulliNB().fit(X, labels[:1_000]).score(made.X[new], made.true[new]) for labels in (made.y, made.true)
-    )
-    assert found.impact.low < found.impact.delta < found.impact.high
-    assert found.impact.delta == pytest.approx(as_given - if_right, abs=0.06)
-
-
-def test_vague_labels_have_no_cost_that_could_be_told():
-    rng = np.random.default_rng(0)
-    true = rng.integers(4, size=600)
-    X = 0.5 * np.eye(4)[true] + rng.normal(size=(600, 4))
-    y = np.where(rng.random(600) < 0.3, rng.integers(4, size=600), true)
-    found = audit(GaussianINB().fit(X, y), X, y)
-    assert found.impact is None
-    assert found.summary()["impact_reason"].startswith("true labels are too uncertain")
-    assert "Cost in accuracy" not in found.to_html()
 
 
 def test_the_objectives_shown_are_those_of_one_prior():

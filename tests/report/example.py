@@ -67,7 +67,7 @@ def example_summary(
             "method": "bootstrap" if labelers else "none",
         },
         "n_corrected": 0, "correction_rule": "a label is changed only where another one is sure",
-        "impact_reason": None, "contradictions": [], "checks": [], "second_opinion": None, "labelers": None,
+        "contradictions": [], "checks": [], "second_opinion": None, "labelers": None,
         "sources": [], "agreement": None, "review_count": 0,
         "guidance": [
             {
@@ -79,11 +79,6 @@ def example_summary(
             matrix.tolist(), (matrix * 0.8).tolist(), np.minimum(matrix * 1.2, 1).tolist(), labelers
         ),
         "by_class": by_class, "confused_pairs": pairs,
-        "impact": {
-            "accuracy": {"estimate": 0.91}, "accuracy_of_naive_bayes": {"estimate": 0.87},
-            "delta": {"estimate": -0.04, "low": -0.06, "high": -0.02}, "is_wide": False,
-            "text": "Naive Bayes that trusts these labels is expected to lose 4 points of accuracy.",
-        } if labelers else None,
         "review": _review(n_rows, max(rate * n_rows, 1)) if labelers else {"rows": [], "precision": [], "found": []},
         "convergence": {
             "kind": "honest likelihood", "values": [-2.31, -2.197, -2.204, -2.22], "chosen": 1,

@@ -19,7 +19,6 @@ from .contradictions import Contradictions, contradictions
 from .corrections import correction_warnings, corrector
 from .evidence import Evidence, evidence
 from .hedging import hedged
-from .impact import Impact, impact
 from .intervals import Intervals, intervals, without_lower_ends
 from .judged import Judged, judge
 from .noise_rate import MIN_DETECTABLE_RATE, NoiseRate, noise_rate
@@ -50,12 +49,10 @@ class Findings:
     rate: NoiseRate  # of wrong labels: a range, or from rows checked at random
     mislabel_matrix: Array  # (K, K)
     intervals: Intervals
-    impact: Impact | None
     warnings: list[str]
     judged: Judged | PooledRows
     contradicted: Contradictions  # checked rows to look at again
     n_corrected: int  # number of labels changed in `corrected`, without verified ones
-    impact_reason: str  # why `impact` is None
 
     @property
     def noise_rate(self) -> float:
@@ -173,9 +170,6 @@ def findings_of(
     rng = np.random.default_rng(seed)
     report("computing intervals")
     estimates = intervals(judged, LEVEL, draws, int(rng.integers(2**31)))
-    report("estimating the cost")
-    # the cost is always that of naive Bayes, whatever other views are used
-    cost, reason = impact(judged.naive_bayes or judged, estimates.mislabel_matrix, LEVEL, int(rng.integers(2**31)))
     problem = label_problem(judged)
     conservative = conservative_fit(judged, problem)
     means = conservative_means(judged, conservative)
@@ -196,10 +190,8 @@ def findings_of(
         rate,
         np.asarray(estimates.mislabel_matrix.estimate),
         estimates,
-        cost,
         [*audit_warnings(model, judged, contradicted.rows.tolist()), *of_corrections],
         judged.without_copies(),
         contradicted,
         rows.n_changed,
-        reason,
     )

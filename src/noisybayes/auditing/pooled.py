@@ -189,7 +189,7 @@ def findings_of_pool(rows: PooledRows, rule: Rule) -> Findings:
         )
     unknown = Intervals(None, "none", *(Interval(value, None, None) for value in (matrix, np.asarray(share), by_label)))
     return Findings(
-        rows.classes, table, rule, rate, matrix, unknown, None, messages, rows, contradicted, table.n_changed, ""
+        rows.classes, table, rule, rate, matrix, unknown, messages, rows, contradicted, table.n_changed
     )  # fmt: skip
 
 

@@ -18,7 +18,6 @@ from ..text.features import Block, Recipe
 from .columns import Columns, polars_to_pandas
 from .evidence import Evidence
 from .findings import Findings
-from .impact import Impact
 from .intervals import Intervals
 from .noise_rate import NoiseRate
 from .remote_rows import RemoteRows
@@ -77,9 +76,6 @@ class Audit:
         valid if mistakes depend on the class only.
     by_class, confused_pairs : DataFrame
         Rows and share of wrong labels by label; pairs of labels by how often one is given instead of the other.
-    impact : Impact or None
-        Accuracy lost to wrong labels, in audits by the robust fit; None if it cannot be estimated
-        (`findings.impact_reason` says why).
     contradictions : DataFrame
         Checked rows whose label was kept although it is most probably wrong; check them again.
     warnings : list of str
@@ -153,10 +149,6 @@ class Audit:
     @property
     def intervals(self) -> Intervals:
         return self.findings.intervals
-
-    @property
-    def impact(self) -> Impact | None:
-        return self.findings.impact
 
     @property
     def by_class(self) -> pd.DataFrame:

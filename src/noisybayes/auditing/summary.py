@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from .._shares import about, percent
+from .._shares import percent
 from .._version import __version__
 from ..audit.classifier import TableClassifier
 from ..dataset.tree import Array
 from .corrections import RULE
 from .evidence import Evidence
 from .guidance import guidance
-from .impact import Impact
 from .labeler_summary import agreement_summary, labelers_summary
 from .noise_rate import NoiseRate
 from .pooled import RULE as OF_POOL
@@ -30,8 +29,6 @@ FORMAT = 1
 SAMPLE = 50
 # Maximum number of confused pairs listed.
 _MAX_PAIRS = 50
-# Points of accuracy; less would be shown as 0.
-_MIN_POINTS = 0.05
 # Maximum number of columns listed as evidence.
 _MAX_EVIDENCE = 12
 
@@ -76,8 +73,6 @@ def summarise(audit: Audit) -> Summary:
         "mislabel_matrix": _interval(intervals.mislabel_matrix),
         "by_class": [_class(row) for row in _records(findings.class_columns.values)],
         "confused_pairs": [_pair(row) for row in _records(findings.pair_columns.values)[:_MAX_PAIRS]],
-        "impact": None if findings.impact is None else _impact(findings.impact),
-        "impact_reason": findings.impact_reason or None,
         "review": {name: np.asarray(values).tolist() for name, values in findings.review._asdict().items()},
         "convergence": _convergence(audit._fitted),
         "warnings": list(findings.warnings),
@@ -188,34 +183,6 @@ def _pair(row: Mapping[Any, Any]) -> dict[str, Any]:
         "rows": round(float(row["rows"]), 3),
         "suspects": int(row["suspects"]),
     }
-
-
-def _impact(impact: Impact) -> dict[str, Any]:
-    return {
-        "accuracy": {"estimate": impact.accuracy},
-        "accuracy_of_naive_bayes": {"estimate": impact.as_given},
-        "accuracy_with_right_labels": {"estimate": impact.if_right},
-        "delta": {"estimate": impact.delta, "low": impact.low, "high": impact.high},
-        "is_wide": impact.is_wide,
-        "text": _impact_text(impact),
-    }
-
-
-def _impact_text(impact: Impact) -> str:
-    lost, least, most = (-100 * value for value in (impact.delta, impact.high, impact.low))
-    if impact.is_wide:
-        costs = f"between {least:.0f} and {most:.0f}" if least >= _MIN_POINTS else f"up to {most:.0f}"
-        return (
-            f"The wrong labels may cost naive Bayes {costs} points of accuracy; the columns are too weak for a "
-            "closer estimate."
-        )
-    text = (
-        f"Trained on these labels, naive Bayes would reach {about(impact.as_given)} accuracy on new rows, and "
-        f"{percent(impact.if_right)} with correct labels: the wrong labels cost {lost:.1f} points."
-        if lost >= _MIN_POINTS
-        else "The wrong labels cost too little accuracy to be measured."
-    )
-    return f"{text} The model fitted here should reach {about(impact.accuracy)}."
 
 
 def _convergence(model: Any) -> dict[str, Any] | None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _STAGES = (
     "reading", "embedding texts", "building features", "fitting", "scoring the rows",
-    "computing intervals", "estimating the cost", "writing",
+    "computing intervals", "writing",
 )  # fmt: skip
 _SHOWN = 5
 
@@ -219,7 +219,7 @@ def _show(result: Audit, out: Path | None, sample: int | None) -> None:
 
 
 def _headline(console: Any, summary: dict[str, Any]) -> None:
-    from ..report.phrases import caveat, cost_sentence, plural, wrong_labels
+    from ..report.phrases import caveat, plural, wrong_labels
 
     suspects = plural(summary["n_suspects"], "suspect")
     console.print(f"\n{wrong_labels(summary)}; {suspects}.", style="bold", markup=False)
@@ -230,8 +230,6 @@ def _headline(console: Any, summary: dict[str, Any]) -> None:
     for source in summary["sources"]:
         if source["kept"]:
             console.print(source["text"], markup=False)
-    if cost_sentence(summary):
-        console.print(cost_sentence(summary), markup=False)
     if caveat(summary):
         console.print(caveat(summary), style="dim", markup=False)
 

@@ -16,7 +16,6 @@ from .phrases import (
     between,
     clip,
     columns_text,
-    cost_in_points,
     count,
     has_interval,
     is_range,
@@ -64,9 +63,6 @@ def cards(summary: Summary) -> list[Card]:
         Card("Rows", count(rows), rows_note),
         Card("Classes", count(summary["n_classes"]), plural(summary["run"]["n_features"], "feature")),
     ]
-    impact = summary.get("impact")
-    if impact:
-        shown.append(Card("Accuracy lost", *cost_in_points(impact)))
     return shown
 
 

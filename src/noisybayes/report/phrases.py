@@ -117,26 +117,6 @@ def caveat(summary: Summary) -> str:
     )
 
 
-def cost_sentence(summary: Summary) -> str:
-    """What the wrong labels cost a classifier, or why that cannot be estimated."""
-    if summary.get("impact"):
-        return str(summary["impact"].get("text") or "")
-    reason = summary.get("impact_reason")
-    return f"The accuracy lost to wrong labels cannot be estimated: {reason}." if reason else ""
-
-
-def cost_in_points(impact: Mapping[str, Any]) -> tuple[str, str]:
-    """The accuracy lost in points, as a positive number, and its interval; for a wide interval, only its ends."""
-    delta = impact["delta"]
-    lost, least, most = (
-        None if delta.get(name) is None else max(-100 * delta[name], 0.0) + 0.0 for name in ("estimate", "high", "low")
-    )
-    interval = "" if least is None or most is None else f"{least:.1f} to {most:.1f} points"
-    if impact.get("is_wide"):
-        return f"{least:.0f} to {most:.0f} points", "the columns are too weak for a closer estimate"
-    return ("–" if lost is None else f"{lost:.1f} points"), interval
-
-
 def review_at(summary: Summary, rows: float) -> tuple[float, float] | None:
     """Expected share of wrong labels among the `rows` most suspicious rows, and share of all wrong labels found."""
     review = summary.get("review") or {}

@@ -103,16 +103,6 @@ class ByEM(NamedTuple):
         return WeightedLabels(label, np.take_along_axis(true, label[:, :, None], axis=2)[:, :, 0])
 
 
-class FromFunction(NamedTuple):
-    """The class of each row is the result of a function, with full weight."""
-
-    label_of: Any  # rows -> (n, R) codes
-
-    def __call__(self, rows: Rows) -> WeightedLabels:
-        label = self.label_of(rows)
-        return WeightedLabels(label, np.ones(label.shape))
-
-
 def _weighted_by_posterior(rows: Rows, true: Array) -> WeightedLabels:
     K = true.shape[2]
     observed = rows.observed[:, None]

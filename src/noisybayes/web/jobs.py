@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 #: Stages of a fit, and the share of the total time at which each begins.
 STAGES = {
     "reading": 0.0, "building features": 0.05, "fitting": 0.15, "scoring with other views": 0.3,
-    "scoring the rows": 0.55, "computing intervals": 0.6, "estimating the cost": 0.85, "writing": 0.95,
+    "scoring the rows": 0.55, "computing intervals": 0.6, "writing": 0.95,
 }  # fmt: skip
 _HEARTBEAT = 5.0  # seconds; a lease lasts several of them
 MOST_SECONDS = 6 * 3600.0  # for a fit
