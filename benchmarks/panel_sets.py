@@ -14,7 +14,6 @@ import io
 import json
 import os
 import subprocess
-import urllib.request
 import zipfile
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -29,11 +28,10 @@ import pandas as pd
 from noisybayes._files import whole_file
 from noisybayes.data.simulate import Array
 
-from .data.datasets import DatasetUnavailableError
+from .data.datasets import DatasetUnavailableError, downloaded
 
 FOLDER_VARIABLE = "NOISYBAYES_PANEL"
 DOWNLOADS = "https://raw.githubusercontent.com"
-_DOWNLOAD_SECONDS = 60
 MAX_ROWS = 5_000  # rows whose true label is known are kept first
 SEED = 20261116
 
@@ -87,14 +85,10 @@ def _in_snapshot(snapshot: Path, commit: str, path: str) -> bytes:
 
 
 def _download(url: str, cached: Path) -> None:
-    try:
-        with urllib.request.urlopen(url, timeout=_DOWNLOAD_SECONDS) as answer:
-            content: bytes = answer.read()
-    except OSError as error:
-        raise DatasetUnavailableError(
-            f"{url} cannot be downloaded ({error}); put clones of the repositories into a folder, as OWNER+NAME/repo, "
-            f"and set {FOLDER_VARIABLE} to that folder"
-        ) from None
+    content = downloaded(
+        url,
+        f"put clones of the repositories into a folder, as OWNER+NAME/repo, and set {FOLDER_VARIABLE} to that folder",
+    )
     with whole_file(cached) as target:  # an interrupted download must not be taken for a cached file
         target.write_bytes(content)
 

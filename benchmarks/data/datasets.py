@@ -125,19 +125,25 @@ def _masked(words: list[str]) -> list[str]:
     return [re.sub(r"\d{6,}", lambda number: "0" * len(number[0]), word) for word in words]
 
 
+def downloaded(url: str, instead: str) -> bytes:
+    """instead : what to do if it cannot be downloaded"""
+    try:
+        with urllib.request.urlopen(url, timeout=_DOWNLOAD_SECONDS) as answer:
+            content: bytes = answer.read()
+    except OSError as error:
+        raise DatasetUnavailableError(
+            f"{url} is not on this machine and cannot be downloaded ({error}); {instead}"
+        ) from None
+    return content
+
+
 def _downloaded_live_streaming() -> Path:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "noisybayes"
     path = cache / LIVE_STREAMING_FILE
     if path.exists():
         return path
-    try:
-        with urllib.request.urlopen(LIVE_STREAMING_URL, timeout=_DOWNLOAD_SECONDS) as answer:
-            content: bytes = answer.read()
-    except OSError as error:
-        raise DatasetUnavailableError(
-            f"the Live Streaming data is not on this machine and cannot be downloaded ({error}); "
-            f"put {LIVE_STREAMING_FILE} into a folder and set {FOLDER_VARIABLE} to that folder"
-        ) from None
+    instead = f"put {LIVE_STREAMING_FILE} into a folder and set {FOLDER_VARIABLE} to that folder"
+    content = downloaded(LIVE_STREAMING_URL, instead)
     digest = hashlib.sha256(content).hexdigest()
     if digest != LIVE_STREAMING_SHA256:
         raise DatasetUnavailableError(

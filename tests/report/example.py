@@ -62,12 +62,8 @@ def example_summary(
             "method": "plausible range" if labelers else "mean P(wrong)",
             "n_checked": 0, "text": "",
         },
-        "noise_rate_by_model": {
-            **_interval(rate, max(rate - 0.017, 0.0), rate + 0.018, labelers), "level": 0.9 if labelers else None,
-            "method": "bootstrap" if labelers else "none",
-        },
         "n_corrected": 0, "correction_rule": "a label is changed only where another one is sure",
-        "contradictions": [], "checks": [], "second_opinion": None, "labelers": None,
+        "contradictions": [], "second_opinion": None, "labelers": None,
         "sources": [], "agreement": None, "review_count": 0,
         "guidance": [
             {

@@ -151,11 +151,10 @@ def _experts_for(kinds: set[str]) -> tuple[tuple[str, ...], tuple[tuple[str, ...
     return ("naive Bayes",), (("ridge", "forest") if NUMBERS in kinds else ("ridge",),)
 
 
-def folds_of(columns: Sequence[Block], given: Given, seed: int, n_folds: int) -> Array:
+def folds_of(content: Array, given: Given, n_folds: int) -> Array:
     """(n,) The rows of each class are dealt out in the order of their content: neither the order of rows nor the names
     of classes matter."""
     n, K, label = len(given.observed), given.n_classes, given.label
-    content = content_hash(columns, seed)
     by_class = np.lexsort((content, label))
     size = np.bincount(label, minlength=K + 1)
     first = np.cumsum(size) - size
@@ -169,8 +168,9 @@ def _by_fold(columns: Sequence[Block], given: Given, seed: int) -> tuple[Array, 
     """The order of the rows by fold, class and content, and their labels in this order."""
     n = len(given.observed)
     n_folds = FOLDS if n >= _FEW_ROWS else _FOLDS_OF_FEW
-    fold = folds_of(columns, given, seed, n_folds)
-    order = np.lexsort((content_hash(columns, seed), given.label, fold))
+    content = content_hash(columns, seed)
+    fold = folds_of(content, given, n_folds)
+    order = np.lexsort((content, given.label, fold))
     starts = np.concatenate([[0], np.cumsum(np.bincount(fold, minlength=n_folds))])
     weight = np.ones(n) if given.weight is None else np.asarray(given.weight, dtype=np.float64)
     learning = Learning(given.observed[order], given.verified[order], weight[order], starts, given.n_classes, seed)

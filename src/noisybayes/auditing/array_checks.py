@@ -57,8 +57,8 @@ def _without_class(model: LatentLabelModel, judged: Judged, rows: Array) -> Judg
     if not len(rows):
         return judged
     assert judged.observed is not None
-    n_classes, ones = len(judged.classes), np.ones(len(rows))
-    no_class = NoClass(rows, judged.observed[rows], ones.astype(bool), ones)
+    n_classes = len(judged.classes)
+    no_class = NoClass(rows, judged.observed[rows], np.ones(len(rows), dtype=bool))
     observed, verified = judged.observed.copy(), judged.verified
     observed[rows] = n_classes
     if verified is not None:

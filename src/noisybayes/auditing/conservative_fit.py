@@ -56,7 +56,6 @@ class ConservativeMeans(NamedTuple):
 
     unexplained: float  # share of labels that "all right" does not explain: mean of 1 - P(label | x)
     wrong: float  # share of wrong labels under the conservative model
-    surprise: float  # mean of `label_surprise`
 
 
 def label_problem(judged: Judged, max_rows: int = _MAX_ROWS) -> LabelProblem:
@@ -92,9 +91,8 @@ def conservative_fit(judged: Judged, problem: LabelProblem | None = None) -> Con
 
 
 def conservative_means(judged: Judged, conservative: ConservativeFit) -> ConservativeMeans:
-    *sums, n, weight = judged.data.map_sum(partial(_block_sums, fitted=judged.fitted, conservative=conservative))
-    unexplained, wrong = (float(total / max(weight, TINY)) for total in sums[:2])
-    return ConservativeMeans(unexplained, wrong, float(sums[2] / max(n, 1)))
+    *sums, weight = judged.data.map_sum(partial(_block_sums, fitted=judged.fitted, conservative=conservative))
+    return ConservativeMeans(*(float(total / max(weight, TINY)) for total in sums))
 
 
 def _block_sums(rows: Rows, fitted: Reweighted, conservative: ConservativeFit) -> Array:
@@ -102,16 +100,7 @@ def _block_sums(rows: Rows, fitted: Reweighted, conservative: ConservativeFit) -
     labeled = np.flatnonzero(rows.observed < prior.shape[1])
     label, weight = rows.observed[labeled], Labels.of(rows).weight[labeled, 0]
     p_wrong = [weight @ (1.0 - posterior[labeled, label]) for posterior in (prior, true)]
-    return np.array([*p_wrong, label_surprise(fitted, rows).sum(), len(labeled), weight.sum()])
-
-
-def label_surprise(fitted: Reweighted, rows: Rows) -> Array:
-    """How unexpected each label is under the fit: 1 minus its mean probability with and without the label itself. The
-    former is best if mistakes depend on the class, the latter if they are made on ambiguous rows."""
-    post = fitted.unverified(rows)
-    labeled = np.flatnonzero(rows.observed < post.true.shape[2])
-    label = rows.observed[labeled]
-    return np.asarray(1.0 - 0.5 * (post.prior[labeled, 0, label] + post.true[labeled, 0, label]))
+    return np.array([*p_wrong, weight.sum()])
 
 
 def scores_of(fitted: Reweighted, rows: Rows) -> Array:

@@ -38,7 +38,6 @@ class RandomChecks(NamedTuple):
 
     rows: Array  # (m,) positions, all with a label
     label: Array  # (m,) codes
-    weight: Array | None = None  # (m,) inverse probability of being drawn, up to a factor; None: all equal
 
 
 class NoClass(NamedTuple):
@@ -47,7 +46,6 @@ class NoClass(NamedTuple):
     rows: Array  # (q,) positions
     given: Array  # (q,) codes of their given labels; -1 if that class has no rows left
     drawn: Array  # (q,) bool: drawn at random
-    weight: Array  # (q,) as in `RandomChecks`
 
 
 class Opinion(NamedTuple):

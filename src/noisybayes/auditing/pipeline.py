@@ -36,7 +36,6 @@ class AuditOptions:
     """The options of an audit."""
 
     budget: int | None = None
-    draws: int | None = None
 
 
 def audit(
@@ -243,7 +242,7 @@ def audit_fitted(
         findings = findings_of_pool(fitted.judged, Rule(audit_options.budget, SUSPECT))
     else:
         rule = Rule(audit_options.budget)
-        findings = findings_of(fitted.model, fitted.judged, rule, audit_options.draws, run.seed, report)
+        findings = findings_of(fitted.model, fitted.judged, rule, None, run.seed, report)
     fitted.table.check_unchanged()
     seconds = time.perf_counter() - started
     run = replace(run, created=now(), seconds=seconds, notes=(*run.notes, *fitted.notes))

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._shares import whole_percent
 from ..audit.classifier import TableClassifier
-from ..audit.columns import LEAST_PROBABILITY, Block, ColumnKinds, log_probabilities, unit_vectors
+from ..audit.columns import LEAST_PROBABILITY, Block, ColumnKinds, content_hash, log_probabilities, unit_vectors
 from ..audit.evidence import terms_of
 from ..audit.pool import FOLDS, Given, Pool, fit_pool, folds_of
 from ..audit.rows import CORRECT, LEAST_RATE, Results, read_off
@@ -110,9 +110,6 @@ class PooledRows:
             found.append(Evidence(number, columns, weights, rest, label, float(log_odds[i]), others))
         return found
 
-    def without_copies(self) -> PooledRows:
-        return self
-
 
 @one_blas_thread
 def pooled_rows(
@@ -133,7 +130,7 @@ def pooled_rows(
     if given.pred_probs is not None:
         others.append(log_probabilities(given.pred_probs))
     if given.estimator is not None:
-        fold = folds_of(own or others, of_labels, seed, FOLDS)
+        fold = folds_of(content_hash(own or others, seed), of_labels, FOLDS)
         others.append(log_probabilities(given.estimator(of_labels, fold)))
     pool = fit_pool([*own, *others], of_labels, structure, seed)
     rows = PooledRows(

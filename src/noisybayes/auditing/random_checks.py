@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from .result import Audit
 
 #: Columns of a sample: the row of the table, the label to fill in, and the inverse probability of the row.
-ROW, TRUE_LABEL, WEIGHT = "row", "true_label", "weight"
-_RESERVED = (ROW, "id", "given", TRUE_LABEL, WEIGHT)
+ROW, TRUE_LABEL = "row", "true_label"
+_RESERVED = (ROW, "id", "given", TRUE_LABEL)
 # Seed of the hash that draws rows, different from those of folds and samples.
 _SAMPLE_SEED = 0x5EED
 
@@ -67,8 +67,8 @@ def random_checks(
     classes (their labels count as missing), and messages about them."""
     where = repr(table.roles.verified_random) if table.checks is None else table.checks
     is_requested = table.roles.verified_random is not None or table.checks is not None
-    checked, weights, none = _checked(table, labels, missing_label, where) if is_requested else ({}, {}, {})
-    none = {**dict.fromkeys(table.no_class, 1.0), **none}
+    checked, none = _checked(table, labels, missing_label, where) if is_requested else ({}, [])
+    none = [*table.no_class, *none]
     drawn = [row for row in none if table.no_class.get(row, True)]
     messages = [f"no true label is filled in in {where}, so there are no rows checked at random"]
     messages = messages if is_requested and not checked and not drawn else []
@@ -77,31 +77,32 @@ def random_checks(
     rows = np.array([row for row in checked if labels.observed[row] < len(labels.classes)], dtype=int)
     checks = None
     if labels.verified is not None and len(rows):
-        checks = RandomChecks(rows, labels.verified[rows], np.array([weights[row] for row in rows.tolist()]))
+        checks = RandomChecks(rows, labels.verified[rows])
     return labels, checks, no_class, messages
 
 
 def _checked(
     table: Table, labels: EncodedLabels, missing_label: str | None, where: str
-) -> tuple[dict[int, int], dict[int, float], dict[int, float]]:
-    """By row: the codes of true labels, their weights, and the weights of rows that belong to none of the classes."""
+) -> tuple[dict[int, int], list[int]]:
+    """The codes of true labels by row, and the rows that belong to none of the classes."""
     read = _of_column(table, missing_label) if table.checks is None else _of_file(table, labels, missing_label)
     code_of = {str(label): code for code, label in enumerate(labels.classes.tolist())}
-    checked, weights, none = {}, {}, {}
-    for row, label, weight in read:
+    checked: dict[int, int] = {}
+    none: list[int] = []
+    for row, label in read:
         if row in table.no_class:
             continue
         if label in code_of:
-            checked[row], weights[row] = code_of[label], weight
+            checked[row] = code_of[label]
         elif label == NO_CLASS:
-            none[row] = weight
+            none.append(row)
         else:
             raise InputError(
                 f"row {row + 1}: the true label {label!r} in {where} is not one of the labels "
                 f"({', '.join(map(repr, list(code_of)[:12]))}); correct it, leave it empty, or write {NO_CLASS} if "
                 "none of them applies"
             )
-    return checked, weights, none
+    return checked, none
 
 
 def _verified(labels: EncodedLabels, checked: Mapping[int, int], column: str | None, where: str) -> EncodedLabels:
@@ -122,15 +123,15 @@ def _verified(labels: EncodedLabels, checked: Mapping[int, int], column: str | N
 
 
 def _without_class(
-    labels: EncodedLabels, none: Mapping[int, float], drawn: Collection[int]
+    labels: EncodedLabels, none: Collection[int], drawn: Collection[int]
 ) -> tuple[EncodedLabels, NoClass | None]:
-    """none : weights of rows that belong to none of the classes; those without a label are ignored"""
+    """none : rows that belong to none of the classes; those without a label are ignored"""
     n_classes = len(labels.classes)
     rows = np.array([row for row in none if labels.observed[row] < n_classes], dtype=int)
     if not len(rows):
         return labels, None
     at_random = np.array([row in set(drawn) for row in rows.tolist()])
-    no_class = NoClass(rows, labels.observed[rows], at_random, np.array([none[row] for row in rows.tolist()]))
+    no_class = NoClass(rows, labels.observed[rows], at_random)
     observed, verified = labels.observed.copy(), labels.verified
     observed[rows] = n_classes
     if verified is not None:
@@ -152,17 +153,17 @@ def _without_empty_classes(labels: EncodedLabels) -> tuple[EncodedLabels, Array]
     return EncodedLabels(labels.classes[is_used[:-1]], code_of[labels.observed], verified), code_of
 
 
-def _of_column(table: Table, missing_label: str | None) -> Iterator[tuple[int, str, float]]:
+def _of_column(table: Table, missing_label: str | None) -> Iterator[tuple[int, str]]:
     start, column = 0, str(table.roles.verified_random)
     for frame in table.batches():
         texts = label_texts(frame[column], missing_label)
         for row, label in enumerate(texts.to_list(), start):
             if label is not None:
-                yield row, label, 1.0
+                yield row, label
         start += frame.height
 
 
-def _of_file(table: Table, labels: EncodedLabels, missing_label: str | None) -> Iterator[tuple[int, str, float]]:
+def _of_file(table: Table, labels: EncodedLabels, missing_label: str | None) -> Iterator[tuple[int, str]]:
     assert table.checks is not None
     frame, n_rows = read_table(table.checks), len(labels.observed)
     if ROW not in frame.columns or TRUE_LABEL not in frame.columns:
@@ -172,8 +173,7 @@ def _of_file(table: Table, labels: EncodedLabels, missing_label: str | None) -> 
     given = label_texts(frame["given"], None).to_list() if "given" in frame.columns else [None] * frame.height
     numbers = frame[ROW].cast(pl.Int64, strict=False).to_list()
     texts = label_texts(frame[TRUE_LABEL], missing_label).to_list()
-    weights = _weights(frame)
-    for number, label_then, label, weight in zip(numbers, given, texts, weights, strict=True):
+    for number, label_then, label in zip(numbers, given, texts, strict=True):
         if number is None or not 1 <= number <= n_rows:
             raise InputError(f"{table.checks}: there is no row {number} in a table of {n_rows} rows")
         code = labels.observed[number - 1]
@@ -184,17 +184,7 @@ def _of_file(table: Table, labels: EncodedLabels, missing_label: str | None) -> 
                 "now; is this the sample of another table?"
             )
         if label is not None:
-            if weight is None or not 0 < weight < np.inf:
-                raise InputError(
-                    f"{table.checks}: the weight of row {number} is {weight!r}, which is not a number above 0; restore "
-                    "what --sample wrote"
-                )
-            yield number - 1, label, weight
-
-
-def _weights(frame: pl.DataFrame) -> list[float | None]:
-    """A sample without weights was drawn with equal probabilities."""
-    return frame[WEIGHT].cast(pl.Float64, strict=False).to_list() if WEIGHT in frame.columns else [1.0] * frame.height
+            yield number - 1, label
 
 
 def is_filled_in(path: Path) -> bool:

@@ -65,11 +65,6 @@ def summarise(audit: Audit) -> Summary:
         "n_corrected": findings.n_corrected,
         "correction_rule": OF_POOL if isinstance(findings.judged, PooledRows) else RULE,
         "noise_rate": {**findings.rate._asdict(), "text": _rate_text(findings.rate)},
-        "noise_rate_by_model": {
-            **_interval(intervals.noise_rate),
-            "level": intervals.level,
-            "method": intervals.method,
-        },
         "mislabel_matrix": _interval(intervals.mislabel_matrix),
         "by_class": [_class(row) for row in _records(findings.class_columns.values)],
         "confused_pairs": [_pair(row) for row in _records(findings.pair_columns.values)[:_MAX_PAIRS]],
@@ -80,7 +75,6 @@ def summarise(audit: Audit) -> Summary:
             {"row": int(row) + 1, "given": str(given), "suggested": str(suggested), "p_wrong": _rounded(p_wrong)}
             for row, given, suggested, p_wrong in zip(*findings.contradicted, strict=True)
         ],
-        "checks": _checks(audit),
         "second_opinion": _opinion(audit),
         "labelers": labelers_summary(audit),
         "agreement": agreement_summary(audit),
@@ -88,25 +82,6 @@ def summarise(audit: Audit) -> Summary:
         "suspects": describe(audit, rows.most_suspicious(MOST_LISTED)),
     }
     return Summary({**entries, "guidance": guidance(entries)})
-
-
-def _checks(audit: Audit) -> list[dict[str, Any]]:
-    """Rows checked at random, and P(true) of every class without using the checks."""
-    judged = audit.findings.judged
-    if judged.checks is None:
-        return []
-    if isinstance(judged, PooledRows):
-        order = np.arange(len(judged.checks.rows))
-        posterior = judged.unverified(judged.checks.rows)
-    else:
-        rows, order = judged.take(judged.checks.rows)
-        posterior = judged.unverified(rows)
-    labels = judged.classes[judged.checks.label[order]].tolist()
-    weight = np.ones(len(order)) if judged.checks.weight is None else judged.checks.weight[order]
-    return [
-        {"row": int(row) + 1, "true_label": str(label), "weight": float(w), "p": [round(float(p), 5) for p in true]}
-        for row, label, w, true in zip(judged.checks.rows[order], labels, weight, posterior, strict=True)
-    ]
 
 
 def _opinion(audit: Audit) -> dict[str, Any] | None:
