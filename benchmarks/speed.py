@@ -29,7 +29,7 @@ from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
 import noisybayes
 from noisybayes import BernoulliINB, GaussianINB, MultinomialINB, simulate
-from noisybayes.model.mislabel import IdentifiabilityWarning
+from noisybayes.model.matrix import IdentifiabilityWarning
 from noisybayes.text.counts import count_all
 from noisybayes.text.tokens import Tokenizer
 

@@ -14,7 +14,7 @@ from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 from noisybayes._extras import require
 from noisybayes.data.simulate import corrupt
 from noisybayes.estimators import BernoulliINB, MultinomialINB
-from noisybayes.model.mislabel import DriftWarning, IdentifiabilityWarning
+from noisybayes.model.matrix import DriftWarning, IdentifiabilityWarning
 
 from ..data.datasets import live_streaming, newsgroups, noisy_ag_news
 from ..data.noise import structured_noise

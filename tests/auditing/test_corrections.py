@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from noisybayes import BernoulliINB, GaussianINB, audit, simulate
-from noisybayes.model.mislabel import IdentifiabilityWarning
+from noisybayes.model.matrix import IdentifiabilityWarning
 
 
 def with_noise(kind, X, true, rate, rng):

@@ -65,5 +65,3 @@ def test_single_precision_and_whole_numbers_give_nearly_the_same(estimator):
     np.testing.assert_allclose(single.true_proba_, double.true_proba_, atol=1e-3)
     for other in whole:
         np.testing.assert_allclose(other.true_proba_, double.true_proba_, atol=1e-6)
-    if estimator is not WRAPPED:
-        assert single.predict_proba(X.astype(np.float32)).dtype == single.true_proba_.dtype == np.float32

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.mislabel import Structure
+from ..model.matrix import Structure
 from .columns import MANY_ROWS
 from .scores import Learning
 
@@ -147,7 +147,7 @@ def _start(structure: Structure, n_classes: int, diagonal: float) -> Array:
         return np.ones((1, 1))
     off = (1.0 - diagonal) / (n_classes - 1)
     counts = np.full((n_classes, n_classes), off) + (diagonal - off) * np.eye(n_classes)
-    return np.asarray(structure.estimate(counts[None])[0])
+    return np.asarray(structure.estimate(counts))
 
 
 def _estimate(structure: Structure, counts: Array) -> Array:
@@ -156,7 +156,7 @@ def _estimate(structure: Structure, counts: Array) -> Array:
         return np.ones((1, 1))
     rate = 1.0 - np.trace(counts) / max(counts.sum(), 1e-300)
     pseudo = np.full((K, K), rate / (K - 1)) + (1.0 - rate - rate / (K - 1)) * np.eye(K)
-    return np.asarray(structure.estimate((counts + _PSEUDO_ROWS * pseudo)[None])[0])
+    return np.asarray(structure.estimate(counts + _PSEUDO_ROWS * pseudo))
 
 
 class _Likelihood:

@@ -21,10 +21,10 @@ from ..dataset import Rows
 from ..dataset.folds import uniform
 from ..dataset.short_rows import row_slices
 from ..dataset.tree import Array, add_into
-from ..model.mislabel import constant_rate
 from ..robust.calibration import Calibration, Labels
 from ..robust.calibration_solver import Target, accelerate
 from ..robust.label_weights import LabelWeights, WeightedLabels
+from ..robust.old_model.mislabel import constant_rate
 from .judged import Judged
 from .newton_step import Gradient, curvature, gradient, gradient_by_weights, step
 

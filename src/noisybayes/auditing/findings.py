@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._threads import one_blas_thread
 from ..dataset.tree import Array
-from ..estimators.latent import LatentLabelModel
-from ..estimators.threads import one_blas_thread
-from .array_checks import with_checks
+from ..robust.old_estimators.latent import LatentLabelModel
 from .columns import Columns
 from .conservative_fit import conservative_fit, conservative_means, label_problem
 from .contradictions import Contradictions, contradictions
@@ -20,7 +19,7 @@ from .corrections import correction_warnings, corrector
 from .evidence import Evidence, evidence
 from .hedging import hedged
 from .intervals import Intervals, intervals, without_lower_ends
-from .judged import Judged, judge
+from .judged import Judged
 from .noise_rate import MIN_DETECTABLE_RATE, NoiseRate, noise_rate
 from .pooled import PooledRows
 from .remote_rows import RemoteRows
@@ -31,7 +30,6 @@ from .warnings import audit_warnings
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..estimators.classifier import LatentLabelClassifier
 
 # Coverage of the intervals.
 LEVEL = 0.9
@@ -126,36 +124,6 @@ class Findings:
         if isinstance(self.judged, PooledRows):
             return self.judged.evidence(rows, suggested, given, most)
         return evidence(self.judged, rows, suggested, given, most)
-
-
-def examine(
-    model: LatentLabelClassifier,
-    X: Any,
-    y: Any,
-    *,
-    new_rows: bool = False,
-    verified: Any = None,
-    verified_random: Any = None,
-    budget: int | None = None,
-    draws: int | None = None,
-    random_state: int = 0,
-    progress: Callable[[str], None] | None = None,
-) -> Findings:
-    """Audit the labels y of the rows X with a fitted model.
-
-    Rows of the model's (robust) fit are scored out of fold, with the verified labels of the fit. new_rows : the rows
-    were not part of the fit; `verified` has their true labels where known. verified_random : true labels of rows
-    drawn at random ("no_class" if none applies), None or nan elsewhere. budget : number of suspects (see Rule).
-    draws : of the bootstrap of the intervals
-    """
-    report = progress or (lambda stage: None)
-    rule = Rule(budget)
-    rule.check()
-    report("scoring the rows")
-    judged = judge(model, X, y, verified, new_rows)
-    if verified_random is not None:
-        judged = with_checks(model, judged, verified_random)
-    return findings_of(model, judged, rule, draws, random_state, report)
 
 
 @one_blas_thread

@@ -14,9 +14,9 @@ from scipy.special import expit, logit, stdtrit
 
 from ..dataset import Rows
 from ..dataset.tree import Array
-from ..model.mislabel import Full
 from ..robust.calibration import Calibration, Labels, label_counts, matrix_of, posterior
 from ..robust.calibration_solver import Target, accelerate
+from ..robust.old_model.mislabel import Full
 from ..robust.recalibration import adjust, pin_verified, recalibrate
 from .bootstrap import MANY_ROWS, Bootstrapped, Draws, calibrations, can_relearn, make_draws
 from .judged import Judged

@@ -18,9 +18,9 @@ from ..data.label_variants import Variants, label_variants
 from ..data.roles import check_number_of_labels, label_texts
 from ..dataset.folds import hashed
 from ..dataset.tree import Array
-from ..model.mislabel import Full, constant_rate
 from ..robust.labeled_rows import CodedLabels, LabeledRows, row_codes
 from ..robust.labeler_model import LabelerModel
+from ..robust.old_model.mislabel import Full, constant_rate
 from ..text.coded_columns import Codes, positions
 from ..text.tally import Tally
 

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.random import Generator
 
 from ..dataset.tree import Array
-from ..model.mislabel import constant_rate
 from ..robust.calibration import Calibration, Labels
 from ..robust.labeled_rows import LabeledRows
 from ..robust.labeler_model import CAREFUL_SPREAD, LabelerModel, Matrices
+from ..robust.old_model.mislabel import constant_rate
 from .labeler_chain import LabelerChain
 from .labeler_sample import Sizes, sizes_of, some_labels, some_rows
 from .newton_step import Gradient, curvature, gradient_by_weights, step

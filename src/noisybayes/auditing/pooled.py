@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._shares import whole_percent
+from .._threads import one_blas_thread
 from ..audit.classifier import TableClassifier
 from ..audit.columns import LEAST_PROBABILITY, Block, ColumnKinds, content_hash, log_probabilities, unit_vectors
 from ..audit.evidence import terms_of
 from ..audit.pool import FOLDS, Given, Pool, fit_pool, folds_of
 from ..audit.rows import CORRECT, LEAST_RATE, Results, read_off
 from ..dataset.tree import Array
-from ..estimators.threads import one_blas_thread
-from ..model.mislabel import unidentified
-from ..model.structures import STRUCTURES
+from ..model.matrix import STRUCTURES, unidentified
 from .contradictions import Contradictions
 from .evidence import Evidence, largest
 from .intervals import Interval, Intervals

@@ -18,7 +18,7 @@ from ..data.read import read_table
 from ..data.roles import label_texts
 from ..dataset.folds import hashed
 from ..dataset.tree import Array
-from .array_checks import NO_CLASS
+from .array_rows import NO_CLASS
 from .judged import NoClass, RandomChecks
 from .table import Table
 from .table_features import EncodedLabels

@@ -19,7 +19,7 @@ from ..data.cells import as_text
 from ..data.errors import InputError
 from ..data.source_levels import CellCounts, SourceLevels, cell_texts, levels_of_values
 from ..dataset.tree import Array, Pieces
-from ..estimators.labeler_fit import MOST_LABELERS
+from ..robust.old_estimators.labeler_fit import MOST_LABELERS
 from ..text.coded_columns import Codes, positions
 from ..text.tally import Tally
 from .label_vote import LabelCoder

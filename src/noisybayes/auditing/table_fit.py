@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from ..data.errors import InputError
-from ..model.mislabel import DriftWarning, IdentifiabilityWarning
+from ..robust.old_model.mislabel import DriftWarning, IdentifiabilityWarning
 from ..text.features import Recipe
 from ..text.vocabulary import TextSettings
 from . import on_cluster, rows_on_disk
