@@ -14,7 +14,7 @@ from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 from noisybayes._extras import require
 from noisybayes.data.simulate import corrupt
 from noisybayes.estimators import BernoulliINB, MultinomialINB
-from noisybayes.model.matrix import DriftWarning, IdentifiabilityWarning
+from noisybayes.model.matrix import IdentifiabilityWarning
 
 from ..data.datasets import live_streaming, newsgroups, noisy_ag_news
 from ..data.noise import structured_noise
@@ -113,7 +113,6 @@ def up_to(percent: int, n: int) -> int:
 def _p_wrong(kind: str, X: Any, y: Array, verified: Array | None, seed: int) -> Array:
     model = (MultinomialINB if kind == "text" else BernoulliINB)(random_state=seed)
     with warnings.catch_warnings():  # a reviewer would still continue
-        warnings.simplefilter("ignore", DriftWarning)
         warnings.simplefilter("ignore", IdentifiabilityWarning)
         model.fit(X, y, verified=verified)
     return 1.0 - of_given(model.true_proba_, model.classes_, y)

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from noisybayes.dataset.checkpoint import Checkpoint
-from noisybayes.estimators import inb_model as base
+from noisybayes.robust.old_estimators import inb_model as base
 
 from ..simulated_messages import write_messages
 from .command import refused, run, summary

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from noisybayes.robust.old_model.mislabel import Full, constant_rate
 from noisybayes.robust.labeled_rows import GivenLabels, InMemory, LabeledRows
 from noisybayes.robust.labeler_model import LabelerModel
+from noisybayes.robust.old_model.mislabel import Full, constant_rate
 from noisybayes.robust.prior_factor import rescaled
 
 N, K, G = 600, 3, 4

@@ -15,6 +15,8 @@ Array = NDArray[Any]
 
 #: More categories than this are an identifier or a text.
 MOST_CATEGORIES = 1_000
+# No category has this name.
+_MISSING = "\0missing"
 
 
 def has_categories(X: Any) -> bool:
@@ -56,20 +58,18 @@ class FrameColumns(NamedTuple):
             try:
                 parts.append(np.asarray(frame[name], dtype=np.float64)[:, None])
             except (TypeError, ValueError):
-                raise ValueError(f"the column {name!r} had numbers in fit, but has others values here") from None
+                raise ValueError(f"the column {name!r} had numbers in fit, but has other values here") from None
         return np.hstack(parts)
 
 
 def _names(column: Any) -> Array:
     values = np.asarray(column, dtype=object)
-    names = values.astype(str)
-    names[is_null(values)] = "\0missing"  # no category has this name
-    return names
+    return np.where(is_null(values), _MISSING, values.astype(str))
 
 
 def _levels(column: Any, name: Any) -> tuple[str, ...]:
     levels = np.unique(_names(column)).tolist()
-    found = tuple(level for level in levels if level != "\0missing")
+    found = tuple(level for level in levels if level != _MISSING)
     if not found or len(found) > MOST_CATEGORIES:
         raise ValueError(
             f"the column {name!r} has {len(found):,} categories, at most {MOST_CATEGORIES:,} can be used, and at "
