@@ -146,7 +146,9 @@ def audit(
         data, X, y = None, data, X  # audit(X, y), audit(texts, labels)
     if X is not None or is_estimator(data):
         if X is None or y is None:
-            raise ValueError("a classifier is audited with its rows and labels: audit(model, X, y)")
+            raise ValueError("a classifier is audited with rows and labels: audit(model, X, y)")
+        if data is not None and not is_estimator(data):
+            raise ValueError("give X and y alone or with a classifier; for a table, name the columns: label=...")
         asked = (embed, second_opinion, labeler, source or None, memory, families, scheduler)
         if any(given is not None for given in asked) or engine != "local" or estimator is not None:
             raise ValueError(
