@@ -185,9 +185,14 @@ def _together(found: Sequence[Learned]) -> Learned:
 
 
 def read_by_matrix(
-    scores: Learned, learning: Learning, structure: Structure, prior: Array | None, start: Reading | None = None
+    scores: Learned,
+    learning: Learning,
+    structure: Structure,
+    prior: Array | None,
+    start: Reading | None = None,
+    offset_spread: float | None = None,
 ) -> Voice:
-    return Voice(scores, matrix_reading(scores.values, learning, structure, prior, start))
+    return Voice(scores, matrix_reading(scores.values, learning, structure, prior, start, offset_spread))
 
 
 def can_leave_out(learning: Learning) -> bool:

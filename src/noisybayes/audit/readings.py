@@ -91,11 +91,19 @@ def blocks(n_rows: int, n_classes: int) -> Iterator[slice]:
 
 
 def matrix_reading(
-    values: Array, learning: Learning, structure: Structure, prior: Array | None = None, start: Reading | None = None
+    values: Array,
+    learning: Learning,
+    structure: Structure,
+    prior: Array | None = None,
+    start: Reading | None = None,
+    offset_spread: float | None = None,
 ) -> Reading:
-    """Temperatures, offsets and matrix by EM. prior : (K,) known class shares; start : a reading of similar scores"""
+    """Temperatures, offsets and matrix by EM. prior : (K,) known class shares; start : a reading of similar scores;
+    offset_spread : standard deviation of a normal prior on the offsets, in place of a penalty for every row"""
     values, rows = _sample(values, learning)
     likelihood = _Likelihood(values, rows, by_matrix=True, prior=prior)
+    if offset_spread is not None:
+        likelihood.penalty = 0.5 / offset_spread**2
     if start is None or start.mislabel is None:
         tried = [
             _em(likelihood, structure, likelihood.start, _start(structure, rows.n_classes, diagonal), _STEPS)

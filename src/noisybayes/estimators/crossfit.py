@@ -17,13 +17,18 @@ from ..audit.columns import MANY_ROWS, Block, content_hash
 from ..audit.pool import Given, Voice, by_fold, can_leave_out, n_folds_for, predicts_better, read_by_matrix, reweighted
 from ..audit.scores import Learned, Learning, complement, multinomial
 from ..model import em
-from ..model.families import Family, Mixed, Multinomial, MultinomialParams
+from ..model.families import Family, Gaussian, Mixed, Multinomial, MultinomialParams
 from ..model.matrix import unidentified
 
 Array = NDArray[Any]
 
-# Pseudo-rows of the average class: a probability of zero would outweigh all other columns. And the least pseudo-count.
-_PSEUDO_ROWS, _LEAST_ALPHA = 2.0, 0.01
+# The least pseudo-count: a probability of zero would outweigh all other columns.
+_LEAST_ALPHA = 0.01
+# Pseudo-rows of the average class for numbers: of columns that are no normal distributions, the marginal likelihood
+# would choose variances that are too small to be learned from wrong labels.
+_PSEUDO_ROWS = 2.0
+# Standard deviation of the offsets of classes: with words they stay nearer to the given shares, as in an audit.
+_OFFSET_SPREAD = 0.5
 #: Learns from labels and their weights; the rows are those of the `Learning`, in its order.
 Learn = Callable[[Learning], Learned]
 
@@ -72,10 +77,13 @@ def crossfit_rows(rows: em.Rows, model: em.Model, K: int, settings: em.Settings,
     given = Given(rows.observed, _or_unknown(rows), K, rows.weight)
     order, learning = by_fold(content_hash(blocks, seed), given, n_folds_for(len(rows.observed)), seed)
     rows = rows.take(order)
-    found = crossfit(partial(_naive_bayes, rows.X, model.family, settings.alpha), learning, model)
-    if _has_em(model.family) and len(order) <= MANY_ROWS and can_leave_out(learning):
+    is_table = _is_table(model.family)
+    spread = _OFFSET_SPREAD if is_table else None
+    found = crossfit(partial(_naive_bayes, rows.X, model.family, settings.alpha), learning, model, spread)
+    if is_table and len(order) <= MANY_ROWS and can_leave_out(learning):
         fitted = em.fit(rows, model, K, settings, np.random.default_rng(seed))
-        of_em = read_by_matrix(_em(rows, fitted, settings, learning), learning, model.structure, model.class_prior)
+        scores = _em(rows, fitted, settings, learning)
+        of_em = read_by_matrix(scores, learning, model.structure, model.class_prior, None, spread)
         history = (*found.history, of_em.reading.log_likelihood)
         found = found._replace(history=history)
         # outside the identifiable region its classes may not be those of the labels
@@ -87,13 +95,15 @@ def crossfit_rows(rows: em.Rows, model: em.Model, K: int, settings: em.Settings,
     return found._replace(posterior=posterior)
 
 
-def crossfit(learn: Learn, learning: Learning, model: em.Model) -> Crossfit:
-    """Scores of the labels as given, then of labels that weigh as much as they are probably right."""
+def crossfit(learn: Learn, learning: Learning, model: em.Model, offset_spread: float | None = None) -> Crossfit:
+    """Scores of labels that weigh as much as they are probably right, unless those of the labels as given predict
+    held-out labels better: where the features follow something else, one round leads away from the labels."""
     structure, prior = model.structure, model.class_prior
-    first = read_by_matrix(learn(learning), learning, structure, prior)
+    first = read_by_matrix(learn(learning), learning, structure, prior, None, offset_spread)
     again = learn(reweighted(first, learning))
-    voice = read_by_matrix(again, learning, structure, prior, first.reading)
-    return Crossfit(posterior_of(voice, learning), voice, (first.reading.log_likelihood, voice.reading.log_likelihood))
+    second = read_by_matrix(again, learning, structure, prior, first.reading, offset_spread)
+    voice = first if predicts_better(first, second, learning) else second
+    return Crossfit(posterior_of(voice, learning), voice, (first.reading.log_likelihood, second.reading.log_likelihood))
 
 
 def posterior_of(voice: Voice, learning: Learning) -> Array:
@@ -115,7 +125,7 @@ def _or_unknown(rows: em.Rows) -> Array:
     return np.full(len(rows.observed), -1) if rows.verified is None else rows.verified
 
 
-def _has_em(family: Family) -> bool:
+def _is_table(family: Family) -> bool:
     """Words of a text depend on each other too much for EM."""
     parts = family.families if isinstance(family, Mixed) else (family,)
     return not any(isinstance(part, Multinomial) for part in parts)
@@ -154,7 +164,7 @@ def _event_models(family: Family, alpha: float | str, K: int) -> list[Callable[[
 
     def estimate(sums: Any, weight: Array) -> Any:
         if alpha == "auto":
-            prior = family.pooled_prior(sums, weight, _PSEUDO_ROWS)
+            prior = family.pooled_prior(sums, weight, _PSEUDO_ROWS if isinstance(family, Gaussian) else None)
         else:
             prior = family.fixed_prior(max(float(alpha), _LEAST_ALPHA), sums, weight)
         return family.estimate(sums, weight, prior)
