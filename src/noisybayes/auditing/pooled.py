@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from ..audit.columns import LEAST_PROBABILITY, Block, ColumnKinds, content_hash,
 from ..audit.evidence import terms_of
 from ..audit.pool import FOLDS, Given, Pool, fit_pool, folds_of
 from ..audit.rows import CORRECT, LEAST_RATE, Results, read_off
+from ..audit.verdicts import Verdicts, after_verdicts, with_p_wrong
 from ..dataset.tree import Array
 from ..estimators.threads import one_blas_thread
 from ..model.mislabel import unidentified
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
 
 # Given probabilities that agree with more labels than this are doubted: right labels are rare.
 _TOO_GOOD = 0.98
+
+# Evidence that comes from what reviewers said of other rows.
+OF_VERDICTS = "verdicts on other rows"
 
 RULE = "a label is changed only if another one has a probability above 90 %, and none if fewer than 5 % look wrong"
 
@@ -89,6 +94,10 @@ class PooledRows:
         return np.stack([np.bincount(self.observed, of_class, K + 1)[:K] for of_class in self.pool.posterior.T], axis=1)
 
     @property
+    def has_verdicts(self) -> bool:
+        return self.no_class is not None or bool((self.verified >= 0).any())
+
+    @property
     def unidentified_classes(self) -> Array:
         return unidentified(self.pool.mislabel) if len(self.classes) > 1 else np.empty(0, dtype=np.intp)
 
@@ -99,8 +108,11 @@ class PooledRows:
     def evidence(self, numbers: Array, suggested: Array, given: Array, most: int) -> list[Evidence]:
         """Why rows should have one class rather than another: what each column adds to the log-odds."""
         terms, together, by_features = terms_of(self.pool, self.columns, self.n_features, numbers, suggested, given)
-        every, true = np.arange(len(numbers)), np.maximum(self.pool.posterior[numbers], LEAST_PROBABILITY)
-        log_odds = np.log(true[every, suggested]) - np.log(true[every, given])
+        log_odds = _log_odds(self.pool.posterior[numbers], suggested, given)
+        if self.has_verdicts:
+            by_pool = self.pool.unverified(numbers, self.observed[numbers])
+            together = {**together, OF_VERDICTS: log_odds - _log_odds(by_pool, suggested, given)}
+            by_features = by_features + together[OF_VERDICTS]
         found = []
         for i, number in enumerate(numbers.tolist()):
             columns, weights = largest(terms, i, most)
@@ -111,9 +123,14 @@ class PooledRows:
         return found
 
 
+def _log_odds(posterior: Array, first: Array, second: Array) -> Array:
+    every, p = np.arange(len(first)), np.maximum(posterior, LEAST_PROBABILITY)
+    return np.asarray(np.log(p[every, first]) - np.log(p[every, second]))
+
+
 @one_blas_thread
 def pooled_rows(
-    features: Features, given: GivenColumns, mislabel: str, seed: int
+    features: Features, given: GivenColumns, mislabel: str, seed: int, no_class: NoClass | None = None
 ) -> tuple[PooledRows, TableClassifier]:
     """The pool of a table, and what it learned for new rows."""
     labels = features.labels
@@ -133,14 +150,30 @@ def pooled_rows(
         fold = folds_of(content_hash(own or others, seed), of_labels, FOLDS)
         others.append(log_probabilities(given.estimator(of_labels, fold)))
     pool = fit_pool([*own, *others], of_labels, structure, seed)
-    rows = PooledRows(
-        labels.classes, pool, of_labels.observed, verified, (*own, *others), features.X.shape[1],
-        warnings=_doubts(given.pred_probs, of_labels),
-    )  # fmt: skip
     of_new_rows = fit_pool(own, of_labels, structure, seed) if own and others else pool
+    rows = PooledRows(
+        labels.classes, _with_verdicts(pool, of_labels, (*own, *others), no_class), of_labels.observed, verified,
+        (*own, *others), features.X.shape[1], no_class=no_class, warnings=_doubts(given.pred_probs, of_labels),
+    )  # fmt: skip
     rate = float(rows.p_wrong[rows.labeled].mean()) if rows.n_labeled else 0.0
     model = TableClassifier.of(of_new_rows, kinds, labels.classes, features.X.shape[1], rate)
     return rows, model if own else replace(model, experts=())
+
+
+def _with_verdicts(pool: Pool, labels: Given, columns: Sequence[Block], no_class: NoClass | None) -> Pool:
+    """The pool with what the verdicts on some rows say of P(wrong) of the others."""
+    given = labels.observed.copy()
+    if no_class is not None:  # those whose class has no other rows say nothing
+        given[no_class.rows] = np.where(no_class.given >= 0, no_class.given, labels.n_classes)
+    is_none = np.zeros(len(given), dtype=bool) if no_class is None else np.isin(np.arange(len(given)), no_class.rows)
+    seen = np.flatnonzero(((labels.verified >= 0) | is_none) & (given < labels.n_classes))
+    if not len(seen) or labels.n_classes == 1:
+        return pool
+    posterior = pool.posterior.copy()
+    posterior[seen] = pool.unverified(seen, given[seen])
+    p_wrong = after_verdicts(posterior, given, columns, Verdicts(seen, labels.verified[seen] != given[seen]))
+    others = np.flatnonzero((labels.verified < 0) & (labels.observed < labels.n_classes))
+    return pool._replace(posterior=with_p_wrong(pool.posterior, labels.observed, p_wrong, others))
 
 
 def _doubts(pred_probs: Array | None, labels: Given) -> tuple[str, ...]:
