@@ -61,7 +61,7 @@ def measure_labelers(name: str, seed: int) -> Iterator[Row]:
 
 def _matrices(result: Audit) -> Array:
     labelers = result.findings.judged.labelers
-    return np.repeat(result.mislabel_matrix[None], N_LABELERS, axis=0) if labelers is None else labelers.matrices
+    return np.repeat(result.matrix[None], N_LABELERS, axis=0) if labelers is None else labelers.matrices
 
 
 def _most_probable(result: Audit) -> Array:

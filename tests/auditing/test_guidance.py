@@ -10,7 +10,7 @@ def summary(labelers=None, pairs=(), classes=(), sources=()):
         "labelers": labelers,
         "sources": sources,
         "confused_pairs": [{"given": given, "true": true, "rows": rows} for given, true, rows in pairs],
-        "by_class": [{"label": label, "given": n, "wrong": {"estimate": share}} for label, n, share in classes],
+        "by_class": [{"label": label, "given": n, "wrong": share} for label, n, share in classes],
     }
 
 

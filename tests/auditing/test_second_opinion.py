@@ -54,7 +54,7 @@ def test_a_perfect_opinion_finds_all_wrong_labels(perfect):
     told = perfect.summary()["second_opinion"]
     assert told["error_rate"] < 0.06
     assert np.diag(np.array(told["matrix"])).min() > 0.9
-    assert perfect.noise_rate == pytest.approx(WRONG.mean(), abs=0.05)
+    assert perfect.rate.estimate == pytest.approx(WRONG.mean(), abs=0.05)
 
 
 def test_a_random_opinion_changes_nothing(alone):

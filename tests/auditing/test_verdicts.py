@@ -38,7 +38,7 @@ def test_careless_verdicts_do_not_cost_the_rest_of_the_list(n, careless):
     rest = np.setdiff1d(np.arange(len(wrong)), top)
     listed = found.table["suspect"].to_numpy()
     assert (listed & wrong)[rest].sum() / wrong[rest].sum() >= 0.88
-    assert abs(found.noise_rate - before.noise_rate) < 0.01
+    assert abs(found.rate.estimate - before.rate.estimate) < 0.01
     # a verdict keeps its label in the table even if it is contradicted
     assert (found.table["corrected"][slips] == found.table["given"][slips]).all()
     assert not found.table["suspect"][slips].any()

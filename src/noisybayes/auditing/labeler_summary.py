@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..audit.rates import LEVEL
 from .labeler_remarks import remarks
 from .result import Audit
 
@@ -20,7 +21,7 @@ def labelers_summary(audit: Audit) -> list[dict[str, Any]] | None:
         return None
     names = [str(name) for name in audit.findings.classes.tolist()]
     rows, said = [], remarks(found, names)
-    level = audit.findings.intervals.level
+    level = LEVEL
     ends = found.rates.intervals(level)
     low, high = np.minimum(ends[0], found.error_rate), np.maximum(ends[1], found.error_rate)
     for g in np.argsort(-found.error_rate, kind="stable").tolist():

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._shares import whole_percent
 from ..audit.classifier import TableClassifier
 from ..audit.columns import LEAST_PROBABILITY, Block, ColumnKinds, content_hash, log_probabilities, unit_vectors
 from ..audit.evidence import terms_of
 from ..audit.pool import FOLDS, Given, Pool, fit_pool, folds_of
-from ..audit.rows import CORRECT, LEAST_RATE, Results, read_off
+from ..audit.rates import LEAST_RATE, surely_wrong
+from ..audit.rows import CORRECT, Results, read_off
 from ..audit.verdicts import Verdicts, after_verdicts, with_p_wrong
 from ..dataset.tree import Array
 from ..estimators.threads import one_blas_thread
@@ -22,15 +22,14 @@ from ..model.mislabel import unidentified
 from ..model.structures import STRUCTURES
 from .contradictions import Contradictions
 from .evidence import Evidence, largest
-from .intervals import Interval, Intervals
 from .judged import NoClass, RandomChecks
-from .noise_rate import NoiseRate, counted_rate
 from .row_table import RowTable
-from .rules import ReviewCurve, Rule
+from .rules import Rule
 from .table_features import Features
 from .warnings import general_warnings
 
 if TYPE_CHECKING:
+    from ..audit.rates import Rate
     from .findings import Findings
     from .given_inputs import GivenColumns
 
@@ -40,7 +39,17 @@ _TOO_GOOD = 0.98
 # Evidence that comes from what reviewers said of other rows.
 OF_VERDICTS = "verdicts on other rows"
 
-RULE = "a label is changed only if another one has a probability above 90 %, and none if fewer than 5 % look wrong"
+# A list that is a larger part of the rows is not a list of mistakes.
+_MOST_LISTED = 0.3
+_LONG_LIST = (
+    "More than 30 % of the rows are listed: the columns may hardly distinguish the classes, or the labels may mean "
+    "something else than the texts say. Review twenty rows of the list before you trust it."
+)
+
+RULE = (
+    "a label is changed only if another one has a probability above 90 %, and none where labels that are all right "
+    "could look the same"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +62,7 @@ class PooledRows:
     verified: Array  # (n,) codes; -1 where unknown
     columns: tuple[Block, ...]
     n_features: int
+    seed: int = 0
     checks: RandomChecks | None = None
     no_class: NoClass | None = None
     leaks: tuple[str, ...] = ()
@@ -153,7 +163,7 @@ def pooled_rows(
     of_new_rows = fit_pool(own, of_labels, structure, seed) if own and others else pool
     rows = PooledRows(
         labels.classes, _with_verdicts(pool, of_labels, (*own, *others), no_class), of_labels.observed, verified,
-        (*own, *others), features.X.shape[1], no_class=no_class, warnings=_doubts(given.pred_probs, of_labels),
+        (*own, *others), features.X.shape[1], seed, no_class=no_class, warnings=_doubts(given.pred_probs, of_labels),
     )  # fmt: skip
     rate = float(rows.p_wrong[rows.labeled].mean()) if rows.n_labeled else 0.0
     model = TableClassifier.of(of_new_rows, kinds, labels.classes, features.X.shape[1], rate)
@@ -193,34 +203,36 @@ def _doubts(pred_probs: Array | None, labels: Given) -> tuple[str, ...]:
 
 @one_blas_thread
 def findings_of_pool(rows: PooledRows, rule: Rule) -> Findings:
-    """Everything is read off the posterior; what labels and features cannot say is left out."""
-    from .findings import Findings
+    """Everything is read off the posterior."""
+    from .findings import Findings, known_rate, matrix_of
 
-    K, counts = len(rows.classes), rows.counts
-    n_labels = rows.n_labeled + (0 if rows.no_class is None else len(rows.no_class.rows))
-    rate = counted_rate(rows.checks, rows.no_class, rows.observed, n_labels)
-    by_label = 1.0 - np.diag(counts) / np.maximum(counts.sum(axis=1), 1e-300)
-    share = float(rows.p_wrong[rows.labeled].mean()) if rows.n_labeled else 0.0
-    if rate is None:
-        none = 0.0 if rows.no_class is None else len(rows.no_class.rows)
-        estimate = (share * rows.n_labeled + none) / max(n_labels, 1)
-        rate = NoiseRate(estimate, None, None, None, 0, "mean P(wrong)")
-    matrix = counts / np.where(counts.sum(axis=0) > 0, counts.sum(axis=0), 1.0) if K > 1 else np.ones((1, 1))
-    contradicted = _contradictions(rows)
-    may_correct = share >= LEAST_RATE and not len(rows.unidentified_classes)
-    results = read_off(rows.pool.posterior, rows.classes, rows.observed, rows.verified, rule.budget, may_correct)
-    table = RowTable(results, ReviewCurve(*(np.zeros(0) for _ in range(3))), _changed(results))
+    rate, contradicted = known_rate(rows), _contradictions(rows)
     messages = [*rows.leaks, *rows.warnings]
     messages += general_warnings(rows, rows.pool.explained, contradicted.rows.tolist())
-    if 0 < share < LEAST_RATE and K > 1:
-        messages.append(
-            f"Only {whole_percent(share)} of the labels look wrong, and clean labels look the same: no label is "
-            "corrected. Check some of the suspects before you change anything."
-        )
-    unknown = Intervals(None, "none", *(Interval(value, None, None) for value in (matrix, np.asarray(share), by_label)))
+    reason = "" if len(rows.unidentified_classes) else _why_not_corrected(rows, rate)
+    may_correct = not reason and not len(rows.unidentified_classes)
+    results = read_off(rows.pool.posterior, rows.classes, rows.observed, rows.verified, rule.budget, may_correct)
+    table = RowTable(results, _changed(results))
+    long_list = [_LONG_LIST] if table.n_suspects > _MOST_LISTED * max(rows.n_labeled, 1) else []
     return Findings(
-        rows.classes, table, rule, rate, matrix, unknown, messages, rows, contradicted, table.n_changed
+        rows.classes, table, rule, rate, matrix_of(rows.counts), [*long_list, *messages, *([reason] if reason else [])],
+        rows, contradicted, table.n_changed,
     )  # fmt: skip
+
+
+def _why_not_corrected(rows: PooledRows, rate: Rate) -> str:
+    """Labels are corrected only where it is certain that some are wrong."""
+    unverified = np.flatnonzero(rows.labeled & (rows.verified < 0))
+    if len(rows.classes) == 1 or not len(unverified) or rate.estimate == 0:
+        return ""
+    if rate.random is not None and rate.random.low >= LEAST_RATE:
+        return ""
+    if rate.estimate >= LEAST_RATE and surely_wrong(rows.pool, rows.observed, unverified, rows.seed) >= LEAST_RATE:
+        return ""
+    return (
+        "Labels that are all right could look the same, so no label is corrected. Review the first rows of the list, "
+        "or check 50 random rows."
+    )
 
 
 def _changed(results: Results) -> int:
