@@ -9,10 +9,10 @@ import time
 from pathlib import Path
 
 import numpy as np
+from noisybayes.cli.labeler_lines import labeler_lines
 from rich.console import Console
 
 from noisybayes import audit
-from noisybayes.cli.labeler_lines import labeler_lines
 from noisybayes.report.phrases import headline, percent
 
 DATA = Path(__file__).with_name("dealership.csv")
