@@ -13,7 +13,7 @@ they are independent (Dawid and Skene 1979), and the scores of the row's feature
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -44,6 +44,10 @@ LEVEL = 0.9
 # The scale of differences is known to this share, divided by how far right and wrong labels are apart: with it, 90 %
 # intervals cover 85 to 95 % of simulated differences (`python -m benchmarks crowd`).
 _SCALE_ERROR = 0.05
+# A group with fewer labels is "too few": its interval would say nothing.
+_FEWEST = 20
+# Rows of a group to look at first, and the fewest expected rows of a pair of labels that it confuses.
+_MOST_LISTED, _LEAST_CONFUSED = 20, 1.0
 # Labels that are computed at once.
 _AT_ONCE = 100_000
 
@@ -55,8 +59,10 @@ class Column(NamedTuple):
     """Who gave each label."""
 
     name: str
+    kind: str  # "labeler" or "source"
     levels: tuple[str, ...]
     code: Array  # (m,) of each label; len(levels) where it is not known
+    is_ordered: bool = False  # times and numbers
 
 
 class Labels(NamedTuple):
@@ -66,10 +72,15 @@ class Labels(NamedTuple):
     value: Array  # (m,) codes; the first are those of the classes
     n_values: int
     columns: tuple[Column, ...] = ()
+    name: str = ""  # of the column of a second opinion
 
     def taken(self, chosen: Array, row: Array) -> Labels:
         columns = tuple(each._replace(code=each.code[chosen]) for each in self.columns)
         return self._replace(row=row, value=self.value[chosen], columns=columns)
+
+    def at(self, rows: Array) -> Labels:
+        """With columns of rows instead of labels. rows : (m,) the row of each label"""
+        return self._replace(columns=tuple(each._replace(code=each.code[rows]) for each in self.columns))
 
     def of_rows(self, rows: Array, n_rows: int) -> Labels:
         """Those of some rows, which are numbered in this order."""
@@ -117,7 +128,7 @@ def log_of_labels(labels: Labels, habits: Habits) -> Array:
         odds = _odds(further, habits.odds)
         wrong = _wrong(habits.matrices)[level]
         each += np.log(odds)[:, None] * _differ(labels.value, K) - np.log1p((odds[:, None] - 1.0) * wrong)
-    return each
+    return np.asarray(each)
 
 
 def log_evidence(said: Sequence[tuple[Labels, Habits]], n_rows: int) -> Array:
@@ -320,18 +331,168 @@ def _ratio(x: Array, y: Array, xx: Array, xy: Array, yy: Array) -> tuple[Array, 
         return ratio, np.maximum(xx - 2.0 * ratio * xy + ratio**2 * yy, 0.0) / y**2
 
 
+def disagreement(row: Array, value: Array, is_ordinal: bool = False) -> Array:
+    """(m,) how far each label is from the others of its row, divided by what chance would give; nan for a row's only
+    label. One minus the mean is Krippendorff's alpha: of all labels, or of a labeler's against all others.
+
+    is_ordinal : the squared difference of ranks counts, not whether labels differ
+    """
+    _, row, n_labels = np.unique(row, return_inverse=True, return_counts=True)
+    n, paired = n_labels[row], n_labels[row] > 1
+    V = int(value.max(initial=0)) + 1
+    if is_ordinal:
+        first, second = (np.bincount(row, value.astype(float) ** power) for power in (1, 2))
+        apart = n * value**2.0 - 2.0 * value * first[row] + second[row]
+        by_chance = 2.0 * float(value[paired].var(ddof=1)) if paired.any() else 0.0
+    else:
+        same, counts = np.unique(row * V + value, return_inverse=True, return_counts=True)[1:]
+        apart, share = n - counts[same].astype(float), np.bincount(value[paired]) / max(paired.sum(), 1)
+        by_chance = (1.0 - float(share @ share)) * paired.sum() / max(paired.sum() - 1, 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(paired & (by_chance > 0), apart / (n - 1) / by_chance, np.nan)
+
+
+def alpha(disagreements: Array) -> float | None:
+    known = disagreements[~np.isnan(disagreements)]
+    return 1.0 - float(known.mean()) if len(known) else None
+
+
+# --- what is said of groups -------------------------------------------------------------------------------------------
+
+
+class Checked(NamedTuple):
+    """Rows drawn at random, with their true labels."""
+
+    rows: Array
+    label: Array  # codes
+
+
+def group_records(
+    labels: Labels, wrong: Wrong, posterior: Array, classes: Sequence[str], verified: Array,
+    checks: Checked | None = None, is_ordinal: bool = False,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """A plain dict for each group. Labelers and categories: the most mistakes first; times and numbers in order."""
+    apart = disagreement(labels.row, labels.value, is_ordinal)
+    found = []
+    for column in labels.columns:
+        numbers = rates(column.code, len(column.levels), wrong)
+        order = np.argsort(column.code, kind="stable")
+        edges = np.searchsorted(column.code[order], np.arange(len(column.levels) + 1))
+        records = [
+            _record(column, level, numbers, order[start:stop], labels, posterior, classes, verified, apart, checks)
+            for level, (start, stop) in enumerate(pairwise(edges.tolist()))
+            if stop > start
+        ]
+        if not column.is_ordered:
+            records.sort(key=lambda one: (one["note"] != "", -(one["rate"] or 0.0)))
+        found += records
+    return found
+
+
+def opinion_record(
+    labels: Labels, wrong: Wrong, given: Labels, of_given: Wrong, posterior: Array, classes: Sequence[str],
+    verified: Array, checks: Checked | None = None, is_ordinal: bool = False,
+) -> dict[str, Any]:  # fmt: skip
+    """A second opinion against the labels."""
+    m, n = len(labels.row), len(given.row)
+    both = Wrong(*(np.concatenate(pair) for pair in zip(wrong, of_given, strict=True)))
+    column = Column(labels.name, "second opinion", (labels.name,), np.repeat([0, 1], [m, n]))
+    row, value = np.concatenate([labels.row, given.row]), np.concatenate([labels.value, given.value])
+    apart = disagreement(row, value, is_ordinal and labels.n_values == len(classes))[:m]
+    numbers = rates(column.code, 1, both)
+    return _record(column, 0, numbers, np.arange(m), labels, posterior, classes, verified, apart, checks)
+
+
+def _record(
+    column: Column, level: int, numbers: Rates, which: Array, labels: Labels, posterior: Array, classes: Sequence[str],
+    verified: Array, apart: Array, checks: Checked | None,
+) -> dict[str, Any]:  # fmt: skip
+    """which : the labels of the group"""
+    K, rows, value = len(classes), labels.row[which], labels.value[which]
+    of_rows = posterior[rows]
+    is_class = value < K
+    p_right = np.where(is_class, of_rows[np.arange(len(which)), np.minimum(value, K - 1)], 0.0)
+    counts = np.zeros((K, K))
+    np.add.at(counts, value[is_class], of_rows[is_class])
+    np.fill_diagonal(counts, 0.0)
+    given, true = divmod(int(counts.argmax()), K)
+    pair = {"given": classes[given], "true": classes[true], "rows": round(float(counts.max()), 1)}
+    unknown = np.flatnonzero(verified[rows] < 0)
+    first = rows[unknown[np.argsort(p_right[unknown], kind="stable")[:_MOST_LISTED]]]
+    enough = len(which) >= _FEWEST and bool(np.isfinite(numbers.difference[level]))
+    rate, counted = float(np.clip(numbers.rate[level], 0.0, 1.0)), _counted(checks, rows, value)
+    if counted["checked"]:  # an interval around something else would mislead
+        rate = min(max(rate, counted["rate_low"]), counted["rate_high"])
+    difference = {name: float(getattr(numbers, name)[level]) for name in ("difference", "low", "high")}
+    return {
+        "column": column.name,
+        "kind": column.kind,
+        "group": column.levels[level],
+        "rows": len(which),
+        "rate": round(rate, 6) if enough else None,
+        **counted,
+        **{name: round(value, 6) if enough else None for name, value in difference.items()},
+        "confuses": pair if counts.max(initial=0.0) >= _LEAST_CONFUSED else None,
+        "agreement": alpha(apart[which]),
+        "look_at": (first + 1).tolist(),
+        "note": "" if enough else "too few",
+    }
+
+
+def difference_text(record: Mapping[str, Any]) -> str:
+    """How much more or less often a group is wrong, in words."""
+    if record["difference"] is None:
+        return str(record["note"])
+    others = "the given labels" if record["kind"] == "second opinion" else "the others"
+    by, low, high = (round(100.0 * record[name]) for name in ("difference", "low", "high"))
+    if record["low"] <= 0.0 <= record["high"]:
+        return f"like {others} ({low:+d} to {high:+d} points)"
+    ends = (low, high) if by >= 0 else (-high, -low)
+    points = "point" if abs(by) == 1 else "points"
+    return f"{abs(by)} {points} {'more' if by >= 0 else 'fewer'} than {others} ({ends[0]} to {ends[1]})"
+
+
+def _counted(checks: Checked | None, rows: Array, value: Array) -> dict[str, Any]:
+    """The rows of a group that were checked at random, and the share of wrong labels among them with an interval."""
+    none = {"checked": 0, "rate_low": None, "rate_high": None}
+    if checks is None or not len(checks.rows):
+        return none
+    order = np.argsort(checks.rows, kind="stable")
+    place = order[np.minimum(np.searchsorted(checks.rows[order], rows), len(order) - 1)]
+    at = np.flatnonzero(checks.rows[place] == rows)
+    if not len(at):
+        return none
+    low, high = wilson(float((checks.label[place[at]] != value[at]).mean()), len(at), LEVEL)
+    return {"checked": len(at), "rate_low": low, "rate_high": high}
+
+
+def wilson(share: float, m: int, level: float) -> tuple[float, float]:
+    """Wilson's interval of a share of m rows."""
+    z2 = float(ndtri(0.5 + level / 2.0)) ** 2
+    center, reach = share + z2 / (2 * m), np.sqrt(z2 * (share * (1 - share) / m + z2 / (4 * m * m)))
+    return max(float((center - reach) / (1 + z2 / m)), 0.0), min(float((center + reach) / (1 + z2 / m)), 1.0)
+
+
 # --- several labels of a row ------------------------------------------------------------------------------------------
 
 
-def vote(labels: Labels, n_rows: int, estimate: Estimate) -> Array:
+def vote(labels: Labels, n_rows: int) -> Array:
     """(n,) the most probable value given the labels only, by EM; n_values where a row has none."""
     V = labels.n_values
     shares = np.bincount(labels.value, minlength=V) / max(len(labels.value), 1)
     start = np.full((V, V), (1.0 - _START_DIAGONAL) / max(V - 1, 1))
     np.fill_diagonal(start, _START_DIAGONAL if V > 1 else 1.0)
     log_prior = np.repeat(np.log(np.maximum(shares, 1e-300))[:, None], n_rows, axis=1)
-    there = np.bincount(labels.row, minlength=n_rows) > 0
+    n_labels = np.bincount(labels.row, minlength=n_rows)
     said: Sequence[tuple[Labels, Habits]] = [(labels, Habits.alike(labels, start))]
-    if V > 1 and (np.bincount(labels.row) > 1).any():  # else nobody can be compared
-        said = refitted(said, log_prior, np.full(n_rows, -1), there.astype(float), [estimate])
-    return np.where(there, (log_prior + log_evidence(said, n_rows)).argmax(axis=0), V)
+    if V > 1 and (n_labels > 1).any():  # else nobody can be compared
+        said = refitted(said, log_prior, np.full(n_rows, -1), (n_labels > 0).astype(float), [_of_all])
+    return np.where(n_labels > 0, (log_prior + log_evidence(said, n_rows)).argmax(axis=0), V)
+
+
+def _of_all(counts: Array) -> Array:
+    """As by the matrix reading: small classes have uncertain columns."""
+    K, rate = len(counts), 1.0 - np.trace(counts) / max(counts.sum(), 1e-300)
+    off = rate / (K - 1)
+    counts = counts + _PSEUDO_ROWS * (np.full((K, K), off) + (1.0 - rate - off) * np.eye(K))
+    return np.asarray(counts / counts.sum(axis=0))

@@ -11,6 +11,7 @@ unless that predicts held-out labels better. Everything that an audit says of a 
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -48,6 +49,7 @@ class Given(NamedTuple):
     weight: Array | None = None  # (n,)
     labels: tuple[Labels, ...] = ()  # by groups, then second opinions; none: `observed`, by nobody in particular
     several: bool = False  # `observed` is the vote of several labels of a row
+    fold_by: Array | None = None  # (n,) codes; rows with the same one are in one fold
 
     @property
     def label(self) -> Array:
@@ -183,6 +185,8 @@ def folds_of(content: Array, given: Given, n_folds: int) -> Array:
     """(n,) The rows of each class are dealt out in the order of their content: neither the order of rows nor the names
     of classes matter."""
     n, K, label = len(given.observed), given.n_classes, given.label
+    if given.fold_by is not None:
+        return _folds_together(content, given.fold_by, n_folds)
     by_class = np.lexsort((content, label))
     size = np.bincount(label, minlength=K + 1)
     first = np.cumsum(size) - size
@@ -190,6 +194,22 @@ def folds_of(content: Array, given: Given, n_folds: int) -> Array:
     fold = np.empty(n, dtype=np.intp)
     fold[by_class] = (np.arange(n) + (start.astype(np.intp) - first)[label[by_class]]) % n_folds
     return fold
+
+
+def _folds_together(content: Array, together: Array, n_folds: int) -> Array:
+    """(n,) The same for rows that stay together: the largest set first, to the fold that has the fewest rows."""
+    _, unit, size = np.unique(together, return_inverse=True, return_counts=True)
+    key = np.zeros(len(size), dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        np.add.at(key, unit, content)
+    order = np.lexsort((key, -size))
+    smallest = [(0, number) for number in range(n_folds)]
+    fold = np.empty(len(size), dtype=np.intp)
+    for at in order.tolist():
+        n_rows, number = heapq.heappop(smallest)
+        fold[at] = number
+        heapq.heappush(smallest, (n_rows + int(size[at]), number))
+    return fold[unit]
 
 
 def _by_fold(columns: Sequence[Block], given: Given, seed: int) -> tuple[Array, Learning]:
@@ -235,7 +255,8 @@ def _log_likelihood(voice: Voice, learning: Learning) -> Array:
     p, mislabel = np.exp(voice.reading.log_prior(voice.learned.values[:, :, there])), voice.reading.mislabel
     assert mislabel is not None
     if voice.evidence is not None:
-        return np.log(np.maximum((p * np.exp(voice.evidence[:, there])).sum(axis=0), 1e-300)) * learning.weight[there]
+        of_label = (p * np.exp(voice.evidence[:, there])).sum(axis=0)
+        return np.asarray(np.log(np.maximum(of_label, 1e-300)) * learning.weight[there])
     of_label = np.where(
         learning.verified[there] >= 0, p[learning.label[there], np.arange(len(there))],
         (np.vstack([mislabel, np.ones(len(mislabel))])[learning.observed[there]].T * p).sum(axis=0),

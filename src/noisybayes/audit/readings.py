@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..model.mislabel import Structure
 from .columns import MANY_ROWS
-from .groups import Habits, Labels, learned, log_evidence, refitted
+from .groups import Estimate, Habits, Labels, learned, log_evidence, refitted
 from .scores import Learning
 
 Array = NDArray[Any]
@@ -100,9 +100,10 @@ def matrix_reading(
     """Temperatures, offsets and matrix by EM. prior : (K,) known class shares; start : a reading of similar scores;
     labels : of all rows, by group"""
     (values, rows, which), everything = _sample(values, learning), values
-    likelihood = _Likelihood(values, rows, structure, by_matrix=True, prior=prior)
+    likelihood = _Likelihood(values, rows, structure, prior)
     if labels:
-        likelihood = _OfGroups(likelihood, [each.of_rows(which, len(learning.weight)) for each in labels])
+        sampled = [each.of_rows(which, len(learning.weight)) for each in labels]
+        likelihood = _OfGroups(values, rows, structure, prior, sampled)
     if start is None or start.mislabel is None:
         tried = [_em(likelihood, likelihood.start, likelihood.first(each), _STEPS) for each in _START_DIAGONALS]
         first, mislabel, _ = min(tried, key=lambda found: found[2])
@@ -114,8 +115,8 @@ def matrix_reading(
         return reading._replace(mislabel=mislabel)
     # rare groups need all rows
     log_prior = reading.log_prior(everything).astype(np.float64)
-    said = list(zip(labels, mislabel, strict=True))
-    said = refitted(said, log_prior, learning.verified, learning.counted, likelihood.estimates)
+    estimates = _estimates(structure, labels)
+    said = refitted(list(zip(labels, mislabel, strict=True)), log_prior, learning.verified, learning.counted, estimates)
     habits = tuple(each for _, each in said)
     return reading._replace(mislabel=habits[0].common, habits=habits)
 
@@ -134,13 +135,14 @@ def _em(likelihood: _Likelihood, parameters: Array, mislabel: Any, rounds: int) 
 
 def plain_reading(values: Array, learning: Learning, prior: Array | None = None) -> Reading:
     values, rows, _ = _sample(values, learning)
-    likelihood = _Likelihood(values, rows, None, by_matrix=False, prior=prior)
+    likelihood = _Likelihood(values, rows, None, prior)
     parameters, loss = likelihood.maximize(likelihood.start, None)
     return Reading(*likelihood.fitted(parameters), None, -loss / max(float(rows.weight.sum()), 1e-30))
 
 
 def _sample(values: Array, learning: Learning) -> tuple[Array, Learning, Array]:
-    """The labeled rows and their positions, or evenly spaced ones; sorted by fold and class, as they are, these are a stratified sample."""
+    """The labeled rows and their positions, or evenly spaced ones; sorted by fold and class, as they are, these are a
+    stratified sample."""
     labeled = np.flatnonzero(learning.counted > 0)
     most = min(MANY_ROWS, max(_MOST_ENTRIES // learning.n_classes, 1))
     if len(labeled) > most:
@@ -169,19 +171,23 @@ def _estimate(structure: Structure, counts: Array) -> Array:
     return np.asarray(structure.estimate((counts + _PSEUDO_ROWS * pseudo)[None])[0])
 
 
+def _estimates(structure: Structure, labels: Sequence[Labels]) -> list[Estimate | None]:
+    """The common matrix of labels has the structure; those of opinions are free."""
+    return [partial(_estimate, structure), *(None for _ in labels[1:])]
+
+
 class _Likelihood:
     """Of the labels of some rows; parameters are log temperatures and offsets."""
 
     constant = 0.0  # of the labels, whatever the parameters are
 
-    def __init__(
-        self, values: Array, rows: Learning, structure: Structure | None, by_matrix: bool, prior: Array | None
-    ) -> None:
+    def __init__(self, values: Array, rows: Learning, structure: Structure | None, prior: Array | None) -> None:
+        """structure : of the matrix; None: read plainly"""
         self.values, self.rows, self.n_kinds, self.structure = values, rows, len(values), structure
         K, label = rows.n_classes, rows.label
         counts = np.bincount(label, rows.weight, K)
         self.base = np.log((counts + 1.0) / (counts.sum() + K) if prior is None else np.maximum(prior, 1e-12))
-        self.penalty = _OFFSET_PENALTY[by_matrix] * rows.weight.sum()
+        self.penalty = _OFFSET_PENALTY[structure is not None] * rows.weight.sum()
         self.label, self.every = label, np.arange(len(label))
         self.memory = np.empty((2, *values.shape[1:]))
         spread = np.maximum(values.std(axis=(1, 2)), 1e-12) if len(label) else np.ones(self.n_kinds)
@@ -189,6 +195,7 @@ class _Likelihood:
 
     def first(self, diagonal: float) -> Any:
         """The matrix to start from."""
+        assert self.structure is not None
         return _start(self.structure, self.rows.n_classes, diagonal)
 
     def parameters_of(self, reading: Reading) -> Array:
@@ -233,7 +240,8 @@ class _Likelihood:
             gradient -= p
         gradient *= weight
         away = (parameters - self.start)[: self.n_kinds] / _TEMPERATURE_SPREAD
-        loss = self.constant - float(weight @ np.log(of_row)) + self.penalty * float(offset @ offset) + 0.5 * float(away @ away)
+        loss = self.constant - float(weight @ np.log(of_row))
+        loss += self.penalty * float(offset @ offset) + 0.5 * float(away @ away)
         slopes = np.einsum("bkn,kn->b", self.values, gradient) * temperature - away / _TEMPERATURE_SPREAD
         return loss, np.concatenate([-slopes, -gradient.sum(axis=1) + 2.0 * self.penalty * offset])
 
@@ -246,6 +254,7 @@ class _Likelihood:
 
     def following(self, parameters: Array, mislabel: Any) -> Any:
         """The matrix of a round of EM."""
+        assert self.structure is not None
         K, p = self.rows.n_classes, self.posterior(parameters, mislabel)
         p *= self.rows.weight
         counts = np.stack([np.bincount(self.rows.observed, row, K + 1)[:K] for row in p], axis=1)
@@ -255,15 +264,17 @@ class _Likelihood:
 class _OfGroups(_Likelihood):
     """The same if groups have matrices, or rows several labels."""
 
-    def __init__(self, of_one: _Likelihood, labels: Sequence[Labels]) -> None:
-        self.__dict__.update(vars(of_one))
-        self.labels = labels
-        self.estimates = (partial(_estimate, self.structure), *(None for _ in labels[1:]))
+    def __init__(
+        self, values: Array, rows: Learning, structure: Structure, prior: Array | None, labels: Sequence[Labels]
+    ) -> None:
+        super().__init__(values, rows, structure, prior)
+        self.labels, self.estimates = labels, _estimates(structure, labels)
 
     def first(self, diagonal: float) -> Any:
-        K = self.rows.n_classes
-        start, equal = super().first(diagonal), (np.full((each.n_values, K), 1.0 / each.n_values) for each in self.labels[1:])
-        return tuple(Habits.alike(labels, each) for labels, each in zip(self.labels, (start, *equal), strict=True))
+        """Opinions say nothing at first."""
+        sizes = [each.n_values for each in self.labels[1:]]
+        common = [super().first(diagonal), *(np.full((size, self.rows.n_classes), 1.0 / size) for size in sizes)]
+        return tuple(Habits.alike(*each) for each in zip(self.labels, common, strict=True))
 
     def p_label(self, mislabel: Any) -> Array:
         log_p = log_evidence(list(zip(self.labels, mislabel, strict=True)), len(self.rows.weight))

@@ -60,6 +60,9 @@ def counted_rate(
 
     observed : (n,) codes of all labels; n_labels : labels in all, with those of rows that belong to none of the classes
     """
+    if checks is not None and checks.strata is not None:
+        none = np.zeros(0, dtype=np.intp) if no_class is None else no_class.rows[no_class.drawn]
+        return _of_strata(checks, checks.strata, none, observed, level)
     n_none = 0 if no_class is None else int(no_class.drawn.sum())
     n_wrong = n_none + (0 if checks is None else int((checks.label != observed[checks.rows]).sum()))
     n_checked = n_none + (0 if checks is None else len(checks.rows))
@@ -67,6 +70,22 @@ def counted_rate(
         return None
     ends = _wilson(n_wrong / n_checked, n_checked, n_labels, level)
     return NoiseRate(n_wrong / n_checked, *ends, level, n_checked, f"{n_checked} rows checked at random")
+
+
+def _of_strata(checks: RandomChecks, strata: Array, none: Array, observed: Array, level: float) -> NoiseRate:
+    """Rows were drawn by group: each group counts as it does in the table, and the interval is that of the number of
+    rows that would be as exact if drawn from all (Kish 1965). none : rows that belong to none of the classes"""
+    n_groups = int(strata.max(initial=0)) + 1
+    of_check = strata[np.concatenate([checks.rows, none])]
+    wrong = np.concatenate([checks.label != observed[checks.rows], np.ones(len(none), dtype=bool)])
+    m = np.bincount(of_check, minlength=n_groups)
+    n = np.bincount(strata, minlength=n_groups) * (m > 0)
+    weight = (n / n.sum())[of_check] / m[of_check]
+    share, size = float(weight @ wrong), max(round(1.0 / float(weight @ weight)), 1)
+    return NoiseRate(
+        share, *_wilson(share, size, len(observed), level), level, len(wrong),
+        f"{len(wrong)} rows checked at random, drawn by group",
+    )  # fmt: skip
 
 
 def _range(judged: Judged, estimate: float, means: ConservativeMeans) -> NoiseRate:

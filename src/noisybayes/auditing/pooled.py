@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._shares import whole_percent
 from ..audit.classifier import TableClassifier
-from ..audit.columns import LEAST_PROBABILITY, Block, ColumnKinds, content_hash, log_probabilities, unit_vectors
+from ..audit.columns import (
+    LEAST_PROBABILITY,
+    VECTORS,
+    Block,
+    ColumnKinds,
+    content_hash,
+    log_probabilities,
+    unit_vectors,
+)
 from ..audit.evidence import terms_of
-from ..audit.pool import FOLDS, Given, Pool, fit_pool, folds_of
+from ..audit.groups import Checked, alpha, disagreement, group_records, log_evidence, opinion_record
+from ..audit.pool import FOLDS, Given, Pool, fit_pool, folds_of, wrong_labels
 from ..audit.rows import CORRECT, LEAST_RATE, Results, read_off
 from ..dataset.tree import Array
 from ..estimators.threads import one_blas_thread
@@ -31,6 +41,7 @@ from .warnings import general_warnings
 if TYPE_CHECKING:
     from .findings import Findings
     from .given_inputs import GivenColumns
+    from .group_columns import GroupedLabels
 
 # Given probabilities that agree with more labels than this are doubted: right labels are rare.
 _TOO_GOOD = 0.98
@@ -48,14 +59,13 @@ class PooledRows:
     verified: Array  # (n,) codes; -1 where unknown
     columns: tuple[Block, ...]
     n_features: int
+    given: Given | None = None  # who gave the labels
+    is_ordinal: bool = False  # labels on a scale
     checks: RandomChecks | None = None
     no_class: NoClass | None = None
     leaks: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
-    # what an audit of an ordinary table has none of
-    opinion = labelers = groups = agreement = None
-    sources = ()
     out_of_fold = True
 
     @property
@@ -88,6 +98,33 @@ class PooledRows:
         K = len(self.classes)
         return np.stack([np.bincount(self.observed, of_class, K + 1)[:K] for of_class in self.pool.posterior.T], axis=1)
 
+    @cached_property
+    def groups(self) -> list[dict[str, Any]]:
+        """What is said of labelers, sources and the second opinion."""
+        if self.given is None or not self.given.labels:
+            return []
+        labels, *opinions = self.given.labels
+        of_labels, *of_opinions = wrong_labels(self.pool, self.given)
+        names = [str(name) for name in self.classes.tolist()]
+        checks = None if self.checks is None else Checked(self.checks.rows, self.checks.label)
+        known = (self.pool.posterior, names, self.verified, checks, self.is_ordinal)
+        return group_records(labels, of_labels, *known) + [
+            opinion_record(opinion, wrong, labels, of_labels, *known)
+            for opinion, wrong in zip(opinions, of_opinions, strict=True)
+        ]
+
+    @cached_property
+    def agreement(self) -> dict[str, Any] | None:
+        """Krippendorff's alpha of the labels, if rows have several."""
+        if self.given is None or not self.given.several:
+            return None
+        labels = self.given.labels[0]
+        n_rows = len(np.unique(labels.row))
+        found, n = alpha(disagreement(labels.row, labels.value, self.is_ordinal)), len(labels.row)
+        text = f"{n_rows:,} rows have {n:,} labels"
+        text += "." if found is None else f"; Krippendorff's alpha is {found:.2f} (1 is perfect agreement, 0 chance)."
+        return {"alpha": found, "n_labels": n, "n_rows": n_rows, "text": text}
+
     @property
     def unidentified_classes(self) -> Array:
         return unidentified(self.pool.mislabel) if len(self.classes) > 1 else np.empty(0, dtype=np.intp)
@@ -101,25 +138,38 @@ class PooledRows:
         terms, together, by_features = terms_of(self.pool, self.columns, self.n_features, numbers, suggested, given)
         every, true = np.arange(len(numbers)), np.maximum(self.pool.posterior[numbers], LEAST_PROBABILITY)
         log_odds = np.log(true[every, suggested]) - np.log(true[every, given])
+        for name, values in self.opinions_on(numbers, suggested, given):
+            together[name] = together.get(name, 0.0) + values
+            by_features = by_features + values
         found = []
         for i, number in enumerate(numbers.tolist()):
             columns, weights = largest(terms, i, most)
-            others = tuple((name, float(values[i])) for name, values in together.items())
+            others = tuple((name, float(values[i])) for name, values in together.items() if values[i])
             rest = float(by_features[i] - weights.sum()) - sum(weight for _, weight in others)
             label = float(log_odds[i] - by_features[i])
             found.append(Evidence(number, columns, weights, rest, label, float(log_odds[i]), others))
         return found
 
+    def opinions_on(self, rows: Array, first: Array, second: Array) -> Iterator[tuple[str, Array]]:
+        """What each second opinion adds to the log-odds of class `first` against `second`."""
+        if self.given is None:
+            return
+        pairs = list(zip(self.given.labels, self.pool.voices[0].reading.habits, strict=True))
+        for labels, habits in pairs[1:]:
+            log_p, every = log_evidence([(labels, habits)], self.n_rows)[:, rows], np.arange(len(rows))
+            yield f"second opinion {labels.name!r}", log_p[first, every] - log_p[second, every]
+
 
 @one_blas_thread
 def pooled_rows(
-    features: Features, given: GivenColumns, mislabel: str, seed: int
+    features: Features, given: GivenColumns, mislabel: str, seed: int, by: GroupedLabels, several: bool = False
 ) -> tuple[PooledRows, TableClassifier]:
-    """The pool of a table, and what it learned for new rows."""
+    """The pool of a table, and what it learned for new rows. by : who gave the labels; several : of a row"""
     labels = features.labels
     K, n = len(labels.classes), len(labels.observed)
     verified = np.full(n, -1) if labels.verified is None else labels.verified.astype(np.intp)
-    of_labels = Given(labels.observed.astype(np.intp), verified, K)
+    observed = labels.observed.astype(np.intp)
+    of_labels = Given(observed, verified, K, labels=by.labels, several=several, fold_by=by.fold_by)
     structure = STRUCTURES[mislabel].for_classes(0.0, labels.classes)
     blocks = features.recipe.blocks
     kinds = ColumnKinds.fit(blocks, features.X)
@@ -132,10 +182,12 @@ def pooled_rows(
     if given.estimator is not None:
         fold = folds_of(content_hash(own or others, seed), of_labels, FOLDS)
         others.append(log_probabilities(given.estimator(of_labels, fold)))
+    if not own and not others:  # labels only
+        others.append(Block(VECTORS, np.zeros((n, 1), dtype=np.float32)))
     pool = fit_pool([*own, *others], of_labels, structure, seed)
     rows = PooledRows(
         labels.classes, pool, of_labels.observed, verified, (*own, *others), features.X.shape[1],
-        warnings=_doubts(given.pred_probs, of_labels),
+        of_labels, mislabel == "ordinal", warnings=(*_doubts(given.pred_probs, of_labels), *by.warnings),
     )  # fmt: skip
     of_new_rows = fit_pool(own, of_labels, structure, seed) if own and others else pool
     rate = float(rows.p_wrong[rows.labeled].mean()) if rows.n_labeled else 0.0

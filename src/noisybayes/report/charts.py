@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .phrases import clip, count, has_interval, percent
-from .svg import LINE_LIMIT, line, name_lines, picture, text, text_lines, ticks, tooltip, width_of
+from .svg import line, name_lines, picture, text, text_lines, ticks, tooltip, width_of
 from .svg import tag as element
 
 Matrix = Sequence[Sequence[float]]
@@ -196,31 +196,6 @@ def convergence(values: Sequence[float], chosen: int, kind: str = "objective") -
                 element("circle", says, cx=box.x(i), cy=box.y(value), r=5 if i == chosen else 3.5, class_=kind_of_dot)
             )
     return picture(box.width, box.height, f"{kind} by step", *body)
-
-
-def levels_in_order(levels: Sequence[Mapping[str, Any]], column: str) -> str:
-    """A line through the shares of wrong labels by period, with a band for their intervals."""
-    reach = min(max(max(level["high"] for level in levels) * 1.04, 0.02), 1.0)
-    box = _Box(WIDTH, 200, 50, 40, 14, 40, (0, max(len(levels) - 1, 1)), (0, reach))
-    shown = {0, (len(levels) - 1) // 2, len(levels) - 1} if len(levels) > 3 else set(range(len(levels)))
-    body = box.grid(lambda at: "", _short_percent, clip(column, WIDE_LINE))
-    body += [
-        text(
-            box.x(at), box.bottom + 17, clip(str(levels[at]["start"]), LINE_LIMIT), class_="tick", text_anchor="middle"
-        )
-        for at in sorted(shown)
-    ]
-    edge = [(at, level["high"]) for at, level in enumerate(levels)]
-    edge += [(at, level["low"]) for at, level in reversed(list(enumerate(levels)))]
-    places = " ".join(f"{box.x(a):.1f},{box.y(b):.1f}" for a, b in edge)
-    body.append(element("polygon", points=places, class_="band"))
-    body.append(box.path([(at, level["error_rate"]) for at, level in enumerate(levels)], "second"))
-    for at, level in enumerate(levels):
-        says = f"{clip(str(level['level']), TOOLTIP_LIMIT)}: {percent(level['error_rate'])} "
-        says += f"({100 * level['low']:.1f} to {100 * level['high']:.1f} %) of {count(level['rows'])} labels are wrong"
-        dot = element("circle", cx=box.x(at), cy=box.y(level["error_rate"]), r=3.5, class_="dot")
-        body.append(element("g", tooltip(says), dot))
-    return picture(box.width, box.height, f"Share of wrong labels by {clip(column, TOOLTIP_LIMIT)}", *body)
 
 
 def _plain(value: float) -> str:
