@@ -12,7 +12,7 @@ import numpy as np
 from rich.console import Console
 
 from noisybayes import audit
-from noisybayes.cli.labeler_lines import labeler_lines
+from noisybayes.audit.groups import difference_text
 from noisybayes.report.phrases import headline, percent
 
 DATA = Path(__file__).with_name("dealership.csv")
@@ -39,9 +39,9 @@ def main() -> None:
             f"P(wrong) {percent(suspect['p_wrong'])}, because of: {reasons}"
         )
 
-    console.print("\nLabelers, highest share of wrong labels first:")
-    for line in labeler_lines(summary["labelers"], console.width):
-        console.print(line, markup=False, soft_wrap=True)
+    console.print("\nLabelers, most wrong labels first:")
+    for one in summary["groups"]:
+        console.print(f"{one['group']}: about {percent(one['rate'])}, {difference_text(one)}", markup=False)
     console.print("\nWhere to begin:")
     for advice in summary["guidance"]:
         console.print(f"- {advice['text']}", markup=False)
@@ -63,7 +63,7 @@ def main() -> None:
         f"[bold]{percent(np.mean(table['corrected'].to_numpy() == true))}[/bold]."
     )
     shares = ", ".join(
-        f"{name} {percent(wrong[labeler == name].mean())}" for name in found.to_polars("labelers")["labeler"]
+        f"{name} {percent(wrong[labeler == name].mean())}" for name in found.to_polars("groups")["group"]
     )
     console.print(f"True shares of wrong labels: {shares}.")
     command = shlex.join(["noisybayes", "audit", "examples/dealership.csv", "--labeler", "labeler", "--out", str(out)])

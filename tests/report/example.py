@@ -16,9 +16,9 @@ NAMES = list(WORDS)
 
 
 def example_summary(
-    n_classes: int = 11, n_suspects: int = 370, n_rows: int = 2400, seed: int = 0, labelers: bool = False
+    n_classes: int = 11, n_suspects: int = 370, n_rows: int = 2400, seed: int = 0, robust: bool = False
 ) -> dict[str, Any]:
-    """labelers : with the intervals, the review curve and the convergence that an audit with labelers has"""
+    """robust : with the intervals, the review curve and the convergence of a robust fit"""
     rng = np.random.default_rng(seed)
     classes = [NAMES[k] if k < len(NAMES) else f"class {k}" for k in range(n_classes)]
     matrix = _matrix(n_classes, rng)
@@ -28,7 +28,7 @@ def example_summary(
     by_class = [
         {
             "label": classes[k], "given": int(given[k]), "true": float(given[k] * rng.uniform(0.8, 1.2)),
-            "wrong": _interval(float(w), float(max(w - 0.06, 0)), float(min(w + 0.07, 1)), labelers),
+            "wrong": _interval(float(w), float(max(w - 0.06, 0)), float(min(w + 0.07, 1)), robust),
             "suspects": int(given[k] * w * 0.8),
         }
         for k, w in enumerate(wrong)
@@ -58,28 +58,27 @@ def example_summary(
             "text": "the rows with P(wrong) above 50 %",
         },
         "noise_rate": {
-            **_interval(rate, max(rate - 0.017, 0.0), rate + 0.018, labelers), "level": None,
-            "method": "plausible range" if labelers else "mean P(wrong)",
+            **_interval(rate, max(rate - 0.017, 0.0), rate + 0.018, robust), "level": None,
+            "method": "plausible range" if robust else "mean P(wrong)",
             "n_checked": 0, "text": "",
         },
         "n_corrected": 0, "correction_rule": "a label is changed only where another one is sure",
-        "contradictions": [], "second_opinion": None, "labelers": None,
-        "sources": [], "agreement": None, "review_count": 0,
+        "contradictions": [], "groups": [], "agreement": None, "review_count": 0,
         "guidance": [
             {
                 "text": f"Clarify when to use {classes[0]!r} and when {classes[-1]!r}: 40 rows have the first label.",
-                "rows": 40.0, "given": classes[0], "true": classes[-1], "source": None, "levels": [],
+                "rows": 40.0, "given": classes[0], "true": classes[-1],
             }
         ] if n_suspects else [],
         "mislabel_matrix": _interval(
-            matrix.tolist(), (matrix * 0.8).tolist(), np.minimum(matrix * 1.2, 1).tolist(), labelers
+            matrix.tolist(), (matrix * 0.8).tolist(), np.minimum(matrix * 1.2, 1).tolist(), robust
         ),
         "by_class": by_class, "confused_pairs": pairs,
-        "review": _review(n_rows, max(rate * n_rows, 1)) if labelers else {"rows": [], "precision": [], "found": []},
+        "review": _review(n_rows, max(rate * n_rows, 1)) if robust else {"rows": [], "precision": [], "found": []},
         "convergence": {
             "kind": "honest likelihood", "values": [-2.31, -2.197, -2.204, -2.22], "chosen": 1,
             "text": "It was highest after 1 step, which was kept.",
-        } if labelers else None,
+        } if robust else None,
         "warnings": ["The class 'fuel' has 12 rows: its numbers are rough."],
         "suspects": suspects,
     }  # fmt: skip

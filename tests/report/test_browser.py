@@ -107,9 +107,9 @@ def test_markup_in_the_data_is_shown_as_text(show):
     assert page.title() == f"{SCRIPT}: label audit"
 
 
-@pytest.mark.parametrize(("n_classes", "labelers"), [(2, False), (77, True)])
-def test_the_layout_holds_on_phones_and_desktops_in_light_and_dark(show, n_classes, labelers):
-    summary = example_summary(n_classes=n_classes, n_suspects=30, labelers=labelers)
+@pytest.mark.parametrize(("n_classes", "robust"), [(2, False), (77, True)])
+def test_the_layout_holds_on_phones_and_desktops_in_light_and_dark(show, n_classes, robust):
+    summary = example_summary(n_classes=n_classes, n_suspects=30, robust=robust)
     summary["title"] = "a_very_long_file_name_" * 6 + ".csv"
     for suspect in summary["suspects"]:
         suspect["cells"] = {f"column {i}": f"{i}.123456789" for i in range(30)}

@@ -59,14 +59,14 @@ class Page(HTMLParser):
         return json.loads(self.scripts[0])
 
 
-@pytest.mark.parametrize("labelers", [False, True])
+@pytest.mark.parametrize("robust", [False, True])
 @pytest.mark.parametrize(("n_classes", "n_suspects"), [(1, 0), (2, 1), (11, 370), (120, 100)])
-def test_every_size_gives_a_closed_page(n_classes, n_suspects, labelers):
-    html = render_html(example_summary(n_classes, n_suspects, labelers=labelers))
+def test_every_size_gives_a_closed_page(n_classes, n_suspects, robust):
+    html = render_html(example_summary(n_classes, n_suspects, robust=robust))
     page = Page(html)
     assert not re.search(r"\b(None|nan)\b", page.text)
-    assert {"review", "convergence"} & set(page.ids) == ({"review", "convergence"} if labelers else set())
-    assert ("interval" in page.text) == labelers
+    assert {"review", "convergence"} & set(page.ids) == ({"review", "convergence"} if robust else set())
+    assert ("interval" in page.text) == robust
     assert len(page.ids) == len(set(page.ids))
     links = {value for tag, name, value in page.attributes if (tag, name) == ("a", "href")}
     assert {link[1:] for link in links} <= set(page.ids)

@@ -399,7 +399,7 @@ def opinion_record(
     column = Column(labels.name, "second opinion", (labels.name,), np.repeat([0, 1], [m, n]))
     row, value = np.concatenate([labels.row, given.row]), np.concatenate([labels.value, given.value])
     apart = disagreement(row, value, is_ordinal and labels.n_values == len(classes))[:m]
-    numbers = rates(column.code, 1, both)
+    numbers = rates(column.code, 2, both)
     return _record(column, 0, numbers, np.arange(m), labels, posterior, classes, verified, apart, checks)
 
 
@@ -463,7 +463,7 @@ def _counted(checks: Checked | None, rows: Array, value: Array) -> dict[str, Any
     if not len(at):
         return none
     low, high = wilson(float((checks.label[place[at]] != value[at]).mean()), len(at), LEVEL)
-    return {"checked": len(at), "rate_low": low, "rate_high": high}
+    return {"checked": len(at), "rate_low": round(low, 6), "rate_high": round(high, 6)}
 
 
 def wilson(share: float, m: int, level: float) -> tuple[float, float]:

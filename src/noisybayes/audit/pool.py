@@ -37,7 +37,7 @@ from .scores import (
 Array = NDArray[Any]
 
 # A small table cannot spare a fifth of its rows.
-FOLDS, _FOLDS_OF_FEW, _FEW_ROWS = 5, 10, 2_000
+FOLDS, FOLDS_OF_FEW, _FEW_ROWS = 5, 10, 2_000
 
 
 class Given(NamedTuple):
@@ -215,7 +215,7 @@ def _folds_together(content: Array, together: Array, n_folds: int) -> Array:
 def _by_fold(columns: Sequence[Block], given: Given, seed: int) -> tuple[Array, Learning]:
     """The order of the rows by fold, class and content, and their labels in this order."""
     n = len(given.observed)
-    n_folds = FOLDS if n >= _FEW_ROWS else _FOLDS_OF_FEW
+    n_folds = FOLDS if n >= _FEW_ROWS else FOLDS_OF_FEW
     content = content_hash(columns, seed)
     fold = folds_of(content, given, n_folds)
     order = np.lexsort((content, given.label, fold))

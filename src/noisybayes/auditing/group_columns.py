@@ -9,6 +9,7 @@ import polars as pl
 
 from .._shares import percent
 from ..audit.groups import Column, Labels
+from ..audit.pool import FOLDS_OF_FEW
 from ..data.errors import InputError
 from ..data.roles import label_texts
 from ..data.source_levels import cell_texts, source_levels
@@ -46,7 +47,7 @@ def grouped_labels(table: Table, encoded: EncodedLabels, missing_label: str | No
         if len(one.levels) < 2
     ]
     columns = [one for one in columns if len(one.levels) > 1]
-    fold_by = None if roles.fold_by is None else _fold_codes(cell_texts(frame[roles.fold_by]))
+    fold_by = None if roles.fold_by is None else _fold_codes(cell_texts(frame[roles.fold_by]), roles.fold_by)
     if not columns and table.several is None and roles.second_opinion is None:
         return GroupedLabels(notes=tuple(notes), fold_by=fold_by)
     if table.several is None:
@@ -85,9 +86,14 @@ def _labelers(cells: pl.Series, name: str) -> Column:
     return Column(name, "labeler", tuple(names.to_list()), np.where(code < 0, len(names), code).astype(np.intp))
 
 
-def _fold_codes(cells: pl.Series) -> Array:
+def _fold_codes(cells: pl.Series, name: str) -> Array:
     """Rows without a value are on their own."""
     values = cells.drop_nulls().unique().sort()
+    if len(values) + cells.null_count() < FOLDS_OF_FEW:
+        raise InputError(
+            f"--fold-by: the column {name!r} has {len(values)} distinct values, but rows are dealt into folds by them, "
+            f"which needs at least {FOLDS_OF_FEW}; name a column such as a thread, an author or a document"
+        )
     code = positions(cells, values).astype(np.intp)
     alone = np.flatnonzero(code < 0)
     code[alone] = len(values) + np.arange(len(alone))

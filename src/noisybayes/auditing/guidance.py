@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from .._shares import about
-from ..audit.groups import difference_text
 
 # Maximum number of recommendations; more would not be followed.
 _MAX_ADVICE = 3
@@ -48,7 +47,9 @@ def _groups(summary: Mapping[str, Any]) -> Iterator[Advice]:
         whose = f"labels of {_short(one['group'])}"
         if one["kind"] == "source":
             whose = f"rows with {one['column']} {_name(one['group'])}"
-        text = f"Go through the {whose} together: wrong labels are {difference_text(one)}{mostly}."
+        by, low, high = (f"{100.0 * one[name]:.0f}" for name in ("difference", "low", "high"))
+        points = f"{by} points more of them are wrong than of the others ({low} to {high})"
+        text = f"Go through the {whose} together: {points}{mostly}."
         yield Advice(one["rows"] * one["difference"], text)
 
 

@@ -23,8 +23,8 @@ def is_pooled(table: Table, options: FitOptions) -> bool:
         return True
     roles = table.roles
     by_role = {
-        "--labeler": roles.labeler, "--source": roles.source or None, "--second-opinion": roles.second_opinion,
-        "--fold-by": roles.fold_by, "several labels of a row": table.several,
+        "labelers": roles.labeler, "sources": roles.source or None, "a second opinion": roles.second_opinion,
+        "a column of folds": roles.fold_by, "several labels of a row": table.several,
     }  # fmt: skip
     given = {**by_role, **options.given._asdict(), "embed": options.embed}
     for name in (name for name, value in given.items() if value is not None):
