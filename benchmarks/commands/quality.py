@@ -107,20 +107,19 @@ def review(sets: str, orders: str, store: bool, root: Path) -> None:
 
 
 @click.command()
-@_datasets
+@click.option("--parts", default="all", show_default=True, help="Names separated by commas.")
 @_methods
 @_seeds_option(3)
 @_first
 @root_option
-def crowd(datasets: str, methods: str, seeds: int, first_seed: int, root: Path) -> None:
-    """Several labels per row, one label by many labelers, mistakes that depend on time: docs/crowd.md."""
-    from ..crowd import DATASETS, METHODS, run
+def crowd(parts: str, methods: str, seeds: int, first_seed: int, root: Path) -> None:
+    """Several labels per row; labelers, weeks and channels; a model's second opinion: docs/crowd.md."""
+    from ..crowd import FILES, METHODS, run
 
-    for done in run(
-        chosen(datasets, DATASETS), chosen(methods, METHODS), range(first_seed, first_seed + seeds), root / "results"
-    ):
+    numbers = range(first_seed, first_seed + seeds)
+    for done in run(chosen(parts, FILES), chosen(methods, METHODS), numbers, root / "results"):
         click.echo(done)
-    write_pages(root, ("crowd.page",))
+    write_pages(root, ("crowd",))
 
 
 @click.command()
@@ -129,7 +128,7 @@ def crowd(datasets: str, methods: str, seeds: int, first_seed: int, root: Path) 
 @_first
 @root_option
 def trust(parts: str, seeds: int, first_seed: int, root: Path) -> None:
-    """Intervals of labelers, corrections and verdicts against known truth: results/trust.csv, docs/trust.md."""
+    """Corrections and verdicts against known truth: results/trust.csv, docs/trust.md."""
     from ..result_files import store_rows
     from ..trust import PARTS, RESULTS, measure
 

@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from benchmarks import recovery, review, trust, verified
+from benchmarks import crowd, recovery, review, trust, verified
 from benchmarks.commands import bench
-from benchmarks.crowd import one_label, texts
 from benchmarks.data.simulated_labelers import KINDS, label_by, make_labelers
 from benchmarks.panel_sets import PanelSet
 from benchmarks.result_files import read_rows
-from benchmarks.trust import corrections, labelers
+from benchmarks.trust import corrections
 
 from .data import needs_data
 
@@ -34,8 +33,9 @@ def small(monkeypatch):
     monkeypatch.setattr(recovery, "N_TEST", 50)
     monkeypatch.setattr(verified, "COUNTS", (12,))
     monkeypatch.setattr(verified, "noisy_ag_news", small_news)
-    monkeypatch.setattr(texts, "N_LABELS", (1, 3))
-    monkeypatch.setattr(texts, "_source", lambda name: (small_news().texts, small_news().true))
+    monkeypatch.setattr(crowd, "N_LABELS", (1, 3))
+    monkeypatch.setattr(crowd, "DATASETS", ("any",))
+    monkeypatch.setattr(crowd, "_source", lambda name: (small_news().texts, small_news().true))
 
 
 @pytest.mark.parametrize("name", ["recovery", "verified"])
@@ -49,21 +49,20 @@ def test_an_experiment_goes_from_command_to_page(name, small, tmp_path):
 
 @pytest.mark.filterwarnings("ignore")
 def test_methods_combine_several_labels(small):
-    rows = list(texts.measure("any", ["noisybayes", "majority vote"], 0))
+    rows = list(crowd.several(0, ["noisybayes", "majority vote"]))
     accuracy = {(row["n_labels"], row["method"]): row["consensus_accuracy"] for row in rows}
     assert len(accuracy) == 4
     assert accuracy[3, "noisybayes"] >= accuracy[3, "majority vote"] > 0.5
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_one_label_by_known_labelers_and_dates(small, monkeypatch):
-    monkeypatch.setattr(one_label, "CASES", {"labelers differ": 1.0})
-    rows = list(one_label.measure_labelers("any", 0))
-    assert [row["way"] for row in rows] == list(one_label.LABELERS_KNOWN)
-    assert all(0 <= row["matrix_error"] <= 1 for row in rows)
-    monkeypatch.setattr(one_label, "DATE_CASES", one_label.DATE_CASES[:1])
-    rows = list(one_label.measure_dates("any", 0))
-    assert [row["kept"] is None for row in rows] == [False, True]
+def test_one_label_by_groups(small, monkeypatch):
+    monkeypatch.setattr(crowd, "TABLES", {"2 classes": (20, 2, 1.0)})
+    monkeypatch.setattr(crowd, "SIZES", (20, 60, 100))
+    monkeypatch.setattr(crowd, "N_LABELERS", 4)
+    rows = list(crowd.groups(0))
+    assert {row["kind"] for row in rows} == {"labelers of tables", "labelers", "weeks", "channels"}
+    assert all(0 <= row["covered"] <= 1 for row in rows if row["groups"])
 
 
 def test_simulated_labelers_label_as_their_matrices_say():
@@ -105,14 +104,6 @@ def test_a_set_with_unknown_truth_cannot_be_reviewed(monkeypatch):
     whole.true[0] = ""
     monkeypatch.setattr(review, "SETS", {"hausa": lambda: whole})
     assert list(review.review(["hausa"], review.ORDERS)) == []
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_parts_of_trust_yield_means_over_their_samples(monkeypatch):
-    monkeypatch.setattr(labelers, "LABELERS", {"2 classes": (20, 2, False)})
-    monkeypatch.setattr(labelers, "MOST", 100)
-    rows = list(trust.measure("labelers", 0))
-    assert {row["measure"] for row in rows} == {"covered", "width", "off by"}
 
 
 @needs_data

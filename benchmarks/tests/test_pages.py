@@ -7,15 +7,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from benchmarks import pages, security_page, speed
-from benchmarks.crowd import page as crowd_page
+from benchmarks import crowd, pages, security_page, speed
 from benchmarks.quality import quality_page, readme, results_page
 from benchmarks.result_files import read_rows, store_rows, write_rows
 from benchmarks.trust import page as trust_page
 
 ROOT = Path(__file__).parents[2]
 PAGES = {
-    "benchmarks.md": pages, "crowd.md": crowd_page, "quality.md": quality_page, "results.md": results_page,
+    "benchmarks.md": pages, "crowd.md": crowd, "quality.md": quality_page, "results.md": results_page,
     "security.md": security_page, "speed.md": speed, "trust.md": trust_page,
 }  # fmt: skip
 

@@ -60,12 +60,11 @@ def example_summary(n_classes: int = 11, n_suspects: int = 370, n_rows: int = 24
         "wrong": {"estimate": rate, "at_least": 0.66 * rate, "random": None, "reviewed": None},
         "headline": headline(n_rows, n_suspects, rate_of(rate)),
         "n_corrected": 0, "correction_rule": "a label is changed only where another one is sure",
-        "contradictions": [], "second_opinion": None, "labelers": None,
-        "sources": [], "agreement": None,
+        "contradictions": [], "groups": [], "agreement": None,
         "guidance": [
             {
                 "text": f"Clarify when to use {classes[0]!r} and when {classes[-1]!r}: 40 rows have the first label.",
-                "rows": 40.0, "given": classes[0], "true": classes[-1], "source": None, "levels": [],
+                "rows": 40.0, "given": classes[0], "true": classes[-1],
             }
         ] if n_suspects else [],
         "counts": (matrix * given).tolist(),

@@ -36,12 +36,9 @@ class Counted(NamedTuple):
 
     n: int
     wrong: int
+    share: float
     low: float
     high: float
-
-    @property
-    def share(self) -> float:
-        return self.wrong / self.n
 
 
 class Rate(NamedTuple):
@@ -60,13 +57,24 @@ def rate_of(estimate: float, random: Counted | None = None, reviewed: Counted | 
     return Rate(estimate, AT_LEAST * estimate if estimate >= LEAST_RATE else None, random, reviewed)
 
 
-def counted(wrong: Array, n_labels: int) -> Counted | None:
-    """wrong : (m,) bool, for each checked row; n_labels : how many rows they stand for"""
-    n, n_wrong = len(wrong), int(np.sum(wrong))
-    return Counted(n, n_wrong, *wilson(n_wrong / n, n, n_labels)) if n else None
+def counted(wrong: Array, n_labels: int, stratum: Array | None = None, sizes: Array | None = None) -> Counted | None:
+    """wrong : (m,) bool, for each checked row; n_labels : how many rows they stand for
+
+    stratum : (m,) codes of the checked rows, if as many were drawn of each; sizes : rows by stratum. Each counts as it
+    does in the table, and the interval is that of the number of rows that would be as exact if drawn from all (Kish
+    1965).
+    """
+    if not len(wrong):
+        return None
+    share, size = float(np.mean(wrong)), float(len(wrong))
+    if stratum is not None and sizes is not None:
+        m = np.bincount(stratum, minlength=len(sizes))
+        weight = (sizes / sizes[m > 0].sum())[stratum] / m[stratum]
+        share, size = float(weight @ wrong), max(1.0 / float(weight @ weight), 1.0)
+    return Counted(len(wrong), int(np.sum(wrong)), share, *wilson(share, size, n_labels))
 
 
-def wilson(share: float, n: int, n_labels: int) -> tuple[float, float]:
+def wilson(share: float, n: float, n_labels: int) -> tuple[float, float]:
     """Wilson's interval for n of `n_labels` rows."""
     if n >= n_labels:
         return share, share

@@ -174,13 +174,14 @@ def known_rate(judged: Judged | PooledRows) -> Rate:
     if judged.verified is not None:
         known = np.flatnonzero((judged.verified >= 0) & (judged.observed < len(judged.classes)))
         is_wrong[known] = judged.verified[known] != judged.observed[known]
+    strata = None if judged.checks is None else judged.checks.strata
     if judged.checks is not None:
-        rows, label = judged.checks
-        is_wrong[rows], is_random[rows] = label != judged.observed[rows], True
+        rows = judged.checks.rows
+        is_wrong[rows], is_random[rows] = judged.checks.label != judged.observed[rows], True
     n_none = 0 if judged.no_class is None else len(judged.no_class.rows)
     if judged.no_class is not None:
         is_wrong[judged.no_class.rows], is_random[judged.no_class.rows] = 1, judged.no_class.drawn
-    random, reviewed = (
-        counted(is_wrong[(is_wrong >= 0) & (is_random == drawn)], judged.n_labeled + n_none) for drawn in (True, False)
-    )
-    return rate_of(estimate, random, reviewed)
+    n_labels, drawn = judged.n_labeled + n_none, (is_wrong >= 0) & is_random
+    of_strata = () if strata is None else (strata[drawn], np.bincount(strata))
+    random = counted(is_wrong[drawn], n_labels, *of_strata)
+    return rate_of(estimate, random, counted(is_wrong[(is_wrong >= 0) & ~is_random], n_labels))

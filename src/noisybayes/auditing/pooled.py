@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..audit.classifier import TableClassifier
-from ..audit.columns import LEAST_PROBABILITY, Block, ColumnKinds, content_hash, log_probabilities, unit_vectors
+from ..audit.columns import (
+    LEAST_PROBABILITY,
+    VECTORS,
+    Block,
+    ColumnKinds,
+    content_hash,
+    log_probabilities,
+    unit_vectors,
+)
 from ..audit.evidence import terms_of
-from ..audit.pool import FOLDS, Given, Pool, fit_pool, folds_of
+from ..audit.groups import Checked, alpha, disagreement, group_records, log_evidence, opinion_record
+from ..audit.pool import FOLDS, Given, Pool, fit_pool, folds_of, wrong_labels
 from ..audit.rates import LEAST_RATE, surely_wrong
 from ..audit.rows import CORRECT, Results, read_off
 from ..audit.verdicts import Verdicts, after_verdicts, with_p_wrong
@@ -32,6 +41,7 @@ if TYPE_CHECKING:
     from ..audit.rates import Rate
     from .findings import Findings
     from .given_inputs import GivenColumns
+    from .group_columns import GroupedLabels
 
 # Given probabilities that agree with more labels than this are doubted: right labels are rare.
 _TOO_GOOD = 0.98
@@ -63,14 +73,13 @@ class PooledRows:
     columns: tuple[Block, ...]
     n_features: int
     seed: int = 0
+    given: Given | None = None  # who gave the labels
+    is_ordinal: bool = False  # labels on a scale
     checks: RandomChecks | None = None
     no_class: NoClass | None = None
     leaks: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
-    # what an audit of an ordinary table has none of
-    opinion = labelers = groups = agreement = None
-    sources = ()
     out_of_fold = True
 
     @property
@@ -103,6 +112,33 @@ class PooledRows:
         K = len(self.classes)
         return np.stack([np.bincount(self.observed, of_class, K + 1)[:K] for of_class in self.pool.posterior.T], axis=1)
 
+    @cached_property
+    def groups(self) -> list[dict[str, Any]]:
+        """What is said of labelers, sources and the second opinion."""
+        if self.given is None or not self.given.labels:
+            return []
+        labels, *opinions = self.given.labels
+        of_labels, *of_opinions = wrong_labels(self.pool, self.given)
+        names = [str(name) for name in self.classes.tolist()]
+        checks = None if self.checks is None else Checked(self.checks.rows, self.checks.label)
+        known = (self.pool.posterior, names, self.verified, checks, self.is_ordinal)
+        return group_records(labels, of_labels, *known) + [
+            opinion_record(opinion, wrong, labels, of_labels, *known)
+            for opinion, wrong in zip(opinions, of_opinions, strict=True)
+        ]
+
+    @cached_property
+    def agreement(self) -> dict[str, Any] | None:
+        """Krippendorff's alpha of the labels, if rows have several."""
+        if self.given is None or not self.given.several:
+            return None
+        labels = self.given.labels[0]
+        n_rows = len(np.unique(labels.row))
+        found, n = alpha(disagreement(labels.row, labels.value, self.is_ordinal)), len(labels.row)
+        text = f"{n_rows:,} rows have {n:,} labels"
+        text += "." if found is None else f"; Krippendorff's alpha is {found:.2f} (1 is perfect agreement, 0 chance)."
+        return {"alpha": found, "n_labels": n, "n_rows": n_rows, "text": text}
+
     @property
     def has_verdicts(self) -> bool:
         return self.no_class is not None or bool((self.verified >= 0).any())
@@ -123,14 +159,26 @@ class PooledRows:
             by_pool = self.pool.unverified(numbers, self.observed[numbers])
             together = {**together, OF_VERDICTS: log_odds - _log_odds(by_pool, suggested, given)}
             by_features = by_features + together[OF_VERDICTS]
+        for name, values in self.opinions_on(numbers, suggested, given):
+            together[name] = together.get(name, 0.0) + values
+            by_features = by_features + values
         found = []
         for i, number in enumerate(numbers.tolist()):
             columns, weights = largest(terms, i, most)
-            others = tuple((name, float(values[i])) for name, values in together.items())
+            others = tuple((name, float(values[i])) for name, values in together.items() if values[i])
             rest = float(by_features[i] - weights.sum()) - sum(weight for _, weight in others)
             label = float(log_odds[i] - by_features[i])
             found.append(Evidence(number, columns, weights, rest, label, float(log_odds[i]), others))
         return found
+
+    def opinions_on(self, rows: Array, first: Array, second: Array) -> Iterator[tuple[str, Array]]:
+        """What each second opinion adds to the log-odds of class `first` against `second`."""
+        if self.given is None:
+            return
+        pairs = list(zip(self.given.labels, self.pool.voices[0].reading.habits, strict=True))
+        for labels, habits in pairs[1:]:
+            log_p, every = log_evidence([(labels, habits)], self.n_rows)[:, rows], np.arange(len(rows))
+            yield f"second opinion {labels.name!r}", log_p[first, every] - log_p[second, every]
 
 
 def _log_odds(posterior: Array, first: Array, second: Array) -> Array:
@@ -140,13 +188,20 @@ def _log_odds(posterior: Array, first: Array, second: Array) -> Array:
 
 @one_blas_thread
 def pooled_rows(
-    features: Features, given: GivenColumns, mislabel: str, seed: int, no_class: NoClass | None = None
+    features: Features,
+    given: GivenColumns,
+    mislabel: str,
+    seed: int,
+    by: GroupedLabels,
+    several: bool = False,
+    no_class: NoClass | None = None,
 ) -> tuple[PooledRows, TableClassifier]:
-    """The pool of a table, and what it learned for new rows."""
+    """The pool of a table, and what it learned for new rows. by : who gave the labels; several : of a row"""
     labels = features.labels
     K, n = len(labels.classes), len(labels.observed)
     verified = np.full(n, -1) if labels.verified is None else labels.verified.astype(np.intp)
-    of_labels = Given(labels.observed.astype(np.intp), verified, K)
+    observed = labels.observed.astype(np.intp)
+    of_labels = Given(observed, verified, K, labels=by.labels, several=several, fold_by=by.fold_by)
     structure = STRUCTURES[mislabel].for_classes(0.0, labels.classes)
     blocks = features.recipe.blocks
     kinds = ColumnKinds.fit(blocks, features.X)
@@ -159,11 +214,14 @@ def pooled_rows(
     if given.estimator is not None:
         fold = folds_of(content_hash(own or others, seed), of_labels, FOLDS)
         others.append(log_probabilities(given.estimator(of_labels, fold)))
+    if not own and not others:  # labels only
+        others.append(Block(VECTORS, np.zeros((n, 1), dtype=np.float32)))
     pool = fit_pool([*own, *others], of_labels, structure, seed)
     of_new_rows = fit_pool(own, of_labels, structure, seed) if own and others else pool
     rows = PooledRows(
         labels.classes, _with_verdicts(pool, of_labels, (*own, *others), no_class), of_labels.observed, verified,
-        (*own, *others), features.X.shape[1], seed, no_class=no_class, warnings=_doubts(given.pred_probs, of_labels),
+        (*own, *others), features.X.shape[1], seed, of_labels, mislabel == "ordinal", no_class=no_class,
+        warnings=(*_doubts(given.pred_probs, of_labels), *by.warnings),
     )  # fmt: skip
     rate = float(rows.p_wrong[rows.labeled].mean()) if rows.n_labeled else 0.0
     model = TableClassifier.of(of_new_rows, kinds, labels.classes, features.X.shape[1], rate)

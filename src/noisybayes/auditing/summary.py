@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from .._shares import percent
 from .._version import __version__
 from ..audit.headline import headline
 from ..audit.rates import Counted, Rate
@@ -16,12 +15,10 @@ from ..dataset.tree import Array
 from .corrections import RULE
 from .evidence import Evidence
 from .guidance import guidance
-from .labeler_summary import agreement_summary, labelers_summary
 from .pooled import RULE as OF_POOL
 from .pooled import PooledRows
 from .result import Audit
 from .row_results import MOST_LISTED
-from .source_summary import levels_of_rows, sources_summary
 
 # Version of audit.json.
 FORMAT = 2
@@ -70,31 +67,11 @@ def summarise(audit: Audit) -> Summary:
             {"row": int(row) + 1, "given": str(given), "suggested": str(suggested), "p_wrong": _rounded(p_wrong)}
             for row, given, suggested, p_wrong in zip(*findings.contradicted, strict=True)
         ],
-        "second_opinion": _opinion(audit),
-        "labelers": labelers_summary(audit),
-        "agreement": agreement_summary(audit),
-        "sources": sources_summary(audit),
+        "groups": list(findings.judged.groups),
+        "agreement": findings.judged.agreement,
         "suspects": describe(audit, rows.most_suspicious(MOST_LISTED)),
     }
     return Summary({**entries, "guidance": guidance(entries)})
-
-
-def _opinion(audit: Audit) -> dict[str, Any] | None:
-    opinion = audit.findings.judged.opinion
-    if opinion is None:
-        return None
-    return {
-        "column": opinion.column,
-        "rows": opinion.n_rows,
-        "error_rate": opinion.error_rate,
-        "agreement": opinion.agreement,
-        "values": list(opinion.values),
-        "matrix": opinion.matrix.tolist(),
-        "text": (
-            f"Second opinion {opinion.column!r}: estimated to be wrong in {percent(opinion.error_rate)} of its "
-            f"{opinion.n_rows:,} rows; it repeats {percent(opinion.agreement)} of the labels."
-        ),
-    }
 
 
 def _wrong(rate: Rate) -> dict[str, Any]:
@@ -158,14 +135,10 @@ def describe(audit: Audit, rows: Array) -> list[dict[str, Any]]:
     cells, ids = cells_of(audit, rows)
     records = [{name: _plain(value) for name, value in row.items()} for row in findings.rows.frame_of(rows).to_dicts()]
     name_of = cache(audit.feature_name)  # most words of many suspects occur repeatedly
-    described = [
+    return [
         _suspect(name_of, record, why, row_cells, row_id)
         for record, why, row_cells, row_id in zip(records, evidence, cells, ids, strict=True)
     ]
-    if findings.judged.sources:
-        levels = levels_of_rows(audit, [why.row for why in evidence])
-        described = [{**one, "sources": each} for one, each in zip(described, levels, strict=True)]
-    return described
 
 
 def _suspect(

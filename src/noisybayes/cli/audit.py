@@ -45,10 +45,11 @@ _GROUPS = {
         "second_opinion",
         "labeler",
         "source",
+        "fold_by",
         "anonymous",
     ),
     "Suspects": ("budget", "fail_above"),
-    "Output": ("out", "table_format", "excel", "exports", "raw_cells", "sample", "as_json", "quiet"),
+    "Output": ("out", "table_format", "excel", "exports", "raw_cells", "sample", "sample_by", "as_json", "quiet"),
     "Text": ("ngrams", "min_df", "max_df", "max_words"),
     "Size": ("memory", "resume", "engine", "scheduler"),
     "Model": ("pred_probs", "embeddings", "embed", "families", "mislabel", "seed"),
@@ -65,6 +66,11 @@ _GROUPS = {
     help="Also draw this many random rows to check: to_check.csv in --out; 50 is a good start.",
 )
 @click.option(
+    "--sample-by",
+    metavar="COLUMN",
+    help="Draw --sample in equal parts from each value of this column, such as the labeler.",
+)
+@click.option(
     "--verified-random",
     metavar="COLUMN|FILE",
     help="True labels of rows drawn at random: a column, or to_check.csv filled in. They show how many are wrong.",
@@ -72,7 +78,7 @@ _GROUPS = {
 @click.option(
     "--second-opinion",
     metavar="COLUMN",
-    help="Independent labels from an old model, rules or other people; cells may be empty.",
+    help="Independent labels from an LLM, an old model, rules or other people; cells may be empty.",
 )
 @click.option("--labeler", metavar="COLUMN", help="Who labeled each row; with --id, a row may occur once per labeler.")
 @click.option(
@@ -81,6 +87,7 @@ _GROUPS = {
     metavar="COLUMN",
     help="What mistakes may depend on, such as a channel or date; may be given several times.",
 )
+@click.option("--fold-by", metavar="COLUMN", help="Keep rows of one thread, author or document in one fold.")
 @click.option("--anonymous", is_flag=True, help="Show numbers instead of the names of labelers in all outputs.")
 @click.option(
     "--pred-probs",
@@ -164,6 +171,8 @@ def _run(file: str | list[str], options: dict[str, Any]) -> Audit:
     elif options["exports"] or options["sample"]:
         which = "--export" if options["exports"] else "--sample"
         raise InputError(f"{which} writes files, so it needs a folder: add --out FOLDER")
+    if options["sample_by"] is not None and not options["sample"]:
+        raise InputError("--sample-by says how --sample is drawn: add --sample 50")
     if options["excel"] or options["table_format"] == "xlsx":
         excel_writer()  # before the fit
     if options["engine"] == "dask" and "cleanlab" in options["exports"]:
@@ -187,8 +196,8 @@ def _write(result: Audit, options: dict[str, Any]) -> None:
     from ..report.outputs import write_audit
 
     format = "xlsx" if options["excel"] else options["table_format"]
-    exports, sample = tuple(options["exports"]), options["sample"]
-    write_audit(result, options["out"], format, exports, sample, raw_cells=options["raw_cells"])
+    exports, sample, by = tuple(options["exports"]), options["sample"], options["sample_by"]
+    write_audit(result, options["out"], format, exports, sample, by, raw_cells=options["raw_cells"])
 
 
 def _show(result: Audit, out: Path | None, sample: int | None) -> None:

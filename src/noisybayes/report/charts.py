@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .phrases import clip, count, percent, plural
-from .svg import LINE_LIMIT, line, name_lines, picture, text, text_lines, ticks, tooltip, width_of
+from .svg import name_lines, picture, text, text_lines, tooltip, width_of
 from .svg import tag as element
 
 Matrix = Sequence[Sequence[float]]
@@ -122,68 +122,3 @@ def class_bars(rows: Sequence[Mapping[str, Any]]) -> str:
             )
         )  # fmt: skip
     return picture(WIDTH, 8 + step * len(rows), "Expected share of wrong labels by given label", *body)
-
-
-def _short_percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
-
-
-def levels_in_order(levels: Sequence[Mapping[str, Any]], column: str) -> str:
-    """A line through the shares of wrong labels by period, with a band for their intervals."""
-    reach = min(max(max(level["high"] for level in levels) * 1.04, 0.02), 1.0)
-    box = _Box(WIDTH, 200, 50, 40, 14, 40, (0, max(len(levels) - 1, 1)), (0, reach))
-    shown = {0, (len(levels) - 1) // 2, len(levels) - 1} if len(levels) > 3 else set(range(len(levels)))
-    body = box.grid(lambda at: "", _short_percent, clip(column, WIDE_LINE))
-    body += [
-        text(
-            box.x(at), box.bottom + 17, clip(str(levels[at]["start"]), LINE_LIMIT), class_="tick", text_anchor="middle"
-        )
-        for at in sorted(shown)
-    ]
-    edge = [(at, level["high"]) for at, level in enumerate(levels)]
-    edge += [(at, level["low"]) for at, level in reversed(list(enumerate(levels)))]
-    places = " ".join(f"{box.x(a):.1f},{box.y(b):.1f}" for a, b in edge)
-    body.append(element("polygon", points=places, class_="band"))
-    body.append(box.path([(at, level["error_rate"]) for at, level in enumerate(levels)], "second"))
-    for at, level in enumerate(levels):
-        says = f"{clip(str(level['level']), TOOLTIP_LIMIT)}: {percent(level['error_rate'])} "
-        says += f"({100 * level['low']:.1f} to {100 * level['high']:.1f} %) of {count(level['rows'])} labels are wrong"
-        dot = element("circle", cx=box.x(at), cy=box.y(level["error_rate"]), r=3.5, class_="dot")
-        body.append(element("g", tooltip(says), dot))
-    return picture(box.width, box.height, f"Share of wrong labels by {clip(column, TOOLTIP_LIMIT)}", *body)
-
-
-class _Box:
-    """The frame of a line chart; maps values to positions."""
-
-    def __init__(
-        self, width: float, height: float, left: float, right: float, top: float, bottom: float,
-        across: tuple[float, float], upward: tuple[float, float],
-    ) -> None:  # fmt: skip
-        self.width, self.height, self.left, self.top = width, height, left, top
-        self.right, self.bottom = width - right, height - bottom
-        self.across, self.upward = across, upward
-
-    def x(self, value: float) -> float:
-        low, high = self.across
-        return self.left + (self.right - self.left) * (value - low) / (high - low)
-
-    def y(self, value: float) -> float:
-        low, high = self.upward
-        return self.bottom - (self.bottom - self.top) * (value - low) / (high - low)
-
-    def grid(self, across: Callable[[float], str], upward: Callable[[float], str], title: str) -> list[str]:
-        body = []
-        for value in ticks(*self.upward, _LINES):
-            body.append(line(self.left, self.y(value), self.right, self.y(value), "grid"))
-            body.append(text(self.left - 8, self.y(value) + 4, upward(value), class_="tick", text_anchor="end"))
-        body += [
-            text(self.x(value), self.bottom + 17, across(value), class_="tick", text_anchor="middle")
-            for value in ticks(*self.across, 5)
-        ]
-        middle = (self.left + self.right) / 2
-        return [*body, text(middle, self.height - 4, title, class_="axis", text_anchor="middle")]
-
-    def path(self, points: Sequence[tuple[float, float]], name: str) -> str:
-        places = " ".join(f"{self.x(a):.1f},{self.y(b):.1f}" for a, b in points)
-        return element("polyline", points=places, class_=f"line {name}")

@@ -61,7 +61,7 @@ def environment(package: str) -> Environment:
     templates = Environment(
         loader=PackageLoader(package), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    phrase_filters = (phrases.count, phrases.percent, phrases.signed, phrases.plural, phrases.tie, phrases.between)
+    phrase_filters = (phrases.count, phrases.percent, phrases.signed, phrases.plural, phrases.tie)
     for function in (*phrase_filters, phrases.clip, phrases.shorten, breakable):
         templates.filters[function.__name__] = function
     return templates

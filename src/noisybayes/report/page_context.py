@@ -8,13 +8,13 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ..audit.groups import difference_text
 from . import charts
 from .ordering import confused_block, natural_key
 from .phrases import Summary, clip, columns_text, count, matrix_example, plural
 from .suspect_rows import MOST_ROWS
 
-LABELER_LIMIT = 50
-LEVEL_LIMIT = 30
+GROUP_LIMIT = 50
 MATRIX_LIMIT = 24
 CLASS_LIMIT = 40
 PAIR_LIMIT = 15
@@ -34,50 +34,15 @@ def shown_matrix(summary: Summary) -> tuple[list[str], list[list[float]]]:
     return [classes[k] for k in keep], [[counts[i][j] for j in keep] for i in keep]
 
 
-def opinion(summary: Summary) -> dict[str, Any] | None:
-    """The text on the second opinion, with its matrix if it is small enough to read."""
-    second_opinion = summary.get("second_opinion")
-    if not second_opinion:
-        return None
-    small = max(len(second_opinion["values"]), summary["n_classes"]) <= MATRIX_LIMIT
-    lines = list(zip(map(str, second_opinion["values"]), second_opinion["matrix"], strict=True)) if small else []
-    return {"text": second_opinion["text"], "classes": list(map(str, summary["classes"])), "lines": lines}
-
-
-def labelers(summary: Summary) -> dict[str, Any] | None:
-    """The labelers with the highest error rates."""
-    worst_first = summary.get("labelers")
+def groups(summary: Summary) -> dict[str, Any] | None:
+    """Who or what gave the labels, a table for each column."""
+    listed = {suspect["row"] for suspect in (summary.get("suspects") or ())[:MOST_ROWS]}  # the desk has other pages
+    tables: dict[str, list[Any]] = {}
+    for one in summary.get("groups") or ():
+        rows = [row for row in one["look_at"] if row in listed]
+        tables.setdefault(one["column"], []).append({**one, "text": difference_text(one), "rows_listed": rows})
     about = (summary.get("agreement") or {}).get("text", "")
-    return {"lines": worst_first[:LABELER_LIMIT], "n": len(worst_first), "agreement": about} if worst_first else None
-
-
-def sources(summary: Summary) -> list[dict[str, Any]]:
-    """Every source with its levels, and a chart if the levels are ordered."""
-    return [
-        {
-            **one,
-            "shown": one["levels"][:LEVEL_LIMIT],
-            "chart": None
-            if one["kind"] == "category" or len(one["levels"]) < 2
-            else Markup(charts.levels_in_order(one["levels"], one["source"])),
-        }
-        for one in summary.get("sources") or ()
-    ]
-
-
-def begin(summary: Summary) -> list[dict[str, Any]]:
-    """Where to begin, with the suspects behind each statement about a source."""
-    return [
-        {
-            **one,
-            "suspects": [
-                suspect["row"]
-                for suspect in (summary.get("suspects") or ())[:MOST_ROWS]  # the desk shows them elsewhere
-                if one.get("source") and (suspect.get("sources") or {}).get(one["source"]) in one["levels"]
-            ],
-        }
-        for one in summary.get("guidance") or ()
-    ]
+    return {"tables": list(tables.items()), "agreement": about, "limit": GROUP_LIMIT} if tables else None
 
 
 def by_class(summary: Summary) -> Markup:
@@ -134,10 +99,8 @@ def context(summary: Summary) -> dict[str, Any]:
     classes, counts = shown_matrix(summary)
     n_classes = len(summary["classes"])
     return {
-        "opinion": opinion(summary),
-        "labelers": labelers(summary),
-        "sources": sources(summary),
-        "begin": begin(summary),
+        "groups": groups(summary),
+        "begin": summary.get("guidance") or [],
         "heat_map": Markup(charts.heat_map(classes, counts)),
         "matrix_example": matrix_example(classes, counts),
         "matrix_wide": len(classes) > WIDE,

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from .._shares import percent as percent
-from .._shares import range_of
 
 Summary = Mapping[str, Any]
 
@@ -33,17 +32,6 @@ def tie(text: str) -> str:
 
 def plural(number: float, one: str, many: str | None = None) -> str:
     return f"{count(number)} {one if round(number) == 1 else many or one + 's'}"
-
-
-def has_interval(quantity: Mapping[str, Any]) -> bool:
-    return quantity.get("low") is not None and quantity.get("high") is not None
-
-
-def between(quantity: Mapping[str, Any]) -> str:
-    """'15.1 to 18.6 %', or nothing if there is no interval."""
-    if not has_interval(quantity):
-        return ""
-    return range_of(quantity["low"], quantity["high"])
 
 
 def odds(log_odds: float, suggested: str, given: str) -> str:

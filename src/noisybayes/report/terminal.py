@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ..audit.groups import difference_text
 from .highlights import pieces
-from .labeler_lines import labeler_lines
 from .phrases import Summary, percent, told_apart
 
 ROWS = 5
@@ -33,8 +33,7 @@ def terminal_lines(summary: Summary, width: int, out: Path | None, sample: int |
     if summary["suspects"]:
         yield "", ""
         yield from _rows(summary["suspects"][:ROWS], width)
-    yield from _labelers(summary["labelers"] or [], width)
-    yield from ((source["text"], "") for source in summary["sources"] if source["kept"])
+    yield from _groups(summary["groups"], width)
     if summary["guidance"]:
         yield "\nWhere to begin", "bold"
         for number, advice in enumerate(summary["guidance"], 1):
@@ -46,18 +45,22 @@ def terminal_lines(summary: Summary, width: int, out: Path | None, sample: int |
     if out is not None:
         yield f"\nReport: {(out / 'report.html').resolve()}", "bold"
     what, command = next_step(summary, out, sample)
-    yield f"{'' if out is not None else chr(10)}{what}", ""
     if command:
+        yield f"{'' if out is not None else chr(10)}{what}", ""
         yield f"{_INDENT}{command}", "bold"
 
 
-def _labelers(labelers: list[Mapping[str, Any]], width: int) -> Iterator[Line]:
-    if not labelers:
-        return
-    shown = f" ({ROWS} of {len(labelers):,})" if len(labelers) > ROWS else ""
-    yield f"\nThe labelers with most wrong labels{shown}", "bold"
-    for line in labeler_lines(labelers[:ROWS], width):
-        yield line, ""
+def _groups(groups: list[Mapping[str, Any]], width: int) -> Iterator[Line]:
+    """For each labeler, level of a source or second opinion what is known of its labels."""
+    tables: dict[str, list[Mapping[str, Any]]] = {}
+    for one in groups:
+        tables.setdefault(one["column"], []).append(one)
+    for column, of_column in tables.items():
+        shown = f" ({ROWS} of {len(of_column):,})" if len(of_column) > ROWS else ""
+        yield f"\nWrong labels by {column!r}{shown}", "bold"
+        for one in sorted(of_column, key=lambda one: -(one["rate"] or 0.0))[:ROWS]:
+            rate = "" if one["rate"] is None else f"about {percent(one['rate'])}, "
+            yield from _wrapped(f"{one['group']}: {one['rows']:,} labels, {rate}{difference_text(one)}", width, "")
 
 
 def _wrapped(text: str, width: int, style: str) -> Iterator[Line]:
