@@ -84,7 +84,13 @@ def _classifier(path: Path) -> Any:
 
 def _roles(stored: Any) -> Roles:
     if isinstance(stored, dict):
-        stored = {"second_opinion": None, "labeler": None, "source": [], "fold_by": None, **stored}  # missing in older models
+        stored = {
+            "second_opinion": None,
+            "labeler": None,
+            "source": [],
+            "fold_by": None,
+            **stored,
+        }  # missing in older models
     only_keys(stored, "roles", Roles._fields)
     names = ("label", "id", "verified", "verified_random", "second_opinion", "labeler", "fold_by")
     for name in names:
