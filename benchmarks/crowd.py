@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import cross_val_predict
 
@@ -93,11 +94,9 @@ def cleanlab(given: Array, texts: list[str]) -> Array:
     vote = majority_vote(given, texts)
     if (given >= 0).sum(axis=1).max() == 1:  # as its documentation advises: there is nothing to agree on
         return vote
-    X, proba = (
-        TfidfVectorizer(min_df=2, sublinear_tf=True).fit_transform(texts),
-        np.zeros((len(given), given.max() + 1)),
-    )
-    proba[:, np.unique(vote)] = cross_val_predict(logistic_regression(), X, vote, method="predict_proba", cv=5)
+    X = TfidfVectorizer(min_df=2, sublinear_tf=True).fit_transform(texts)
+    classifier, proba = LogisticRegression(max_iter=200, C=10.0), np.zeros((len(given), given.max() + 1))
+    proba[:, np.unique(vote)] = cross_val_predict(classifier, X, vote, method="predict_proba", cv=5)
     labels = pd.DataFrame(np.where(given >= 0, given, np.nan))
     quality = library.get_label_quality_multiannotator(labels, proba, verbose=False)
     return np.asarray(quality["label_quality"]["consensus_label"], dtype=int)
@@ -283,8 +282,8 @@ only; cleanlab also uses logistic regression trained on the majority vote.
 
 One label of a row ({by_group.seed.nunique()} seeds). Tables: {N_LABELERS} labelers of the same kinds with 20 to 2,000
 rows each, a third of all labels wrong; texts: the busiest labeler has {_SPREAD:.0f} times as many rows as the least
-busy. How often the 90 % interval of a group's difference from all others covers the true one, its width, the mean error of
-the difference and of the rate; then the average precision of P(wrong) without and with the column.
+busy. How often the 90 % interval of a group's difference from all others covers the true one, its width, the mean error
+of the difference and of the rate; then the average precision of P(wrong) without and with the column.
 
 {table(["groups", "case", "rows", "covered", "width", "error", "error of the rate", "AP without", "AP with"], lines)}
 

@@ -74,16 +74,34 @@ def test_a_label_given_twice_counts_as_two_labels():
     K, m = 3, 60
     rng = np.random.default_rng(0)
     row, value, who = np.arange(m), rng.integers(K, size=m), rng.integers(2, size=m)
-    p = rng.dirichlet(np.ones(K), size=m).T
+    p, prior = rng.dirichlet(np.ones(K), size=m).T, rng.dirichlet(np.ones(K), size=m).T
     twice = np.repeat(row, 2)
 
     def learned(at, weight):
         labels = Labels(np.arange(len(at)), value[at], K, (Column("who", "labeler", ("a", "b"), who[at]),))
         habits = Habits.alike(labels, np.full((K, K), 1 / K))
-        return groups.learned(labels, p[:, at], weight, habits, groups._of_all)
+        return groups.learned(labels, p[:, at], prior[:, at], weight, habits, groups._of_all)
 
-    for one, other in zip(learned(twice, np.ones(2 * m))[:2], learned(row, np.full(m, 2.0))[:2], strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-12)
+    one, other = learned(twice, np.ones(2 * m)), learned(row, np.full(m, 2.0))
+    np.testing.assert_allclose(one.matrices, other.matrices, atol=1e-12)
+
+
+def test_a_channel_with_many_rows_of_a_class_is_not_one_with_mistakes():
+    made = case("texts")
+    channel = np.where(np.random.default_rng(0).random(N) < 0.8, made.true, 0)
+    column = Column("channel", "source", ("a", "b", "c"), channel)
+    grouped = made.labeled(
+        made.given.observed, labels=(Labels(np.arange(N), made.given.observed, N_CLASSES, (column,)),)
+    )
+    pool = fit_pool(grouped.columns, grouped.given)
+    records = group_records(
+        grouped.given.labels[0], *wrong_labels(pool, grouped.given), pool.posterior, list("abc"), np.full(N, -1)
+    )
+    wrong = made.given.observed != made.true
+    for one in records:
+        mine = channel == "abc".index(one["group"])
+        assert one["low"] < wrong[mine].mean() - wrong[~mine].mean() < one["high"]
+    assert average_precision_score(wrong, p_wrong(grouped)) > average_precision_score(wrong, p_wrong(made))
 
 
 def test_ratios_are_shrunk_as_far_as_the_data_say():

@@ -97,14 +97,23 @@ class Habits(NamedTuple):
     common: Array  # (V, K)
     matrices: Array  # (G + 1, V, K) of the levels of the first column; the last is the common one
     odds: tuple[Array, ...]  # (S + 1,) of being wrong, of the levels of each further column; the last is 1
+    shares: tuple[Array, ...]  # (S + 1, K) log shares of the classes of the levels of each column, against those of all
 
     @classmethod
     def alike(cls, labels: Labels, common: Array) -> Habits:
         first, further = _split(labels, common.shape[1])
         n_levels = 0 if first is None else len(first.levels)
-        return cls(common, np.repeat(common[None], n_levels + 1, axis=0), tuple(
-            np.ones(len(each.levels) + 1) for each in further
-        ))  # fmt: skip
+        odds = tuple(np.ones(len(each.levels) + 1) for each in further)
+        one_each = len(labels.row) < 2 or bool(np.diff(labels.row).min() > 0)  # else nobody chose the rows
+        shares = tuple(_shares_of_labels(each, labels) for each in labels.columns if one_each)
+        return cls(common, np.repeat(common[None], n_levels + 1, axis=0), odds, shares)
+
+
+def log_softmax(logits: Array) -> Array:
+    """(K, n), in place"""
+    logits -= logits.max(axis=0)
+    logits -= np.log(np.exp(logits).sum(axis=0))
+    return logits
 
 
 def _split(labels: Labels, n_classes: int) -> tuple[Column | None, tuple[Column, ...]]:
@@ -137,6 +146,14 @@ def log_evidence(said: Sequence[tuple[Labels, Habits]], n_rows: int) -> Array:
     return np.ascontiguousarray(np.asarray(total).T)
 
 
+def log_shares(labels: Labels, habits: Habits, n_rows: int) -> Array:
+    """(K, n) added to log P(true | x): a channel with many rows of a class would else look like one with mistakes."""
+    shift = np.zeros((n_rows, habits.common.shape[1]))
+    for column, each in zip(labels.columns, habits.shares, strict=False):
+        shift[labels.row] += each[column.code]
+    return np.ascontiguousarray(shift.T)
+
+
 def _by_row(labels: Labels, n_rows: int) -> Any:
     """(n, m) CSR that adds up the labels of a row."""
     m = len(labels.row)
@@ -164,9 +181,11 @@ def _differ(value: Array, n_classes: int) -> Array:
 # --- learning from P(true) --------------------------------------------------------------------------------------------
 
 
-def learned(labels: Labels, posterior: Array, weight: Array, habits: Habits, estimate: Estimate | None) -> Habits:
-    """Habits of the greatest likelihood, with their priors. posterior : (K, n) P(true); weight : (n,) of the rows;
-    estimate : of the common matrix; None: labels of another kind"""
+def learned(
+    labels: Labels, posterior: Array, prior: Array, weight: Array, habits: Habits, estimate: Estimate | None
+) -> Habits:
+    """Habits of the greatest likelihood, with their priors. posterior, prior : (K, n) P(true | x) with and without the
+    label; weight : (n,) of the rows; estimate : of the common matrix; None: labels of another kind"""
     V, K = habits.common.shape
     first, further = _split(labels, K)
     n_levels = len(habits.matrices) - 1
@@ -193,7 +212,30 @@ def learned(labels: Labels, posterior: Array, weight: Array, habits: Habits, est
         before = np.clip(expected / np.maximum(n, 1e-300), 1e-9, _MOST_WRONG)
         after = np.minimum(before * shrunken(observed, expected), _MOST_WRONG)
         odds[number] = np.append(after / (1.0 - after) * (1.0 - before) / before, 1.0)
-    return Habits(common, matrices, tuple(odds))
+    return Habits(common, matrices, tuple(odds), _shares(labels, habits, p, prior[:, labels.row] * weight[labels.row]))
+
+
+def _shares_of_labels(column: Column, labels: Labels) -> Array:
+    """(S + 1, V) log shares of the labels of each level against those of all."""
+    size, V = len(column.levels) + 1, labels.n_values
+    counts = np.bincount(column.code * V + labels.value, minlength=size * V).reshape(size, V)[:-1].astype(float)
+    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / max(counts.sum(), 1.0)
+    return np.vstack([np.log(shrunken(counts, expected)), np.zeros(V)])
+
+
+def _shares(labels: Labels, habits: Habits, posterior: Array, prior: Array) -> tuple[Array, ...]:
+    """A round of iterative proportional fitting, with shrinkage. posterior, prior : (K, m)"""
+    found = []
+    for column, before in zip(labels.columns, habits.shares, strict=False):
+        size = len(column.levels) + 1
+        observed, expected = (
+            np.stack([np.bincount(column.code, each, size) for each in p], axis=1)[:-1] for p in (posterior, prior)
+        )
+        ratio = shrunken(observed, expected / np.exp(before[:-1]))
+        found.append(np.vstack([np.log(ratio), np.zeros(len(prior))]))
+        prior = prior * np.exp(found[-1] - before)[column.code].T
+        prior /= np.maximum(prior.sum(axis=0), 1e-300) / np.maximum(posterior.sum(axis=0), 1e-300)
+    return tuple(found)
 
 
 def of_groups(counts: Array, common: Array) -> Array:
@@ -236,7 +278,8 @@ def refitted(
     """EM of the habits alone. log_prior : (K, n) log P(true | x); verified : (n,) codes, -1 where unknown"""
     last, said = -np.inf, tuple(said)
     for _ in range(rounds):
-        posterior = log_prior + log_evidence(said, len(weight))
+        with_shares = log_softmax(log_prior + log_shares(*said[0], len(weight)))
+        posterior = with_shares + log_evidence(said, len(weight))
         top = posterior.max(axis=0)
         np.exp(posterior - top, out=posterior)
         total = posterior.sum(axis=0)
@@ -248,8 +291,9 @@ def refitted(
         if likelihood - last < _TOLERANCE * weight.sum():
             break
         last = likelihood
+        prior = np.exp(with_shares)
         said = tuple(
-            (labels, learned(labels, posterior, weight, habits, estimate))
+            (labels, learned(labels, posterior, prior, weight, habits, estimate))
             for (labels, habits), estimate in zip(said, estimates, strict=True)
         )
     return said

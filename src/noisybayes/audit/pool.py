@@ -21,8 +21,17 @@ from numpy.typing import NDArray
 
 from ..model.mislabel import Full, Structure
 from .columns import MANY_ROWS, MOST_NUMBERS, NUMBERS, WORDS, YES_NO, Block, content_hash, take_rows
-from .groups import Habits, Labels, Wrong, log_evidence, log_of_labels, p_wrong
-from .readings import Reading, blocks, log_softmax, matrix_reading, plain_reading
+from .groups import (
+    Habits,
+    Labels,
+    Wrong,
+    log_evidence,
+    log_of_labels,
+    log_shares,
+    log_softmax,
+    p_wrong,
+)
+from .readings import Reading, blocks, matrix_reading, plain_reading
 from .scores import (
     EVENT_MODELS,
     Expert,
@@ -63,12 +72,16 @@ class Voice(NamedTuple):
     learned: Learned
     reading: Reading
     evidence: Array | None = None  # (K, n) log P(labels | true) if there are groups
+    shares: Array | None = None  # (K, n) log shares of the classes in the group of each row, against those of all
+
+    def log_prior(self, rows: Any) -> Array:
+        found = self.reading.log_prior(self.learned.values[:, :, rows])
+        return found if self.shares is None else log_softmax(found + self.shares[:, rows])
 
     def log_posterior(self, rows: Any, observed: Array) -> Array:
-        values = self.learned.values[:, :, rows]
         if self.evidence is None:
-            return self.reading.log_posterior(values, observed)
-        return log_softmax(self.reading.log_prior(values) + self.evidence[:, rows])
+            return self.reading.log_posterior(self.learned.values[:, :, rows], observed)
+        return log_softmax(self.log_prior(rows) + self.evidence[:, rows])
 
 
 class Pool(NamedTuple):
@@ -97,7 +110,7 @@ def wrong_labels(pool: Pool, given: Given) -> list[Wrong]:
     """What P(wrong) of the labels of each kind is compared with, for the rates of groups."""
     n, reading = len(pool.order), pool.voices[0].reading
     log_prior = np.empty((given.n_classes, n))
-    log_prior[:, pool.order] = reading.log_prior(pool.voices[0].learned.values)
+    log_prior[:, pool.order] = pool.voices[0].log_prior(slice(None))
     of_each = [log_of_labels(*said) for said in zip(given.labels, reading.habits, strict=True)]
     total = log_evidence(list(zip(given.labels, reading.habits, strict=True)), n).T
     return [
@@ -137,7 +150,8 @@ def fit_pool(
 
     def read_by_matrix(scores: Learned, start: Reading | None = None) -> Voice:
         reading = matrix_reading(scores.values, learning, structure, prior, start, labels)
-        return Voice(scores, reading, evidence_of(reading.habits, n))
+        shares = log_shares(labels[0], reading.habits[0], n) if labels else None
+        return Voice(scores, reading, evidence_of(reading.habits, n), shares)
 
     def evidence_of(habits: Sequence[Habits], n_rows: int, skipped: int = 0) -> Array | None:
         said = list(zip(labels, habits, strict=True))[skipped:]
@@ -252,7 +266,7 @@ def _predicts_better(one: Voice, other: Voice, learning: Learning) -> bool:
 def _log_likelihood(voice: Voice, learning: Learning) -> Array:
     """(m,) log P(label | x) of the labeled rows by the reading with the matrix, out of fold."""
     there = np.flatnonzero(learning.counted > 0)
-    p, mislabel = np.exp(voice.reading.log_prior(voice.learned.values[:, :, there])), voice.reading.mislabel
+    p, mislabel = np.exp(voice.log_prior(there)), voice.reading.mislabel
     assert mislabel is not None
     if voice.evidence is not None:
         of_label = (p * np.exp(voice.evidence[:, there])).sum(axis=0)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..model.mislabel import Structure
 from .columns import MANY_ROWS
-from .groups import Estimate, Habits, Labels, learned, log_evidence, refitted
+from .groups import Estimate, Habits, Labels, learned, log_evidence, log_shares, log_softmax, refitted
 from .scores import Learning
 
 Array = NDArray[Any]
@@ -63,13 +63,6 @@ class Reading(NamedTuple):
         if self.mislabel is None:
             return log_p
         return log_softmax(log_p + _log_label(self.mislabel)[observed].T)
-
-
-def log_softmax(logits: Array) -> Array:
-    """(K, n), in place"""
-    logits -= logits.max(axis=0)
-    logits -= np.log(np.exp(logits).sum(axis=0))
-    return logits
 
 
 def _logits(values: Array, temperature: Array, intercept: Array, out: Array | None = None) -> Array:
@@ -180,6 +173,7 @@ class _Likelihood:
     """Of the labels of some rows; parameters are log temperatures and offsets."""
 
     constant = 0.0  # of the labels, whatever the parameters are
+    shift: Array | None = None  # (K, n) added to the logits
 
     def __init__(self, values: Array, rows: Learning, structure: Structure | None, prior: Array | None) -> None:
         """structure : of the matrix; None: read plainly"""
@@ -225,9 +219,16 @@ class _Likelihood:
             found[rows.verified[known], known] = of_true
         return found
 
+    def prior(self, temperature: Array, intercept: Array) -> Array:
+        """(K, n) P(true | x)"""
+        logits = _logits(self.values, temperature, intercept, self.memory)
+        if self.shift is not None:
+            logits += self.shift
+        return _softmax(logits)
+
     def loss(self, parameters: Array, of_label: Array | None) -> tuple[float, Array]:
         temperature, intercept = self.fitted(parameters)
-        p = _softmax(_logits(self.values, temperature, intercept, self.memory))
+        p = self.prior(temperature, intercept)
         weight, offset = self.rows.weight, parameters[self.n_kinds :]
         if of_label is None:  # the true label is the given one
             of_row = np.maximum(p[self.label, self.every], 1e-300)
@@ -247,8 +248,9 @@ class _Likelihood:
 
     def posterior(self, parameters: Array, mislabel: Any) -> Array:
         """(K, n) P(true | x, label)"""
-        p = _softmax(_logits(self.values, *self.fitted(parameters), self.memory))
-        p *= self.of_label(mislabel)
+        of_label = self.of_label(mislabel)
+        p = self.prior(*self.fitted(parameters))
+        p *= of_label
         p /= np.maximum(p.sum(axis=0), 1e-300)
         return p
 
@@ -280,12 +282,14 @@ class _OfGroups(_Likelihood):
         log_p = log_evidence(list(zip(self.labels, mislabel, strict=True)), len(self.rows.weight))
         top = log_p.max(axis=0)
         self.constant = -float(self.rows.weight @ top)
+        self.shift = log_shares(self.labels[0], mislabel[0], len(self.rows.weight))
         return np.asarray(np.exp(log_p - top))
 
     def following(self, parameters: Array, mislabel: Any) -> Any:
-        posterior, weight = self.posterior(parameters, mislabel), self.rows.weight
+        posterior, weight = self.posterior(parameters, mislabel).copy(), self.rows.weight
+        prior = self.prior(*self.fitted(parameters))
         return tuple(
-            learned(labels, posterior, weight, habits, estimate)
+            learned(labels, posterior, prior, weight, habits, estimate)
             for labels, habits, estimate in zip(self.labels, mislabel, self.estimates, strict=True)
         )
 
