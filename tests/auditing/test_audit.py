@@ -132,7 +132,7 @@ def test_classes_and_pairs_add_up():
     assert by_class["true"].sum() == pytest.approx(labeled.sum())
     wrong = (by_class["wrong"] * by_class["given"]).sum()
     assert wrong == pytest.approx(found.table["p_wrong"].sum())
-    assert found.noise_rate == pytest.approx(wrong / labeled.sum())
+    assert found.rate.estimate == pytest.approx(wrong / labeled.sum())
     assert by_class["suspects"].sum() == pairs["suspects"].sum() == len(found.suspects)
     assert np.all(np.diff(pairs["rows"]) <= 0)
     assert (pairs["given"] != pairs["true"]).all()
@@ -140,7 +140,7 @@ def test_classes_and_pairs_add_up():
     for pair in pairs.itertuples():
         assert pair.rows == pytest.approx(counts[pair.given][classes.tolist().index(pair.true)])
 
-    np.testing.assert_allclose(found.mislabel_matrix.sum(axis=0), 1.0)
+    np.testing.assert_allclose(found.matrix.sum(axis=0), 1.0)
 
 
 # --- doubts and refusals ---------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from ..model.families import is_binary
 from ..text.features import Block
 from .findings import Findings
 from .given_inputs import GivenColumns, check_estimator, check_probabilities, out_of_fold
+from .group_columns import GroupedLabels
 from .judged import NoClass, RandomChecks
 from .pooled import findings_of_pool, pooled_rows
 from .rules import Rule
@@ -107,10 +108,10 @@ def audited_matrix(
     progress("fitting")
     blocks = _Blocks(tuple(Block(kind, "X", start, stop, ()) for kind, start, stop in kinds))
     features = Features(sparse.csr_array(X), blocks, EncodedLabels(classes, observed, known), ())  # type: ignore[arg-type]
-    rows, model = pooled_rows(features, given, mislabel, seed)
+    rows, model = pooled_rows(features, given, mislabel, seed, GroupedLabels(), no_class=no_class)
     checks = RandomChecks(checked, codes[checked]) if len(checked) else None
     progress("scoring the rows")
-    return findings_of_pool(replace(rows, checks=checks, no_class=no_class), rule), model
+    return findings_of_pool(replace(rows, checks=checks), rule), model
 
 
 def _columns(X: Any, estimator: str) -> tuple[Any, list[tuple[str, int, int]]]:

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..audit.columns import MANY_ROWS, Block, content_hash
-from ..audit.pool import Given, Voice, by_fold, can_leave_out, n_folds_for, predicts_better, read_by_matrix, reweighted
+from ..audit.pool import Given, Voice, by_fold, can_leave_out, n_folds_for, predicts_better, reweighted
+from ..audit.readings import Reading, matrix_reading
 from ..audit.scores import Learned, Learning, complement, multinomial
 from ..model import em
 from ..model.families import Family, Gaussian, Mixed, Multinomial, MultinomialParams
@@ -83,7 +84,7 @@ def crossfit_rows(rows: em.Rows, model: em.Model, K: int, settings: em.Settings,
     if is_table and len(order) <= MANY_ROWS and can_leave_out(learning):
         fitted = em.fit(rows, model, K, settings, np.random.default_rng(seed))
         scores = _em(rows, fitted, settings, learning)
-        of_em = read_by_matrix(scores, learning, model.structure, model.class_prior, None, spread)
+        of_em = _read(scores, learning, model, spread)
         history = (*found.history, of_em.reading.log_likelihood)
         found = found._replace(history=history)
         # outside the identifiable region its classes may not be those of the labels
@@ -98,12 +99,17 @@ def crossfit_rows(rows: em.Rows, model: em.Model, K: int, settings: em.Settings,
 def crossfit(learn: Learn, learning: Learning, model: em.Model, offset_spread: float | None = None) -> Crossfit:
     """Scores of labels that weigh as much as they are probably right, unless those of the labels as given predict
     held-out labels better: where the features follow something else, one round leads away from the labels."""
-    structure, prior = model.structure, model.class_prior
-    first = read_by_matrix(learn(learning), learning, structure, prior, None, offset_spread)
-    again = learn(reweighted(first, learning))
-    second = read_by_matrix(again, learning, structure, prior, first.reading, offset_spread)
+    first = _read(learn(learning), learning, model, offset_spread)
+    second = _read(learn(reweighted(first, learning)), learning, model, offset_spread, first.reading)
     voice = first if predicts_better(first, second, learning) else second
     return Crossfit(posterior_of(voice, learning), voice, (first.reading.log_likelihood, second.reading.log_likelihood))
+
+
+def _read(
+    scores: Learned, learning: Learning, model: em.Model, offset_spread: float | None, start: Reading | None = None
+) -> Voice:
+    structure, prior = model.structure, model.class_prior
+    return Voice(scores, matrix_reading(scores.values, learning, structure, prior, start, (), offset_spread))
 
 
 def posterior_of(voice: Voice, learning: Learning) -> Array:

@@ -34,13 +34,12 @@ from ..scoring import Scoring
 from . import arguments
 from .em_drift import mispredicted_share
 from .fingerprint import fingerprint
-from .labeler_fit import OF_LABELERS
 from .latent import LatentLabelModel
 
 #: Attributes that describe the course of a fit.
 _FIT_ATTRIBUTES = (
     "objective_history_", "alpha_history_", "converged_", "event_model_", "em_steps_", "true_proba_", "review_count_",
-    "noise_rate_", "drift_", "_training", *OF_LABELERS,
+    "noise_rate_", "drift_", "_training",
 )  # fmt: skip
 
 

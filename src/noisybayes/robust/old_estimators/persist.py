@@ -39,7 +39,6 @@ from ..score_models import BlockFamily
 from ..scoring import Scoring
 from ..words import Words
 from .family_models import MODELS
-from .labeler_fit import OF_LABELERS
 from .model_checks import check_model
 
 FORMAT = 2
@@ -54,7 +53,7 @@ _VALUES: dict[str, type[Any]] = {
 # functions are not data
 _NOT_SAVED = ("progress", "engine", "checkpoint")
 # one entry per fitted row, and names of people: not part of the model
-_ROW_ATTRIBUTES = ("true_proba_", "_training", *OF_LABELERS)
+_ROW_ATTRIBUTES = ("true_proba_", "_training")
 
 
 def save(estimator: Any, path: str | Path) -> None:
