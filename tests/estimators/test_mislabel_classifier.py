@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import skops.io
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -111,11 +110,12 @@ def test_frames_keep_their_columns_and_audits_take_texts():
 
 def test_a_file_of_skops_is_read_without_pickle(tmp_path):
     """As any estimator: skops asks to trust our own types, by name."""
+    skops = pytest.importorskip("skops.io")
     texts, _, y = some_texts()
     y = np.array(["price", "animal"])[y]
     model = text_model().fit(texts, y)
-    skops.io.dump(model, tmp_path / "model.skops")
-    unknown = skops.io.get_untrusted_types(file=tmp_path / "model.skops")
+    skops.dump(model, tmp_path / "model.skops")
+    unknown = skops.get_untrusted_types(file=tmp_path / "model.skops")
     assert all(name.startswith("noisybayes.") for name in unknown)
-    again = skops.io.load(tmp_path / "model.skops", trusted=unknown)
+    again = skops.load(tmp_path / "model.skops", trusted=unknown)
     np.testing.assert_array_equal(again.predict_true_proba(texts, y), model.predict_true_proba(texts, y))
