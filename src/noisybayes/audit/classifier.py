@@ -14,9 +14,8 @@ from ..data.array_files import ArrayFile, open_arrays, write_arrays
 from ..data.untrusted import is_finite
 from .columns import ColumnKinds, Curves, NormalScores
 from .forest import Forest
-from .groups import log_softmax
 from .pool import Pool
-from .readings import Reading
+from .readings import Reading, log_softmax
 from .scores import Linear, OfNumbers, centered
 
 Array = NDArray[Any]

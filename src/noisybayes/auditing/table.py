@@ -115,10 +115,7 @@ def _refuse_groups(columns: Mapping[str, Any], anonymous: bool) -> None:
         "--fold-by": columns.get("fold_by"), "--anonymous": anonymous or None,
     }  # fmt: skip
     for name in (name for name, value in given.items() if value is not None):
-        raise InputError(
-            f"{name} needs all rows in memory, on one machine; leave it out, or audit a part of the table without "
-            "--memory and --engine"
-        )
+        raise InputError(f"{name} needs all rows in memory, on one machine; leave it out, or audit a part of the table")
 
 
 def _reshaped(

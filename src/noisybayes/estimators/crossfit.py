@@ -109,7 +109,7 @@ def _read(
     scores: Learned, learning: Learning, model: em.Model, offset_spread: float | None, start: Reading | None = None
 ) -> Voice:
     structure, prior = model.structure, model.class_prior
-    return Voice(scores, matrix_reading(scores.values, learning, structure, prior, start, (), offset_spread))
+    return Voice(scores, matrix_reading(scores.values, learning, structure, prior, start, offset_spread))
 
 
 def posterior_of(voice: Voice, learning: Learning) -> Array:
