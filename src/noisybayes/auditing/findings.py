@@ -23,7 +23,6 @@ from .intervals import Intervals, intervals, without_lower_ends
 from .judged import Judged, judge
 from .noise_rate import MIN_DETECTABLE_RATE, NoiseRate, noise_rate
 from .pooled import PooledRows
-from .remote_rows import RemoteRows
 from .row_table import RowTable
 from .rules import ReviewCurve, Rule
 from .warnings import audit_warnings
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..estimators.classifier import LatentLabelClassifier
+    from .streamed import StreamedTable
 
 # Coverage of the intervals.
 LEVEL = 0.9
@@ -44,7 +44,7 @@ class Findings:
     """The results of `examine`. Tables are pandas data frames; the mislabeling matrix is [observed, true]."""
 
     classes: Array
-    rows: RowTable | RemoteRows  # results for single rows
+    rows: RowTable | StreamedTable  # results for single rows
     rule: Rule
     rate: NoiseRate  # of wrong labels: a range, or from rows checked at random
     mislabel_matrix: Array  # (K, K)
@@ -65,7 +65,7 @@ class Findings:
 
     @property
     def suspects(self) -> pd.DataFrame:
-        """The suspect rows, most suspicious first; for rows on a cluster, only those that are listed."""
+        """The suspect rows, most suspicious first; of a large table, only those that are listed."""
         return self.rows.suspects.to_pandas()
 
     @property
@@ -177,8 +177,7 @@ def findings_of(
         estimates = without_lower_ends(estimates)
     hedged_rows = hedged(judged, problem)
     correct = corrector(hedged_rows, conservative, means)
-    kind = RemoteRows if judged.data.is_remote else RowTable
-    rows: RowTable | RemoteRows = kind.of(hedged_rows, rule, correct)
+    rows = RowTable.of(hedged_rows, rule, correct)
     contradicted = contradictions(judged)
     estimate = float(estimates.noise_rate.estimate)
     rate = noise_rate(judged, estimate, means, LEVEL)

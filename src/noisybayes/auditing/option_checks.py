@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from ..data.errors import InputError
 
@@ -11,19 +12,29 @@ if TYPE_CHECKING:
     from .table_fit import FitOptions
 
 
-def check_in_memory(what: str, options: FitOptions) -> None:
-    """Refuse options that need the default fit of rows in memory, if the method differs or the rows are elsewhere."""
-    if options.memory is not None or options.engine != "local":
-        raise InputError(
-            f"{what} needs all rows in memory, on one machine; leave it out, or audit without --memory and --engine"
-        )
-    check_method(what, options)
-
-
 def check_method(what: str, options: FitOptions) -> None:
     """Refuse options that need the default fit, if the method differs."""
     if options.method != "crossfit":
         raise InputError(f"{what} needs method 'crossfit', not {options.method!r}")
+
+
+def what_needs_all_rows(columns: Mapping[str, Any], options: FitOptions) -> str:
+    """What cannot be computed for a table that is read in pieces; empty if there is nothing.
+
+    columns : names of columns by role
+    """
+    label = columns.get("label")
+    given = [name for name, value in {**options.given._asdict(), "embed": options.embed}.items() if value is not None]
+    return (
+        "--labeler" if columns.get("labeler") is not None
+        else "several --label" if isinstance(label, list | tuple) and len(label) > 1
+        else "--source" if columns.get("source")
+        else "--second-opinion" if columns.get("second_opinion") is not None
+        else "--family" if options.families
+        else f"--method {options.method}" if options.method != "crossfit"
+        else f"--{given[0].replace('_', '-')}" if given
+        else ""
+    )  # fmt: skip
 
 
 def is_pooled(table: Table, options: FitOptions) -> bool:
@@ -34,7 +45,6 @@ def is_pooled(table: Table, options: FitOptions) -> bool:
         else "sources" if roles.source
         else "a second opinion" if roles.second_opinion is not None
         else "families" if options.families
-        else "--memory or --engine" if options.memory is not None or options.engine != "local"
         else f"method {options.method!r}" if options.method != "crossfit"
         else ""
     )  # fmt: skip

@@ -31,6 +31,7 @@ from .warnings import general_warnings
 if TYPE_CHECKING:
     from .findings import Findings
     from .given_inputs import GivenColumns
+    from .streamed import StreamedTable
 
 # Given probabilities that agree with more labels than this are doubted: right labels are rare.
 _TOO_GOOD = 0.98
@@ -82,6 +83,15 @@ class PooledRows:
         found[there] = 1.0 - self.pool.posterior[there, self.observed[there]]
         return np.clip(found, 0.0, 1.0)
 
+    @property
+    def share(self) -> float:
+        """Mean P(wrong) of the labels."""
+        return float(self.p_wrong[self.labeled].mean()) if self.n_labeled else 0.0
+
+    def row_numbers(self, rows: Array) -> Array:
+        """Positions in the table."""
+        return rows
+
     @cached_property
     def counts(self) -> Array:
         """(K, K) expected rows by observed and true label."""
@@ -113,13 +123,13 @@ class PooledRows:
 
 @one_blas_thread
 def pooled_rows(
-    features: Features, given: GivenColumns, mislabel: str, seed: int
+    features: Features, given: GivenColumns, mislabel: str, seed: int, weight: Array | None = None
 ) -> tuple[PooledRows, TableClassifier]:
-    """The pool of a table, and what it learned for new rows."""
+    """The pool of a table, and what it learned for new rows. weight : (n,) of the rows"""
     labels = features.labels
     K, n = len(labels.classes), len(labels.observed)
     verified = np.full(n, -1) if labels.verified is None else labels.verified.astype(np.intp)
-    of_labels = Given(labels.observed.astype(np.intp), verified, K)
+    of_labels = Given(labels.observed.astype(np.intp), verified, K, weight)
     structure = STRUCTURES[mislabel].for_classes(0.0, labels.classes)
     blocks = features.recipe.blocks
     kinds = ColumnKinds.fit(blocks, features.X)
@@ -161,22 +171,28 @@ def _doubts(pred_probs: Array | None, labels: Given) -> tuple[str, ...]:
 @one_blas_thread
 def findings_of_pool(rows: PooledRows, rule: Rule) -> Findings:
     """Everything is read off the posterior; what labels and features cannot say is left out."""
+    may_correct = rows.share >= LEAST_RATE and not len(rows.unidentified_classes)
+    results = read_off(rows.pool.posterior, rows.classes, rows.observed, rows.verified, rule.budget, may_correct)
+    return findings_from(rows, RowTable(results, NO_CURVE, _changed(results)), rule)
+
+
+#: What to expect of reviewing the first rows is not known without checks.
+NO_CURVE = ReviewCurve(*(np.zeros(0) for _ in range(3)))
+
+
+def findings_from(rows: PooledRows, table: RowTable | StreamedTable, rule: Rule) -> Findings:
     from .findings import Findings
 
-    K, counts = len(rows.classes), rows.counts
+    K, counts, share = len(rows.classes), rows.counts, rows.share
     n_labels = rows.n_labeled + (0 if rows.no_class is None else len(rows.no_class.rows))
     rate = counted_rate(rows.checks, rows.no_class, rows.observed, n_labels)
     by_label = 1.0 - np.diag(counts) / np.maximum(counts.sum(axis=1), 1e-300)
-    share = float(rows.p_wrong[rows.labeled].mean()) if rows.n_labeled else 0.0
     if rate is None:
         none = 0.0 if rows.no_class is None else len(rows.no_class.rows)
         estimate = (share * rows.n_labeled + none) / max(n_labels, 1)
         rate = NoiseRate(estimate, None, None, None, 0, "mean P(wrong)")
     matrix = counts / np.where(counts.sum(axis=0) > 0, counts.sum(axis=0), 1.0) if K > 1 else np.ones((1, 1))
     contradicted = _contradictions(rows)
-    may_correct = share >= LEAST_RATE and not len(rows.unidentified_classes)
-    results = read_off(rows.pool.posterior, rows.classes, rows.observed, rows.verified, rule.budget, may_correct)
-    table = RowTable(results, ReviewCurve(*(np.zeros(0) for _ in range(3))), _changed(results))
     messages = [*rows.leaks, *rows.warnings]
     messages += general_warnings(rows, rows.pool.explained, contradicted.rows.tolist())
     if 0 < share < LEAST_RATE and K > 1:
@@ -207,4 +223,4 @@ def _contradictions(rows: PooledRows) -> Contradictions:
     listed = np.flatnonzero(p_wrong > CORRECT)
     listed = listed[np.lexsort((kept[listed], -p_wrong[listed]))]
     suggested = rows.classes[p[listed].argmax(axis=1)]
-    return Contradictions(kept[listed], rows.classes[given[listed]], suggested, p_wrong[listed])
+    return Contradictions(rows.row_numbers(kept[listed]), rows.classes[given[listed]], suggested, p_wrong[listed])

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from ..audit.scale import DRAW_SEED
 from ..data.errors import InputError
 from ..data.read import read_table
 from ..data.roles import label_texts
@@ -29,31 +30,35 @@ if TYPE_CHECKING:
 #: Columns of a sample: the row of the table, the label to fill in, and the inverse probability of the row.
 ROW, TRUE_LABEL = "row", "true_label"
 _RESERVED = (ROW, "id", "given", TRUE_LABEL)
-# Seed of the hash that draws rows, different from those of folds and samples.
-_SAMPLE_SEED = 0x5EED
 
 
 def draw(observed: Array, n_classes: int, size: int, seed: int) -> Array:
     """Positions of `size` rows with a label, in random order (or all, if there are fewer)."""
     labeled = np.flatnonzero(observed < n_classes)
-    return np.asarray(labeled[np.argsort(hashed(seed ^ _SAMPLE_SEED, labeled), kind="stable")[:size]])
+    return np.asarray(labeled[np.argsort(hashed(seed ^ DRAW_SEED, labeled), kind="stable")[:size]])
 
 
 def sample_frame(audit: Audit, size: int) -> pl.DataFrame:
     """Rows drawn at random, with an empty column for the true labels; known ones are already filled in."""
+    from .streamed import StreamedTable
     from .summary import cells_of
 
-    judged = audit.findings.judged
-    if judged.observed is None:
-        raise InputError("the rows of this audit are on a cluster, so no sample can be drawn; audit without --engine")
-    rows = draw(judged.observed, len(judged.classes), size, audit.run.seed)
+    judged, table = audit.findings.judged, audit.findings.rows
+    assert judged.observed is not None
+    if isinstance(table, StreamedTable):
+        drawn = table.drawn(size)
+        rows, observed = drawn.row, drawn.results.observed
+        verified = np.where(drawn.results.verified, drawn.results.corrected, -1)
+    else:
+        rows = draw(judged.observed, len(judged.classes), size, audit.run.seed)
+        observed = judged.observed[rows]
+        verified = np.full(len(rows), -1) if judged.verified is None else judged.verified[rows]
     cells, ids = cells_of(audit, rows)
-    verified = np.full(len(rows), -1) if judged.verified is None else judged.verified[rows]
     names = [str(label) for label in judged.classes.tolist()]
     columns: dict[str, Any] = {
         ROW: rows + 1,
         **({} if all(name is None for name in ids) else {"id": ids}),
-        "given": [names[code] for code in judged.observed[rows]],
+        "given": [names[code] for code in observed],
         TRUE_LABEL: pl.Series([names[code] if code >= 0 else None for code in verified], dtype=pl.String),
     }
     extra_columns = [name for name in (cells[0] if cells else {}) if name not in _RESERVED]

@@ -20,7 +20,7 @@ from .evidence import Evidence
 from .findings import Findings
 from .intervals import Intervals
 from .noise_rate import NoiseRate
-from .remote_rows import RemoteRows
+from .streamed import StreamedTable
 from .table import Table
 
 if TYPE_CHECKING:
@@ -50,9 +50,10 @@ class Audit:
     ----------
     table : DataFrame
         One row per example, with the index of the audited data frame: given, suggested, p_wrong (missing where
-        there is no label), p_suggested, corrected, suspect, verified.
+        there is no label), p_suggested, corrected, suspect, verified. Of a table with more rows than the audit is fitted
+        on, a LazyFrame of polars instead: the whole table with these columns, in files as long as the audit exists.
     suspects : DataFrame
-        The suspect rows, most suspicious first, with the label and text columns.
+        The suspect rows, most suspicious first, with the label and text columns; of a large table the first 10,000.
     health : DataFrame
         One row per label, most wrong labels first.
     labelers : DataFrame or None
@@ -62,8 +63,7 @@ class Audit:
         without `source`.
     consensus : DataFrame or None
         One row per example with several labels: its `id`, the most probable label given all labels and features, its
-        probability, the number of labels, and the share of them that agree. None if every row has one label. If rows
-        are on a cluster, only `save` gives it.
+        probability, the number of labels, and the share of them that agree. None if every row has one label.
     noise_rate : float
         Estimated share of wrong labels.
     mislabel_matrix : ndarray of shape (n_classes, n_classes)
@@ -111,8 +111,9 @@ class Audit:
         return None if self.source is None else self.source.roles
 
     @property
-    def table(self) -> pd.DataFrame:
-        return self._frame("table", self.index)
+    def table(self) -> pd.DataFrame | pl.LazyFrame:
+        rows = self.findings.rows
+        return rows.lazy if isinstance(rows, StreamedTable) else self._frame("table", self.index)
 
     @property
     def suspects(self) -> pd.DataFrame:
@@ -204,8 +205,8 @@ class Audit:
     def gather(self, columns: Sequence[str], rows: Any) -> pl.DataFrame:
         """Some columns of some rows (positions) of the audited table."""
         assert self.source is not None
-        remote = self.findings.rows
-        return (remote if isinstance(remote, RemoteRows) else self.source).gather(columns, rows)
+        streamed = self.findings.rows
+        return (streamed if isinstance(streamed, StreamedTable) else self.source).gather(columns, rows)
 
     def evidence(self, rows: Any, most: int = 10) -> list[Evidence]:
         """Evidence for the suggested label against the given one, for each of `rows` (as in the index of `table`)."""

@@ -28,7 +28,7 @@ from ..robust.label_weights import ByNumber
 from ..robust.recalibration import pin_verified
 from .conservative_fit import scores_of_all
 from .judged import Judged, Opinion
-from .option_checks import check_in_memory
+from .option_checks import check_method
 from .row_evidence import RowEvidence, judged_with
 from .table import Table
 
@@ -56,7 +56,7 @@ class _Codes(NamedTuple):
 def check_opinion(table: Table, options: FitOptions) -> None:
     if table.roles.second_opinion is None:
         return
-    check_in_memory("a second opinion", options)
+    check_method("a second opinion", options)
 
 
 def join_opinion(judged: Judged, table: Table, missing_label: str | None) -> tuple[Judged, tuple[str, ...]]:

@@ -11,9 +11,7 @@ from .._shares import percent
 from ..dataset.tree import Array
 from .columns import Columns
 from .judged import Source, SourceLevel
-from .remote_rows import RemoteRows
 from .result import Audit
-from .row_groups import GroupCoder
 from .sources import LEVEL
 
 
@@ -37,12 +35,8 @@ def _codes_of_rows(audit: Audit, rows: Array) -> Array:
     """(m, C)"""
     groups = audit.findings.judged.groups
     assert groups is not None
-    if groups.codes is not None:
-        return np.asarray(groups.codes[rows])
-    remote = audit.findings.rows
-    assert isinstance(remote, RemoteRows)
-    assert isinstance(groups.coder, GroupCoder)
-    return groups.coder(remote.gather(list(dict.fromkeys(one.column for one in groups.coder.columns)), rows))
+    assert groups.codes is not None
+    return np.asarray(groups.codes[rows])
 
 
 def source_columns(audit: Audit) -> Columns | None:

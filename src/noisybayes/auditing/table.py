@@ -9,15 +9,23 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from .._memory import installed_memory
+from ..audit.scale import MOST_ROWS
 from ..data.batches import Batches
 from ..data.errors import InputError
+from ..data.formats import known_suffixes
 from ..data.frames import to_frame
+from ..data.parts import Part, find_parts
 from ..data.read import read_table
 from ..data.roles import Roles, find_roles
 from .anonymous import RenameLabelers, distinct_names, new_column_names, new_names
 from .several_labels import Reshaped, SeveralLabels, first_rows_voted, from_columns, from_lines, is_long
 
 Source = pl.DataFrame | Batches
+# A larger file is read in pieces, if it has more rows than are fitted.
+_WHOLE_BYTES = 100_000_000
+# Share of the memory that a file may have if all rows are needed: a table takes several times the size of its file.
+_LARGEST_SHARE = 1 / 8
 
 
 class Table(NamedTuple):
@@ -40,7 +48,8 @@ class Table(NamedTuple):
         data: Any,
         columns: Mapping[str, Any],
         *,
-        in_batches: bool = False,
+        needs_all: str = "",
+        by_workers: bool = False,
         format: str | None = None,
         encoding: str | None = None,
         sheet: str | None = None,
@@ -49,9 +58,10 @@ class Table(NamedTuple):
         anonymous: bool = False,
     ) -> Table:
         """columns : names by role, as for `find_roles`; `label` may be a list of columns, one for each labeler, and
-        `verified_random` a file. in_batches : do not read a file into memory. missing_label, keep_variants : for
-        several labels. anonymous : replace the names of labelers by numbers"""
-        source, notes = _source(data, in_batches, format, encoding, sheet)
+        `verified_random` a file. needs_all : the option that needs all rows in memory, if there is one. by_workers : the
+        file is read by the workers of a cluster. missing_label, keep_variants : for several labels. anonymous : replace
+        the names of labelers by numbers"""
+        source, notes = _source(data, needs_all, by_workers, format, encoding, sheet)
         if anonymous:
             source, columns = _without_names(source, columns)
         is_read = isinstance(source, pl.DataFrame)
@@ -65,11 +75,8 @@ class Table(NamedTuple):
         roles, found = find_roles(head, **{**columns, "verified_random": column})
         notes += [*found, *(() if reshaped is None else reshaped.about_labels)]
         title, path = (title_of(data), str(data)) if is_path(data) else ("data frame", None)
-        by_labeler = not is_read and roles.labeler is not None
-        return cls(
-            source, roles, title, path, tuple(notes), checks, several=None if reshaped is None else reshaped.several,
-            line_id=columns.get("id") if by_labeler else None, hides_names=anonymous and by_labeler,
-        )  # fmt: skip
+        several = None if reshaped is None else reshaped.several
+        return cls(source, roles, title, path, tuple(notes), checks, several=several)
 
     def gather(self, columns: Sequence[str], rows: Any) -> pl.DataFrame:
         """Some columns of some rows, in the order of `rows`."""
@@ -91,16 +98,45 @@ class Table(NamedTuple):
 
 
 def _source(
-    data: Any, in_batches: bool, format: str | None, encoding: str | None, sheet: str | None
+    data: Any, needs_all: str, by_workers: bool, format: str | None, encoding: str | None, sheet: str | None
 ) -> tuple[Source, list[str]]:
-    """The table, and messages about how it is read."""
+    """The table, and messages about how it is read. A file that is too large is left to be read in pieces."""
     if not is_path(data):
+        if by_workers:
+            raise InputError("--engine dask reads files; save the data frame as Parquet, and give the path")
         return to_frame(data), []
-    if in_batches:
-        batches = Batches(data, format, encoding, sheet=sheet)
-        return batches, list(batches.notes)
+    if by_workers and needs_all:
+        raise InputError(
+            f"{needs_all} needs all rows in memory, on one machine; leave it out, or audit without --engine"
+        )
+    parts = find_parts(data, known_suffixes())
+    n_bytes = 0 if by_workers else _size(parts)
+    if by_workers or (not needs_all and n_bytes > _WHOLE_BYTES):
+        batches = Batches(parts, format, encoding, sheet=sheet)
+        small = None if by_workers else _if_small(batches)
+        return (batches if small is None else small), list(batches.notes)
+    if needs_all and n_bytes > _LARGEST_SHARE * installed_memory():
+        raise InputError(f"{needs_all} needs all rows in memory, and {title_of(data)} is too large; leave it out")
     notes: list[str] = []
-    return read_table(data, format=format, encoding=encoding, sheet=sheet, tell=notes.append), notes
+    return read_table(parts, format=format, encoding=encoding, sheet=sheet, tell=notes.append), notes
+
+
+def _size(parts: Sequence[Part]) -> int:
+    try:
+        return sum(part.size() for part in parts)
+    except OSError:  # reading says what is wrong
+        return 0
+
+
+def _if_small(batches: Batches) -> pl.DataFrame | None:
+    """The whole table, if it has no more rows than are fitted."""
+    frames, n_rows, n_bytes = [], 0, 0
+    for frame in batches:
+        frames.append(frame)
+        n_rows, n_bytes = n_rows + frame.height, n_bytes + int(frame.estimated_size())
+        if n_rows > MOST_ROWS or n_bytes > _WHOLE_BYTES:
+            return None
+    return pl.concat(frames).rechunk()
 
 
 def _label_columns(columns: Mapping[str, Any]) -> tuple[str, ...]:
@@ -109,10 +145,8 @@ def _label_columns(columns: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _without_names(source: Source, columns: Mapping[str, Any]) -> tuple[Source, dict[str, Any]]:
-    """Names of labelers in a file read in batches are replaced later, when all of them are known."""
     rename, columns = new_column_names(source.columns, columns)
-    if isinstance(source, Batches):
-        return (source if rename is None else source.with_step(rename)), columns
+    assert isinstance(source, pl.DataFrame)
     labeler = columns.get("labeler")
     if rename is None and labeler in source.columns:
         return RenameLabelers(labeler, new_names(distinct_names(source, labeler)))(source), columns

@@ -1,4 +1,4 @@
-"""From a table to a model: features, fit, labelers, sources and second opinion, wherever the rows are."""
+"""From a table to a model: features, fit, labelers, sources and second opinion."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from .._files import scratch_folder
+from ..audit.cluster import in_this_process, on_dask
+from ..audit.scale import fits
 from ..data.errors import InputError
 from ..model.mislabel import DriftWarning, IdentifiabilityWarning
-from ..text.features import Recipe
+from ..text.features import Recipe, feature_columns
 from ..text.vocabulary import TextSettings
-from . import on_cluster, rows_on_disk
-from .batch_steps import with_steps, with_steps_on_cluster
-from .engine import OpenedEngine, opened_engine
 from .given_inputs import GivenInputs
 from .judged import Judged, judge_encoded
 from .labelers import check_labelers, join_labelers
@@ -28,13 +28,12 @@ from .random_checks import random_checks
 from .row_groups import RowGroups, groups_of
 from .second_opinion import check_opinion, join_opinion
 from .sources import check_sources, join_sources
+from .streamed import sampled_rows
 from .table import Table
 from .table_features import Features, check_model, features_of, make_model
 from .text_vectors import TextModel, with_text_vectors
 
 Progress = Callable[[str], None]
-# File with the results of a pass over the labels or the names of labelers.
-_STEPS = "steps.pickle"
 
 
 @dataclass(frozen=True)
@@ -45,12 +44,9 @@ class FitOptions:
     missing_label: str | None = None
     seed: int = 0
     method: str = "crossfit"
-    engine: Any = "local"  # "local", "dask", or a function map_sum(fn, parts)
+    engine: str = "local"  # or "dask"
     scheduler: str | None = None  # address of the Dask cluster
-    memory: int | None = None  # bytes; rows beyond are kept on disk
-    beside: Path | None = None  # rows on disk are kept next to this folder, so that an interrupted run can be resumed
-    resume: bool = False
-    announce: Callable[[int, Path], None] | None = None  # called with the bytes on disk, and where
+    beside: Path | None = None  # the results of a large table are written next to this folder; None: they are not kept
     families: Mapping[str, str] = field(default_factory=dict)  # names in `FAMILIES` by kind of column
     keep_variants: bool = False  # treat labels that differ only in spelling as different classes
     mislabel: str = "full"  # a name in `STRUCTURES`
@@ -71,33 +67,47 @@ class Fitted(NamedTuple):
 
 @contextmanager
 def fitted_table(table: Table, options: FitOptions, progress: Progress | None = None) -> Iterator[Fitted]:
-    """Fit a model and score its rows; rows on disk exist only during this context."""
+    """Fit a model; what is written for a large table exists only during this context."""
     report = progress or no_progress
     check_model(options.families, options.mislabel)
+    if options.scheduler is not None and options.engine != "dask":
+        raise InputError("--scheduler names a Dask cluster; add --engine dask")
     if is_pooled(table, options):
-        yield _fit_pool(table, options, report)
+        if _fits(table, options):
+            yield _fit_pool(table, options, report)
+            return
+        with _fitted_stream(table, options, report) as fitted:
+            yield fitted
         return
     check_opinion(table, options)
     check_labelers(table, options)
     check_sources(table, options)
+    report("building features")
+    yield _fit_here(table, options, report)
+
+
+@contextmanager
+def _fitted_stream(table: Table, options: FitOptions, report: Progress) -> Iterator[Fitted]:
     with ExitStack() as stack:
-        remote = on_cluster.runs_there(table, options)
-        if remote:
-            on_cluster.check_options(table, options)
-        engine = stack.enter_context(opened_engine(options.engine, options.scheduler))
-        report("building features")
-        folder: Path | None = None
-        if remote or options.memory is not None:
-            folder = stack.enter_context(rows_on_disk.workspace(table, options))
-        if not remote:
-            yield _fit_here(with_steps(table, options), options, engine, folder, report)
-            return
-        assert folder is not None
-        table = with_steps_on_cluster(table, options, engine.map_sum, folder / _STEPS)
-        remote_features = stack.enter_context(on_cluster.features_of(table, options, engine, folder))
-        groups = on_cluster.groups_of(table, remote_features, engine)
-        report("fitting")
-        yield _with_groups(_fit_remote(table, remote_features, options, engine), groups, None)
+        on_workers = options.engine == "dask"
+        run = stack.enter_context(on_dask(options.scheduler)) if on_workers else in_this_process()
+        folder = None if options.beside is None else stack.enter_context(scratch_folder(options.beside.parent))
+        if folder is not None:
+            folder = (folder / "parts").resolve()
+            folder.mkdir()
+        report("drawing a sample")
+        with _model_errors_for_users(options):
+            rows, recipe, notes = sampled_rows(table, options, run, folder, report)
+        assert rows.scorer is not None
+        yield Fitted(rows.scorer.model, recipe, rows, notes, table)
+
+
+def _fits(table: Table, options: FitOptions) -> bool:
+    """Whether the audit is fitted on all rows."""
+    if not isinstance(table.source, pl.DataFrame):
+        return False
+    knows_more = any(value is not None for value in (*options.given, options.embed))
+    return knows_more or not feature_columns(table.roles) or fits(table.source, table.roles)
 
 
 def _fit_pool(table: Table, options: FitOptions, report: Progress) -> Fitted:
@@ -118,45 +128,37 @@ def _fit_pool(table: Table, options: FitOptions, report: Progress) -> Fitted:
     return Fitted(model, features.recipe, rows, (*features.notes, *messages), table, text_model)
 
 
-def _fit_here(table: Table, options: FitOptions, engine: OpenedEngine, folder: Path | None, report: Progress) -> Fitted:
-    """folder : for rows on disk; None in memory"""
+def _fit_here(table: Table, options: FitOptions, report: Progress) -> Fitted:
+    assert isinstance(table.source, pl.DataFrame)
     groups = groups_of(table)
-    checkpoint: Path | None = None
-    if folder is None:
-        assert isinstance(table.source, pl.DataFrame)
-        features = features_of(
-            table.source, table.roles, options.words, options.missing_label, options.keep_variants,
-            other_evidence=table.several is not None,
-        )  # fmt: skip
-    else:
-        features, checkpoint = rows_on_disk.features_of(table, options, folder)
+    features = features_of(
+        table.source, table.roles, options.words, options.missing_label, options.keep_variants,
+        other_evidence=table.several is not None,
+    )  # fmt: skip
     labels, checks, no_class, messages = random_checks(table, features.labels, options.missing_label)
     report("fitting")
     features = features._replace(labels=labels, notes=(*features.notes, *messages))
-    fitted = _fit_features(table, features, options, engine.map_sum, checkpoint)
+    fitted = _fit_features(table, features, options)
     assert isinstance(fitted.judged, Judged)
     leaks = leak_warnings(table, features.recipe, labels.observed, len(labels.classes))
     fitted = fitted._replace(judged=replace(fitted.judged, checks=checks, no_class=no_class, leaks=leaks))
-    fitted = _with_groups(fitted, groups, folder)
+    fitted = _with_groups(fitted, groups)
     assert isinstance(fitted.judged, Judged)
     judged, about = join_opinion(fitted.judged, table, options.missing_label)
     return fitted._replace(judged=judged, notes=(*fitted.notes, *about))
 
 
-def _with_groups(fitted: Fitted, groups: RowGroups | None, folder: Path | None) -> Fitted:
-    """The fit with labelers and sources taken into account. folder : as in `_fit_here`"""
+def _with_groups(fitted: Fitted, groups: RowGroups | None) -> Fitted:
+    """The fit with labelers and sources taken into account."""
     assert isinstance(fitted.judged, Judged)
-    judged, of_labelers = join_labelers(fitted.judged.with_groups(groups), fitted.table, folder)
+    judged, of_labelers = join_labelers(fitted.judged.with_groups(groups), fitted.table, None)
     judged, of_sources = join_sources(judged, fitted.table)
     return fitted._replace(judged=judged, notes=(*fitted.notes, *of_labelers, *of_sources))
 
 
-def _fit_features(
-    table: Table, features: Features, options: FitOptions, engine: Any, checkpoint: Path | None
-) -> Fitted:
+def _fit_features(table: Table, features: Features, options: FitOptions) -> Fitted:
     model = make_model(
         features.recipe.blocks, options.seed, options.families, mislabel=options.mislabel, method=options.method,
-        engine=engine, checkpoint=checkpoint,
     )  # fmt: skip
     with _suppress_reported_warnings(), _model_errors_for_users(options):
         data = model._fit_encoded(features.X, *features.labels, may_be_constant=not features.recipe.parts)
@@ -173,17 +175,6 @@ def _model_errors_for_users(options: FitOptions) -> Iterator[None]:
         if not options.families and options.mislabel == "full":
             raise
         raise InputError(str(error)) from error
-
-
-def _fit_remote(table: Table, features: on_cluster.RemoteFeatures, options: FitOptions, engine: OpenedEngine) -> Fitted:
-    recipe = features.ingested.recipe
-    model = make_model(
-        recipe.blocks, options.seed, options.families, mislabel=options.mislabel, method=options.method,
-        engine=engine.map_sum, checkpoint=features.checkpoint,
-    )  # fmt: skip
-    with _suppress_reported_warnings(), _model_errors_for_users(options):
-        judged = on_cluster.fit_remote(model, features)
-    return Fitted(model, recipe, judged, features.ingested.notes, table)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from .cells import as_text
 from .decoding import check_encoding, detect_encoding
 from .errors import InputError
 from .formats import Format, Piece, find_format, known_suffixes
-from .parts import STANDARD_INPUT, Content, Part, find_parts, opened
+from .parts import Content, Part, Source, find_parts, opened
 
 ROWS = 100_000
 _BYTES = 1 << 24  # of a batch: with long texts, a batch has fewer rows
@@ -169,7 +169,7 @@ class Batches:
 
     def __init__(
         self,
-        source: str | Path | Sequence[str | Path],
+        source: Source,
         format: str | None = None,
         encoding: str | None = None,
         rows: int = ROWS,
@@ -178,17 +178,12 @@ class Batches:
     ) -> None:
         if rows < 1:
             raise ValueError(f"a batch must have at least 1 row, got {rows}")
-        if str(source) == STANDARD_INPUT:
-            raise InputError("standard input cannot be read twice; save it as a file and give its path")
         if encoding is not None:
             check_encoding(encoding)
         self.format, self.encoding, self.rows = format, encoding, rows
         self.parts = find_parts(source, known_suffixes())
-        for part in self.parts:
-            if part.path and part.path.exists() and not part.path.is_file():
-                raise InputError(f"{part.name} cannot be read twice; save its content as a file and give its path")
         self._readers, self.notes = readers_of(self.parts, format, encoding, sheet)
-        self.name = self.parts[0].name if len(self.parts) == 1 else str(source)
+        self.name = self.parts[0].name if len(self.parts) == 1 else f"each of the {len(self.parts)} files"
         self.path = self.parts[0].path or Path(self.name)
         self._versions = self.versions()
         self._sizes = [part.size() for part in self.parts]

@@ -11,7 +11,6 @@ import polars as pl
 from ..auditing.pipeline import AuditOptions, audit_table
 from ..auditing.random_checks import draw
 from ..auditing.result import Audit
-from ..auditing.row_table import RowTable
 from ..auditing.several_labels import SeveralLabels
 from ..auditing.summary import describe, summarise
 from ..auditing.table import Table
@@ -99,12 +98,9 @@ def _with_verdicts(
 def _findings(audit: Audit, drawn: Sequence[int]) -> list[Finding]:
     """The suspects, the next most suspicious rows, rows to check at random, and verdicts to recheck."""
     rows = audit.findings.rows
-    assert isinstance(rows, RowTable)  # tables of the desk are never on a cluster
-    labeled, p_wrong, suspect = np.flatnonzero(rows.labeled), rows.results.p_wrong, rows.results.suspect
-    ranked = labeled[np.argsort(-p_wrong[labeled], kind="stable")]
-    suspects, rest = ranked[suspect[ranked]], ranked[~suspect[ranked]]
+    suspects = rows.most_suspicious(rows.n_suspects)
     least = max(LEAST_QUEUE, int(getattr(audit.model, "review_count_", 0)))
-    further = rest[: max(least - len(suspects), 0)]
+    further = rows.further(max(least - len(suspects), 0))
     again = [*drawn, *audit.findings.contradicted.rows.tolist()]
     listed = {*suspects.tolist(), *further.tolist()}
     others = np.array([row for row in dict.fromkeys(again) if row not in listed], dtype=int)
@@ -117,9 +113,7 @@ def _findings(audit: Audit, drawn: Sequence[int]) -> list[Finding]:
 
 def _corrected(audit: Audit, given: pl.Series, verdicts: Collection[int]) -> dict[int, str]:
     """As in the file `corrected` of the command; verdicts are kept apart, since they can be undone."""
-    rows = audit.findings.rows
-    assert isinstance(rows, RowTable)
-    labels = rows.frame["corrected"].to_list()
+    labels = audit.findings.rows.frame["corrected"].to_list()
     pairs = enumerate(zip(labels, given.to_list(), strict=True))
     return {row: label for row, (label, before) in pairs if label != before and row not in verdicts}
 
