@@ -72,31 +72,39 @@ def _run(client: Client, fn: Callable[[Any], Any], items: Iterable[Any]) -> Gene
     """Workers that die are Dask's business: what they did is done again by others."""
     import cloudpickle  # comes with Dask
     from distributed import CancelledError, KilledWorker
-    from distributed.comm.core import CommClosedError
 
+    waiting: deque[Any] = deque()
     try:
-        client.wait_for_workers(1, timeout=SECONDS_TO_WAIT)
-    except TimeoutError:
-        raise InputError("the cluster has no workers; start some and repeat the command") from None
-    try:
+        _wait_for_workers(client)
         # inside a task, so that it can be sent again to another worker
         shared = client.submit(cloudpickle.loads, cloudpickle.dumps(fn), pure=False)
         n_threads = sum(worker["nthreads"] for worker in client.scheduler_info(n_workers=-1)["workers"].values())
-        rest, waiting = iter(items), deque[Any]()
+        rest = iter(items)
         while True:
             for item in islice(rest, 2 * max(n_threads, 1) - len(waiting)):
                 waiting.append(client.submit(_call, shared, cloudpickle.dumps(item), pure=False))
             if not waiting:
                 return
-            yield waiting.popleft().result()
-    except (CancelledError, CommClosedError, KilledWorker, OSError, TimeoutError) as error:
-        if client.status != "running" or isinstance(error, CancelledError):
-            reason = "the scheduler of the cluster no longer answers; start it again and repeat the command"
-        elif isinstance(error, KilledWorker):
-            reason = "the cluster lost its workers several times; check their logs, and repeat the command"
-        else:
-            raise
+            result = waiting[0].result()
+            waiting.popleft()
+            yield result
+    except KilledWorker as error:
+        reason = "the cluster lost its workers several times; check their logs, and repeat the command"
         raise InputError(reason) from error
+    except (OSError, CancelledError, TimeoutError) as error:
+        if waiting and waiting[0].status == "error":  # what is wrong is the task
+            raise
+        reason = "the scheduler of the cluster no longer answers; start it again and repeat the command"
+        raise InputError(reason) from error
+
+
+def _wait_for_workers(client: Client) -> None:
+    try:
+        client.wait_for_workers(1, timeout=SECONDS_TO_WAIT)
+    except TimeoutError:
+        if client.status == "running":
+            raise InputError("the cluster has no workers; start some and repeat the command") from None
+        raise
 
 
 def _call(fn: Callable[[Any], Any], item: bytes) -> Any:

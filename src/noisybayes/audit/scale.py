@@ -151,11 +151,9 @@ class Drawn(NamedTuple):
 class Sample:
     """Collects the sample. After each piece of the table, `limits` says what is still needed of the others."""
 
-    def __init__(self, reader: Reader, most_rows: int = MOST_ROWS, most_entries: int = MOST_ENTRIES) -> None:
+    def __init__(self, reader: Reader) -> None:
         self.reader, self.limits = reader, Limits()
         self.n_rows, self.counts, self.verified = 0, Counter[str](), dict[str, int]()
-        self._share = most_rows / (most_rows + NEW_ROWS)
-        self._most_rows, self._most_entries = most_rows, most_entries
         self._frames: list[pl.DataFrame] = []
 
     def add(self, taken: Taken) -> None:
@@ -164,7 +162,7 @@ class Sample:
         for label, row in taken.verified.items():
             self.verified[label] = min(row, self.verified.get(label, row))
         self._frames += taken.frames
-        if sum(frame.height for frame in self._frames) > 2 * (self._most_rows + NEW_ROWS):
+        if sum(frame.height for frame in self._frames) > 2 * (MOST_ROWS + NEW_ROWS):
             self._reduce()
 
     @property
@@ -182,13 +180,13 @@ class Sample:
         within = frame.select(pl.int_range(pl.len()).over(_LABEL)).to_series().to_numpy()
         checked = frame[_CHECKED].to_numpy()
         n_entries = np.cumsum(_entries(frame, self.reader.roles))
-        n_kept = min(self._most_rows + NEW_ROWS, int(np.searchsorted(n_entries, self._most_entries, side="right")))
-        n_rare = min(_RARE, self._most_rows // (2 * max(len(self.counts), 1)))
+        n_kept = min(MOST_ROWS + NEW_ROWS, int(np.searchsorted(n_entries, MOST_ENTRIES, side="right")))
+        n_rare = min(_RARE, MOST_ROWS // (2 * max(len(self.counts), 1)))
         n_checked = np.cumsum(checked)
         last = self.limits.of_all if n_kept >= len(content) else min(self.limits.of_all, int(content[n_kept - 1]))
         is_last = (within == n_rare - 1) & frame[_LABEL].is_not_null().to_numpy()
         of_label = dict(zip(frame[_LABEL].filter(is_last).to_list(), content[is_last].tolist(), strict=True))
-        most_checked = np.flatnonzero(checked & (n_checked == self._most_rows // 2))
+        most_checked = np.flatnonzero(checked & (n_checked == MOST_ROWS // 2))
         of_checked = int(content[most_checked[0]]) if len(most_checked) else self.limits.of_checked
         self.limits = Limits(last, of_checked, of_label)
         inside = (content <= last) | ((within < n_rare) & frame[_LABEL].is_not_null().to_numpy())
@@ -199,16 +197,18 @@ class Sample:
         frame = self._reduce()
         content, count = frame[_HASH].to_numpy(), frame[_COUNT].to_numpy()
         checked = frame[_CHECKED].to_numpy()
-        is_whole = self.limits.of_all == _LAST and len(content) <= self._most_rows
+        is_whole = self.limits.of_all == _LAST and len(content) <= MOST_ROWS
         weight = count.astype(np.float64)
         is_new = np.zeros(len(content), dtype=bool)
         if not is_whole:
-            often = np.maximum(_OFTEN * self._most_rows, self._most_rows * count / max(self.n_labeled, 1))
+            often = np.maximum(max(_OFTEN * MOST_ROWS, 1.0), MOST_ROWS * count / max(self.n_labeled, 1))
             weight = np.minimum(weight, often)
             # rare classes were drawn with a higher probability
             weight *= float(self.limits.of_all) / self.limits.of(frame[_LABEL]).to_numpy().astype(np.float64)
             weight[checked] = np.minimum(count, often)[checked]
-            is_new = (hashed(self.reader.seed, content) > np.uint64(int(self._share * _LAST))) & ~checked
+            is_new = (
+                hashed(self.reader.seed, content) > np.uint64(int(MOST_ROWS / (MOST_ROWS + NEW_ROWS) * _LAST))
+            ) & ~checked
         own = frame.drop(_HASH, _LABEL, _CHECKED, _COUNT, _ROW)
         return Drawn(own, frame[_ROW].to_numpy(), content, count, weight, is_new)
 
@@ -220,9 +220,9 @@ def _entries(frame: pl.DataFrame, roles: Roles) -> Array:
     return np.asarray(sum(words, np.full(frame.height, float(others))))
 
 
-def fits(frame: pl.DataFrame, roles: Roles, most_rows: int = MOST_ROWS, most_entries: int = MOST_ENTRIES) -> bool:
+def fits(frame: pl.DataFrame, roles: Roles) -> bool:
     """Whether the audit of a table is fitted on all of its rows."""
-    return frame.height <= most_rows and float(_entries(frame, roles).sum()) <= most_entries
+    return frame.height <= MOST_ROWS and float(_entries(frame, roles).sum()) <= MOST_ENTRIES
 
 
 def with_new_readings(

@@ -5,6 +5,7 @@ unchanged.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,12 +15,11 @@ import numpy as np
 
 from ..dataset import Rows
 from ..dataset.tree import Array
-from ..robust.labeled_rows import CodedLabels, OneLabel, OverRows, ToLabeledRows, row_codes
+from ..robust.labeled_rows import CodedLabels, OneLabel, OverRows, ToLabeledRows, held_here, row_codes
 from ..robust.labeler_model import LabelerModel, LabelerTerms, Matrices, SeveralTerms
 from ..robust.prior_factor import Rescaled
 from .agreement import agreement_of_rows
 from .judged import Judged, Labelers
-from .labeled_storage import labeled_rows
 from .labeler_intervals import RateDraws, error_rates
 from .option_checks import check_method
 from .row_evidence import RowEvidence, judged_with, with_prior_factor
@@ -60,7 +60,7 @@ def _join_one(judged: Judged, table: Table, folder: Path | None) -> tuple[Judged
     assert names is not None
     assert column is not None
     to_labeled = ToLabeledRows(judged.fitted, OneLabel(_COLUMN, len(names), len(judged.classes)))
-    with labeled_rows(judged.data, to_labeled, folder) as over_rows:
+    with nullcontext(held_here(judged.data, to_labeled)) as over_rows:
         model = _model_of(judged, over_rows, len(names))
         matrices = model.solved()
         if not model.differ(matrices):
@@ -94,7 +94,7 @@ def _join_several(judged: Judged, table: Table, folder: Path | None) -> tuple[Ju
     assert judged.agreement is not None
     n_labels = int(judged.agreement.n_labels)
     labels, of_vote = _labels_of(several, judged), judged.fitted.calibration.mislabel[0]
-    with labeled_rows(judged.data, ToLabeledRows(judged.fitted, labels), folder) as over_rows:
+    with nullcontext(held_here(judged.data, ToLabeledRows(judged.fitted, labels))) as over_rows:
         factor = _model_of(judged, over_rows, len(several.names)).prior_factor()
         model = _model_of(judged, Rescaled(over_rows, factor), len(several.names))
         matrices = model.solved()

@@ -50,8 +50,8 @@ class Audit:
     ----------
     table : DataFrame
         One row per example, with the index of the audited data frame: given, suggested, p_wrong (missing where
-        there is no label), p_suggested, corrected, suspect, verified. Of a table with more rows than the audit is fitted
-        on, a LazyFrame of polars instead: the whole table with these columns, in files as long as the audit exists.
+        there is no label), p_suggested, corrected, suspect, verified. For a table with more rows than are fitted, a
+        LazyFrame of polars instead: the whole table with these columns, in files that exist as long as the audit.
     suspects : DataFrame
         The suspect rows, most suspicious first, with the label and text columns; of a large table the first 10,000.
     health : DataFrame

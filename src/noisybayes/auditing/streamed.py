@@ -51,7 +51,8 @@ if TYPE_CHECKING:
     from .findings import Findings
     from .table_fit import FitOptions
 
-_BATCH = 100_000
+_BATCH = 100_000  # rows that this process reads at once,
+_PARTITION = 1 << 26  # and bytes that a worker reads
 _CHECKS = HIDDEN + "checks"
 
 
@@ -79,7 +80,7 @@ class Stream:
             return cls(table, run, checks=checks)
         assert isinstance(table.source, Batches)
         cut = partial(_cut, run)
-        partitions = table.source.partitions(cut=cut)
+        partitions = table.source.partitions(_PARTITION, cut)
         sizes = [partition.n_rows for partition in partitions]
         if None in sizes:
             sizes = list(run(Partition.count_rows, partitions))

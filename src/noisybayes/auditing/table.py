@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from .._memory import installed_memory
-from ..audit.scale import MOST_ROWS
+from ..audit import scale
 from ..data.batches import Batches
 from ..data.errors import InputError
 from ..data.formats import known_suffixes
@@ -58,8 +58,8 @@ class Table(NamedTuple):
         anonymous: bool = False,
     ) -> Table:
         """columns : names by role, as for `find_roles`; `label` may be a list of columns, one for each labeler, and
-        `verified_random` a file. needs_all : the option that needs all rows in memory, if there is one. by_workers : the
-        file is read by the workers of a cluster. missing_label, keep_variants : for several labels. anonymous : replace
+        `verified_random` a file. needs_all : the option that needs all rows in memory, if any. by_workers : the file is
+        read by the workers of a cluster. missing_label, keep_variants : for several labels. anonymous : replace
         the names of labelers by numbers"""
         source, notes = _source(data, needs_all, by_workers, format, encoding, sheet)
         if anonymous:
@@ -134,7 +134,7 @@ def _if_small(batches: Batches) -> pl.DataFrame | None:
     for frame in batches:
         frames.append(frame)
         n_rows, n_bytes = n_rows + frame.height, n_bytes + int(frame.estimated_size())
-        if n_rows > MOST_ROWS or n_bytes > _WHOLE_BYTES:
+        if n_rows > scale.MOST_ROWS or n_bytes > _WHOLE_BYTES:
             return None
     return pl.concat(frames).rechunk()
 
