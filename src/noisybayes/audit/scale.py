@@ -35,7 +35,7 @@ from .scores import Learning, centered
 Array = NDArray[Any]
 
 #: A table with more rows, or more words and cells, is fitted on a sample of this size.
-MOST_ROWS, MOST_ENTRIES = 200_000, 20_000_000
+MOST_ROWS, MOST_ENTRIES = 500_000, 20_000_000
 #: As many rows of a larger table are kept out of the fit for the readings of its other rows.
 NEW_ROWS = MANY_ROWS
 #: Suspects that are kept with their cells, and rows drawn at random.
@@ -45,8 +45,10 @@ _RARE = 2_000
 # A row that occurs more often than this share of the sample counts as often as in the whole table.
 _OFTEN = 0.001
 _BYTES_OF_A_WORD = 6
-# Rows times classes that are scored at once.
-_AT_ONCE = 2_000_000
+# Rows that wait to be compared with those of the sample.
+_BYTES = 1 << 28
+# Rows times classes that are scored at once, and those of the sample.
+_AT_ONCE, _MOST_NUMBERS = 2_000_000, 100_000_000
 # Columns of the sample beside its own.
 _HASH, _LABEL, _CHECKED, _COUNT, _ROW = "\0hash", "\0label", "\0checked", "\0count", "\0row"
 #: Names of columns that are no part of the table.
@@ -132,8 +134,8 @@ def take(reader: Reader, limits: Limits, first: int, frames: Iterable[pl.DataFra
         row = pl.int_range(first + n_rows, first + n_rows + frame.height, eager=True)
         hidden = [content.alias(_HASH), labels.alias(_LABEL), checked.alias(_CHECKED), row.alias(_ROW)]
         n_rows += frame.height
-        frame = frame.with_columns(*hidden, pl.lit(1, dtype=pl.Int64).alias(_COUNT)).filter(inside)
-        kept.append(frame)
+        own = frame.select(name for name in dict.fromkeys(_used(reader.roles)) if name in frame.columns)
+        kept.append(own.with_columns(*hidden, pl.lit(1, dtype=pl.Int64).alias(_COUNT)).filter(inside))
     return Taken(n_rows, counts, verified, kept)
 
 
@@ -155,6 +157,7 @@ class Sample:
         self.reader, self.limits = reader, Limits()
         self.n_rows, self.counts, self.verified = 0, Counter[str](), dict[str, int]()
         self._frames: list[pl.DataFrame] = []
+        self._most_bytes = _BYTES
 
     def add(self, taken: Taken) -> None:
         self.n_rows += taken.n_rows
@@ -162,8 +165,9 @@ class Sample:
         for label, row in taken.verified.items():
             self.verified[label] = min(row, self.verified.get(label, row))
         self._frames += taken.frames
-        if sum(frame.height for frame in self._frames) > 2 * (MOST_ROWS + NEW_ROWS):
-            self._reduce()
+        n_bytes = sum(frame.estimated_size() for frame in self._frames)
+        if sum(frame.height for frame in self._frames) > 2 * (MOST_ROWS + NEW_ROWS) or n_bytes > self._most_bytes:
+            self._most_bytes = max(_BYTES, 2 * int(self._reduce().estimated_size()))
 
     @property
     def n_labeled(self) -> int:
@@ -179,9 +183,14 @@ class Sample:
             content = content[starts]
         within = frame.select(pl.int_range(pl.len()).over(_LABEL)).to_series().to_numpy()
         checked = frame[_CHECKED].to_numpy()
+        K = max(len(self.counts), 1)
         n_entries = np.cumsum(_entries(frame, self.reader.roles))
-        n_kept = min(MOST_ROWS + NEW_ROWS, int(np.searchsorted(n_entries, MOST_ENTRIES, side="right")))
-        n_rare = min(_RARE, MOST_ROWS // (2 * max(len(self.counts), 1)))
+        n_kept = min(
+            MOST_ROWS + NEW_ROWS,
+            max(_MOST_NUMBERS // K, 1),
+            int(np.searchsorted(n_entries, MOST_ENTRIES, side="right")),
+        )
+        n_rare = min(_RARE, MOST_ROWS // (2 * K))
         n_checked = np.cumsum(checked)
         last = self.limits.of_all if n_kept >= len(content) else min(self.limits.of_all, int(content[n_kept - 1]))
         is_last = (within == n_rare - 1) & frame[_LABEL].is_not_null().to_numpy()
@@ -368,8 +377,7 @@ class Scorer:
             suspicious = suspicious[-found.p_wrong[suspicious] <= nth]
         luck = hashed(self.reader.seed ^ DRAW_SEED, row[labeled])
         drawn = labeled[np.argsort(luck, kind="stable")[:MOST_DRAWN]]
-        names = dict.fromkeys(name for name in _used(self.reader.roles) if name in frame.columns)
-        cells = frame.select(*names)
+        cells = frame.select(name for name in dict.fromkeys(_used(self.reader.roles)) if name in frame.columns)
 
         def picked(rows: Array, key: Array, most: int) -> Picked:
             results = Results(found.classes, *(values[rows] for values in found[1:]))
@@ -416,9 +424,8 @@ def suspects_by(found: Results) -> Array:
 
 
 def _used(roles: Roles) -> Iterator[str]:
-    yield from (roles.label, *roles.text, *roles.categorical, *roles.binary, *roles.numeric)
-    if roles.id is not None:
-        yield roles.id
+    yield from (roles.label, *feature_columns(roles))
+    yield from (name for name in (roles.id, roles.verified, roles.verified_random) if name is not None)
 
 
 def with_results(frame: pl.DataFrame, found: Results) -> pl.DataFrame:

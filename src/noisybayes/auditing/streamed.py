@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
 _BATCH = 100_000  # rows that this process reads at once,
 _PARTITION = 1 << 26  # and bytes that a worker reads
+_PARTS = "part-*.parquet"
 _CHECKS = HIDDEN + "checks"
 
 
@@ -211,14 +212,14 @@ class SampledRows(PooledRows):
         scorer = replace(self.scorer, budget=budget)
         folder = self.folder
         sums = self.stream.scored(scorer, folder)
-        if folder is not None and not any(folder.iterdir()):
+        if folder is not None and not any(folder.glob(_PARTS)):
             raise InputError(
                 f"this process cannot see the tables that the workers wrote ({folder}); choose a shared folder with "
                 "--out"
             )
         if budget is not None and folder is not None:
             first = 0
-            for path in sorted(folder.iterdir()):
+            for path in sorted(folder.glob(_PARTS)):
                 first += scorer.relist(path, first, sums.listed)
         own = {each.name: getattr(self, each.name) for each in fields(self)}
         return StreamedRows(**{**own, "scorer": scorer, "sums": sums})
@@ -359,7 +360,7 @@ class StreamedTable:
         folder = self.judged.folder
         if folder is None:
             raise InputError("the results of single rows were not kept; add --out FOLDER")
-        return sorted(folder.iterdir())
+        return sorted(folder.glob(_PARTS))
 
     @property
     def lazy(self) -> pl.LazyFrame:
