@@ -47,8 +47,8 @@ _OFTEN = 0.001
 _BYTES_OF_A_WORD = 6
 # Rows that wait to be compared with those of the sample.
 _BYTES = 1 << 28
-# Rows times classes that are scored at once, and those of the sample.
-_AT_ONCE, _MOST_NUMBERS = 2_000_000, 100_000_000
+# Rows, and rows times classes, that are scored at once; and rows times classes of the sample.
+_SLICE, _AT_ONCE, _MOST_NUMBERS = 50_000, 1_000_000, 100_000_000
 # Columns of the sample beside its own.
 _HASH, _LABEL, _CHECKED, _COUNT, _ROW = "\0hash", "\0label", "\0checked", "\0count", "\0row"
 #: Names of columns that are no part of the table.
@@ -352,15 +352,19 @@ class Scorer:
 
     def __call__(self, number: int, first: int, frames: Iterable[pl.DataFrame], folder: Path | None) -> Sums:
         """The sums of a piece of the table. folder : for the tables with the results; None: they are not written"""
-        size, total, block = max(1, _AT_ONCE // len(self.model.classes_)), None, 0
-        for frame in frames:
-            for rows in frame.iter_slices(size):
+        size = max(1, _AT_ONCE // len(self.model.classes_))
+        total: Sums | None = None
+        for block, frame in enumerate(frames):
+            scored = []
+            for rows in frame.iter_slices(min(size, _SLICE)):
                 inside, posterior, found = self.results(rows, first)
                 sums = self._sums(rows, first, inside, posterior, found)
                 total = sums if total is None else total.plus(sums, self.most_listed)
+                first += rows.height
                 if folder is not None:
-                    _write(with_results(rows, found), folder / f"part-{number:06d}-{block:04d}.parquet")
-                first, block = first + rows.height, block + 1
+                    scored.append(with_results(rows, found))
+            if folder is not None:
+                _write(pl.concat(scored), folder / f"part-{number:06d}-{block:04d}.parquet")
         assert total is not None
         return total
 

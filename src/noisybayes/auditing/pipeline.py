@@ -180,7 +180,7 @@ def audit(
         random_state,
         engine=engine,
         scheduler=scheduler,
-        beside=Path(tempfile.gettempdir(), "noisybayes"),
+        scratch=Path(tempfile.gettempdir()),
         families=families or {},
         mislabel=mislabel,
         keep_variants=keep_variants,

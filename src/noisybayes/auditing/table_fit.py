@@ -46,7 +46,8 @@ class FitOptions:
     method: str = "crossfit"
     engine: str = "local"  # or "dask"
     scheduler: str | None = None  # address of the Dask cluster
-    beside: Path | None = None  # the results of a large table are written next to this folder; None: they are not kept
+    beside: Path | None = None  # the folder of the results, if they are written
+    scratch: Path | None = None  # where the rows of a large table are written with their results; None: they are not
     families: Mapping[str, str] = field(default_factory=dict)  # names in `FAMILIES` by kind of column
     keep_variants: bool = False  # treat labels that differ only in spelling as different classes
     mislabel: str = "full"  # a name in `STRUCTURES`
@@ -91,7 +92,7 @@ def _fitted_stream(table: Table, options: FitOptions, report: Progress) -> Itera
     with ExitStack() as stack:
         on_workers = options.engine == "dask"
         run = stack.enter_context(on_dask(options.scheduler)) if on_workers else in_this_process()
-        folder = None if options.beside is None else stack.enter_context(scratch_folder(options.beside.parent))
+        folder = None if options.scratch is None else stack.enter_context(scratch_folder(options.scratch))
         if folder is not None:
             folder = (folder / "parts").resolve()
             folder.mkdir()

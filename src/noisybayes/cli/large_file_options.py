@@ -36,6 +36,7 @@ def open_table(file: str | list[str], options: dict[str, Any]) -> tuple[Table, F
     how = FitOptions(
         table_options.text_settings(options), options["missing_label"], options["seed"],
         options.get("method", "crossfit"), options["engine"], options["scheduler"], options["out"],
+        None if options["out"] is None else options["out"].parent,
         table_options.families(options), options["keep_variants"], options["mislabel"], *_given(options),
     )  # fmt: skip
     columns = table_options.columns(options)
