@@ -36,8 +36,8 @@ Array = NDArray[Any]
 
 #: A table with more rows, or more words and cells, is fitted on a sample of this size.
 MOST_ROWS, MOST_ENTRIES = 500_000, 20_000_000
-#: As many rows of a larger table are kept out of the fit for the readings of its other rows.
-NEW_ROWS = MANY_ROWS
+#: As many rows of a larger table are kept out of the fit for the readings of its other rows, or a fifth of the sample.
+NEW_ROWS, _MOST_NEW = MANY_ROWS, 0.2
 #: Suspects that are kept with their cells, and rows drawn at random.
 MOST_LISTED, MOST_DRAWN = 10_000, 1_000
 # Rows of a rare class that are kept if there are so many; all classes together take at most half of the sample.
@@ -215,9 +215,8 @@ class Sample:
             # rare classes were drawn with a higher probability
             weight *= float(self.limits.of_all) / self.limits.of(frame[_LABEL]).to_numpy().astype(np.float64)
             weight[checked] = np.minimum(count, often)[checked]
-            is_new = (
-                hashed(self.reader.seed, content) > np.uint64(int(MOST_ROWS / (MOST_ROWS + NEW_ROWS) * _LAST))
-            ) & ~checked
+            share = min(NEW_ROWS / len(content), _MOST_NEW)
+            is_new = (hashed(self.reader.seed, content) < np.uint64(int(share * _LAST))) & ~checked
         own = frame.drop(_HASH, _LABEL, _CHECKED, _COUNT, _ROW)
         return Drawn(own, frame[_ROW].to_numpy(), content, count, weight, is_new)
 
