@@ -297,3 +297,19 @@ def test_spellings_of_a_label_are_one_class():
     found = audit(frame, **COLUMNS)
     assert list(found.by_class["label"]) == ["apple", "bean", "corn", "durian"]
     assert found.by_class["given"].sum() == pytest.approx(FRAME.height)
+
+
+def test_the_review_desk_fits_a_sample_too():
+    from noisybayes.web.fitting import fit_table
+
+    frame = FRAME.drop("true")
+    verdicts = {5: "apple", 17: "bean", 99: None}
+    fitted = fit_table(frame, ROLES, "table", verdicts, [99], lambda stage: None)
+    positions = [one.position for one in fitted.findings]
+    assert len(set(positions)) == len(positions) >= fitted.overview["n_suspects"] > 300
+    assert set(fitted.overview["sample"]) <= set(positions)
+    p_wrong = [one.p_wrong for one in fitted.findings if one.suspect]
+    assert p_wrong == sorted(p_wrong, reverse=True)
+    assert {5, 17, 99}.isdisjoint(fitted.corrected)
+    assert fitted.overview["n_verified"] == 2
+    assert fitted.overview["n_no_class"] == 1

@@ -1,6 +1,6 @@
 """From a table to an audit, for a data frame, a file of any size and a cluster alike.
 
-`audit` is the Python API; the command line and the web application call `audit_table`, or `fit_table` if they only need
+`audit` is the Python API; the command line and the web application call `audited`, or `fitted_table` if they only need
 a model.
 """
 
@@ -217,14 +217,6 @@ def audited(
             embedded_with=None if fitted.embedded_with is None else fitted.embedded_with.about(),
         )  # fmt: skip
         yield audit_fitted(fitted, run, audit_options, started, progress)
-
-
-def audit_table(
-    table: Table, options: FitOptions, audit_options: AuditOptions, progress: Progress | None = None
-) -> Audit:
-    """The audit of a table that is small enough to be kept in memory, whatever it is fitted on."""
-    with audited(table, options, audit_options, progress=progress) as result:
-        return result
 
 
 def audit_fitted(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from ..auditing.pipeline import AuditOptions, audit_table
+from ..auditing.pipeline import AuditOptions, audited
 from ..auditing.random_checks import draw
 from ..auditing.result import Audit
 from ..auditing.several_labels import SeveralLabels
@@ -62,12 +64,13 @@ def fit_table(
     known = {position: label for position, label in verdicts.items() if label is not None}
     none = {position: position in checked for position in no_class}
     table = Table(*_with_verdicts(frame, roles, known, checked), name, no_class=none, several=several)
-    audit = audit_table(table, FitOptions(seed=seed), AuditOptions(), progress)
-    progress("writing")
-    overview = summarise(audit)
-    del overview["suspects"]
-    findings = _findings(audit, [row for row in drawn if row not in set(no_class)])
-    return Fit({**overview, "sample": drawn}, findings, _corrected(audit, as_text(frame[roles.label]), known))
+    options = FitOptions(seed=seed, scratch=Path(tempfile.gettempdir()))
+    with audited(table, options, AuditOptions(), progress=progress) as audit:
+        progress("writing")
+        overview = summarise(audit)
+        del overview["suspects"]
+        findings = _findings(audit, [row for row in drawn if row not in set(no_class)])
+        return Fit({**overview, "sample": drawn}, findings, _corrected(audit, as_text(frame[roles.label]), known))
 
 
 def random_rows(frame: pl.DataFrame, roles: Roles, seed: int = 0) -> list[int]:
