@@ -73,7 +73,7 @@ def compared(frame: pl.DataFrame, most: int, seed: int) -> Row:
         assert rows.drawn is not None
         inside[:] = False
         inside[rows.drawn.row] = True
-    row: Row = {"most": most, "inside": int(inside.sum()), "rate": found.noise_rate, "wrong": float(wrong.mean())}
+    row: Row = {"most": most, "inside": int(inside.sum()), "rate": found.rate.estimate, "wrong": float(wrong.mean())}
     for name, some in (("inside", inside), ("outside", ~inside)):
         known = some.any()
         row[f"ap_{name}"] = float(average_precision_score(wrong[some], p_wrong[some])) if known else np.nan

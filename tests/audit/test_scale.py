@@ -127,7 +127,7 @@ def test_every_row_is_scored_and_the_numbers_are_sums_over_all_rows(found):
     assert table.drop("suggested", "p_wrong", "p_suggested", "corrected", "suspect").equals(FRAME)
     assert found.run.notes[-1].startswith("fitted on ")
     assert found.run.notes[-1].endswith(" of 4,000 rows, all rows scored")
-    assert found.noise_rate == pytest.approx(table["p_wrong"].mean())
+    assert found.rate.estimate == pytest.approx(table["p_wrong"].mean())
     assert found.by_class["given"].to_list() == pytest.approx(
         [(FRAME["label"] == name).sum() for name in ("apple", "bean", "corn", "durian")]
     )
@@ -238,8 +238,8 @@ def test_rows_checked_at_random_are_counted(found, tmp_path):
     filled.write_csv(tmp_path / "checked.csv")
     again = audit(FRAME, **COLUMNS, verified_random=tmp_path / "checked.csv")
     wrong = 1 + (filled["true_label"] != filled["given"])[1:].sum()
-    assert again.rate.n_checked == 60
-    assert again.rate.estimate == pytest.approx(wrong / 60)
+    assert again.rate.random.n == 60
+    assert again.rate.random.wrong == wrong
     table = rows(again)
     row = int(sample["row"][0]) - 1
     assert table["p_wrong"][row] is None

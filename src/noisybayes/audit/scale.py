@@ -31,6 +31,7 @@ from .columns import MANY_ROWS
 from .readings import matrix_reading, plain_reading
 from .rows import COLUMNS, OWN, Results, read_off, rows_frame, with_suspects
 from .scores import Learning, centered
+from .verdicts import Opinion, with_p_wrong
 
 Array = NDArray[Any]
 
@@ -307,7 +308,8 @@ class Scorer:
     observed: Array  # (m,) their labels
     verified: Array  # (m,)
     posterior: Array  # (m, K) and P(true | x, label), out of fold
-    may_correct: bool
+    said: Opinion | None = None  # by the verdicts on some rows
+    may_correct: bool = False
     budget: int | None = None
 
     @property
@@ -336,11 +338,19 @@ class Scorer:
         posterior[there] = self.posterior[inside[there]]
         observed[there], verified[there] = self.observed[inside[there]], self.verified[inside[there]]
         if len(new):
-            posterior[new] = self.model.posteriors(self._features(frame, new, first), observed[new])[1]
+            posterior[new] = self.of_new(self._features(frame, new, first), observed[new])
             known = new[verified[new] >= 0]
             posterior[known] = np.arange(posterior.shape[1]) == verified[known][:, None]
         found = read_off(posterior, self.model.classes_, observed, verified, None, self.may_correct)
         return inside, posterior, found
+
+    def of_new(self, X: Any, observed: Array) -> Array:
+        """(n, K) P(true | x, label) of rows outside the sample."""
+        posterior = self.model.posteriors(X, observed)[1]
+        if self.said is None:
+            return posterior
+        p_wrong = self.said.p_wrong(posterior, observed, self.model.kinds(X))
+        return with_p_wrong(posterior, observed, p_wrong, np.flatnonzero(observed < posterior.shape[1]))
 
     def _features(self, frame: pl.DataFrame, rows: Array, first: int) -> Any:
         try:

@@ -14,7 +14,7 @@ import polars as pl
 
 from ..audit.cluster import Run
 from ..audit.pool import Pool, Voice
-from ..audit.rows import COLUMNS, LEAST_RATE, OWN, read_off, rows_frame
+from ..audit.rows import COLUMNS, OWN, read_off, rows_frame
 from ..audit.scale import (
     HIDDEN,
     MOST_DRAWN,
@@ -40,10 +40,11 @@ from .array_checks import NO_CLASS
 from .columns import Columns
 from .evidence import Evidence
 from .given_inputs import GivenColumns
+from .group_columns import grouped_labels
 from .leaks import leak_warnings
-from .pooled import NO_CURVE, PooledRows, findings_from, pooled_rows
-from .random_checks import ROW, TRUE_LABEL, random_checks
-from .rules import ReviewCurve, Rule
+from .pooled import PooledRows, findings_from, pooled_rows, why_not_corrected
+from .random_checks import DRAWN_BY, ROW, TRUE_LABEL, random_checks
+from .rules import Rule
 from .table import Table
 from .table_features import EncodedLabels, Features
 
@@ -163,6 +164,8 @@ def _of_file(path: str) -> Iterator[tuple[int, str | None, str]]:
     frame = read_table(path)
     if ROW not in frame.columns or TRUE_LABEL not in frame.columns:
         raise InputError(f"{path} has no columns {ROW!r} and {TRUE_LABEL!r}; fill in the file that --sample wrote")
+    if DRAWN_BY in frame.columns:
+        raise InputError(f"{path}: rows drawn by a column need all rows in memory; draw them without --sample-by")
     given = label_texts(frame["given"], None).to_list() if "given" in frame.columns else [None] * frame.height
     numbers = frame[ROW].cast(pl.Int64, strict=False).to_list()
     for number, label_then, label in zip(numbers, given, label_texts(frame[TRUE_LABEL], None).to_list(), strict=True):
@@ -201,15 +204,23 @@ class SampledRows(PooledRows):
     drawn: Drawn | None = None
     folder: Path | None = None  # for the tables with the results of all rows
 
+    @cached_property
+    def counts(self) -> Array:
+        """Of the table, by the weights of its sample."""
+        assert self.drawn is not None
+        K, weight = len(self.classes), self.drawn.weight
+        by_class = (of_class * weight for of_class in self.pool.posterior.T)
+        return np.stack([np.bincount(self.observed, each, K + 1)[:K] for each in by_class], axis=1)
+
     def row_numbers(self, rows: Array) -> Array:
         assert self.drawn is not None
         return np.asarray(self.drawn.row[rows])
 
     @one_blas_thread
-    def scored(self, budget: int | None) -> StreamedRows:
+    def scored(self, budget: int | None, may_correct: bool) -> StreamedRows:
         assert self.stream is not None
         assert self.scorer is not None
-        scorer = replace(self.scorer, budget=budget)
+        scorer = replace(self.scorer, budget=budget, may_correct=may_correct)
         folder = self.folder
         sums = self.stream.scored(scorer, folder)
         if folder is not None and not any(folder.glob(_PARTS)):
@@ -244,13 +255,9 @@ class StreamedRows(SampledRows):
     def n_labeled(self) -> int:
         return int(self.counts.sum().round())
 
-    @property
+    @cached_property
     def counts(self) -> Array:
         return self.total.counts
-
-    @property
-    def share(self) -> float:
-        return 1.0 - float(np.trace(self.counts)) / max(float(self.counts.sum()), 1e-300)
 
     @cached_property
     def known(self) -> Picked:
@@ -300,9 +307,9 @@ class StreamedRows(SampledRows):
         for experts, reading in zip(model.experts, model.readings, strict=True):
             values = np.stack([centered(expert(columns)) for expert in experts])
             voices.append(Voice(Learned(values, (), partial(tuple, experts)), reading))
-        _, posterior = model.posteriors(X, observed)
+        posterior = self.scorer.of_new(X, observed)
         pool = Pool(posterior, tuple(voices), np.arange(n), np.array([0, n]), self.pool.experts, self.pool.explained)
-        return PooledRows(self.classes, pool, observed, np.full(n, -1), tuple(columns), X.shape[1])
+        return PooledRows(self.classes, pool, observed, np.full(n, -1), tuple(columns), X.shape[1], said=self.said)
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,7 +317,6 @@ class StreamedTable:
     """Results for single rows of a large table: sums, the listed suspects, and the parts that have all of them."""
 
     judged: StreamedRows
-    review: ReviewCurve
 
     @property
     def _sums(self) -> Sums:
@@ -430,8 +436,9 @@ class StreamedTable:
 
 def findings_of_stream(rows: SampledRows, rule: Rule) -> Findings:
     """The second reading of the table, and everything that is read off it."""
-    scored = rows.scored(rule.budget)
-    return findings_from(scored, StreamedTable(scored, NO_CURVE), rule)
+    reason = why_not_corrected(rows)
+    scored = rows.scored(rule.budget, may_correct=not reason and not len(rows.unidentified_classes))
+    return findings_from(scored, StreamedTable(scored), rule, reason)
 
 
 @one_blas_thread
@@ -469,23 +476,24 @@ def sampled_rows(
     report("fitting")
     features = Features(matrix.X, recipe, labels, ())
     weight = drawn.weight[~is_new]
-    rows, model = pooled_rows(features, GivenColumns(), options.mislabel, options.seed, weight)
+    by = grouped_labels(fitted, labels, options.missing_label)
+    rows, model = pooled_rows(
+        features, GivenColumns(), options.mislabel, options.seed, by, no_class=no_class, weight=weight
+    )
     inside = Drawn(frame, *(values[~is_new] for values in drawn[1:]))
-    share = _share(rows, inside)
     if is_new.any():
         new = drawn.frame.filter(is_new)
         observed = codes(reader.labels(new), len(names))
         structure = STRUCTURES[options.mislabel].for_classes(0.0, labels.classes)
         X = recipe.transform(new)
         model = with_new_readings(model, X, observed, drawn.weight[is_new], structure, options.seed)
-    may_correct = share >= LEAST_RATE and not len(rows.unidentified_classes)
     scorer = Scorer(
         reader, recipe, model, dict(checked.variants.mapping), inside.content, rows.observed, rows.verified,
-        rows.pool.posterior, may_correct,
+        rows.pool.posterior, rows.said,
     )  # fmt: skip
     leaks = leak_warnings(fitted, recipe, labels.observed, len(labels.classes))
     own = {each.name: getattr(rows, each.name) for each in fields(rows)} | {
-        "checks": checks, "no_class": no_class, "leaks": leaks,
+        "checks": checks, "leaks": leaks,
         "stream": stream, "scorer": scorer, "drawn": inside, "folder": folder,
     }  # fmt: skip
     n_fitted = int(inside.n_rows.sum())
@@ -493,12 +501,6 @@ def sampled_rows(
     if n_fitted < sample.n_rows:
         notes.append(f"fitted on {n_fitted:,} of {sample.n_rows:,} rows, all rows scored")
     return SampledRows(**own), recipe, tuple(notes)
-
-
-def _share(rows: PooledRows, drawn: Drawn) -> float:
-    """Of the table's labels that look wrong, by the sample."""
-    weight = drawn.weight * rows.labeled
-    return float(rows.p_wrong @ weight / max(weight.sum(), 1e-300))
 
 
 def _check_checks(

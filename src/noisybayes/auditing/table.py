@@ -18,8 +18,8 @@ from ..data.frames import to_frame
 from ..data.parts import Part, find_parts
 from ..data.read import read_table
 from ..data.roles import Roles, find_roles
-from .anonymous import RenameLabelers, distinct_names, new_column_names, new_names
-from .several_labels import Reshaped, SeveralLabels, first_rows_voted, from_columns, from_lines, is_long
+from .anonymous import without_names
+from .several_labels import Reshaped, SeveralLabels, from_columns, from_lines, is_long
 
 Source = pl.DataFrame | Batches
 # A larger file is read in pieces, if it has more rows than are fitted.
@@ -39,8 +39,6 @@ class Table(NamedTuple):
     checks: str | None = None  # the filled-in file of rows drawn at random
     no_class: Mapping[int, bool] = {}  # rows that belong to none of the classes; whether each was drawn at random
     several: SeveralLabels | None = None  # labels of several labelers; `roles.label` is then the vote
-    line_id: str | None = None  # of a file read in batches: a column whose values must differ if rows have one label
-    hides_names: bool = False  # of a file read in batches: names of labelers are still to be replaced (`batch_steps`)
 
     @classmethod
     def open(
@@ -59,16 +57,18 @@ class Table(NamedTuple):
     ) -> Table:
         """columns : names by role, as for `find_roles`; `label` may be a list of columns, one for each labeler, and
         `verified_random` a file. needs_all : the option that needs all rows in memory, if any. by_workers : the file is
-        read by the workers of a cluster. missing_label, keep_variants : for several labels. anonymous : replace
-        the names of labelers by numbers"""
+        read by the workers of a cluster. missing_label, keep_variants : for several labels. anonymous : replace the
+        names of labelers by numbers"""
         source, notes = _source(data, needs_all, by_workers, format, encoding, sheet)
-        if anonymous:
-            source, columns = _without_names(source, columns)
-        is_read = isinstance(source, pl.DataFrame)
         head = source if isinstance(source, pl.DataFrame) else source.head()
-        reshaped = _reshaped(head, is_read, columns, missing_label, keep_variants)
+        reshaped = None
+        if isinstance(source, pl.DataFrame):
+            if anonymous:
+                source, columns = without_names(source, columns)
+                head = source
+            reshaped = _reshaped(source, columns, missing_label, keep_variants)
         if reshaped is not None:
-            source, head = reshaped.frame if is_read else source, reshaped.frame.drop(reshaped.hidden)
+            source, head = reshaped.frame, reshaped.frame.drop(reshaped.hidden)
             columns = {**columns, "label": reshaped.label, "labeler": None}
             notes += reshaped.notes
         column, checks = _column_or_file(columns.get("verified_random"), head)
@@ -144,26 +144,17 @@ def _label_columns(columns: Mapping[str, Any]) -> tuple[str, ...]:
     return (label,) if isinstance(label, str) else tuple(label or ())
 
 
-def _without_names(source: Source, columns: Mapping[str, Any]) -> tuple[Source, dict[str, Any]]:
-    rename, columns = new_column_names(source.columns, columns)
-    assert isinstance(source, pl.DataFrame)
-    labeler = columns.get("labeler")
-    if rename is None and labeler in source.columns:
-        return RenameLabelers(labeler, new_names(distinct_names(source, labeler)))(source), columns
-    return (source if rename is None else rename(source)), columns
-
-
 def _reshaped(
-    frame: pl.DataFrame, is_whole: bool, columns: Mapping[str, Any], missing_label: str | None, keep_variants: bool
+    frame: pl.DataFrame, columns: Mapping[str, Any], missing_label: str | None, keep_variants: bool
 ) -> Reshaped | None:
-    """The table with one label per row, if it has several. is_whole : not only the first rows"""
+    """The table with one label per row, if it has several."""
     labels = _label_columns(columns)
     id, labeler = columns.get("id"), columns.get("labeler")
     if len(labels) > 1:
         if labeler is not None:
             raise InputError("--labeler goes with one label column; with several, each of them is a labeler")
-        return (from_columns if is_whole else first_rows_voted)(frame, labels, missing_label, keep_variants)
-    if not is_whole or not labels or id is None or labeler is None or not is_long(frame, id, labeler):
+        return from_columns(frame, labels, missing_label, keep_variants)
+    if not labels or id is None or labeler is None or not is_long(frame, id, labeler):
         return None
     return from_lines(frame, id, labeler, labels[0], missing_label, keep_variants)
 

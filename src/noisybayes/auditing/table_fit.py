@@ -1,4 +1,4 @@
-"""From a table to a model: features, fit, labelers, sources and second opinion."""
+"""From a table to a model, wherever the rows are."""
 
 from __future__ import annotations
 
@@ -19,15 +19,12 @@ from ..model.mislabel import DriftWarning, IdentifiabilityWarning
 from ..text.features import Recipe, feature_columns
 from ..text.vocabulary import TextSettings
 from .given_inputs import GivenInputs
+from .group_columns import grouped_labels
 from .judged import Judged, judge_encoded
-from .labelers import check_labelers, join_labelers
 from .leaks import leak_warnings
 from .option_checks import is_pooled
 from .pooled import PooledRows, pooled_rows
 from .random_checks import random_checks
-from .row_groups import RowGroups, groups_of
-from .second_opinion import check_opinion, join_opinion
-from .sources import check_sources, join_sources
 from .streamed import sampled_rows
 from .table import Table
 from .table_features import Features, check_model, features_of, make_model
@@ -62,7 +59,7 @@ class Fitted(NamedTuple):
     recipe: Recipe
     judged: Judged | PooledRows
     notes: tuple[str, ...]  # messages about the features
-    table: Table  # with the vote if rows have several labels, and without names that are to be hidden
+    table: Table
     embedded_with: TextModel | None = None
 
 
@@ -80,9 +77,6 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
         with _fitted_stream(table, options, report) as fitted:
             yield fitted
         return
-    check_opinion(table, options)
-    check_labelers(table, options)
-    check_sources(table, options)
     report("building features")
     yield _fit_here(table, options, report)
 
@@ -107,8 +101,10 @@ def _fits(table: Table, options: FitOptions) -> bool:
     """Whether the audit is fitted on all rows."""
     if not isinstance(table.source, pl.DataFrame):
         return False
-    knows_more = any(value is not None for value in (*options.given, options.embed))
-    return knows_more or not feature_columns(table.roles) or fits(table.source, table.roles)
+    roles = table.roles
+    others = (*options.given, options.embed, roles.labeler, roles.source or None, roles.second_opinion, roles.fold_by)
+    knows_more = any(value is not None for value in (*others, table.several))
+    return knows_more or not feature_columns(roles) or fits(table.source, roles)
 
 
 def _fit_pool(table: Table, options: FitOptions, report: Progress) -> Fitted:
@@ -117,44 +113,31 @@ def _fit_pool(table: Table, options: FitOptions, report: Progress) -> Fitted:
     report("building features")
     features = features_of(
         table.source, table.roles, options.words, options.missing_label, options.keep_variants,
-        other_evidence=options.given.scores_rows,
+        other_evidence=options.given.scores_rows or table.several is not None or table.roles.second_opinion is not None,
     )  # fmt: skip
     labels, checks, no_class, messages = random_checks(table, features.labels, options.missing_label)
+    by, several = grouped_labels(table, labels, options.missing_label), table.several is not None
     given = options.given.checked(table, labels.classes)
     report("fitting")
     with _model_errors_for_users(options):
-        rows, model = pooled_rows(features._replace(labels=labels), given, options.mislabel, options.seed)
+        rows, model = pooled_rows(
+            features._replace(labels=labels), given, options.mislabel, options.seed, by, several, no_class
+        )
     leaks = leak_warnings(table, features.recipe, labels.observed, len(labels.classes))
-    rows = replace(rows, checks=checks, no_class=no_class, leaks=leaks)
-    return Fitted(model, features.recipe, rows, (*features.notes, *messages), table, text_model)
+    rows = replace(rows, checks=checks, leaks=leaks)
+    return Fitted(model, features.recipe, rows, (*features.notes, *messages, *by.notes), table, text_model)
 
 
 def _fit_here(table: Table, options: FitOptions, report: Progress) -> Fitted:
     assert isinstance(table.source, pl.DataFrame)
-    groups = groups_of(table)
-    features = features_of(
-        table.source, table.roles, options.words, options.missing_label, options.keep_variants,
-        other_evidence=table.several is not None,
-    )  # fmt: skip
+    features = features_of(table.source, table.roles, options.words, options.missing_label, options.keep_variants)
     labels, checks, no_class, messages = random_checks(table, features.labels, options.missing_label)
     report("fitting")
     features = features._replace(labels=labels, notes=(*features.notes, *messages))
     fitted = _fit_features(table, features, options)
     assert isinstance(fitted.judged, Judged)
     leaks = leak_warnings(table, features.recipe, labels.observed, len(labels.classes))
-    fitted = fitted._replace(judged=replace(fitted.judged, checks=checks, no_class=no_class, leaks=leaks))
-    fitted = _with_groups(fitted, groups)
-    assert isinstance(fitted.judged, Judged)
-    judged, about = join_opinion(fitted.judged, table, options.missing_label)
-    return fitted._replace(judged=judged, notes=(*fitted.notes, *about))
-
-
-def _with_groups(fitted: Fitted, groups: RowGroups | None) -> Fitted:
-    """The fit with labelers and sources taken into account."""
-    assert isinstance(fitted.judged, Judged)
-    judged, of_labelers = join_labelers(fitted.judged.with_groups(groups), fitted.table, None)
-    judged, of_sources = join_sources(judged, fitted.table)
-    return fitted._replace(judged=judged, notes=(*fitted.notes, *of_labelers, *of_sources))
+    return fitted._replace(judged=replace(fitted.judged, checks=checks, no_class=no_class, leaks=leaks))
 
 
 def _fit_features(table: Table, features: Features, options: FitOptions) -> Fitted:

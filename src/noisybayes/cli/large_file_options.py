@@ -39,12 +39,11 @@ def open_table(file: str | list[str], options: dict[str, Any]) -> tuple[Table, F
         None if options["out"] is None else options["out"].parent,
         table_options.families(options), options["keep_variants"], options["mislabel"], *_given(options),
     )  # fmt: skip
-    columns = table_options.columns(options)
+    columns, anonymous = table_options.columns(options), options.get("anonymous", False)
     table = Table.open(
-        file, columns, needs_all=what_needs_all_rows(columns, how), by_workers=options["engine"] == "dask",
+        file, columns, needs_all=what_needs_all_rows(columns, how, anonymous), by_workers=options["engine"] == "dask",
         format=options["input_format"], encoding=options["encoding"], sheet=options["sheet"],
-        missing_label=options["missing_label"],
-        keep_variants=options["keep_variants"], anonymous=options.get("anonymous", False),
+        missing_label=options["missing_label"], keep_variants=options["keep_variants"], anonymous=anonymous,
     )  # fmt: skip
     return table, how
 

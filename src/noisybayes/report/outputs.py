@@ -43,6 +43,7 @@ def write_audit(
     format: str = "csv",
     exports: tuple[str, ...] = (),
     sample: int | None = None,
+    sample_by: str | None = None,
     *,
     raw_cells: bool = False,
 ) -> Path:
@@ -57,7 +58,7 @@ def write_audit(
     with whole_folder(folder) as staging:
         _write(audit, staging, format, exports, neutral)
         if sample is not None:
-            write_table(sample_frame(audit, sample), staging / TO_CHECK, "csv", neutral=neutral)
+            write_table(sample_frame(audit, sample, sample_by), staging / TO_CHECK, "csv", neutral=neutral)
         elif filled_in is not None and Path(checks or "").resolve() == (folder / TO_CHECK).resolve():
             (staging / TO_CHECK).write_bytes(filled_in)
     return folder
@@ -202,7 +203,7 @@ def _label_studio(audit: Audit, summary: dict[str, Any], folder: Path) -> None:
 def _cleanlab(audit: Audit, summary: dict[str, Any], folder: Path) -> None:
     frame = audit.findings.rows.frame
     content = cleanlab_export(
-        summary["mislabel_matrix"]["estimate"],
+        audit.matrix,
         [row["true"] for row in summary["by_class"]],
         frame["p_wrong"].fill_null(0.0).to_list(),  # a missing label cannot be wrong
         frame["suspect"].to_list(),

@@ -102,8 +102,7 @@ def _findings(audit: Audit, drawn: Sequence[int]) -> list[Finding]:
     """The suspects, the next most suspicious rows, rows to check at random, and verdicts to recheck."""
     rows = audit.findings.rows
     suspects = rows.most_suspicious(rows.n_suspects)
-    least = max(LEAST_QUEUE, int(getattr(audit.model, "review_count_", 0)))
-    further = rows.further(max(least - len(suspects), 0))
+    further = rows.further(max(LEAST_QUEUE - len(suspects), 0))
     again = [*drawn, *audit.findings.contradicted.rows.tolist()]
     listed = {*suspects.tolist(), *further.tolist()}
     others = np.array([row for row in dict.fromkeys(again) if row not in listed], dtype=int)
