@@ -93,28 +93,15 @@ def test_every_pass_of_a_fit_that_decides_on_a_sample_and_of_a_stream(engine, sh
     engine.assert_every_row_was_seen_in_every_pass(at_least=1)
 
 
-@pytest.mark.parametrize("memory", [None, "2GB"])
-def test_of_the_audit_of_a_table(engine, tmp_path, memory):
-    columns = {f"f{j}": DATA.X[:, j] for j in range(8)}
-    path = tmp_path / "table.csv"
-    lines = [",".join(["label", *columns])]
-    lines += [",".join([f"c{y}", *map(str, row[:8])]) for y, row in zip(DATA.y, DATA.X.astype(int), strict=True)]
-    path.write_text("\n".join(lines) + "\n")
-    audit(path, label="label", binary=list(columns), engine=engine, memory=memory)
-    assert len(engine.rows_of_passes) > 10
-    assert set(engine.rows_of_passes) == {N}
-
-
 def test_an_engine_that_cannot_be_used_is_refused():
     model = MislabelClassifier(n_folds=3).fit(DATA.X[:200], DATA.y[:200])
-    for option in ({"engine": CountingEngine()}, {"memory": "2GB"}, {"scheduler": "tcp://x"}):
+    for option in ({"engine": CountingEngine()}, {"scheduler": "tcp://x"}):
         with pytest.raises(ValueError) as refused:  # noqa: PT011
             audit(model, DATA.X[:200], DATA.y[:200], **option)
         assert str(refused.value) == (
-            "engine, scheduler, memory, families and mislabel are for tables; set them when you create the "
-            "classifier: BernoulliINB(engine=...)"
+            "engine, scheduler, families and mislabel are for tables, not for a fitted classifier"
         )
     with pytest.raises(TypeError, match="unexpected keyword argument 'engine'"):
         MislabelClassifier(engine=CountingEngine())
-    with pytest.raises(ValueError, match="engine must be one of 'local', 'dask' or a function map_sum"):
+    with pytest.raises(ValueError, match="engine must be one of 'local' or a function map_sum"):
         BernoulliINB(engine="spark").fit(DATA.X, DATA.y)

@@ -78,9 +78,22 @@ def read_off(
         ranked = np.flatnonzero(eligible & (p_wrong > 0))
         suspect = np.zeros(len(observed), dtype=bool)
         suspect[ranked[np.argsort(-p_wrong[ranked], kind="stable")[:budget]]] = True
-    # if the label of a listed row is still the most probable one, suggest the next best
-    suggested = np.where(suspect, other, best)
     changed = eligible & may_correct & (posterior[every, other] > CORRECT) & (other != observed)
     corrected = np.where(verified >= 0, verified, np.where(changed, other, np.where(is_labeled, observed, best)))
-    p_suggested = posterior[every, suggested].astype(np.float64)
-    return Results(classes, observed, suggested, p_wrong, p_suggested, corrected, suspect, verified >= 0)
+    found = Results(classes, observed, best, p_wrong, posterior[every, best], corrected, suspect, verified >= 0)
+    return with_suspects(found, posterior, suspect)
+
+
+def with_suspects(rows: Results, posterior: Array, suspect: Array) -> Results:
+    """The results with other suspects. If the label of one is still the most probable one, the next best is suggested.
+
+    suspect : (n,) bool, of rows with a label
+    """
+    there = np.flatnonzero(suspect)
+    others = posterior[there].copy()
+    if others.shape[1] > 1:
+        others[np.arange(len(there)), rows.observed[there]] = -1.0
+    suggested = posterior.argmax(axis=1)
+    suggested[there] = others.argmax(axis=1)
+    p_suggested = posterior[np.arange(len(suggested)), suggested].astype(np.float64)
+    return rows._replace(suggested=suggested, p_suggested=p_suggested, suspect=suspect)

@@ -22,7 +22,6 @@ from .evidence import Evidence, evidence
 from .hedging import hedged
 from .judged import Judged, judge
 from .pooled import PooledRows
-from .remote_rows import RemoteRows
 from .row_table import RowTable
 from .rules import Rule
 from .warnings import audit_warnings
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..estimators.classifier import LatentLabelClassifier
+    from .streamed import StreamedTable
 
 # Minimum expected rows of a reported pair of labels.
 _MIN_ROWS = 0.5
@@ -41,7 +41,7 @@ class Findings:
     """The results of `examine`. Tables are pandas data frames; the mislabeling matrix is [observed, true]."""
 
     classes: Array
-    rows: RowTable | RemoteRows  # results for single rows
+    rows: RowTable | StreamedTable  # results for single rows
     rule: Rule
     rate: Rate  # of wrong labels
     mislabel_matrix: Array  # (K, K) expected counts, as shares of the true classes
@@ -57,7 +57,7 @@ class Findings:
 
     @property
     def suspects(self) -> pd.DataFrame:
-        """The suspect rows, most suspicious first; for rows on a cluster, only those that are listed."""
+        """The suspect rows, most suspicious first; of a large table, only those that are listed."""
         return self.rows.suspects.to_pandas()
 
     @property
@@ -147,8 +147,7 @@ def findings_of(model: LatentLabelModel, judged: Judged, rule: Rule, report: Cal
     problem = label_problem(judged)
     conservative = conservative_fit(judged, problem)
     correct = corrector(hedged(judged, problem), conservative, conservative_means(judged, conservative))
-    kind = RemoteRows if judged.data.is_remote else RowTable
-    rows: RowTable | RemoteRows = kind.of(hedged(judged, problem), rule, correct)
+    rows = RowTable.of(hedged(judged, problem), rule, correct)
     contradicted = contradictions(judged)
     return Findings(
         model.classes_, rows, rule, known_rate(judged), matrix_of(judged.counts),
@@ -168,9 +167,9 @@ def known_rate(judged: Judged | PooledRows) -> Rate:
     """What is known of the share of wrong labels. A row of no class has a wrong label."""
     counts = judged.counts
     estimate = float(1.0 - np.trace(counts) / max(counts.sum(), 1e-300)) if judged.n_labeled else 0.0
-    if judged.observed is None:  # on a cluster
-        return rate_of(estimate)
-    is_wrong, is_random = np.full(judged.n_rows, -1), np.zeros(judged.n_rows, dtype=bool)
+    assert judged.observed is not None
+    n = len(judged.observed)
+    is_wrong, is_random = np.full(n, -1), np.zeros(n, dtype=bool)
     if judged.verified is not None:
         known = np.flatnonzero((judged.verified >= 0) & (judged.observed < len(judged.classes)))
         is_wrong[known] = judged.verified[known] != judged.observed[known]

@@ -1,16 +1,18 @@
-"""From a table to an audit, for a data frame, a file, a file larger than memory and a cluster alike.
+"""From a table to an audit, for a data frame, a file of any size and a cluster alike.
 
-`audit` is the Python API; the command line and the web application call `audit_table`, or `fit_table` if they only need
+`audit` is the Python API; the command line and the web application call `audited`, or `fitted_table` if they only need
 a model.
 """
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from ..audit.rows import SUSPECT
@@ -21,14 +23,17 @@ from ..estimators.latent import LatentLabelModel
 from ..text.vocabulary import TextSettings
 from .findings import examine, findings_of
 from .given_inputs import GivenInputs
+from .option_checks import what_needs_all_rows
 from .pooled import PooledRows, findings_of_pool
 from .result import Audit, Run
 from .rules import Rule
-from .size import file_size_limit, parse_size
+from .streamed import SampledRows, findings_of_stream
 from .table import Table
 from .table_fit import FitOptions, Fitted, Progress, fitted_table, no_progress
 
 Names = str | Sequence[str]
+#: Who reads and scores the rows of a table.
+ENGINES = ("local", "dask")
 
 
 @dataclass(frozen=True)
@@ -66,8 +71,7 @@ def audit(
     embeddings: Any = None,
     embed: str | None = None,
     estimator: Any = None,
-    memory: int | str | None = None,
-    engine: Any = "local",
+    engine: str = "local",
     scheduler: str | None = None,
     encoding: str | None = None,
     new_rows: bool = False,
@@ -125,10 +129,8 @@ def audit(
     estimator : classifier of scikit-learn with predict_proba, optional
         Its out-of-fold probabilities are more columns. It is fitted to the texts if the only feature is one text
         column, otherwise to a data frame of the columns.
-    memory : int or str, optional
-        Memory limit such as "2GB"; rows of a file beyond it are kept on disk. Very large files always are.
-    engine, scheduler : "local" (default), "dask" or a function map_sum(fn, parts); address of the Dask scheduler
-        Where the passes over the rows run.
+    engine, scheduler : {"local", "dask"}, and address of the Dask scheduler
+        Who reads and scores the rows: this process, or the workers of a cluster.
     encoding : str, optional
         Encoding of a text file; by default it is detected.
     new_rows : bool, default False
@@ -150,11 +152,8 @@ def audit(
         assert isinstance(data, LatentLabelClassifier)
         if X is None or y is None:
             raise ValueError("auditing a fitted classifier needs the rows too: audit(model, X, y)")
-        if (engine, scheduler, memory, families, mislabel) != ("local", None, None, None, "full"):
-            raise ValueError(
-                "engine, scheduler, memory, families and mislabel are for tables; set them when you create the "
-                "classifier: BernoulliINB(engine=...)"
-            )
+        if (engine, scheduler, families, mislabel) != ("local", None, None, "full"):
+            raise ValueError("engine, scheduler, families and mislabel are for tables, not for a fitted classifier")
         asked = (pred_probs, embeddings, embed, estimator, second_opinion, labeler, source or None, fold_by)
         if any(given is not None for given in asked):
             raise ValueError(
@@ -168,7 +167,6 @@ def audit(
     if X is not None or y is not None:
         raise ValueError("X and y are for a fitted classifier; for a table, name the columns: audit(frame, label=...)")
     (progress or no_progress)("reading")
-    limit = file_size_limit(data, None if memory is None else parse_size(memory), on_cluster=engine == "dask")
     columns = {
         "label": _one_or_several(label), "text": _names(text), "categorical": _names(categorical),
         "numeric": _names(numeric), "binary": _names(binary), "id": _name(id), "verified": _name(verified),
@@ -176,25 +174,26 @@ def audit(
         "source": _names(source), "fold_by": _name(fold_by),
     }  # fmt: skip
     started = time.perf_counter()
-    in_batches = limit is not None or engine == "dask"
+    if engine not in ENGINES:
+        raise ValueError(f"there is no engine {engine!r}; choose one of {', '.join(ENGINES)}")
     options = FitOptions(
         settings or TextSettings(),
         missing_label,
         random_state,
         engine=engine,
         scheduler=scheduler,
-        memory=limit,
+        scratch=Path(tempfile.gettempdir()),
         families=families or {},
         mislabel=mislabel,
         keep_variants=keep_variants,
         given=GivenInputs(pred_probs, embeddings, estimator),
         embed=None if embed is None else str(embed),
     )
-    # rows on disk exist as long as the audit
+    # what is written for a large table exists as long as the audit
     with errors_in_python_words(), ExitStack() as resources:
         table = Table.open(
-            data, columns, in_batches=in_batches, encoding=encoding, missing_label=missing_label,
-            keep_variants=keep_variants, anonymous=anonymous,
+            data, columns, needs_all=what_needs_all_rows(columns, options, anonymous), by_workers=engine == "dask",
+            encoding=encoding, missing_label=missing_label, keep_variants=keep_variants, anonymous=anonymous,
         )  # fmt: skip
         result = resources.enter_context(audited(table, options, audit_options, progress=progress, started=started))
         run = replace(result.run, notes=tuple(map(in_python_words, result.run.notes)))
@@ -211,7 +210,7 @@ def audited(
     progress: Progress | None = None,
     started: float | None = None,
 ) -> Iterator[Audit]:
-    """The audit of a table; its rows on disk exist only during this context."""
+    """The audit of a table; what is written for a large one exists only during this context."""
     started = time.perf_counter() if started is None else started
     Rule(audit_options.budget).check()
     with fitted_table(table, options, progress) as fitted:
@@ -220,14 +219,6 @@ def audited(
             embedded_with=None if fitted.embedded_with is None else fitted.embedded_with.about(),
         )  # fmt: skip
         yield audit_fitted(fitted, run, audit_options, started, progress)
-
-
-def audit_table(
-    table: Table, options: FitOptions, audit_options: AuditOptions, progress: Progress | None = None
-) -> Audit:
-    """The audit of a table in memory."""
-    with audited(table, options, audit_options, progress=progress) as result:
-        return result
 
 
 def audit_fitted(
@@ -240,7 +231,9 @@ def audit_fitted(
     """started : the time when the run started"""
     report = progress or no_progress
     report("scoring the rows")
-    if isinstance(fitted.judged, PooledRows):
+    if isinstance(fitted.judged, SampledRows):
+        findings = findings_of_stream(fitted.judged, Rule(audit_options.budget, SUSPECT))
+    elif isinstance(fitted.judged, PooledRows):
         findings = findings_of_pool(fitted.judged, Rule(audit_options.budget, SUSPECT))
     else:
         rule = Rule(audit_options.budget)

@@ -80,6 +80,11 @@ class RowTable:
         rows = np.flatnonzero(self.results.suspect)
         return np.asarray(rows[np.argsort(-self.results.p_wrong[rows], kind="stable")][:most])
 
+    def further(self, most: int) -> Array:
+        """The next ones, which are no suspects."""
+        rows = np.flatnonzero(self.labeled & ~self.results.suspect)
+        return np.asarray(rows[np.argsort(-self.results.p_wrong[rows], kind="stable")][:most])
+
     @property
     def suspects_by(self) -> Array:
         """(K, K) number of suspects by given and suggested label."""

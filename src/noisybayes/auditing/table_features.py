@@ -32,7 +32,7 @@ class EncodedLabels(NamedTuple):
 
 
 class Features(NamedTuple):
-    X: Any  # CSR, or shards on disk
+    X: Any  # (n, d) CSR
     recipe: Recipe
     labels: EncodedLabels
     notes: tuple[str, ...]  # messages about the table

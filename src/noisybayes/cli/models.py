@@ -56,8 +56,8 @@ def fit(file: str, out: Path, **options: Any) -> None:
         if out.exists() and not (out.is_dir() and {path.name for path in out.iterdir()} <= _MODEL_FILES):
             raise InputError(f"{out} contains something other than a model; choose a new folder with --out")
         table_options.check_writable(out)
-        options["out"] = out
-        with stages(("reading", "building features", "fitting"), options["quiet"]) as report_stage:
+        options["out"] = None  # only the model is kept
+        with stages(("reading", "drawing a sample", "building features", "fitting"), options["quiet"]) as report_stage:
             report_stage("reading")
             table, how = open_table(file, options)
             with fitted_table(table, how, report_stage) as fitted, whole_folder(out) as staging:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.progress import Progress, ProgressColumn
 
+    from ..data.batches import Batches
     from ..text.vocabulary import TextSettings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -132,13 +133,9 @@ def read(source: str, options: dict[str, Any]) -> pl.DataFrame:
     return read_table(source, format=form, encoding=encoding, sheet=sheet, tell=report)
 
 
-def read_batches(source: str, options: dict[str, Any]) -> Iterable[pl.DataFrame]:
-    """The same in batches; input that can be read only once is read into memory."""
+def read_batches(source: str, options: dict[str, Any]) -> Batches:
     from ..data.batches import Batches
 
-    path = Path(source)
-    if source == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
-        return [read(source, options)]
     batches = Batches(source, options["input_format"], options["encoding"], sheet=options["sheet"])
     for note in batches.notes:
         _say(note)
