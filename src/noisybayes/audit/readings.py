@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.mislabel import Structure
+from ..model.mislabel import Full, Structure
 from .columns import MANY_ROWS
 from .groups import Estimate, Habits, Labels, learned, log_evidence, log_shares, log_softmax, refitted
 from .scores import Learning
@@ -131,6 +131,15 @@ def plain_reading(values: Array, learning: Learning, prior: Array | None = None)
     likelihood = _Likelihood(values, rows, None, prior)
     parameters, loss = likelihood.maximize(likelihood.start, None)
     return Reading(*likelihood.fitted(parameters), None, -loss / max(float(rows.weight.sum()), 1e-30))
+
+
+def recalibrated(reading: Reading, values: Array, learning: Learning) -> Reading:
+    """The same matrix with temperatures and offsets for scores of rows that were not learned from."""
+    values, rows, _ = _sample(values, learning)
+    likelihood = _Likelihood(values, rows, None if reading.mislabel is None else Full(0.0), None)
+    parameters, _ = likelihood.maximize(likelihood.parameters_of(reading), reading.mislabel)
+    temperature, intercept = likelihood.fitted(parameters)
+    return reading._replace(temperature=temperature, intercept=intercept)
 
 
 def _sample(values: Array, learning: Learning) -> tuple[Array, Learning, Array]:
