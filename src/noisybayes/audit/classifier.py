@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..data.untrusted import Archive, is_finite, open_archive, read_array, read_json
 from .columns import ColumnKinds, Curves, NormalScores
 from .forest import Forest
-from .groups import log_softmax
 from .pool import Pool
-from .readings import Reading
+from .readings import Reading, log_softmax
 from .scores import Linear, OfNumbers, centered
 
 Array = NDArray[Any]

@@ -23,6 +23,7 @@ from scipy import sparse
 from scipy.special import gammaln, ndtri
 
 from .columns import MOST_NUMBERS
+from .readings import log_softmax
 
 Array = NDArray[Any]
 
@@ -97,7 +98,7 @@ class Habits(NamedTuple):
     common: Array  # (V, K)
     matrices: Array  # (G + 1, V, K) of the levels of the first column; the last is the common one
     odds: tuple[Array, ...]  # (S + 1,) of being wrong, of the levels of each further column; the last is 1
-    shares: tuple[Array, ...]  # (S + 1, K) log shares of the classes of the levels of each column, against those of all
+    shares: tuple[Array | None, ...]  # (S + 1, K) log shares of the classes of the levels of each source, against all
 
     @classmethod
     def alike(cls, labels: Labels, common: Array) -> Habits:
@@ -105,15 +106,11 @@ class Habits(NamedTuple):
         n_levels = 0 if first is None else len(first.levels)
         odds = tuple(np.ones(len(each.levels) + 1) for each in further)
         one_each = len(labels.row) < 2 or bool(np.diff(labels.row).min() > 0)  # else nobody chose the rows
-        shares = tuple(_shares_of_labels(each, labels) for each in labels.columns if one_each)
+        may = [one_each and each.kind == "source" for each in labels.columns]
+        shares = tuple(
+            _shares_of_labels(each, labels) if ok else None for each, ok in zip(labels.columns, may, strict=True)
+        )
         return cls(common, np.repeat(common[None], n_levels + 1, axis=0), odds, shares)
-
-
-def log_softmax(logits: Array) -> Array:
-    """(K, n), in place"""
-    logits -= logits.max(axis=0)
-    logits -= np.log(np.exp(logits).sum(axis=0))
-    return logits
 
 
 def _split(labels: Labels, n_classes: int) -> tuple[Column | None, tuple[Column, ...]]:
@@ -149,8 +146,9 @@ def log_evidence(said: Sequence[tuple[Labels, Habits]], n_rows: int) -> Array:
 def log_shares(labels: Labels, habits: Habits, n_rows: int) -> Array:
     """(K, n) added to log P(true | x): a channel with many rows of a class would else look like one with mistakes."""
     shift = np.zeros((n_rows, habits.common.shape[1]))
-    for column, each in zip(labels.columns, habits.shares, strict=False):
-        shift[labels.row] += each[column.code]
+    for column, each in zip(labels.columns, habits.shares, strict=True):
+        if each is not None:
+            shift[labels.row] += each[column.code]
     return np.ascontiguousarray(shift.T)
 
 
@@ -223,17 +221,21 @@ def _shares_of_labels(column: Column, labels: Labels) -> Array:
     return np.vstack([np.log(shrunken(counts, expected)), np.zeros(V)])
 
 
-def _shares(labels: Labels, habits: Habits, posterior: Array, prior: Array) -> tuple[Array, ...]:
+def _shares(labels: Labels, habits: Habits, posterior: Array, prior: Array) -> tuple[Array | None, ...]:
     """A round of iterative proportional fitting, with shrinkage. posterior, prior : (K, m)"""
-    found = []
-    for column, before in zip(labels.columns, habits.shares, strict=False):
+    found: list[Array | None] = []
+    for column, before in zip(labels.columns, habits.shares, strict=True):
+        if before is None:
+            found.append(None)
+            continue
         size = len(column.levels) + 1
         observed, expected = (
             np.stack([np.bincount(column.code, each, size) for each in p], axis=1)[:-1] for p in (posterior, prior)
         )
         ratio = shrunken(observed, expected / np.exp(before[:-1]))
-        found.append(np.vstack([np.log(ratio), np.zeros(len(prior))]))
-        prior = prior * np.exp(found[-1] - before)[column.code].T
+        after = np.vstack([np.log(ratio), np.zeros(len(prior))])
+        prior = prior * np.exp(after - before)[column.code].T
+        found.append(after)
         prior /= np.maximum(prior.sum(axis=0), 1e-300) / np.maximum(posterior.sum(axis=0), 1e-300)
     return tuple(found)
 

@@ -28,10 +28,10 @@ from .groups import (
     log_evidence,
     log_of_labels,
     log_shares,
-    log_softmax,
     p_wrong,
+    refitted,
 )
-from .readings import Reading, blocks, matrix_reading, plain_reading
+from .readings import Reading, blocks, estimate, log_softmax, matrix_reading, plain_reading
 from .scores import (
     EVENT_MODELS,
     Expert,
@@ -71,17 +71,14 @@ class Voice(NamedTuple):
 
     learned: Learned
     reading: Reading
-    evidence: Array | None = None  # (K, n) log P(labels | true) if there are groups
-    shares: Array | None = None  # (K, n) log shares of the classes in the group of each row, against those of all
-
-    def log_prior(self, rows: Any) -> Array:
-        found = self.reading.log_prior(self.learned.values[:, :, rows])
-        return found if self.shares is None else log_softmax(found + self.shares[:, rows])
+    habits: tuple[Habits, ...] = ()  # of groups, if the voice knows them
+    evidence: Array | None = None  # (K, n) log P(labels | true) by group
 
     def log_posterior(self, rows: Any, observed: Array) -> Array:
+        values = self.learned.values[:, :, rows]
         if self.evidence is None:
-            return self.reading.log_posterior(self.learned.values[:, :, rows], observed)
-        return log_softmax(self.log_prior(rows) + self.evidence[:, rows])
+            return self.reading.log_posterior(values, observed)
+        return log_softmax(self.reading.log_prior(values) + self.evidence[:, rows])
 
 
 class Pool(NamedTuple):
@@ -106,16 +103,34 @@ class Pool(NamedTuple):
         return pooled(self.voices, place[rows], observed).T
 
 
+def of_groups(voice: Voice, labels: Sequence[Labels], learning: Learning, structure: Structure) -> Voice:
+    """The reading by the matrix, where groups have matrices of their own; calibrated scores stay as they are."""
+    if not labels:
+        return voice
+    mislabel, K = voice.reading.mislabel, learning.n_classes
+    assert mislabel is not None
+    # opinions say nothing at first
+    common = [mislabel, *(np.full((each.n_values, K), 1.0 / each.n_values) for each in labels[1:])]
+    start = [(each, Habits.alike(each, matrix)) for each, matrix in zip(labels, common, strict=True)]
+    log_prior = voice.reading.log_prior(voice.learned.values).astype(np.float64)
+    estimates = [partial(estimate, structure), *(None for _ in labels[1:])]
+    said = refitted(start, log_prior, learning.verified, learning.counted, estimates)
+    habits = tuple(each for _, each in said)
+    reading = voice.reading._replace(mislabel=habits[0].common)
+    return Voice(voice.learned, reading, habits, log_evidence(said, len(learning.weight)))
+
+
 def wrong_labels(pool: Pool, given: Given) -> list[Wrong]:
     """What P(wrong) of the labels of each kind is compared with, for the rates of groups."""
-    n, reading = len(pool.order), pool.voices[0].reading
+    n, voice = len(pool.order), pool.voices[0]
+    said = list(zip(given.labels, voice.habits, strict=True))
     log_prior = np.empty((given.n_classes, n))
-    log_prior[:, pool.order] = pool.voices[0].log_prior(slice(None))
-    of_each = [log_of_labels(*said) for said in zip(given.labels, reading.habits, strict=True)]
-    total = log_evidence(list(zip(given.labels, reading.habits, strict=True)), n).T
+    log_prior[:, pool.order] = voice.reading.log_prior(voice.learned.values)
+    log_prior += log_shares(*said[0], n)
+    total = log_evidence(said, n).T
     return [
-        p_wrong(labels, habits, log_prior, total[labels.row] - own, given.verified)
-        for labels, habits, own in zip(given.labels, reading.habits, of_each, strict=True)
+        p_wrong(labels, habits, log_prior, total[labels.row] - log_of_labels(labels, habits), given.verified)
+        for labels, habits in said
     ]
 
 
@@ -149,13 +164,8 @@ def fit_pool(
         return _together([as_given[name] for name in names])
 
     def read_by_matrix(scores: Learned, start: Reading | None = None) -> Voice:
-        reading = matrix_reading(scores.values, learning, structure, prior, start, labels)
-        shares = log_shares(labels[0], reading.habits[0], n) if labels else None
-        return Voice(scores, reading, evidence_of(reading.habits, n), shares)
-
-    def evidence_of(habits: Sequence[Habits], n_rows: int, skipped: int = 0) -> Array | None:
-        said = list(zip(labels, habits, strict=True))[skipped:]
-        return log_evidence(said, n_rows) if said else None
+        reading = matrix_reading(scores.values, learning, structure, prior, start)
+        return of_groups(Voice(scores, reading), labels, learning, structure)
 
     matrix = read_by_matrix(learned(by_matrix))
     as_given.pop("naive Bayes", None)  # as large as the rows times the classes, twice
@@ -168,8 +178,9 @@ def fit_pool(
             matrix, by_matrix = em, ("em",)
     scores = [learned(names) for names in plain]
     # the plain reading ignores the label it judges, but not what others say of the row
-    others = evidence_of(matrix.reading.habits, n, skipped=0 if given.several else 1)
-    voices = matrix, *(Voice(one, plain_reading(one.values, learning, prior), others) for one in scores)
+    said = list(zip(labels, matrix.habits, strict=True))[0 if given.several else 1 :]
+    others = log_evidence(said, n) if said else None
+    voices = matrix, *(Voice(one, plain_reading(one.values, learning, prior), (), others) for one in scores)
     posterior = np.empty((n, K), dtype=np.float32 if n * K > MOST_NUMBERS else np.float64)
     for part in blocks(n, K):
         posterior[order[part]] = pooled(voices, part, learning.observed[part]).T
@@ -266,7 +277,7 @@ def _predicts_better(one: Voice, other: Voice, learning: Learning) -> bool:
 def _log_likelihood(voice: Voice, learning: Learning) -> Array:
     """(m,) log P(label | x) of the labeled rows by the reading with the matrix, out of fold."""
     there = np.flatnonzero(learning.counted > 0)
-    p, mislabel = np.exp(voice.log_prior(there)), voice.reading.mislabel
+    p, mislabel = np.exp(voice.reading.log_prior(voice.learned.values[:, :, there])), voice.reading.mislabel
     assert mislabel is not None
     if voice.evidence is not None:
         of_label = (p * np.exp(voice.evidence[:, there])).sum(axis=0)

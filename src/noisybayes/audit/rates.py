@@ -15,7 +15,7 @@ from scipy.special import ndtri
 from .columns import MANY_ROWS, MOST_NUMBERS, Array
 from .pool import Pool, pooled
 
-# Measured on the panel of public data sets with known truth: python -m benchmarks panel --grounds
+# Measured on the panel of public data sets with known truth: python -m benchmarks panel
 #: Truth is at least this many times the mean P(wrong) on nine in ten data sets.
 AT_LEAST = 0.66
 #: Precision of the rows with P(wrong) above one half: the middle half of the data sets.
@@ -26,7 +26,7 @@ PANEL_SETS = 28
 LEAST_RATE = 0.05
 #: Coverage of every interval.
 LEVEL = 0.9
-_Z = float(ndtri(0.5 + LEVEL / 2))
+_Z, _ONE_SIDED = float(ndtri(0.5 + LEVEL / 2)), float(ndtri(LEVEL))
 # Labels that are drawn to see what P(wrong) they get: their mean is known to about .003.
 _DRAWS = 10_000
 
@@ -87,9 +87,9 @@ def wilson(share: float, n: float, n_labels: int) -> tuple[float, float]:
 
 
 def surely_wrong(pool: Pool, observed: Array, labeled: Array, seed: int) -> float:
-    """The lower end of the adjusted count: (mean P(wrong) - a) / (b - a), where a and b are the mean P(wrong) that
-    right and wrong labels would get on these rows, drawn from the model itself. Ambiguous rows look wrong whatever
-    their label, and do not count.
+    """The one-sided lower end of the adjusted count (mean P(wrong) - a) / (b - a), where a and b are the mean P(wrong)
+    that right and wrong labels would get on these rows, drawn from the model itself. Ambiguous rows look wrong
+    whatever their label, and do not count.
 
     labeled : (m,) positions
     """
@@ -114,7 +114,7 @@ def surely_wrong(pool: Pool, observed: Array, labeled: Array, seed: int) -> floa
     a, b = float(of_right.mean()), float(np.average(of_wrong, weights=np.maximum(weights, 1e-12)))
     if b - a < LEAST_RATE:  # right and wrong labels look alike
         return 0.0
-    return float((p_wrong.mean() - a - _Z * p_wrong.std() / np.sqrt(len(rows))) / (b - a))
+    return float((p_wrong.mean() - a - _ONE_SIDED * p_wrong.std() / np.sqrt(len(rows))) / (b - a))
 
 
 def _drawn(weights: Array, rng: np.random.Generator) -> Array:

@@ -10,16 +10,14 @@ by the labels of similar rows. It finds mistakes on ambiguous rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.mislabel import Full, Structure
+from ..model.mislabel import Structure
 from .columns import MANY_ROWS
-from .groups import Estimate, Habits, Labels, learned, log_evidence, log_shares, log_softmax, refitted
 from .scores import Learning
 
 Array = NDArray[Any]
@@ -51,7 +49,6 @@ class Reading(NamedTuple):
     intercept: Array  # (K,) log shares and offsets
     mislabel: Array | None  # (K, K) P(observed | true); None: plain
     log_likelihood: float  # of the labels, nats a row
-    habits: tuple[Habits, ...] = ()  # of groups
 
     def log_prior(self, values: Array) -> Array:
         """(K, n) log P(true | x) of scores (B, K, n), without the label."""
@@ -63,6 +60,13 @@ class Reading(NamedTuple):
         if self.mislabel is None:
             return log_p
         return log_softmax(log_p + _log_label(self.mislabel)[observed].T)
+
+
+def log_softmax(logits: Array) -> Array:
+    """(K, n), in place"""
+    logits -= logits.max(axis=0)
+    logits -= np.log(np.exp(logits).sum(axis=0))
+    return logits
 
 
 def _logits(values: Array, temperature: Array, intercept: Array, out: Array | None = None) -> Array:
@@ -87,64 +91,55 @@ def blocks(n_rows: int, n_classes: int) -> Iterator[slice]:
 
 
 def matrix_reading(
-    values: Array, learning: Learning, structure: Structure, prior: Array | None = None, start: Reading | None = None,
-    labels: Sequence[Labels] = (),
-) -> Reading:  # fmt: skip
-    """Temperatures, offsets and matrix by EM. prior : (K,) known class shares; start : a reading of similar scores;
-    labels : of all rows, by group"""
-    (values, rows, which), everything = _sample(values, learning), values
-    likelihood = _Likelihood(values, rows, structure, prior)
-    if labels:
-        sampled = [each.of_rows(which, len(learning.weight)) for each in labels]
-        likelihood = _OfGroups(values, rows, structure, prior, sampled)
+    values: Array, learning: Learning, structure: Structure, prior: Array | None = None, start: Reading | None = None
+) -> Reading:
+    """Temperatures, offsets and matrix by EM. prior : (K,) known class shares; start : a reading of similar scores"""
+    values, rows = _sample(values, learning)
+    likelihood = _Likelihood(values, rows, by_matrix=True, prior=prior)
     if start is None or start.mislabel is None:
-        tried = [_em(likelihood, likelihood.start, likelihood.first(each), _STEPS) for each in _START_DIAGONALS]
+        tried = [
+            _em(likelihood, structure, likelihood.start, _start(structure, rows.n_classes, diagonal), _STEPS)
+            for diagonal in _START_DIAGONALS
+        ]
         first, mislabel, _ = min(tried, key=lambda found: found[2])
     else:
-        first, mislabel = likelihood.parameters_of(start), start.habits if labels else start.mislabel
-    parameters, mislabel, loss = _em(likelihood, first, mislabel, _ROUNDS)
-    reading = Reading(*likelihood.fitted(parameters), None, -loss / max(float(rows.weight.sum()), 1e-30))
-    if not labels:
-        return reading._replace(mislabel=mislabel)
-    # rare groups need all rows
-    log_prior = reading.log_prior(everything).astype(np.float64)
-    estimates = _estimates(structure, labels)
-    said = refitted(list(zip(labels, mislabel, strict=True)), log_prior, learning.verified, learning.counted, estimates)
-    habits = tuple(each for _, each in said)
-    return reading._replace(mislabel=habits[0].common, habits=habits)
+        first, mislabel = likelihood.parameters_of(start), start.mislabel
+    parameters, mislabel, loss = _em(likelihood, structure, first, mislabel, _ROUNDS)
+    temperature, intercept = likelihood.fitted(parameters)
+    return Reading(temperature, intercept, mislabel, -loss / max(float(rows.weight.sum()), 1e-30))
 
 
-def _em(likelihood: _Likelihood, parameters: Array, mislabel: Any, rounds: int) -> tuple[Array, Any, float]:
-    """mislabel : (K, K), or the habits of groups"""
+def _em(
+    likelihood: _Likelihood, structure: Structure, parameters: Array, mislabel: Array, rounds: int
+) -> tuple[Array, Array, float]:
     last = loss = np.inf
     for _ in range(rounds):
         parameters, loss = likelihood.maximize(parameters, mislabel, _STEPS)
-        following = likelihood.following(parameters, mislabel)
+        counts = likelihood.expected_counts(parameters, mislabel)
         if last - loss < _TOLERANCE * likelihood.rows.weight.sum():
             break
-        last, mislabel = loss, following
+        last, mislabel = loss, estimate(structure, counts)
     return parameters, mislabel, loss
 
 
 def plain_reading(values: Array, learning: Learning, prior: Array | None = None) -> Reading:
-    values, rows, _ = _sample(values, learning)
-    likelihood = _Likelihood(values, rows, None, prior)
+    values, rows = _sample(values, learning)
+    likelihood = _Likelihood(values, rows, by_matrix=False, prior=prior)
     parameters, loss = likelihood.maximize(likelihood.start, None)
     return Reading(*likelihood.fitted(parameters), None, -loss / max(float(rows.weight.sum()), 1e-30))
 
 
 def recalibrated(reading: Reading, values: Array, learning: Learning) -> Reading:
     """The same matrix with temperatures and offsets for scores of rows that were not learned from."""
-    values, rows, _ = _sample(values, learning)
-    likelihood = _Likelihood(values, rows, None if reading.mislabel is None else Full(0.0), None)
+    values, rows = _sample(values, learning)
+    likelihood = _Likelihood(values, rows, by_matrix=reading.mislabel is not None, prior=None)
     parameters, _ = likelihood.maximize(likelihood.parameters_of(reading), reading.mislabel)
     temperature, intercept = likelihood.fitted(parameters)
     return reading._replace(temperature=temperature, intercept=intercept)
 
 
-def _sample(values: Array, learning: Learning) -> tuple[Array, Learning, Array]:
-    """The labeled rows and their positions, or evenly spaced ones; sorted by fold and class, as they are, these are a
-    stratified sample."""
+def _sample(values: Array, learning: Learning) -> tuple[Array, Learning]:
+    """The labeled rows, or evenly spaced ones; sorted by fold and class, as they are, these are a stratified sample."""
     labeled = np.flatnonzero(learning.counted > 0)
     most = min(MANY_ROWS, max(_MOST_ENTRIES // learning.n_classes, 1))
     if len(labeled) > most:
@@ -153,7 +148,7 @@ def _sample(values: Array, learning: Learning) -> tuple[Array, Learning, Array]:
         observed=learning.observed[labeled], verified=learning.verified[labeled], weight=learning.counted[labeled]
     )
     whole = len(labeled) == values.shape[2]
-    return (values if whole else values[:, :, labeled]).astype(np.float64), rows, labeled
+    return (values if whole else values[:, :, labeled]).astype(np.float64), rows
 
 
 def _start(structure: Structure, n_classes: int, diagonal: float) -> Array:
@@ -164,7 +159,7 @@ def _start(structure: Structure, n_classes: int, diagonal: float) -> Array:
     return np.asarray(structure.estimate(counts[None])[0])
 
 
-def _estimate(structure: Structure, counts: Array) -> Array:
+def estimate(structure: Structure, counts: Array) -> Array:
     K = len(counts)
     if K == 1:
         return np.ones((1, 1))
@@ -173,33 +168,19 @@ def _estimate(structure: Structure, counts: Array) -> Array:
     return np.asarray(structure.estimate((counts + _PSEUDO_ROWS * pseudo)[None])[0])
 
 
-def _estimates(structure: Structure, labels: Sequence[Labels]) -> list[Estimate | None]:
-    """The common matrix of labels has the structure; those of opinions are free."""
-    return [partial(_estimate, structure), *(None for _ in labels[1:])]
-
-
 class _Likelihood:
     """Of the labels of some rows; parameters are log temperatures and offsets."""
 
-    constant = 0.0  # of the labels, whatever the parameters are
-    shift: Array | None = None  # (K, n) added to the logits
-
-    def __init__(self, values: Array, rows: Learning, structure: Structure | None, prior: Array | None) -> None:
-        """structure : of the matrix; None: read plainly"""
-        self.values, self.rows, self.n_kinds, self.structure = values, rows, len(values), structure
+    def __init__(self, values: Array, rows: Learning, by_matrix: bool, prior: Array | None) -> None:
+        self.values, self.rows, self.n_kinds = values, rows, len(values)
         K, label = rows.n_classes, rows.label
         counts = np.bincount(label, rows.weight, K)
         self.base = np.log((counts + 1.0) / (counts.sum() + K) if prior is None else np.maximum(prior, 1e-12))
-        self.penalty = _OFFSET_PENALTY[structure is not None] * rows.weight.sum()
+        self.penalty = _OFFSET_PENALTY[by_matrix] * rows.weight.sum()
         self.label, self.every = label, np.arange(len(label))
         self.memory = np.empty((2, *values.shape[1:]))
         spread = np.maximum(values.std(axis=(1, 2)), 1e-12) if len(label) else np.ones(self.n_kinds)
         self.start = np.concatenate([-np.log(self.n_kinds * spread), np.zeros(K)])
-
-    def first(self, diagonal: float) -> Any:
-        """The matrix to start from."""
-        assert self.structure is not None
-        return _start(self.structure, self.rows.n_classes, diagonal)
 
     def parameters_of(self, reading: Reading) -> Array:
         return np.concatenate([np.log(reading.temperature), reading.intercept - self.base])
@@ -207,20 +188,17 @@ class _Likelihood:
     def fitted(self, parameters: Array) -> tuple[Array, Array]:
         return np.exp(parameters[: self.n_kinds]), self.base + parameters[self.n_kinds :]
 
-    def maximize(self, parameters: Array, mislabel: Any, steps: int = 1_000) -> tuple[Array, float]:
+    def maximize(self, parameters: Array, mislabel: Array | None, steps: int = 1_000) -> tuple[Array, float]:
         from scipy.optimize import minimize  # takes a quarter of a second to import
 
         of_label = None if mislabel is None else self.of_label(mislabel)
         found = minimize(self.loss, parameters, (of_label,), jac=True, method="L-BFGS-B", options={"maxiter": steps})
         return found.x, float(found.fun)
 
-    def p_label(self, mislabel: Any) -> Array:
-        """(K, n) P(label | true)"""
-        return np.vstack([mislabel, np.ones(len(mislabel))])[self.rows.observed].T.copy()
-
-    def of_label(self, mislabel: Any) -> Array:
+    def of_label(self, mislabel: Array) -> Array:
         """(K, n) P(label | true), and whether a verified row has this true label."""
-        rows, found = self.rows, self.p_label(mislabel)
+        rows = self.rows
+        found = np.vstack([mislabel, np.ones(len(mislabel))])[rows.observed].T.copy()
         known = np.flatnonzero(rows.verified >= 0)
         if len(known):
             of_true = found[rows.verified[known], known]
@@ -228,16 +206,9 @@ class _Likelihood:
             found[rows.verified[known], known] = of_true
         return found
 
-    def prior(self, temperature: Array, intercept: Array) -> Array:
-        """(K, n) P(true | x)"""
-        logits = _logits(self.values, temperature, intercept, self.memory)
-        if self.shift is not None:
-            logits += self.shift
-        return _softmax(logits)
-
     def loss(self, parameters: Array, of_label: Array | None) -> tuple[float, Array]:
         temperature, intercept = self.fitted(parameters)
-        p = self.prior(temperature, intercept)
+        p = _softmax(_logits(self.values, temperature, intercept, self.memory))
         weight, offset = self.rows.weight, parameters[self.n_kinds :]
         if of_label is None:  # the true label is the given one
             of_row = np.maximum(p[self.label, self.every], 1e-300)
@@ -250,57 +221,17 @@ class _Likelihood:
             gradient -= p
         gradient *= weight
         away = (parameters - self.start)[: self.n_kinds] / _TEMPERATURE_SPREAD
-        loss = self.constant - float(weight @ np.log(of_row))
-        loss += self.penalty * float(offset @ offset) + 0.5 * float(away @ away)
+        loss = -float(weight @ np.log(of_row)) + self.penalty * float(offset @ offset) + 0.5 * float(away @ away)
         slopes = np.einsum("bkn,kn->b", self.values, gradient) * temperature - away / _TEMPERATURE_SPREAD
         return loss, np.concatenate([-slopes, -gradient.sum(axis=1) + 2.0 * self.penalty * offset])
 
-    def posterior(self, parameters: Array, mislabel: Any) -> Array:
-        """(K, n) P(true | x, label)"""
-        of_label = self.of_label(mislabel)
-        p = self.prior(*self.fitted(parameters))
-        p *= of_label
-        p /= np.maximum(p.sum(axis=0), 1e-300)
-        return p
-
-    def following(self, parameters: Array, mislabel: Any) -> Any:
-        """The matrix of a round of EM."""
-        assert self.structure is not None
-        K, p = self.rows.n_classes, self.posterior(parameters, mislabel)
-        p *= self.rows.weight
-        counts = np.stack([np.bincount(self.rows.observed, row, K + 1)[:K] for row in p], axis=1)
-        return _estimate(self.structure, counts)
-
-
-class _OfGroups(_Likelihood):
-    """The same if groups have matrices, or rows several labels."""
-
-    def __init__(
-        self, values: Array, rows: Learning, structure: Structure, prior: Array | None, labels: Sequence[Labels]
-    ) -> None:
-        super().__init__(values, rows, structure, prior)
-        self.labels, self.estimates = labels, _estimates(structure, labels)
-
-    def first(self, diagonal: float) -> Any:
-        """Opinions say nothing at first."""
-        sizes = [each.n_values for each in self.labels[1:]]
-        common = [super().first(diagonal), *(np.full((size, self.rows.n_classes), 1.0 / size) for size in sizes)]
-        return tuple(Habits.alike(*each) for each in zip(self.labels, common, strict=True))
-
-    def p_label(self, mislabel: Any) -> Array:
-        log_p = log_evidence(list(zip(self.labels, mislabel, strict=True)), len(self.rows.weight))
-        top = log_p.max(axis=0)
-        self.constant = -float(self.rows.weight @ top)
-        self.shift = log_shares(self.labels[0], mislabel[0], len(self.rows.weight))
-        return np.asarray(np.exp(log_p - top))
-
-    def following(self, parameters: Array, mislabel: Any) -> Any:
-        posterior, weight = self.posterior(parameters, mislabel).copy(), self.rows.weight
-        prior = self.prior(*self.fitted(parameters))
-        return tuple(
-            learned(labels, posterior, prior, weight, habits, estimate)
-            for labels, habits, estimate in zip(self.labels, mislabel, self.estimates, strict=True)
-        )
+    def expected_counts(self, parameters: Array, mislabel: Array) -> Array:
+        """(K, K) weight of rows by label and true class."""
+        K = self.rows.n_classes
+        p = _softmax(_logits(self.values, *self.fitted(parameters), self.memory))
+        p *= self.of_label(mislabel)
+        p *= self.rows.weight / np.maximum(p.sum(axis=0), 1e-300)
+        return np.stack([np.bincount(self.rows.observed, row, K + 1)[:K] for row in p], axis=1)
 
 
 def _softmax(logits: Array) -> Array:

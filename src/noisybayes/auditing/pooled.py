@@ -180,7 +180,7 @@ class PooledRows:
         """What each second opinion adds to the log-odds of class `first` against `second`."""
         if self.given is None:
             return
-        pairs = list(zip(self.given.labels, self.pool.voices[0].reading.habits, strict=True))
+        pairs = list(zip(self.given.labels, self.pool.voices[0].habits, strict=True))
         for labels, habits in pairs[1:]:
             log_p, every = log_evidence([(labels, habits)], self.n_rows)[:, rows], np.arange(len(rows))
             yield f"second opinion {labels.name!r}", log_p[first, every] - log_p[second, every]
