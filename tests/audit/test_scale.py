@@ -7,6 +7,7 @@ from importlib import import_module
 import numpy as np
 import polars as pl
 import pytest
+from scipy.special import logit
 
 from noisybayes import audit
 from noisybayes.audit import scale
@@ -225,6 +226,27 @@ def test_verified_labels_are_kept(found):
     assert not known["suspect"].any()
     assert asked.findings.rows.n_verified == 100
     assert asked.findings.rows.frame["verified"].sum() == 100
+
+
+def test_verdicts_change_the_rows_outside_the_sample_too(found):
+    """Reviewers say that the label "apple" is always right, and "bean" in the rows that are listed is wrong."""
+    p_wrong, suspect = rows(found)["p_wrong"].to_numpy(), rows(found)["suspect"].to_numpy()
+    reviewed = np.flatnonzero(suspect & (np.arange(FRAME.height) % 3 == 0))
+    verdict = pl.Series([None] * FRAME.height, dtype=pl.String)
+    labels = FRAME["label"].to_list()
+    true = ["apple" if labels[row] == "apple" else FRAME["true"][row] for row in reviewed.tolist()]
+    asked = audit(FRAME.with_columns(sure=verdict.scatter(reviewed, true)), **COLUMNS, verified="sure")
+    outside = np.ones(FRAME.height, dtype=bool)
+    outside[asked.findings.judged.drawn.row] = False
+    now = rows(asked)["p_wrong"].to_numpy()
+    unseen = suspect & ~np.isin(np.arange(FRAME.height), reviewed)
+    change = logit(np.clip(now, 1e-6, 1 - 1e-6)) - logit(np.clip(p_wrong, 1e-6, 1 - 1e-6))
+    for where in (outside, ~outside):
+        of_apple, of_bean = (change[unseen & where & (FRAME["label"] == name).to_numpy()] for name in ("apple", "bean"))
+        assert len(of_apple) > 10
+        assert of_apple.mean() < of_bean.mean() - 3
+    first = asked.evidence(asked.suspects.index[:300])
+    assert any(name == "verdicts on other rows" for why in first for name, _ in why.others)
 
 
 def test_rows_checked_at_random_are_counted(found, tmp_path):

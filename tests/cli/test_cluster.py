@@ -109,7 +109,7 @@ def test_rows_checked_at_random(messages, tmp_path, on_cluster):
     sample = pl.read_csv(tmp_path / "audit" / "to_check.csv")
     sample.with_columns(true_label="given").write_csv(tmp_path / "checked.csv")
     here = audit(messages, tmp_path / "here", "--verified-random", tmp_path / "checked.csv")
-    assert (here["rate"]["random"]["n"], here["rate"]["random"]["wrong"]) == (40, 0)
+    assert (here["wrong"]["random"]["n"], here["wrong"]["random"]["wrong"]) == (40, 0)
     assert here["n_verified"] == 40
     there = audit(messages, tmp_path / "there", "--verified-random", tmp_path / "checked.csv", *on_cluster)
     assert there == here

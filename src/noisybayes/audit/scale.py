@@ -23,12 +23,11 @@ from ..data.errors import InputError
 from ..data.frames import new_names
 from ..data.roles import Roles, label_texts
 from ..dataset.folds import hashed
-from ..model.mislabel import Structure
 from ..text.column_encoders import numbers, truths
 from ..text.features import Recipe, feature_columns
 from .classifier import TableClassifier
 from .columns import MANY_ROWS
-from .readings import matrix_reading, plain_reading
+from .readings import recalibrated
 from .rows import COLUMNS, OWN, Results, read_off, rows_frame, with_suspects
 from .scores import Learning, centered
 from .verdicts import Opinion, with_p_wrong
@@ -234,19 +233,14 @@ def fits(frame: pl.DataFrame, roles: Roles) -> bool:
     return frame.height <= MOST_ROWS and float(_entries(frame, roles).sum()) <= MOST_ENTRIES
 
 
-def with_new_readings(
-    model: TableClassifier, X: Any, observed: Array, weight: Array, structure: Structure, seed: int
-) -> TableClassifier:
-    """The readings are fitted to rows that the model has not seen."""
+def with_new_readings(model: TableClassifier, X: Any, observed: Array, weight: Array, seed: int) -> TableClassifier:
+    """The readings are calibrated on rows that the model has not seen."""
     columns, known = model.kinds(X), np.full(len(observed), -1)
     rows = Learning(observed, known, weight, np.array([0, len(observed)]), len(model.classes_), seed)
     readings = []
     for experts, reading in zip(model.experts, model.readings, strict=True):
         values = np.stack([centered(expert(columns)) for expert in experts])
-        by_matrix = reading.mislabel is not None
-        readings.append(
-            matrix_reading(values, rows, structure, start=reading) if by_matrix else plain_reading(values, rows)
-        )
+        readings.append(recalibrated(reading, values, rows))
     return replace(model, readings=tuple(readings))
 
 

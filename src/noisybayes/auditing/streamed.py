@@ -34,7 +34,6 @@ from ..data.read import read_table
 from ..data.roles import check_label_counts, label_texts
 from ..dataset.tree import Array
 from ..estimators.threads import one_blas_thread
-from ..model.structures import STRUCTURES
 from ..text.features import Recipe
 from .array_checks import NO_CLASS
 from .columns import Columns
@@ -484,9 +483,7 @@ def sampled_rows(
     if is_new.any():
         new = drawn.frame.filter(is_new)
         observed = codes(reader.labels(new), len(names))
-        structure = STRUCTURES[options.mislabel].for_classes(0.0, labels.classes)
-        X = recipe.transform(new)
-        model = with_new_readings(model, X, observed, drawn.weight[is_new], structure, options.seed)
+        model = with_new_readings(model, recipe.transform(new), observed, drawn.weight[is_new], options.seed)
     scorer = Scorer(
         reader, recipe, model, dict(checked.variants.mapping), inside.content, rows.observed, rows.verified,
         rows.pool.posterior, rows.said,
