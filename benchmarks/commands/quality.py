@@ -90,19 +90,20 @@ def panel(sets: str, method: str, embed: str | None, store: bool, root: Path) ->
 
 
 @click.command()
-@_datasets
-@_methods
-@_seeds_option(10)
-@_fresh
+@click.option("--sets", default="all", show_default=True, help="Names and groups separated by commas.")
+@click.option("--orders", default="all", show_default=True, help="Names separated by commas.")
+@click.option("--store", is_flag=True, help="Store the rows in results/review.csv.")
 @root_option
-def review(datasets: str, methods: str, seeds: int, fresh: bool, root: Path) -> None:
-    """How soon a reviewer sees the wrong labels, in several orders of the rows: results/review.csv, docs/review.md."""
-    from ..review.orders import DATASETS, ORDERS
-    from ..review.runner import run
+def review(sets: str, orders: str, store: bool, root: Path) -> None:
+    """How many wrong labels a reviewer finds who reads the first rows, as ranked and as the list learns from him."""
+    from .. import review
+    from ..panel_sets import GROUPS, SETS
+    from ..result_files import store_rows
 
-    for done in run(chosen(datasets, DATASETS), chosen(methods, ORDERS), range(seeds), root, fresh):
-        click.echo(done)
-    write_pages(root, ("review.page",))
+    rows = list(review.review(chosen(sets, SETS, dict(GROUPS)), chosen(orders, review.ORDERS)))
+    if store:
+        store_rows(root / "results" / review.RESULTS, rows, review.KEY)
+    click.echo(review.page(rows))
 
 
 @click.command()

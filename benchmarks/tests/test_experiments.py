@@ -8,15 +8,14 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from benchmarks import crowd, recovery, trust, verified
+from benchmarks import crowd, recovery, review, trust, verified
 from benchmarks.commands import bench
 from benchmarks.data.simulated_labelers import KINDS, label_by, make_labelers
+from benchmarks.panel_sets import PanelSet
 from benchmarks.result_files import read_rows
-from benchmarks.review import orders, runner
 from benchmarks.trust import corrections
-from noisybayes import simulate
 
-from .data import needs_data, needs_package
+from .data import needs_data
 
 
 def small_news():
@@ -78,35 +77,33 @@ def test_simulated_labelers_label_as_their_matrices_say():
         assert (given[right, g] == true[right]).mean() == pytest.approx(np.diag(matrix).mean(), abs=0.02)
 
 
-def a_table():
-    data = simulate(300, n_features=40, n_classes=3, diagonal=(0.7, 0.8), random_state=0)
-    return orders.Table("table", data.X, data.y, data.true)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=needs_package("cleanlab") if name in orders.PEERS else ()) for name in orders.ORDERS],
-)
-@pytest.mark.filterwarnings("ignore")
-def test_a_review_finds_wrong_labels_sooner_than_chance(name):
-    table = a_table()
-    rows = list(runner.review(table, orders.ORDERS[name], 0))
-    assert [row["percent"] for row in rows] == list(runner.PERCENTS)
-    found = [row["found"] for row in rows]
-    assert found == sorted(found)
-    assert rows[9]["found"] > 0.2  # twice what a random order finds
-    positions, _ = runner._reviewed(orders.ORDERS[name], table, 0, 90)
-    assert len(np.unique(positions)) == 90
+def topics(n=200):
+    """Texts of two topics, a fifth of whose labels are wrong."""
+    rng = np.random.default_rng(0)
+    true = rng.integers(2, size=n)
+    texts = [" ".join(rng.choice([f"{'ab'[k]}{j}" for j in range(8)] + ["and", "the"], 6)) for k in true]
+    given = np.where(rng.random(n) < 0.2, 1 - true, true)
+    return PanelSet(texts, np.array(["x", "y"])[given], np.array(["x", "y"])[true])
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_review_is_stored_once(tmp_path, monkeypatch):
-    monkeypatch.setattr(runner, "DATASETS", {"small": lambda seed: a_table()})
-    monkeypatch.setattr(runner, "ORDERS", {"inb": orders.inb})
-    assert len(list(runner.run(["small"], ["inb"], range(2), tmp_path))) == 2
-    assert list(runner.run(["small"], ["inb"], range(2), tmp_path)) == []
-    assert len(list(runner.run(["small"], ["inb"], range(1), tmp_path, fresh=True))) == 1
-    assert len(read_rows(tmp_path / "results" / runner.RESULTS)) == 2 * len(runner.PERCENTS)
+def test_a_review_finds_wrong_labels_sooner_than_chance_in_every_order(monkeypatch):
+    monkeypatch.setattr(review, "SETS", {"hausa": topics})
+    monkeypatch.setattr(review, "REFIT", 20)
+    rows = list(review.review(["hausa"], review.ORDERS))
+    assert [row["order"] for row in rows] == list(review.ORDERS)
+    assert min(row["found_20%"] for row in rows) > 0.4  # twice what a random order finds
+    seen = review.reviewed(review.listed(topics()), review.ORDERS["verdicts"], 60, np.random.default_rng(0))
+    assert len(set(seen.tolist())) == 60
+    assert "| weak | as ranked | 1 |" in review.section(rows)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_set_with_unknown_truth_cannot_be_reviewed(monkeypatch):
+    whole = topics()
+    whole.true[0] = ""
+    monkeypatch.setattr(review, "SETS", {"hausa": lambda: whole})
+    assert list(review.review(["hausa"], review.ORDERS)) == []
 
 
 @needs_data

@@ -126,8 +126,8 @@ def test_checks_drawn_by_labeler(by_labeler, tmp_path):
     assert (groups["rate"] <= groups["rate_high"]).all()
     share = {name: WRONG[at][WHO[at] == name].mean() for name in RATE}
     expected = sum(share[name] * (name == WHO).mean() for name in RATE)  # each group counts as it does in the table
-    assert result.noise_rate == pytest.approx(expected)
-    assert result.rate.low < expected < result.rate.high
+    assert result.rate.random.share == pytest.approx(expected)
+    assert result.rate.random.low < expected < result.rate.random.high
 
 
 def test_rows_of_a_thread_stay_in_one_fold():

@@ -9,7 +9,7 @@ def summary(groups=(), pairs=(), classes=()):
     return {
         "groups": groups,
         "confused_pairs": [{"given": given, "true": true, "rows": rows} for given, true, rows in pairs],
-        "by_class": [{"label": label, "given": n, "wrong": {"estimate": share}} for label, n, share in classes],
+        "by_class": [{"label": label, "given": n, "wrong": share} for label, n, share in classes],
     }
 
 

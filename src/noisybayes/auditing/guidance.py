@@ -24,7 +24,7 @@ class Advice(NamedTuple):
 
 def guidance(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Recommendations, most useful first; none if hardly any label is wrong."""
-    total = sum(each["given"] * each["wrong"]["estimate"] for each in summary["by_class"])
+    total = sum(each["given"] * each["wrong"] for each in summary["by_class"])
     pairs = list(_pairs(summary))
     advice = [
         each for each in (*_groups(summary), *pairs, *_classes(summary, pairs)) if each.rows >= _MIN_SHARE * total
@@ -70,11 +70,11 @@ def _pairs(summary: Mapping[str, Any]) -> Iterator[Advice]:
 def _classes(summary: Mapping[str, Any], pairs: list[Advice]) -> Iterator[Advice]:
     """Labels given instead of many others, without pairs that are already listed."""
     for one in summary["by_class"]:
-        wrong = one["given"] * one["wrong"]["estimate"]
+        wrong = one["given"] * one["wrong"]
         unlisted = wrong - sum(
             pair.rows for pair in pairs if one["label"] in (pair.given, pair.true) and pair.rows >= _MIN_ROWS
         )
-        share = about(one["wrong"]["estimate"])
+        share = about(one["wrong"])
         yield Advice(
             unlisted,
             f"Review the rows labeled {_name(one['label'])}: {share} of {one['given']:,.0f} should have another "

@@ -162,8 +162,7 @@ def audit(
                 "classifier is audited with its own scores"
             )
         findings = examine(
-            data, X, y, new_rows=new_rows, verified_random=verified_random, budget=budget, random_state=random_state,
-            progress=progress,
+            data, X, y, new_rows=new_rows, verified_random=verified_random, budget=budget, progress=progress,
         )  # fmt: skip
         return Audit(findings, data, Run(created=now(), seed=random_state), index=index_of(X))
     if X is not None or y is not None:
@@ -245,7 +244,7 @@ def audit_fitted(
         findings = findings_of_pool(fitted.judged, Rule(audit_options.budget, SUSPECT))
     else:
         rule = Rule(audit_options.budget)
-        findings = findings_of(fitted.model, fitted.judged, rule, None, run.seed, report)
+        findings = findings_of(fitted.model, fitted.judged, rule, report)
     fitted.table.check_unchanged()
     seconds = time.perf_counter() - started
     run = replace(run, created=now(), seconds=seconds, notes=(*run.notes, *fitted.notes))

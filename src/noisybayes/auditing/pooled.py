@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._shares import whole_percent
 from ..audit.classifier import TableClassifier
 from ..audit.columns import (
     LEAST_PROBABILITY,
@@ -21,24 +20,26 @@ from ..audit.columns import (
     unit_vectors,
 )
 from ..audit.evidence import terms_of
-from ..audit.groups import Checked, alpha, disagreement, group_records, log_evidence, opinion_record
-from ..audit.pool import FOLDS, Given, Pool, fit_pool, folds_of, wrong_labels
-from ..audit.rows import CORRECT, LEAST_RATE, Results, read_off
+from ..audit.group_rates import Checked, alpha, disagreement, group_records, opinion_record, wrong_labels
+from ..audit.groups import log_evidence
+from ..audit.pool import FOLDS, Given, Pool, fit_pool, folds_of
+from ..audit.rates import LEAST_RATE, surely_wrong
+from ..audit.rows import CORRECT, Results, read_off
+from ..audit.verdicts import Verdicts, after_verdicts, with_p_wrong
 from ..dataset.tree import Array
 from ..estimators.threads import one_blas_thread
 from ..model.mislabel import unidentified
 from ..model.structures import STRUCTURES
 from .contradictions import Contradictions
 from .evidence import Evidence, largest
-from .intervals import Interval, Intervals
 from .judged import NoClass, RandomChecks
-from .noise_rate import NoiseRate, counted_rate
 from .row_table import RowTable
-from .rules import ReviewCurve, Rule
+from .rules import Rule
 from .table_features import Features
 from .warnings import general_warnings
 
 if TYPE_CHECKING:
+    from ..audit.rates import Rate
     from .findings import Findings
     from .given_inputs import GivenColumns
     from .group_columns import GroupedLabels
@@ -46,7 +47,20 @@ if TYPE_CHECKING:
 # Given probabilities that agree with more labels than this are doubted: right labels are rare.
 _TOO_GOOD = 0.98
 
-RULE = "a label is changed only if another one has a probability above 90 %, and none if fewer than 5 % look wrong"
+# Evidence that comes from what reviewers said of other rows.
+OF_VERDICTS = "verdicts on other rows"
+
+# A list that is a larger part of the rows is not a list of mistakes.
+_MOST_LISTED = 0.3
+_LONG_LIST = (
+    "More than 30 % of the rows are listed: the columns may hardly distinguish the classes, or the labels may mean "
+    "something else than the texts say. Review twenty rows of the list before you trust it."
+)
+
+RULE = (
+    "a label is changed only if another one has a probability above 90 %, and none where labels that are all right "
+    "could look the same"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +73,7 @@ class PooledRows:
     verified: Array  # (n,) codes; -1 where unknown
     columns: tuple[Block, ...]
     n_features: int
+    seed: int = 0
     given: Given | None = None  # who gave the labels
     is_ordinal: bool = False  # labels on a scale
     checks: RandomChecks | None = None
@@ -126,6 +141,10 @@ class PooledRows:
         return {"alpha": found, "n_labels": n, "n_rows": n_rows, "text": text}
 
     @property
+    def has_verdicts(self) -> bool:
+        return self.no_class is not None or bool((self.verified >= 0).any())
+
+    @property
     def unidentified_classes(self) -> Array:
         return unidentified(self.pool.mislabel) if len(self.classes) > 1 else np.empty(0, dtype=np.intp)
 
@@ -136,8 +155,11 @@ class PooledRows:
     def evidence(self, numbers: Array, suggested: Array, given: Array, most: int) -> list[Evidence]:
         """Why rows should have one class rather than another: what each column adds to the log-odds."""
         terms, together, by_features = terms_of(self.pool, self.columns, self.n_features, numbers, suggested, given)
-        every, true = np.arange(len(numbers)), np.maximum(self.pool.posterior[numbers], LEAST_PROBABILITY)
-        log_odds = np.log(true[every, suggested]) - np.log(true[every, given])
+        log_odds = _log_odds(self.pool.posterior[numbers], suggested, given)
+        if self.has_verdicts:
+            by_pool = self.pool.unverified(numbers, self.observed[numbers])
+            together = {**together, OF_VERDICTS: log_odds - _log_odds(by_pool, suggested, given)}
+            by_features = by_features + together[OF_VERDICTS]
         for name, values in self.opinions_on(numbers, suggested, given):
             together[name] = together.get(name, 0.0) + values
             by_features = by_features + values
@@ -160,9 +182,20 @@ class PooledRows:
             yield f"second opinion {labels.name!r}", log_p[first, every] - log_p[second, every]
 
 
+def _log_odds(posterior: Array, first: Array, second: Array) -> Array:
+    every, p = np.arange(len(first)), np.maximum(posterior, LEAST_PROBABILITY)
+    return np.asarray(np.log(p[every, first]) - np.log(p[every, second]))
+
+
 @one_blas_thread
 def pooled_rows(
-    features: Features, given: GivenColumns, mislabel: str, seed: int, by: GroupedLabels, several: bool = False
+    features: Features,
+    given: GivenColumns,
+    mislabel: str,
+    seed: int,
+    by: GroupedLabels,
+    several: bool = False,
+    no_class: NoClass | None = None,
 ) -> tuple[PooledRows, TableClassifier]:
     """The pool of a table, and what it learned for new rows. by : who gave the labels; several : of a row"""
     labels = features.labels
@@ -185,14 +218,31 @@ def pooled_rows(
     if not own and not others:  # labels only
         others.append(Block(VECTORS, np.zeros((n, 1), dtype=np.float32)))
     pool = fit_pool([*own, *others], of_labels, structure, seed)
-    rows = PooledRows(
-        labels.classes, pool, of_labels.observed, verified, (*own, *others), features.X.shape[1],
-        of_labels, mislabel == "ordinal", warnings=(*_doubts(given.pred_probs, of_labels), *by.warnings),
-    )  # fmt: skip
     of_new_rows = fit_pool(own, of_labels, structure, seed) if own and others else pool
+    rows = PooledRows(
+        labels.classes, _with_verdicts(pool, of_labels, (*own, *others), no_class), of_labels.observed, verified,
+        (*own, *others), features.X.shape[1], seed, of_labels, mislabel == "ordinal", no_class=no_class,
+        warnings=(*_doubts(given.pred_probs, of_labels), *by.warnings),
+    )  # fmt: skip
     rate = float(rows.p_wrong[rows.labeled].mean()) if rows.n_labeled else 0.0
     model = TableClassifier.of(of_new_rows, kinds, labels.classes, features.X.shape[1], rate)
     return rows, model if own else replace(model, experts=())
+
+
+def _with_verdicts(pool: Pool, labels: Given, columns: Sequence[Block], no_class: NoClass | None) -> Pool:
+    """The pool with what the verdicts on some rows say of P(wrong) of the others."""
+    given = labels.observed.copy()
+    if no_class is not None:  # those whose class has no other rows say nothing
+        given[no_class.rows] = np.where(no_class.given >= 0, no_class.given, labels.n_classes)
+    is_none = np.zeros(len(given), dtype=bool) if no_class is None else np.isin(np.arange(len(given)), no_class.rows)
+    seen = np.flatnonzero(((labels.verified >= 0) | is_none) & (given < labels.n_classes))
+    if not len(seen) or labels.n_classes == 1:
+        return pool
+    posterior = pool.posterior.copy()
+    posterior[seen] = pool.unverified(seen, given[seen])
+    p_wrong = after_verdicts(posterior, given, columns, Verdicts(seen, labels.verified[seen] != given[seen]))
+    others = np.flatnonzero((labels.verified < 0) & (labels.observed < labels.n_classes))
+    return pool._replace(posterior=with_p_wrong(pool.posterior, labels.observed, p_wrong, others))
 
 
 def _doubts(pred_probs: Array | None, labels: Given) -> tuple[str, ...]:
@@ -212,34 +262,36 @@ def _doubts(pred_probs: Array | None, labels: Given) -> tuple[str, ...]:
 
 @one_blas_thread
 def findings_of_pool(rows: PooledRows, rule: Rule) -> Findings:
-    """Everything is read off the posterior; what labels and features cannot say is left out."""
-    from .findings import Findings
+    """Everything is read off the posterior."""
+    from .findings import Findings, known_rate, matrix_of
 
-    K, counts = len(rows.classes), rows.counts
-    n_labels = rows.n_labeled + (0 if rows.no_class is None else len(rows.no_class.rows))
-    rate = counted_rate(rows.checks, rows.no_class, rows.observed, n_labels)
-    by_label = 1.0 - np.diag(counts) / np.maximum(counts.sum(axis=1), 1e-300)
-    share = float(rows.p_wrong[rows.labeled].mean()) if rows.n_labeled else 0.0
-    if rate is None:
-        none = 0.0 if rows.no_class is None else len(rows.no_class.rows)
-        estimate = (share * rows.n_labeled + none) / max(n_labels, 1)
-        rate = NoiseRate(estimate, None, None, None, 0, "mean P(wrong)")
-    matrix = counts / np.where(counts.sum(axis=0) > 0, counts.sum(axis=0), 1.0) if K > 1 else np.ones((1, 1))
-    contradicted = _contradictions(rows)
-    may_correct = share >= LEAST_RATE and not len(rows.unidentified_classes)
-    results = read_off(rows.pool.posterior, rows.classes, rows.observed, rows.verified, rule.budget, may_correct)
-    table = RowTable(results, ReviewCurve(*(np.zeros(0) for _ in range(3))), _changed(results))
+    rate, contradicted = known_rate(rows), _contradictions(rows)
     messages = [*rows.leaks, *rows.warnings]
     messages += general_warnings(rows, rows.pool.explained, contradicted.rows.tolist())
-    if 0 < share < LEAST_RATE and K > 1:
-        messages.append(
-            f"Only {whole_percent(share)} of the labels look wrong, and clean labels look the same: no label is "
-            "corrected. Check some of the suspects before you change anything."
-        )
-    unknown = Intervals(None, "none", *(Interval(value, None, None) for value in (matrix, np.asarray(share), by_label)))
+    reason = "" if len(rows.unidentified_classes) else _why_not_corrected(rows, rate)
+    may_correct = not reason and not len(rows.unidentified_classes)
+    results = read_off(rows.pool.posterior, rows.classes, rows.observed, rows.verified, rule.budget, may_correct)
+    table = RowTable(results, _changed(results))
+    long_list = [_LONG_LIST] if table.n_suspects > _MOST_LISTED * max(rows.n_labeled, 1) else []
     return Findings(
-        rows.classes, table, rule, rate, matrix, unknown, messages, rows, contradicted, table.n_changed
+        rows.classes, table, rule, rate, matrix_of(rows.counts), [*long_list, *messages, *([reason] if reason else [])],
+        rows, contradicted, table.n_changed,
     )  # fmt: skip
+
+
+def _why_not_corrected(rows: PooledRows, rate: Rate) -> str:
+    """Labels are corrected only where it is certain that some are wrong."""
+    unverified = np.flatnonzero(rows.labeled & (rows.verified < 0))
+    if len(rows.classes) == 1 or not len(unverified) or rate.estimate == 0:
+        return ""
+    if rate.random is not None and rate.random.low >= LEAST_RATE:
+        return ""
+    if rate.estimate >= LEAST_RATE and surely_wrong(rows.pool, rows.observed, unverified, rows.seed) >= LEAST_RATE:
+        return ""
+    return (
+        "Labels that are all right could look the same, so no label is corrected. Review the first rows of the list, "
+        "or check 50 random rows."
+    )
 
 
 def _changed(results: Results) -> int:

@@ -11,15 +11,13 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .._shares import percent, range_of
+from ..audit.rates import Rate
 from ..data.errors import errors_in_python_words
 from ..data.roles import Roles
 from ..text.features import Block, Recipe
 from .columns import Columns, polars_to_pandas
 from .evidence import Evidence
 from .findings import Findings
-from .intervals import Intervals
-from .noise_rate import NoiseRate
 from .remote_rows import RemoteRows
 from .table import Table
 
@@ -62,16 +60,12 @@ class Audit:
     consensus : DataFrame or None
         One row per example with several labels: its `id`, the most probable label given all labels and features, its
         probability, the number of labels, and the share of them that agree. None if every row has one label.
-    noise_rate : float
-        Estimated share of wrong labels.
-    mislabel_matrix : ndarray of shape (n_classes, n_classes)
-        P(observed | true), as [observed, true].
-    rate : NoiseRate
-        The share of wrong labels. If rows were checked at random, `low` and `high` are an interval; otherwise they are
-        None, and in audits by the robust fit a plausible range.
-    intervals : Intervals
-        Estimate of `mislabel_matrix`, `noise_rate` and `wrong_by_label`; in audits by the robust fit with low and high,
-        valid if mistakes depend on the class only.
+    rate : Rate
+        The share of wrong labels: `estimate` (the mean P(wrong)), `at_least` (what nine in ten real data sets exceed;
+        None where labels that are all right could look the same), and what was counted, as (n, wrong, low, high):
+        `random` (rows checked at random) and `reviewed` (rows chosen otherwise), None without such rows.
+    matrix : ndarray of shape (n_classes, n_classes)
+        P(observed | true) by expected counts, as [observed, true].
     by_class, confused_pairs : DataFrame
         Rows and share of wrong labels by label; pairs of labels by how often one is given instead of the other.
     contradictions : DataFrame
@@ -129,20 +123,12 @@ class Audit:
         return self._frame_or_none("consensus", self.index)
 
     @property
-    def noise_rate(self) -> float:
-        return self.findings.noise_rate
-
-    @property
-    def rate(self) -> NoiseRate:
+    def rate(self) -> Rate:
         return self.findings.rate
 
     @property
-    def mislabel_matrix(self) -> Any:
+    def matrix(self) -> Any:
         return self.findings.mislabel_matrix
-
-    @property
-    def intervals(self) -> Intervals:
-        return self.findings.intervals
 
     @property
     def by_class(self) -> pd.DataFrame:
@@ -286,13 +272,4 @@ class Audit:
         return f'<iframe srcdoc="{page}" style="width:100%;height:70vh;border:0" title="noisybayes audit"></iframe>'
 
     def __repr__(self) -> str:
-        rows = self.findings.rows
-        wrong = self.noise_rate * rows.n_labeled
-        labels = "label" if round(wrong) == 1 else "labels"
-        suspects = "suspect" if rows.n_suspects == 1 else "suspects"
-        low, high = self.rate.low, self.rate.high
-        interval = "" if low is None or high is None else f", {range_of(low, high)}"
-        return (
-            f"<Audit of {rows.n_rows:,} rows: about {wrong:,.0f} wrong {labels} "
-            f"({percent(self.noise_rate)}{interval}), {rows.n_suspects:,} {suspects}>"
-        )
+        return f"<Audit: {' '.join(self.summary()['headline'])}>"

@@ -102,9 +102,11 @@ def _fit_pool(table: Table, options: FitOptions, report: Progress) -> Fitted:
     given = options.given.checked(table, labels.classes)
     report("fitting")
     with _model_errors_for_users(options):
-        rows, model = pooled_rows(features._replace(labels=labels), given, options.mislabel, options.seed, by, several)
+        rows, model = pooled_rows(
+            features._replace(labels=labels), given, options.mislabel, options.seed, by, several, no_class
+        )
     leaks = leak_warnings(table, features.recipe, labels.observed, len(labels.classes))
-    rows = replace(rows, checks=checks, no_class=no_class, leaks=leaks)
+    rows = replace(rows, checks=checks, leaks=leaks)
     return Fitted(model, features.recipe, rows, (*features.notes, *messages, *by.notes), table, text_model)
 
 

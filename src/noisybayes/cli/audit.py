@@ -127,7 +127,8 @@ _GROUPS = {
 @click.option(
     "--fail-above",
     type=click.FloatRange(0, 1),
-    help="Exit code 1 if the estimated share of wrong labels is larger, or a column gives the label away.",
+    help='Exit code 1 if more labels are wrong, by the lower end of the random check or else "at least", or if a '
+    "column gives the label away.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the audit as JSON instead of the summary.")
 @quiet_option
@@ -152,8 +153,8 @@ def audit(file: tuple[str, ...], **options: Any) -> None:
     elif not options["quiet"]:
         _show(result, options["out"], options["sample"])
     limit, reasons = options["fail_above"], list(result.findings.judged.leaks)
-    if limit is not None and result.noise_rate > limit:
-        reasons.append(f"{percent(result.noise_rate)} of the labels look wrong, more than {percent(limit)}")
+    if limit is not None and result.rate.lower > limit:
+        reasons.append(f"at least {percent(result.rate.lower)} of the labels are wrong, more than {percent(limit)}")
     if limit is not None and reasons:
         click.echo("\n".join(f"noisybayes: {reason}" for reason in reasons), err=True)
         raise click.exceptions.Exit(1)
@@ -202,64 +203,8 @@ def _write(result: Audit, options: dict[str, Any]) -> None:
 def _show(result: Audit, out: Path | None, sample: int | None) -> None:
     from rich.console import Console
 
+    from ..report.terminal import terminal_lines
+
     console = Console(highlight=False)
-    for note in result.run.notes:
-        console.print(note, style="dim", markup=False)
-    summary = result.summary()
-    _headline(console, summary)
-    _groups(console, summary)
-    _suspects(console, summary)
-    changed = summary["n_corrected"]
-    if out is not None:
-        number = "1 label" if changed == 1 else f"{changed:,} labels"
-        console.print(f"\nThe column 'corrected' changes {number} without review and keeps the others.")
-    for warning in result.warnings:
-        console.print(f"\nWarning: {warning}", style="yellow", markup=False)
-    if out is None:
-        console.print("\nAdd [bold]--out FOLDER[/bold] for the report, the list of suspects and the corrected table.")
-    else:
-        console.print(f"\nReport: {(out / 'report.html').resolve()}", style="bold", markup=False, soft_wrap=True)
-    if out is not None and sample is not None:
-        file = out / "to_check.csv"
-        console.print(
-            f"To check: fill in the column true_label of {file} and run again with --verified-random {file}",
-            markup=False, soft_wrap=True,
-        )  # fmt: skip
-
-
-def _headline(console: Any, summary: dict[str, Any]) -> None:
-    from ..report.phrases import caveat, plural, wrong_labels
-
-    suspects = plural(summary["n_suspects"], "suspect")
-    console.print(f"\n{wrong_labels(summary)}; {suspects}.", style="bold", markup=False)
-    pairs = [pair for pair in summary["confused_pairs"][:_SHOWN] if pair["rows"] >= 1]
-    if pairs:
-        named = "; ".join(f"{pair['given']!r} instead of {pair['true']!r} ({pair['rows']:,.0f})" for pair in pairs)
-        console.print(f"Most confused: {named}", markup=False)
-    if caveat(summary):
-        console.print(caveat(summary), style="dim", markup=False)
-
-
-def _groups(console: Any, summary: dict[str, Any]) -> None:
-    from ..audit.groups import difference_text
-
-    tables: dict[str, list[dict[str, Any]]] = {}
-    for one in summary["groups"]:
-        tables.setdefault(one["column"], []).append(one)
-    for column, groups in tables.items():
-        shown = f" ({_SHOWN} of {len(groups):,})" if len(groups) > _SHOWN else ""
-        console.print(f"\nWrong labels by {column!r}{shown}", markup=False)
-        for one in sorted(groups, key=lambda one: -(one["rate"] or 0.0))[:_SHOWN]:
-            rate = "" if one["rate"] is None else f"about {percent(one['rate'])}, "
-            console.print(f"{one['group']}: {one['rows']:,} labels, {rate}{difference_text(one)}", markup=False)
-
-
-def _suspects(console: Any, summary: dict[str, Any]) -> None:
-    from .suspect_lines import suspect_lines
-
-    if not summary["suspects"]:
-        return
-    header, *lines = suspect_lines(summary["suspects"][:_SHOWN], console.width)
-    console.print("\nThe most suspicious rows")
-    for line in (header, *lines):
-        console.print(line, style="dim" if line is header else "", markup=False, soft_wrap=True)
+    for line, style in terminal_lines(result.summary(), console.width, out, sample):
+        console.print(line, style=style, markup=False, soft_wrap=True)

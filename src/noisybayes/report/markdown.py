@@ -6,17 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..audit.groups import difference_text
-from .phrases import (
-    NO_SUSPECTS,
-    Summary,
-    caveat,
-    clip,
-    count,
-    headline,
-    percent,
-    review_sentence,
-)
+from ..audit.group_rates import difference_text
+from .phrases import NO_SUSPECTS, Summary, clip, count, percent
 
 PAIRS = 8
 SUSPECTS = 10
@@ -28,15 +19,13 @@ def render_markdown(summary: Summary, n_pairs: int = PAIRS, n_suspects: int = SU
     """Headline, warnings, the most confused pairs and the most suspicious rows."""
     parts = [
         f"# Label audit: {code(summary['title'])}",
-        headline(summary, n_suspects),
-        review_sentence(summary),
-        caveat(summary),
+        " ".join(summary["headline"]),
         _warnings(summary),
-        _notes(summary),
+        _suspects(summary, n_suspects),
         _guidance(summary),
         _pairs(summary, n_pairs),
         _groups(summary),
-        _suspects(summary, n_suspects),
+        _notes(summary),
         _repeat(summary),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -73,7 +62,7 @@ def _pairs(summary: Summary, limit: int) -> str:
     pairs = [pair for pair in summary["confused_pairs"] if pair["rows"] > 0][:limit]
     if not pairs:
         return ""
-    lines = [[_cell(p["given"]), _cell(p["true"]), f"{p['rows']:,.1f}", count(p["suspects"])] for p in pairs]
+    lines = [[_cell(p["given"]), _cell(p["true"]), count(p["rows"]), count(p["suspects"])] for p in pairs]
     return "## Most confused pairs\n\n" + _table(["given", "true", "expected rows", "suspects"], lines)
 
 

@@ -195,7 +195,7 @@ def _cleanlab(audit: Audit, summary: dict[str, Any], folder: Path) -> None:
     rows = audit.findings.rows
     assert isinstance(rows, RowTable)
     content = cleanlab_export(
-        summary["mislabel_matrix"]["estimate"],
+        audit.matrix,
         [row["true"] for row in summary["by_class"]],
         rows.frame["p_wrong"].fill_null(0.0).to_list(),  # a missing label cannot be wrong
         rows.frame["suspect"].to_list(),

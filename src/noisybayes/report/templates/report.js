@@ -3,7 +3,7 @@
 (function () {
   const FIELDS = ["row", "id", "given", "suggested", "p_wrong", "p_suggested", "cells", "n_open", "evidence", "rest",
     "label_weight", "log_odds"];
-  const PAGE = 50;
+  const PAGE = 10;
   const data = JSON.parse(document.getElementById("data").textContent);
   const rows = data.rows.map((values, rank) =>
     Object.assign({ rank }, Object.fromEntries(FIELDS.map((field, i) => [field, values[i]]))));
