@@ -8,8 +8,9 @@ import pytest
 from sklearn.metrics import average_precision_score
 
 from noisybayes.audit import groups
-from noisybayes.audit.groups import Checked, Column, Habits, Labels, alpha, disagreement, group_records, vote
-from noisybayes.audit.pool import fit_pool, folds_of, wrong_labels
+from noisybayes.audit.group_rates import Checked, alpha, disagreement, group_records, wrong_labels
+from noisybayes.audit.groups import Column, Habits, Labels, vote
+from noisybayes.audit.pool import fit_pool, folds_of
 
 from .tables import N_CLASSES, N, case
 

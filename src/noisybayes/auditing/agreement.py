@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..audit.groups import alpha, disagreement
+from ..audit.group_rates import alpha, disagreement
 from ..dataset.tree import Array
 
 

@@ -20,8 +20,9 @@ from ..audit.columns import (
     unit_vectors,
 )
 from ..audit.evidence import terms_of
-from ..audit.groups import Checked, alpha, disagreement, group_records, log_evidence, opinion_record
-from ..audit.pool import FOLDS, Given, Pool, fit_pool, folds_of, wrong_labels
+from ..audit.group_rates import Checked, alpha, disagreement, group_records, opinion_record, wrong_labels
+from ..audit.groups import log_evidence
+from ..audit.pool import FOLDS, Given, Pool, fit_pool, folds_of
 from ..audit.rates import LEAST_RATE, surely_wrong
 from ..audit.rows import CORRECT, Results, read_off
 from ..audit.verdicts import Opinion, Verdicts, with_p_wrong

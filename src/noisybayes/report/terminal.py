@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..audit.groups import difference_text
+from ..audit.group_rates import difference_text
 from .highlights import pieces
 from .phrases import Summary, percent, told_apart
 
