@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from noisybayes.model.mislabel import Full, constant_rate
 from noisybayes.robust.calibration import Calibration, Labels, centred
 from noisybayes.robust.calibration_solver import Target, accelerate, maximise, objective
 from noisybayes.robust.constants import DEFAULT
+from noisybayes.robust.old_model.mislabel import Full, constant_rate
 
 K = 4
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from noisybayes import BernoulliINB, MultinomialINB
 from noisybayes.data.simulate import simulate
+from noisybayes.robust.old_estimators.inb import BernoulliINB, MultinomialINB
 
 from ..made_texts import bursty_texts
 

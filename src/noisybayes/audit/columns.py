@@ -141,7 +141,8 @@ def take_rows(columns: Sequence[Block], rows: Any) -> list[Block]:
 
 def length_one(block: Block) -> float:
     """The factor that gives rows the length 1 in the mean."""
-    if block.kind in (WORDS, CURVES, VECTORS):
+    is_long = block.kind == WORDS and block.values.data.max(initial=0.0) > 1.0 + 1e-6  # counts, not TF-IDF
+    if block.kind in (WORDS, CURVES, VECTORS) and not is_long:
         return _VECTOR_LENGTH if block.kind == VECTORS else 1.0
     square = block.values.multiply(block.values) if sparse.issparse(block.values) else block.values**2
     return 1.0 / max(float(np.sqrt(np.asarray(square.sum(axis=1))).mean()), 1e-30)

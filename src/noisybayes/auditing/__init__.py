@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .findings import Findings, examine
+from .findings import Findings
 from .rules import Rule
 
-__all__ = ["Findings", "Rule", "examine"]
+__all__ = ["Findings", "Rule"]

@@ -23,9 +23,9 @@ import numpy as np
 
 from ..dataset import Rows
 from ..dataset.tree import Array
-from ..model.mislabel import constant_rate
 from ..robust.calibration import Labels
 from ..robust.label_weights import Reweighted
+from ..robust.old_model.mislabel import constant_rate
 from .judged import Judged
 from .pair_scores import TINY, LabelProblem, PairScores
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..dataset import Rows
 from ..dataset.tree import Array, Pieces
-from ..estimators.training_fit import TrainingFit
+from ..robust.old_estimators.training_fit import TrainingFit
 from .judged import Judged
 from .row_results import RowJudge
 

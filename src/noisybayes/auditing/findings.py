@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._threads import one_blas_thread
 from ..audit.rates import Rate, counted, rate_of
 from ..dataset.tree import Array
-from ..estimators.latent import LatentLabelModel
-from ..estimators.threads import one_blas_thread
-from .array_checks import with_checks
+from ..robust.old_estimators.latent import LatentLabelModel
 from .columns import Columns
 from .conservative_fit import conservative_fit, conservative_means, label_problem
 from .contradictions import Contradictions, contradictions
 from .corrections import corrector
 from .evidence import Evidence, evidence
 from .hedging import hedged
-from .judged import Judged, judge
+from .judged import Judged
 from .pooled import PooledRows
 from .row_table import RowTable
 from .rules import Rule
@@ -29,7 +28,6 @@ from .warnings import audit_warnings
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..estimators.classifier import LatentLabelClassifier
     from .streamed import StreamedTable
 
 # Minimum expected rows of a reported pair of labels.
@@ -113,33 +111,6 @@ class Findings:
         if isinstance(self.judged, PooledRows):
             return self.judged.evidence(rows, suggested, given, most)
         return evidence(self.judged, rows, suggested, given, most)
-
-
-def examine(
-    model: LatentLabelClassifier,
-    X: Any,
-    y: Any,
-    *,
-    new_rows: bool = False,
-    verified: Any = None,
-    verified_random: Any = None,
-    budget: int | None = None,
-    progress: Callable[[str], None] | None = None,
-) -> Findings:
-    """Audit the labels y of the rows X with a fitted model.
-
-    Rows of the model's (robust) fit are scored out of fold, with the verified labels of the fit. new_rows : the rows
-    were not part of the fit; `verified` has their true labels where known. verified_random : true labels of rows
-    drawn at random ("no_class" if none applies), None or nan elsewhere. budget : number of suspects (see Rule).
-    """
-    report = progress or (lambda stage: None)
-    rule = Rule(budget)
-    rule.check()
-    report("scoring the rows")
-    judged = judge(model, X, y, verified, new_rows)
-    if verified_random is not None:
-        judged = with_checks(model, judged, verified_random)
-    return findings_of(model, judged, rule, report)
 
 
 @one_blas_thread

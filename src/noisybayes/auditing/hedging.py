@@ -24,8 +24,8 @@ from dataclasses import replace
 import numpy as np
 
 from ..dataset.tree import Array
-from ..model.mislabel import Fixed
 from ..robust.hedge import Hedge
+from ..robust.old_model.mislabel import Fixed
 from ..robust.recalibration import recalibration_of
 from ..robust.training_posterior import posterior_of_rows
 from .conservative_fit import label_problem

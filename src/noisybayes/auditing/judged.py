@@ -11,20 +11,19 @@ import numpy as np
 
 from ..dataset import Dataset, MapSum, Rows
 from ..dataset.tree import Array
-from ..estimators import arguments
-from ..estimators.inb_model import INBModel
-from ..estimators.labels import as_labels
-from ..estimators.latent import LatentLabelModel
-from ..estimators.training_fit import TrainingFit
-from ..model.mislabel import unidentified
 from ..robust.calibration import Calibration
 from ..robust.label_weights import Reweighted
+from ..robust.old_estimators import arguments
+from ..robust.old_estimators.inb_model import INBModel
+from ..robust.old_estimators.latent import LatentLabelModel
+from ..robust.old_estimators.training_fit import TrainingFit
+from ..robust.old_model.mislabel import unidentified
 from ..robust.sample import Sample
 from ..robust.training_posterior import RowPosteriors, TrainingPosterior, posterior_of_rows
 from .row_results import RowJudge
 
 if TYPE_CHECKING:
-    from ..estimators.classifier import LatentLabelClassifier
+    pass
 
 # Log odds beyond this are certain, and larger odds would overflow.
 _MAX_LOG_ODDS = 1e4
@@ -153,34 +152,6 @@ class Judged:
 
 def _take(design: Any, numbers: Array) -> Any:
     return tuple(block[numbers] for block in design) if isinstance(design, tuple) else design[numbers]
-
-
-def judge(model: LatentLabelClassifier, X: Any, y: Any, verified: Any = None, new_rows: bool = False) -> Judged:
-    """new_rows : the rows are not those that the model was fitted on
-
-    verified : known true labels; a robust fit has those of its own rows
-    """
-    from sklearn.utils.validation import check_is_fitted
-
-    check_is_fitted(model)
-    checked_X = model._check_X(X)
-    design = model._prepare(checked_X)
-    rows = model._rows(checked_X, design, as_labels(y, "y", checked_X.shape[0]), verified, None)
-    training = None if new_rows else getattr(model, "_training", None)
-    if training is None:
-        return judge_new_rows(model, rows)
-    if len(training.observed) < rows.n_rows:
-        raise ValueError(
-            f"the model was fitted on {len(training.observed)} rows, but these are {rows.n_rows}; leave out rows of "
-            "weight zero, or pass new_rows=True for rows that are new to it"
-        )
-    if not np.array_equal(training.observed, rows.observed):
-        raise ValueError(
-            "these are not the labels that the model was fitted on; pass new_rows=True for rows that are new to it"
-        )
-    known_rows = rows._replace(verified=training.verified, weight=training.weight)
-    data = Dataset.of(known_rows, model_engine(model), n_classes_of(model))
-    return judge_training(model, data.with_folds(training.folds, n_classes_of(model)), design)
 
 
 def judge_training(model: LatentLabelModel, data: Dataset, X: Any) -> Judged:

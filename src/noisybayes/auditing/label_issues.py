@@ -17,7 +17,7 @@ from ..audit.readings import blocks, matrix_reading, plain_reading
 from ..audit.rows import SUSPECT
 from ..audit.scores import Learned, Learning
 from ..dataset.tree import Array
-from ..model.mislabel import Full
+from ..model.matrix import Full
 from .given_inputs import check_probabilities
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ..dataset.tree import Array
-from ..model.mislabel import constant_rate
+from ..robust.old_model.mislabel import constant_rate
 
 # Prior standard deviation of the scale of a pair's scores, relative to the others.
 _SPREAD = 0.3

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._threads import one_blas_thread
 from ..audit.classifier import TableClassifier
 from ..audit.columns import (
     LEAST_PROBABILITY,
@@ -27,9 +28,7 @@ from ..audit.rates import LEAST_RATE, surely_wrong
 from ..audit.rows import CORRECT, Results, read_off
 from ..audit.verdicts import Opinion, Verdicts, with_p_wrong
 from ..dataset.tree import Array
-from ..estimators.threads import one_blas_thread
-from ..model.mislabel import unidentified
-from ..model.structures import STRUCTURES
+from ..model.matrix import STRUCTURES, unidentified
 from .contradictions import Contradictions
 from .evidence import Evidence, largest
 from .judged import NoClass, RandomChecks

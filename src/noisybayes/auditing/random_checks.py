@@ -20,7 +20,7 @@ from ..data.roles import check_columns, label_texts
 from ..data.source_levels import cell_texts
 from ..dataset.folds import hashed
 from ..dataset.tree import Array
-from .array_checks import NO_CLASS
+from .array_rows import NO_CLASS
 from .judged import NoClass, RandomChecks
 from .table import Table
 from .table_features import EncodedLabels

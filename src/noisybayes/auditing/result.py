@@ -93,7 +93,7 @@ class Audit:
     @property
     def model(self) -> Any:
         if "model" not in self._cache:
-            from ..estimators.inb import as_estimator
+            from ..robust.old_estimators.inb import as_estimator
 
             wrapped = hasattr(self._fitted, "predict")
             self._cache["model"] = self._fitted if wrapped else as_estimator(self._fitted)

@@ -13,9 +13,9 @@ from scipy import sparse
 from ..data.errors import InputError
 from ..data.roles import Roles, check_label_counts, label_texts
 from ..dataset.tree import Array
-from ..estimators.family_models import BernoulliModel, MixedModel, MultinomialModel
-from ..model.families import FAMILIES
-from ..model.structures import STRUCTURES
+from ..model.matrix import STRUCTURES
+from ..robust.old_estimators.family_models import BernoulliModel, MixedModel, MultinomialModel
+from ..robust.old_model.families import FAMILIES
 from ..text.features import Block, Recipe, feature_columns
 from ..text.vocabulary import TextSettings
 

@@ -15,7 +15,7 @@ from .._files import scratch_folder
 from ..audit.cluster import in_this_process, on_dask
 from ..audit.scale import fits
 from ..data.errors import InputError
-from ..model.mislabel import DriftWarning, IdentifiabilityWarning
+from ..robust.old_model.mislabel import DriftWarning, IdentifiabilityWarning
 from ..text.features import Recipe, feature_columns
 from ..text.vocabulary import TextSettings
 from .given_inputs import GivenInputs

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .._shares import whole_percent
-from ..estimators.latent import DRIFT_ALARM, LatentLabelModel
 from ..robust.constants import DEFAULT
+from ..robust.old_estimators.latent import DRIFT_ALARM, LatentLabelModel
 from .judged import Judged
 
 if TYPE_CHECKING:

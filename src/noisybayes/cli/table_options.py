@@ -83,7 +83,7 @@ _COLUMNS = (
     ),
     click.option(
         "--mislabel",
-        type=Registered("model.structures", "STRUCTURES"),
+        type=Registered("model.matrix", "STRUCTURES"),
         default="full",
         show_default=True,
         help="Structure of the mislabeling matrix.",

@@ -74,7 +74,7 @@ def load_model(folder: str | Path) -> TableModel:
 
 
 def _classifier(path: Path) -> Any:
-    from ..estimators import load
+    from ..robust.old_estimators import load
 
     try:
         return load(path)

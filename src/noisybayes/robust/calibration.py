@@ -20,8 +20,8 @@ from ..dataset import Rows
 from ..dataset.csr import rows_by_label, sums_by_label
 from ..dataset.short_rows import row_max, row_sums
 from ..dataset.tree import Array
-from ..model.mislabel import Structure, constant_rate
 from .constants import DEFAULT
+from .old_model.mislabel import Structure, constant_rate
 
 
 class Labels(NamedTuple):

@@ -12,10 +12,10 @@ from .._threads import in_threads
 from ..dataset.csr import rows_by_label, sums_by_label
 from ..dataset.short_rows import row_slices, row_sums
 from ..dataset.tree import Array, add_into
-from ..model.mislabel import Structure, constant_rate
 from .anderson import Anderson
 from .calibration import Calibration, Labels, matrix_of, posterior
 from .constants import DEFAULT, Config
+from .old_model.mislabel import Structure, constant_rate
 
 # Maximum length of an accelerated step, in logs: where the map is still nonlinear, extrapolation is unreliable.
 _MAX_STEP = 2.0

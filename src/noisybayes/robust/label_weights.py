@@ -11,10 +11,10 @@ import numpy as np
 from ..dataset import Dataset, Rows
 from ..dataset.rows import score_dtype
 from ..dataset.tree import Array
-from ..model import em
-from ..model import fit as em_fit
 from .calibration import Calibration, Labels, Posterior, posterior
 from .hedge import Hedge
+from .old_model import em
+from .old_model import fit as em_fit
 
 
 class WeightedLabels(NamedTuple):

@@ -13,9 +13,9 @@ from scipy import sparse
 from .._threads import in_threads
 from ..dataset import Dataset, Rows
 from ..dataset.tree import Array, summed, tree_map
-from ..model.em import row_weights
-from ..model.families import Family
 from .label_weights import LabelWeights
+from .old_model.em import row_weights
+from .old_model.families import Family
 from .score_models import ScoreModel
 from .scoring import CombinedScores, OutOfFoldScores, Scoring, make_scoring
 

@@ -16,9 +16,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..dataset.tree import Array
-from ..model.mislabel import Full
 from .calibration import Calibration, Labels, label_counts, posterior
 from .constants import DEFAULT
+from .old_model.mislabel import Full
 from .problem import RobustProblem
 from .score_models import Choice
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..dataset import Dataset
-from ..model.families import Family, Mixed, Multinomial
-from ..model.fit import Problem
-from ..model.mislabel import Structure
 from .constants import DEFAULT, Config, Offsets
 from .naive_bayes import NaiveBayes
+from .old_model.families import Family, Mixed, Multinomial
+from .old_model.fit import Problem
+from .old_model.mislabel import Structure
 from .score_models import ScoreModel, fixed_model, in_block, pooled_models
 from .words import word_models
 

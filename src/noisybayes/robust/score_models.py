@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ..dataset.tree import Array
-from ..model.families import Family
-from ..model.families.mixed import Mixed, in_columns
 from .constants import Config, Offsets
+from .old_model.families import Family
+from .old_model.families.mixed import Mixed, in_columns
 
 
 class Score(NamedTuple):

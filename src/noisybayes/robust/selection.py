@@ -10,11 +10,11 @@ import numpy as np
 
 from ..dataset import Dataset
 from ..dataset.tree import Array
-from ..model import fit as em_fit
 from .calibration import Calibration, Labels, label_counts, matrix_of, posterior
 from .calibration_solver import Target, fit_calibration
 from .constants import Offsets
 from .label_weights import AsGiven, ByEM, LabelWeights, Reweighted
+from .old_model import fit as em_fit
 from .one_rate import allows_one_rate, needs_matrix, with_one_rate
 from .problem import RobustProblem
 from .sample import Sample, SampledRows

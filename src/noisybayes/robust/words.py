@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from ..dataset.tree import Array
-from ..model.families import Multinomial
-from ..model.families.base import linear_score, linear_terms
 from .constants import Offsets
+from .old_model.families import Multinomial
+from .old_model.families.base import linear_score, linear_terms
 from .score_models import Score, ScoreModel
 
 

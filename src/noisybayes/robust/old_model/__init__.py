@@ -1,0 +1,1 @@
+"""The model: families, mislabeling matrix, EM. Depends only on numpy and scipy."""
