@@ -22,11 +22,10 @@ from ..data.cells import as_text
 from ..data.errors import InputError
 from ..data.frames import new_names
 from ..data.roles import Roles, label_texts
-from ..dataset.folds import hashed
 from ..text.column_encoders import numbers, truths
 from ..text.features import Recipe, feature_columns
 from .classifier import TableClassifier
-from .columns import MANY_ROWS
+from .columns import MANY_ROWS, hashed
 from .readings import recalibrated
 from .rows import COLUMNS, OWN, Results, read_off, rows_frame, with_suspects
 from .scores import Learning, centered

@@ -8,28 +8,25 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ..audit.rows import SUSPECT
+from ..audit.rows import Rule
 from ..data.errors import errors_in_python_words, in_python_words
 from ..data.frames import index_of
 from ..estimators.arguments import whole_seed
 from ..text.vocabulary import TextSettings
 from .array_rows import as_table, audited_matrix, is_estimator
-from .findings import findings_of
 from .given_inputs import GivenInputs
-from .option_checks import what_needs_all_rows
-from .pooled import PooledRows, findings_of_pool
+from .pooled import findings_of_pool
 from .result import Audit, Run
-from .rules import Rule
 from .streamed import SampledRows, findings_of_stream
 from .table import Table
-from .table_fit import FitOptions, Fitted, Progress, fitted_table, no_progress
+from .table_fit import FitOptions, Fitted, Progress, fitted_table, no_progress, what_needs_all_rows
 
 Names = str | Sequence[str]
 #: Who reads and scores the rows of a table.
@@ -65,7 +62,6 @@ def audit(
     keep_variants: bool = False,
     budget: int | None = None,
     settings: TextSettings | None = None,
-    families: Mapping[str, str] | None = None,
     mislabel: str = "full",
     pred_probs: Any = None,
     embeddings: Any = None,
@@ -117,8 +113,6 @@ def audit(
         List this many suspects, those with the highest P(wrong); by default the rows with P(wrong) above 50 %.
     settings : TextSettings, optional
         Vocabulary and weighting of texts.
-    families : dict, optional
-        Feature families by kind of column (text, categorical, binary, numeric): `{"numeric": "bernoulli"}`.
     mislabel : str, default "full"
         Structure of the mislabeling matrix: "full", "symmetric", "uniform", or "ordinal" for labels on a scale.
     pred_probs : array-like of shape (n_samples, n_classes), data frame with a column per class, or file; optional
@@ -154,10 +148,10 @@ def audit(
             raise ValueError("a classifier is audited with rows and labels: audit(model, X, y)")
         if data is not None and not is_estimator(data):
             raise ValueError("give X and y alone or with a classifier; for a table, name the columns: label=...")
-        asked = (embed, second_opinion, labeler, source or None, fold_by, families, scheduler)
+        asked = (embed, second_opinion, labeler, source or None, fold_by, scheduler)
         if any(given is not None for given in asked) or engine != "local" or estimator is not None:
             raise ValueError(
-                "embed, second_opinion, labeler, source, fold_by, families, engine, scheduler and estimator are for "
+                "embed, second_opinion, labeler, source, fold_by, engine, scheduler and estimator are for "
                 "tables; pass a data frame and name its columns: audit(frame, label=...)"
             )
         as_columns = as_table(X, y, verified, verified_random)
@@ -194,7 +188,6 @@ def audit(
         engine=engine,
         scheduler=scheduler,
         scratch=Path(tempfile.gettempdir()),
-        families=families or {},
         mislabel=mislabel,
         keep_variants=keep_variants,
         given=GivenInputs(pred_probs, embeddings, estimator),
@@ -243,12 +236,9 @@ def audit_fitted(
     report = progress or no_progress
     report("scoring the rows")
     if isinstance(fitted.judged, SampledRows):
-        findings = findings_of_stream(fitted.judged, Rule(audit_options.budget, SUSPECT))
-    elif isinstance(fitted.judged, PooledRows):
-        findings = findings_of_pool(fitted.judged, Rule(audit_options.budget, SUSPECT))
+        findings = findings_of_stream(fitted.judged, Rule(audit_options.budget))
     else:
-        rule = Rule(audit_options.budget)
-        findings = findings_of(fitted.model, fitted.judged, rule, report)
+        findings = findings_of_pool(fitted.judged, Rule(audit_options.budget))
     fitted.table.check_unchanged()
     seconds = time.perf_counter() - started
     run = replace(run, created=now(), seconds=seconds, notes=(*run.notes, *fitted.notes))

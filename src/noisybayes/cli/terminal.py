@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ..audit.group_rates import difference_text
-from .highlights import pieces
-from .phrases import Summary, percent, told_apart
+from ..report.highlights import pieces
+from ..report.phrases import Summary, percent, told_apart
 
 ROWS = 5
 LABEL = 28  # characters
