@@ -19,7 +19,7 @@ from ..data.untrusted import is_text, listed, one_sentence, only_keys, read_json
 from ..text.features import Recipe
 
 FORMAT = 1
-_RECIPE, _CLASSIFIER, _POOL = "recipe.json", "classifier.inb", "pool.npz"
+_RECIPE, _POOL = "recipe.json", "pool.npz"
 # enough for all suspects of a large table, with their cells
 _MOST_SUMMARY_BYTES = 500_000_000
 
