@@ -18,13 +18,13 @@ import polars as pl
 from .._extras import require
 from ..audit.classifier import TableClassifier
 from ..audit.rows import read_off, rows_frame
+from ..data.cells import positions
 from ..data.errors import InputError
 from ..data.frames import converted, new_names
 from ..data.label_variants import known_spellings
 from ..data.roles import label_texts
 from ..dataset.tree import Array
 from ..robust.scoring import normalise
-from ..text.coded_columns import positions
 from .saved import TableModel, load_model, model_version
 
 if TYPE_CHECKING:
