@@ -18,7 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from .._files import told_if_full, whole_file
-from ..data.cells import as_text
+from ..data.cells import as_text, positions
 from ..data.errors import InputError
 from ..data.frames import new_names
 from ..data.roles import Roles, label_texts
@@ -312,8 +312,8 @@ class Scorer:
     def codes(self, labels: pl.Series, missing: int) -> Array:
         names = pl.Series(self.model.classes_.tolist(), dtype=pl.String)
         labels = labels.replace(dict(self.spellings)) if self.spellings else labels
-        codes = labels.cast(pl.Enum(names), strict=False).to_physical().cast(pl.Int32)
-        return codes.fill_null(missing).to_numpy().astype(np.intp)
+        codes = positions(labels, names)
+        return np.where(codes < 0, missing, codes).astype(np.intp)
 
     def given(self, frame: pl.DataFrame) -> tuple[Array, Array]:
         """(n,) codes of labels, K where missing, and of verified labels, -1 where unknown."""

@@ -14,11 +14,10 @@ import polars as pl
 
 from ..audit.columns import Array
 from ..audit.groups import Column, Labels, vote
-from ..data.cells import as_text
+from ..data.cells import as_text, positions
 from ..data.errors import InputError
 from ..data.label_variants import label_variants
 from ..data.roles import check_columns, check_number_of_labels, label_texts
-from ..text.coded_columns import positions
 
 #: Name of the column with the vote of the labelers.
 VOTE = "vote"

@@ -32,6 +32,7 @@ from ..audit.scale import (
 )
 from ..audit.scores import Learned, centered
 from ..data.batches import Batches, Partition
+from ..data.cells import positions
 from ..data.errors import InputError
 from ..data.read import read_table
 from ..data.roles import check_label_counts, label_texts
@@ -460,8 +461,8 @@ def sampled_rows(
     frame = drawn.frame.filter(~is_new)
 
     def codes(texts: pl.Series, missing: int) -> Array:
-        labels = checked.variants.applied(texts).cast(pl.Enum(names), strict=False).to_physical().cast(pl.Int32)
-        return labels.fill_null(missing).to_numpy()
+        found = positions(checked.variants.applied(texts), names)
+        return np.where(found < 0, missing, found)
 
     verified = None if roles.verified is None else codes(reader.verified(frame), -1)
     labels = EncodedLabels(np.array(checked.classes), codes(reader.labels(frame), len(names)), verified)

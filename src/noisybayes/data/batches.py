@@ -204,13 +204,6 @@ class Batches:
     def columns(self) -> list[str]:
         return list(self.schema.schema)
 
-    @property
-    def estimated_rows(self) -> int:
-        """Number of rows of the whole table, estimated from the progress of the pass; exact if known."""
-        if self.n_rows is not None:
-            return self.n_rows
-        return round(self.rows_read * self.n_bytes / max(self.bytes_read, 1))
-
     def head(self, n_rows: int = 50_000) -> pl.DataFrame:
         """The first rows, to inspect the columns; fewer if they are very long."""
         frames, n_read, size = [], 0, 0

@@ -18,11 +18,11 @@ import polars as pl
 from .._extras import require
 from ..audit.columns import Array
 from ..audit.rows import read_off, rows_frame
+from ..data.cells import positions
 from ..data.errors import InputError
 from ..data.frames import converted, new_names
 from ..data.label_variants import known_spellings
 from ..data.roles import label_texts
-from ..text.coded_columns import positions
 from .saved import TableModel, load_model, model_version
 
 if TYPE_CHECKING:
