@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import krippendorff
 import numpy as np
 import pytest
@@ -11,11 +13,14 @@ from noisybayes.audit import groups
 from noisybayes.audit.group_rates import Checked, alpha, disagreement, group_records, wrong_labels
 from noisybayes.audit.groups import Column, Habits, Labels, vote
 from noisybayes.audit.pool import fit_pool, folds_of
+from noisybayes.audit.readings import estimate
+from noisybayes.model.mislabel import Full
 
 from .tables import N_CLASSES, N, case
 
 pytestmark = pytest.mark.usefixtures("small_forests")
 RNG = np.random.default_rng(1)
+COMMON = partial(estimate, Full(0.0))
 WHO = RNG.integers(4, size=N)
 RATES = np.array([0.02, 0.1, 0.2, 0.7])
 
@@ -81,7 +86,7 @@ def test_a_label_given_twice_counts_as_two_labels():
     def learned(at, weight):
         labels = Labels(np.arange(len(at)), value[at], K, (Column("who", "labeler", ("a", "b"), who[at]),))
         habits = Habits.alike(labels, np.full((K, K), 1 / K))
-        return groups.learned(labels, p[:, at], prior[:, at], weight, habits, groups._of_all)
+        return groups.learned(labels, p[:, at], prior[:, at], weight, habits, COMMON)
 
     one, other = learned(twice, np.ones(2 * m)), learned(row, np.full(m, 2.0))
     np.testing.assert_allclose(one.matrices, other.matrices, atol=1e-12)
@@ -119,7 +124,7 @@ def test_ratios_are_shrunk_as_far_as_the_data_say():
 def test_matrices_of_groups_are_matrices(K):
     rng = np.random.default_rng(K)
     counts = rng.gamma(0.5, 10.0, size=(6, K, K)) * (rng.random((6, K, K)) < 0.7)
-    common = groups._of_all(counts.sum(axis=0))
+    common = COMMON(counts.sum(axis=0))
     found = groups.of_groups(counts, common)
     assert (found >= 0).all()
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
