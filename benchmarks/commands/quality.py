@@ -87,6 +87,8 @@ def panel(sets: str, method: str, embed: str | None, store: bool, root: Path) ->
         if store:
             store_rows(root / "results" / panel.RESULTS, [row], panel.KEY)
     click.echo(panel.page(rows))
+    if method == "default" and len(rows) >= 10:  # fewer say nothing of nine in ten
+        click.echo(f"What an audit may say without checks: {panel.grounds(rows)}")
 
 
 @click.command()

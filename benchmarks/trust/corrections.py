@@ -28,7 +28,7 @@ VERDICTS = ((14, 0), (14, 1), (14, 2), (60, 0), (60, 2), (60, 6))
 _TEXTS = 2_000
 #: Warnings that corrections cannot be trusted.
 _CORRECTION_WARNINGS = (
-    "clean labels look the same",
+    "could look the same",
     "uncertain which class is which",
 )
 

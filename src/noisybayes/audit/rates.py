@@ -15,7 +15,7 @@ from scipy.special import ndtri
 from .columns import MANY_ROWS, MOST_NUMBERS, Array
 from .pool import Pool, Voice, pooled
 
-# Measured on the panel of public data sets with known truth: python -m benchmarks panel --grounds
+# Measured on the panel of public data sets with known truth: python -m benchmarks panel
 #: Truth is at least this many times the mean P(wrong) on nine in ten data sets.
 AT_LEAST = 0.66
 #: Precision of the rows with P(wrong) above one half: the middle half of the data sets.
@@ -26,7 +26,7 @@ PANEL_SETS = 28
 LEAST_RATE = 0.05
 #: Coverage of every interval.
 LEVEL = 0.9
-Z = float(ndtri(0.5 + LEVEL / 2))
+_Z, _ONE_SIDED = float(ndtri(0.5 + LEVEL / 2)), float(ndtri(LEVEL))
 # Labels that are drawn to see what P(wrong) they get: their mean is known to about .003.
 _DRAWS = 10_000
 
@@ -79,17 +79,17 @@ def wilson(share: float, n: float, n_labels: int) -> tuple[float, float]:
     if n >= n_labels:
         return share, share
     size = n * (n_labels - 1) / (n_labels - n)  # that of an infinite population
-    center = (share + Z**2 / (2 * size)) / (1 + Z**2 / size)
-    half = Z * np.sqrt(share * (1 - share) / size + Z**2 / (4 * size**2)) / (1 + Z**2 / size)
+    center = (share + _Z**2 / (2 * size)) / (1 + _Z**2 / size)
+    half = _Z * np.sqrt(share * (1 - share) / size + _Z**2 / (4 * size**2)) / (1 + _Z**2 / size)
     # where no wrong label was found there may be none
     low = 0.0 if share == 0.0 else max(float(center - half), 0.0)
     return low, 1.0 if share == 1.0 else min(float(center + half), 1.0)
 
 
 def surely_wrong(pool: Pool, observed: Array, labeled: Array, seed: int) -> float:
-    """The lower end of the adjusted count: (mean P(wrong) - a) / (b - a), where a and b are the mean P(wrong) that
-    right and wrong labels would get on these rows, drawn from the model itself. Ambiguous rows look wrong whatever
-    their label, and do not count.
+    """The one-sided lower end of the adjusted count (mean P(wrong) - a) / (b - a), where a and b are the mean P(wrong)
+    that right and wrong labels would get on these rows, drawn from the model itself. Ambiguous rows look wrong
+    whatever their label, and do not count.
 
     labeled : (m,) positions
     """
@@ -115,7 +115,7 @@ def surely_wrong(pool: Pool, observed: Array, labeled: Array, seed: int) -> floa
     a, b = float(of_right.mean()), float(np.average(of_wrong, weights=np.maximum(weights, 1e-12)))
     if b - a < LEAST_RATE:  # right and wrong labels look alike
         return 0.0
-    return float((p_wrong.mean() - a - Z * p_wrong.std() / np.sqrt(len(rows))) / (b - a))
+    return float((p_wrong.mean() - a - _ONE_SIDED * p_wrong.std() / np.sqrt(len(rows))) / (b - a))
 
 
 def _drawn(weights: Array, rng: np.random.Generator) -> Array:
