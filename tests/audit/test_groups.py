@@ -56,6 +56,20 @@ def test_labels_of_careless_labelers_are_found_better_and_their_names_do_not_mat
     np.testing.assert_allclose(p_wrong(renamed), found, atol=1e-6)
 
 
+def test_with_too_many_matrices_groups_have_odds_of_being_wrong(monkeypatch):
+    made, wrong = labeled("texts")
+    monkeypatch.setattr(groups, "_MOST_ENTRIES", 10)
+    pool = fit_pool(made.columns, made.given)
+    assert len(pool.voices[0].habits[0].matrices) == 1
+    odds = pool.voices[0].habits[0].odds[0]
+    assert odds[3] > 3 * odds[0]
+    found = 1.0 - pool.posterior[np.arange(N), made.given.observed]
+    assert average_precision_score(wrong, found) > average_precision_score(wrong, p_wrong(without(made))) + 0.02
+    (compared,) = wrong_labels(pool, made.given)
+    records = group_records(made.given.labels[0], compared, pool.posterior, list("abc"), np.full(N, -1))
+    assert records[0]["group"] == "3"
+
+
 @pytest.mark.parametrize("kind", ["texts", "numbers"])
 def test_one_group_and_groups_that_are_alike_are_no_groups(kind):
     made = case(kind)

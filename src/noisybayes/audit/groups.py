@@ -23,13 +23,14 @@ from scipy import sparse
 from scipy.special import gammaln
 
 from ..model.mislabel import Full
-from .columns import MOST_NUMBERS
 from .readings import estimate, log_softmax
 
 Array = NDArray[Any]
 
 # Strengths that are tried: pseudo-counts of the expectation. Infinite: all groups are alike.
 _STRENGTHS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, np.inf)
+# Entries of all matrices; with more labelers and classes, groups have odds of being wrong only.
+_MOST_ENTRIES = 4_000_000
 # Ratios whose strength is looked for; more do not change it.
 _MOST_RATIOS = 20_000
 # No group is wrong in more of the rows of a class: its matrix would contain zeros.
@@ -105,7 +106,7 @@ class Habits(NamedTuple):
 def split(labels: Labels, n_classes: int) -> tuple[Column | None, tuple[Column, ...]]:
     """The column whose levels have matrices, and the others, which change the odds only."""
     columns = labels.columns
-    if columns and len(columns[0].levels) * labels.n_values * n_classes <= MOST_NUMBERS:
+    if columns and len(columns[0].levels) * labels.n_values * n_classes <= _MOST_ENTRIES:
         return columns[0], columns[1:]
     return None, columns
 
