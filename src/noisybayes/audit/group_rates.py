@@ -15,12 +15,14 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import ndtri
 
 from .columns import Array
 from .groups import Column, Habits, Labels, log_evidence, log_of_labels, log_shares, split
 from .pool import Given, Pool
-from .rates import Z, wilson
+from .rates import LEVEL, wilson
 
+_Z = float(ndtri(0.5 + LEVEL / 2))
 # The scale of differences is known to this share, divided by how far right and wrong labels are apart: with it, 90 %
 # intervals cover 85 to 95 % of simulated differences (`python -m benchmarks crowd`).
 _SCALE_ERROR = 0.03
@@ -107,7 +109,7 @@ def rates(code: Array, n_levels: int, wrong: Wrong) -> Rates:
     rest, of_rest = _ratio(*(each.sum() - each for each in products))
     difference = rate - rest
     scale = _SCALE_ERROR / max(float(span.mean()), 1e-9) if len(span) else 0.0
-    reach = Z * np.sqrt(variance + of_rest + (scale * difference) ** 2)
+    reach = _Z * np.sqrt(variance + of_rest + (scale * difference) ** 2)
     return Rates(summed(np.ones(len(code))), rate, difference, difference - reach, difference + reach)
 
 

@@ -14,6 +14,7 @@ they are independent (Dawid and Skene 1979), and the scores of the row's feature
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,13 +22,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import gammaln
 
-from .columns import MOST_NUMBERS
-from .readings import log_softmax
+from ..model.mislabel import Full
+from .readings import estimate, log_softmax
 
 Array = NDArray[Any]
 
 # Strengths that are tried: pseudo-counts of the expectation. Infinite: all groups are alike.
 _STRENGTHS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, np.inf)
+# Entries of all matrices; with more labelers and classes, groups have odds of being wrong only.
+_MOST_ENTRIES = 4_000_000
 # Ratios whose strength is looked for; more do not change it.
 _MOST_RATIOS = 20_000
 # No group is wrong in more of the rows of a class: its matrix would contain zeros.
@@ -103,7 +106,7 @@ class Habits(NamedTuple):
 def split(labels: Labels, n_classes: int) -> tuple[Column | None, tuple[Column, ...]]:
     """The column whose levels have matrices, and the others, which change the odds only."""
     columns = labels.columns
-    if columns and len(columns[0].levels) * labels.n_values * n_classes <= MOST_NUMBERS:
+    if columns and len(columns[0].levels) * labels.n_values * n_classes <= _MOST_ENTRIES:
         return columns[0], columns[1:]
     return None, columns
 
@@ -167,10 +170,10 @@ def _differ(value: Array, n_classes: int) -> Array:
 
 
 def learned(
-    labels: Labels, posterior: Array, prior: Array, weight: Array, habits: Habits, estimate: Estimate | None
+    labels: Labels, posterior: Array, prior: Array, weight: Array, habits: Habits, estimated: Estimate | None
 ) -> Habits:
     """Habits of the greatest likelihood, with their priors. posterior, prior : (K, n) P(true | x) with and without the
-    label; weight : (n,) of the rows; estimate : of the common matrix; None: labels of another kind"""
+    label; weight : (n,) of the rows; estimated : the common matrix; None: labels of another kind"""
     V, K = habits.common.shape
     first, further = split(labels, K)
     n_levels = len(habits.matrices) - 1
@@ -178,7 +181,7 @@ def learned(
     p = posterior[:, labels.row] * weight[labels.row]
     counts = np.stack([np.bincount(at, each, (n_levels + 1) * V) for each in p], axis=1).reshape(-1, V, K)
     total = counts.sum(axis=0)
-    common = _of_opinion(total) if estimate is None else estimate(total)
+    common = _of_opinion(total) if estimated is None else estimated(total)
     matrices = common[None]
     if first is not None:
         matrices = np.concatenate([of_groups(counts[:-1], common), matrices])
@@ -289,8 +292,8 @@ def refitted(
         last = likelihood
         prior = np.exp(with_shares)
         said = tuple(
-            (labels, learned(labels, posterior, prior, weight, habits, estimate))
-            for (labels, habits), estimate in zip(said, estimates, strict=True)
+            (labels, learned(labels, posterior, prior, weight, habits, estimated))
+            for (labels, habits), estimated in zip(said, estimates, strict=True)
         )
     return said
 
@@ -308,13 +311,7 @@ def vote(labels: Labels, n_rows: int) -> Array:
     n_labels = np.bincount(labels.row, minlength=n_rows)
     said: Sequence[tuple[Labels, Habits]] = [(labels, Habits.alike(labels, start))]
     if V > 1 and (n_labels > 1).any():  # else nobody can be compared
-        said = refitted(said, log_prior, np.full(n_rows, -1), (n_labels > 0).astype(float), [_of_all])
+        said = refitted(
+            said, log_prior, np.full(n_rows, -1), (n_labels > 0).astype(float), [partial(estimate, Full(0.0))]
+        )
     return np.where(n_labels > 0, (log_prior + log_evidence(said, n_rows)).argmax(axis=0), V)
-
-
-def _of_all(counts: Array) -> Array:
-    """As by the matrix reading: small classes have uncertain columns."""
-    K, rate = len(counts), 1.0 - np.trace(counts) / max(counts.sum(), 1e-300)
-    off = rate / (K - 1)
-    counts = counts + _PSEUDO_ROWS * (np.full((K, K), off) + (1.0 - rate - off) * np.eye(K))
-    return np.asarray(counts / counts.sum(axis=0))
