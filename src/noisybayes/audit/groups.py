@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import gammaln
 
-from ..model.mislabel import Full
+from ..model.matrix import Full
 from .readings import estimate, log_softmax
 
 Array = NDArray[Any]
