@@ -117,11 +117,15 @@ def about(**changes):
     return change
 
 
-def params(**changes):
+def within(name, **changes):
     def change(arrays):
-        about(params=json.loads(arrays["about"].tobytes())["params"] | changes)(arrays)
+        about(**{name: json.loads(arrays["about"].tobytes())[name] | changes})(arrays)
 
     return change
+
+
+def params(**changes):
+    return within("params", **changes)
 
 
 def changed(name, how):
@@ -136,8 +140,14 @@ CRAFTED = {
     "another parameter": ("bernoulli", params(evil=1), "the parameters does not have the entries"),
     "a bad parameter": ("bernoulli", params(alpha=-1), "alpha must be 'auto' or a number of at least 0"),
     "a list as a marker": ("bernoulli", params(missing_label=[1]), "missing_label or random_state is not a value"),
-    "a huge table": ("bernoulli", about(n_features=2**40), "n_features: '1099511627776' is not a whole number"),
-    "more columns": ("bernoulli", about(n_features=21), "has another type or shape"),
+    "a huge table": (
+        "bernoulli",
+        within("fitted", n_features_in_=2**40),
+        "n_features_in_: '1099511627776' is not a whole number",
+    ),
+    "another attribute": ("bernoulli", within("fitted", evil_=1), "how it was fitted is not recorded"),
+    "a list as a number": ("bernoulli", within("fitted", noise_rate_=[1]), "noise_rate_ is not a value"),
+    "more columns": ("bernoulli", within("fitted", n_features_in_=21), "has another type or shape"),
     "fewer names": ("bernoulli", about(names=["a"]), "names has 1 entries instead of 20"),
     "no JSON": ("bernoulli", lambda arrays: arrays.update(about=np.zeros(5, dtype=np.uint8)), "not a complete"),
     "nothing": ("bernoulli", lambda arrays: arrays.clear(), "there is no entry 'about.npy'"),

@@ -21,8 +21,8 @@ from ..audit.scores import Learned, Learning
 from ..model import em
 from ..model.families import Family
 from . import arguments
+from .base import LatentLabelClassifier, fitted_rows
 from .crossfit import crossfit
-from .inb import LatentLabelClassifier, fitted_rows
 from .labels import as_labels, find_classes
 from .mixed_columns import has_categories
 

@@ -25,52 +25,51 @@ from .mixed_columns import FrameColumns
 Array = NDArray[Any]
 
 FORMAT = 3
+#: Fitted attributes that are numbers and names.
+_ATTRIBUTES = ("n_features_in_", "method_", "n_iter_", "converged_", "noise_rate_", "alpha_history_")
 _KEYS = (
-    "format", "estimator", "params", "missing_is_nan", "families", "n_features", "names", "levels", "layers",
-    "object_labels", "method", "n_iter", "converged", "noise_rate", "strengths",
+    "format", "estimator", "params", "missing_is_nan", "object_labels", "families", "names", "levels", "layers",
+    "fitted",
 )  # fmt: skip
 _SAVE_AGAIN = "save the model again"
 # sums of probabilities in single precision
 _TOLERANCE = 1e-3
 
 
-def save(estimator: Any, path: str | Path) -> None:
+def save(model: Any, path: str | Path) -> None:
     """Write the file atomically."""
-    model, params, stats = estimator._model, estimator.params_, estimator.statistics_
-    scorer, frame = estimator._scorer, getattr(estimator, "_frame", None)
-    parts = _parts(model.family)
-    arrays: dict[str, Any] = {
-        "classes": _typed(estimator.classes_), "class_prior": params.prior, "mislabel": params.mislabel,
-        "joint": stats.joint, "objective": getattr(estimator, "objective_history_", np.zeros(0)),
+    family, scorer, frame = model._model.family, model._scorer, getattr(model, "_frame", None)
+    parts = list(zip(family.families, family.columns, strict=True)) if isinstance(family, Mixed) else [(family, None)]
+    kinds, given = [_name_of(part) for part, _ in parts], model.get_params(deep=False)
+    if isinstance(given.get("blocks"), list | tuple):  # columns may be slices, masks and names
+        origin = np.arange(model.n_features_in_) if frame is None else frame.origin
+        given["blocks"] = [[kind, np.unique(origin[own])] for kind, (_, own) in zip(kinds, parts, strict=True)]
+    params = {name: _plain(value, name) for name, value in given.items()}
+    missing_is_nan = params["missing_label"] != params["missing_label"]
+    has_objects, names = model.classes_.dtype == object, getattr(model, "feature_names_in_", None)
+    if has_objects and not all(isinstance(label, str) for label in model.classes_):
+        raise ValueError("labels of several types cannot be saved; make them strings")
+    arrays = {
+        "classes": model.classes_.astype(str) if has_objects else model.classes_,
+        "class_prior": model.params_.prior, "mislabel": model.params_.mislabel, "joint": model.statistics_.joint,
+        "objective": getattr(model, "objective_history_", np.zeros(0)),
     }  # fmt: skip
-    values = {"params": params.features, "sums": stats.features, "prior": model.feature_prior}
-    if estimator._is_calibrated:  # else the scores are those of the parameters
-        values |= {f"layer{at}": layer.params for at, layer in enumerate(scorer.layers)}
+    values = {
+        "params": model.params_.features, "sums": model.statistics_.features, "prior": model._model.feature_prior
+    }  # fmt: skip
+    layers = scorer.layers if model._is_calibrated else ()  # else the scores are those of the parameters
+    if layers:
+        values |= {f"layer{at}": layer.params for at, layer in enumerate(layers)}
         arrays |= {"temperature": scorer.temperature, "intercept": scorer.intercept, "label_matrix": scorer.mislabel}
     arrays |= {f"{name}.{i}": leaf for name, value in values.items() for i, leaf in enumerate(_leaves(value))}
-    for b, (family, columns) in enumerate(parts):
-        arrays |= {f"columns{b}": columns} if columns is not None else {}
-        arrays |= {f"center{b}": family.center} if isinstance(family, Gaussian) else {}
-    kinds, given = [_name_of(family) for family, _ in parts], estimator.get_params(deep=False)
-    if isinstance(given.get("blocks"), list | tuple):  # columns may be slices, masks and names
-        origin = np.arange(estimator.n_features_in_) if frame is None else frame.origin
-        given["blocks"] = [[kind, np.unique(origin[own])] for kind, (_, own) in zip(kinds, parts, strict=True)]
-    settings = {name: _plain(value, name) for name, value in given.items()}
-    missing_is_nan = (
-        isinstance(settings["missing_label"], float) and settings["missing_label"] != settings["missing_label"]
-    )
-    names, strengths = getattr(estimator, "feature_names_in_", None), getattr(estimator, "alpha_history_", [])
+    arrays |= {f"columns{b}": columns for b, (_, columns) in enumerate(parts) if columns is not None}
+    arrays |= {f"center{b}": part.center for b, (part, _) in enumerate(parts) if isinstance(part, Gaussian)}
     about = {
-        "format": FORMAT, "estimator": type(estimator).__name__, "missing_is_nan": missing_is_nan,
-        "params": settings | ({"missing_label": None} if missing_is_nan else {}),
-        "families": kinds,
-        "n_features": int(estimator.n_features_in_), "object_labels": bool(estimator.classes_.dtype == object),
-        "names": None if names is None else names.tolist(),
-        "levels": None if frame is None else [frame.names, frame.levels],
-        "layers": [layer.block for layer in scorer.layers] if estimator._is_calibrated else [],
-        "method": estimator.method_, "n_iter": int(estimator.n_iter_),
-        "converged": getattr(estimator, "converged_", None), "noise_rate": float(estimator.noise_rate_),
-        "strengths": [[int(step), _plain(strength, "alpha_")] for step, strength in strengths],
+        "format": FORMAT, "estimator": type(model).__name__, "missing_is_nan": missing_is_nan,
+        "params": params | ({"missing_label": None} if missing_is_nan else {}), "object_labels": bool(has_objects),
+        "families": kinds, "names": None if names is None else names.tolist(),
+        "levels": None if frame is None else [frame.names, frame.levels], "layers": [layer.block for layer in layers],
+        "fitted": {name: _plain(getattr(model, name), name) for name in _ATTRIBUTES if hasattr(model, name)},
     }  # fmt: skip
     write_arrays(path, about, {name: np.asarray(array) for name, array in arrays.items()})
 
@@ -96,7 +95,9 @@ def load(path: str | Path, max_bytes: int = MOST_ARCHIVE_BYTES) -> Any:
         If the file is damaged, crafted or not a model.
     """
     with _opened(path, max_bytes) as file:
-        return _restored(file)
+        model = _unfitted(file)
+        _read_fit(file, model)
+        return model
 
 
 def stored_classes(path: str | Path, estimator: str) -> tuple[Array, list[str]]:
@@ -126,69 +127,87 @@ def _opened(path: str | Path, max_bytes: int) -> Iterator[ArrayFile]:
             yield file
 
 
-def _restored(file: ArrayFile) -> Any:
-    from .crossfit import Layer, Scorer
+def _unfitted(file: ArrayFile) -> Any:
+    """The estimator with its parameters, and what is known of its columns and labels."""
     from .inb import ESTIMATORS
 
     about = file.about
     if about["estimator"] not in ESTIMATORS:
         raise ValueError(f"{str(about['estimator'])[:40]!r} is not one of {', '.join(ESTIMATORS)}")
     cls = ESTIMATORS[about["estimator"]]
-    settings = only_keys(about["params"], "the parameters", cls().get_params(deep=False))
-    model = cls(**settings | ({"missing_label": np.nan} if about["missing_is_nan"] is True else {}))
+    params = only_keys(about["params"], "the parameters", cls().get_params(deep=False))
+    model = cls(**params | ({"missing_label": np.nan} if about["missing_is_nan"] is True else {}))
     if not isinstance(model.missing_label, str | int | float | None) or not isinstance(model.random_state, int | None):
         raise ValueError("missing_label or random_state is not a value")
     arguments.method(model.method)
-    classes, d = _classes(file), _whole(about["n_features"], "n_features", 1)
-    K, alpha = len(classes), arguments.fit_settings(model).alpha
-    model.classes_, model.n_features_in_ = classes, d
+    if not isinstance(about["fitted"], dict) or not set(about["fitted"]) <= set(_ATTRIBUTES):
+        raise ValueError("how it was fitted is not recorded")
+    d = model.n_features_in_ = _whole(about["fitted"].get("n_features_in_"), "n_features_in_", 1)
+    model.classes_ = _classes(file)
     if about["names"] is not None:
         model.feature_names_in_ = np.array(listed(about["names"], "names", is_text, d), dtype=object)
-    frame = _frame(about["levels"], d)
-    family = _family(file, cls.__name__, settings, d if frame is None else len(frame.origin))
-    if isinstance(family, Mixed):
-        model._frame = frame
-    # what a fit without rows would learn has the types and shapes
-    template = _sums_without_rows(family, K, d)
-    weight = np.zeros(K)
-    prior = (
-        family.pooled_prior(template, weight, 1.0) if alpha == "auto" else family.fixed_prior(alpha, template, weight)
-    )
-    features = family.estimate(template, weight, prior)
-    structure = arguments.structure(model.mislabel, model.mislabel_prior, classes)
-    shares, joint = arguments.class_prior(model.class_prior, K), file.array("joint", "f", K + 1, K)
+    if cls.__name__ == "MixedINB":
+        model._frame = None
+        if about["levels"] is not None:
+            names, levels = listed(about["levels"], "levels", lambda each: isinstance(each, list), 2)
+            listed(levels, "levels", lambda each: isinstance(each, list) and all(map(is_text, each)), d)
+            model._frame = FrameColumns(tuple(listed(names, "names", is_text, d)), tuple(map(tuple, levels)))
+    return model
+
+
+def _read_fit(file: ArrayFile, model: Any) -> None:
+    from .crossfit import Layer, Scorer
+
+    K, alpha, frame = len(model.classes_), arguments.fit_settings(model).alpha, getattr(model, "_frame", None)
+    family = _family(file, model, model.n_features_in_ if frame is None else len(frame.origin))
+    # what would be learned without rows has the types and shapes
+    parts = [np.zeros((0, len(own))) for own in family.columns] if isinstance(family, Mixed) else None
+    rows = em.Rows(np.zeros((0, model.n_features_in_)) if parts is None else tuple(parts), np.zeros(0, dtype=np.intp))
+    empty = em.label_sums(rows, family, K)
+    prior = em.prior_of(family, empty, alpha, 1.0)
+    features = family.estimate(empty.features, np.zeros(K), prior)
+    joint = file.array("joint", "f", K + 1, K)
     if joint.min() < -_TOLERANCE * max(1.0, float(joint.max())):
         raise ValueError("the array joint contains a negative weight")
-    params = em.Params(
-        _shares(file, "class_prior", K), _shares(file, "mislabel", K, K), _like(features, file, "params")
+    generative = model._unfitted(family)
+    model._publish(
+        em.Model(family, generative.structure, _like(prior, file, "prior"), generative.class_prior),
+        em.Params(_shares(file, "class_prior", K), _shares(file, "mislabel", K, K), _like(features, file, "params")),
+        em.Stats(joint, _like(empty.features, file, "sums"), 0.0),
     )
-    stats = em.Stats(joint, _like(template, file, "sums"), 0.0)
-    model._publish(em.Model(family, structure, _like(prior, file, "prior"), shares), params, stats)
-    blocks = listed(about["layers"], "layers", lambda b: b is None or isinstance(family, Mixed))
     layers = []
-    for at, b in enumerate(blocks):
-        block = None if b is None else _whole(b, "a block", 0)
-        layers.append(Layer(block, _like(features if block is None else features[block], file, f"layer{at}")))
+    for at, block in enumerate(listed(file.about["layers"], "layers", lambda b: b is None or parts is not None)):
+        own = features if block is None else features[_whole(block, "a block", 0)]
+        layers.append(Layer(block, _like(own, file, f"layer{at}")))
     if layers:
         temperature, intercept = file.array("temperature", "f", len(layers)), file.array("intercept", "f", K)
         model._scorer = Scorer(tuple(layers), temperature, intercept, _shares(file, "label_matrix", K, K))
         model._label_matrix, model._is_calibrated = model._scorer.mislabel, True
     model.objective_history_ = file.array("objective", "f", None)
-    known = about["method"] in arguments.METHODS and isinstance(about["converged"], bool | None)
-    if not known or not is_finite(about["noise_rate"]):
-        raise ValueError("how it was fitted is not recorded")
-    model.method_, model.n_iter_ = about["method"], _whole(about["n_iter"], "n_iter", 0)
-    model.noise_rate_ = float(about["noise_rate"])
-    if about["converged"] is not None:
-        model.converged_ = about["converged"]
-    pairs = listed(about["strengths"], "strengths", lambda each: isinstance(each, list) and len(each) == 2)
-    if pairs:
-        model.alpha_history_ = [(_whole(step, "a step", 0), strength) for step, strength in pairs]
-    return model
+    for name, value in file.about["fitted"].items():
+        is_history = name == "alpha_history_" and all(isinstance(pair, list) and len(pair) == 2 for pair in value)
+        if not (is_history or is_finite(value) or isinstance(value, bool) or value in arguments.METHODS):
+            raise ValueError(f"{name} is not a value")
+        setattr(model, name, [tuple(pair) for pair in value] if is_history else value)
 
 
-def _parts(family: Family) -> list[tuple[Family, Array | None]]:
-    return list(zip(family.families, family.columns, strict=True)) if isinstance(family, Mixed) else [(family, None)]
+def _family(file: ArrayFile, model: Any, d: int) -> Family:
+    name, mixed = type(model).__name__, hasattr(model, "_frame")
+    kinds = listed(file.about["families"], "families", lambda kind: isinstance(kind, str) and kind in FAMILIES)
+    if not mixed and [f"{kind.capitalize()}INB" for kind in kinds] != [name]:
+        raise ValueError("the family is that of another class")
+    columns = [file.array(f"columns{b}", "iu", None).astype(np.intp) for b in range(len(kinds) if mixed else 0)]
+    if mixed and (not columns or np.sort(np.concatenate(columns)).tolist() != list(range(d))):
+        raise ValueError(f"the blocks do not partition the {d} columns")
+    parts: list[Family] = []
+    for b, kind in enumerate(kinds):
+        part = FAMILIES[kind]() if mixed or kind != "bernoulli" else Bernoulli(model.binarize)
+        if isinstance(part, Gaussian):
+            width = () if file.is_scalar(f"center{b}") else (len(columns[b]) if mixed else d,)
+            part = Gaussian(file.array(f"center{b}", "f", *width))
+        part.prepare(np.zeros((1, 1)))  # checks binarize
+        parts.append(part)
+    return Mixed(tuple(parts), tuple(columns)) if mixed else parts[0]
 
 
 def _name_of(family: Family) -> str:
@@ -196,34 +215,6 @@ def _name_of(family: Family) -> str:
         if type(family) is cls:
             return name
     raise ValueError(f"a model with the family {type(family).__name__} cannot be saved: only {', '.join(FAMILIES)} can")
-
-
-def _family(file: ArrayFile, estimator: str, settings: Any, d: int) -> Family:
-    kinds = listed(file.about["families"], "families", lambda name: isinstance(name, str) and name in FAMILIES)
-    if estimator != "MixedINB" and [f"{kind.capitalize()}INB" for kind in kinds] != [estimator]:
-        raise ValueError("the family is that of another class")
-    columns = [file.array(f"columns{b}", "iu", None) for b in range(len(kinds) * (estimator == "MixedINB"))]
-    if columns and np.sort(np.concatenate(columns)).tolist() != list(range(d)):
-        raise ValueError(f"the blocks do not partition the {d} columns")
-    parts: list[Family] = []
-    for b, kind in enumerate(kinds):
-        part = FAMILIES[kind]()
-        if isinstance(part, Gaussian):
-            width = len(columns[b]) if columns else d
-            part = Gaussian(file.array(f"center{b}", "f", *(() if file.is_scalar(f"center{b}") else (width,))))
-        if isinstance(part, Bernoulli) and not columns:
-            part = Bernoulli(settings["binarize"])
-            part.prepare(np.zeros((1, 1)))  # checks it
-        parts.append(part)
-    return Mixed(tuple(parts), tuple(each.astype(np.intp) for each in columns)) if columns else parts[0]
-
-
-def _sums_without_rows(family: Family, K: int, d: int) -> Any:
-    none = np.zeros((0, K))
-    if isinstance(family, Mixed):
-        blocks = zip(family.families, family.columns, strict=True)
-        return tuple(part.sums(np.zeros((0, len(columns))), none) for part, columns in blocks)
-    return family.sums(np.zeros((0, d)), none)
 
 
 def _leaves(value: Any) -> list[Any]:
@@ -259,24 +250,6 @@ def _classes(file: ArrayFile) -> Array:
     if not len(classes) or len(np.unique(classes)) < len(classes):
         raise ValueError("there is no label, or a label twice")
     return classes.astype(object) if file.about["object_labels"] is True else classes
-
-
-def _typed(classes: Array) -> Array:
-    if classes.dtype.kind == "O" and not all(isinstance(label, str) for label in classes):
-        raise ValueError("labels of several types cannot be saved; make them strings")
-    return classes.astype(str) if classes.dtype.kind == "O" else classes
-
-
-def _frame(levels: Any, d: int) -> FrameColumns | None:
-    if levels is None:
-        return None
-    names, of_columns = listed(levels, "levels", lambda each: isinstance(each, list), 2)
-    listed(names, "names", is_text, d)
-    checked = [
-        tuple(listed(each, "levels", is_text))
-        for each in listed(of_columns, "levels", lambda x: isinstance(x, list), d)
-    ]
-    return FrameColumns(tuple(names), tuple(checked))
 
 
 def _plain(value: Any, name: str) -> Any:
