@@ -7,7 +7,6 @@ from functools import partial
 import krippendorff
 import numpy as np
 import pytest
-from noisybayes.model.mislabel import Full
 from sklearn.metrics import average_precision_score
 
 from noisybayes.audit import groups
@@ -15,6 +14,7 @@ from noisybayes.audit.group_rates import Checked, alpha, disagreement, group_rec
 from noisybayes.audit.groups import Column, Habits, Labels, vote
 from noisybayes.audit.pool import fit_pool, folds_of
 from noisybayes.audit.readings import estimate
+from noisybayes.model.matrix import Full
 
 from .tables import N_CLASSES, N, case
 

@@ -183,12 +183,6 @@ def test_report_command_line_and_where_to_begin(by_labeler, tmp_path):
         ("who", [f"text {i}" for i in range(N)], {"second_opinion": "who"}, "has 900 distinct values that are not"),
         ("who", WHO, {"fold_by": "thread"}, "there is no column 'thread'"),
         ("who", ["a", "b"] * (N // 2), {"fold_by": "who"}, "2 distinct values"),
-        (
-            "who",
-            WHO,
-            {"labeler": "who", "families": {"binary": "bernoulli"}},
-            "labelers cannot be combined with families",
-        ),
     ],
 )
 def test_bad_columns(column, values, asked, message):

@@ -180,7 +180,6 @@ def test_empty_parts_and_parts_in_another_encoding_are_read(tmp_path):
         (["--scheduler", "tcp://127.0.0.1:1"], "add --engine dask"),
         (["--engine", "dask", "--scheduler", "tcp://127.0.0.1:1"], "no Dask cluster answers at tcp://127.0.0.1:1"),
         (["--engine", "dask", "--labeler", "text"], "--labeler needs all rows in memory, on one machine; leave it out"),
-        (["--engine", "dask", "--family", "text=bernoulli"], "--family needs all rows in memory, on one machine"),
         (["--engine", "dask", "--pred-probs", "p.npy"], "--pred-probs needs all rows in memory, on one machine"),
     ],
 )
