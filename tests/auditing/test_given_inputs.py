@@ -186,7 +186,7 @@ def test_what_cannot_be_used_is_refused_in_one_sentence(arguments, sentence):
         audit(LABELS.with_columns(vectors) if arguments else LABELS, label="label", id="image", **arguments)
 
 
-@pytest.mark.parametrize("option", [{"labeler": "who"}, {"source": "where"}, {"engine": "dask"}, {"memory": "2GB"}])
+@pytest.mark.parametrize("option", [{"labeler": "who"}, {"source": "where"}, {"engine": "dask"}])
 def test_what_is_for_tables_is_refused_with_x_and_y(option):
     data = simulate(60, n_features=10, n_classes=2, random_state=0)
     with pytest.raises(ValueError, match="are for tables; pass a data frame and name its columns"):

@@ -42,10 +42,6 @@ def test_a_structure_in_the_registry_reaches_the_audit(counts, monkeypatch):
     [
         (["--mislabel", "banded"], "'banded' is not one of 'full', 'symmetric', 'uniform', 'ordinal'"),
         (["--engine", "spark"], "'spark' is not one of 'local', 'dask'"),
-        (
-            ["--family", "numeric=multinomial"],
-            "Error: Negative values in data passed as X: MultinomialINB expects counts",
-        ),
     ],
 )
 def test_what_is_unknown_or_does_not_fit_is_one_sentence(counts, asked, told):

@@ -176,3 +176,13 @@ def _mixed(z: Array, salt: np.uint64) -> Array:
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
             z = (z ^ (z >> np.uint64(shift))) * np.uint64(factor)
     return np.asarray(z ^ (z >> np.uint64(31)))
+
+
+def hashed(seed: int, number: Array) -> Array:
+    """(n,) uint64: a random number for each row number (splitmix64)."""
+    z = number.astype(np.uint64) + np.uint64(1)
+    with np.errstate(over="ignore"):
+        z = z * np.uint64(0x9E3779B97F4A7C15) + np.uint64((seed * 0xD1342543DE82EF95 + 1) % 2**64)
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            z = (z ^ (z >> np.uint64(shift))) * np.uint64(factor)
+    return np.asarray(z ^ (z >> np.uint64(31)))

@@ -24,11 +24,7 @@ from .columns import MANY_ROWS, MOST_NUMBERS, NUMBERS, WORDS, YES_NO, Block, con
 from .groups import (
     Habits,
     Labels,
-    Wrong,
     log_evidence,
-    log_of_labels,
-    log_shares,
-    p_wrong,
     refitted,
 )
 from .readings import Reading, blocks, estimate, log_softmax, matrix_reading, plain_reading
@@ -118,20 +114,6 @@ def of_groups(voice: Voice, labels: Sequence[Labels], learning: Learning, struct
     habits = tuple(each for _, each in said)
     reading = voice.reading._replace(mislabel=habits[0].common)
     return Voice(voice.learned, reading, habits, log_evidence(said, len(learning.weight)))
-
-
-def wrong_labels(pool: Pool, given: Given) -> list[Wrong]:
-    """What P(wrong) of the labels of each kind is compared with, for the rates of groups."""
-    n, voice = len(pool.order), pool.voices[0]
-    said = list(zip(given.labels, voice.habits, strict=True))
-    log_prior = np.empty((given.n_classes, n))
-    log_prior[:, pool.order] = voice.reading.log_prior(voice.learned.values)
-    log_prior += log_shares(*said[0], n)
-    total = log_evidence(said, n).T
-    return [
-        p_wrong(labels, habits, log_prior, total[labels.row] - log_of_labels(labels, habits), given.verified)
-        for labels, habits in said
-    ]
 
 
 def pooled(voices: Sequence[Voice], rows: Any, observed: Array) -> Array:

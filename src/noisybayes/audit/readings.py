@@ -133,6 +133,15 @@ def plain_reading(values: Array, learning: Learning, prior: Array | None = None)
     return Reading(*likelihood.fitted(parameters), None, -loss / max(float(rows.weight.sum()), 1e-30))
 
 
+def recalibrated(reading: Reading, values: Array, learning: Learning) -> Reading:
+    """The same matrix with temperatures and offsets for scores of rows that were not learned from."""
+    values, rows = _sample(values, learning)
+    likelihood = _Likelihood(values, rows, by_matrix=reading.mislabel is not None, prior=None)
+    parameters, _ = likelihood.maximize(likelihood.parameters_of(reading), reading.mislabel)
+    temperature, intercept = likelihood.fitted(parameters)
+    return reading._replace(temperature=temperature, intercept=intercept)
+
+
 def _sample(values: Array, learning: Learning) -> tuple[Array, Learning]:
     """The labeled rows, or evenly spaced ones; sorted by fold and class, as they are, these are a stratified sample."""
     labeled = np.flatnonzero(learning.counted > 0)

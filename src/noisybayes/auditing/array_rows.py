@@ -15,23 +15,20 @@ import numpy as np
 import polars as pl
 from scipy import sparse
 
-from ..audit.rows import SUSPECT
+from ..audit.columns import Array
+from ..audit.rows import Rule
 from ..data.errors import InputError
 from ..data.frames import converted
-from ..dataset.tree import Array
 from ..estimators.labels import as_labels, encode, find_classes, is_missing
 from ..model.families import is_binary
 from ..text.features import Block
 from .findings import Findings
 from .given_inputs import GivenColumns, check_estimator, check_probabilities, out_of_fold
 from .group_columns import GroupedLabels
-from .judged import NoClass, RandomChecks
 from .pooled import findings_of_pool, pooled_rows
-from .rules import Rule
+from .random_checks import NO_CLASS, NoClass, RandomChecks
 from .table_features import EncodedLabels, Features
 
-#: True label of a row that belongs to none of the classes, so that its label is wrong (unless a class has this name).
-NO_CLASS = "no_class"
 # The code of `NO_CLASS` among codes of classes; -1 is a row that was not checked.
 _NONE = -2
 # What the columns of X are, for classifiers that know; others are asked.
@@ -79,7 +76,7 @@ def audited_matrix(
     pred_probs: Any, embeddings: Any, budget: int | None, seed: int, progress: Callable[[str], None],
 ) -> tuple[Findings, Any]:  # fmt: skip
     """The findings, and the classifier of new rows."""
-    rule = Rule(budget, SUSPECT)
+    rule = Rule(budget)
     rule.check()
     progress("building features")
     X, kinds = _columns(X, type(estimator).__name__)

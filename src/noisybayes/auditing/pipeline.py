@@ -1,34 +1,36 @@
-"""From a table to an audit, for a data frame, a file, a file larger than memory and a cluster alike.
+"""From a table to an audit, for a data frame, a file of any size and a cluster alike.
 
-`audit` is the Python API; the command line and the web application call `audit_table`, or `fit_table` if they only need
+`audit` is the Python API; the command line and the web application call `audited`, or `fitted_table` if they only need
 a model.
 """
 
 from __future__ import annotations
 
+import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
-from ..audit.rows import SUSPECT
+from ..audit.rows import Rule
 from ..data.errors import errors_in_python_words, in_python_words
 from ..data.frames import index_of
 from ..estimators.arguments import whole_seed
 from ..text.vocabulary import TextSettings
 from .array_rows import as_table, audited_matrix, is_estimator
-from .findings import findings_of
 from .given_inputs import GivenInputs
-from .pooled import PooledRows, findings_of_pool
+from .pooled import findings_of_pool
 from .result import Audit, Run
-from .rules import Rule
-from .size import file_size_limit, parse_size
+from .streamed import SampledRows, findings_of_stream
 from .table import Table
-from .table_fit import FitOptions, Fitted, Progress, fitted_table, no_progress
+from .table_fit import FitOptions, Fitted, Progress, fitted_table, no_progress, what_needs_all_rows
 
 Names = str | Sequence[str]
+#: Who reads and scores the rows of a table.
+ENGINES = ("local", "dask")
 
 
 @dataclass(frozen=True)
@@ -60,14 +62,12 @@ def audit(
     keep_variants: bool = False,
     budget: int | None = None,
     settings: TextSettings | None = None,
-    families: Mapping[str, str] | None = None,
     mislabel: str = "full",
     pred_probs: Any = None,
     embeddings: Any = None,
     embed: str | None = None,
     estimator: Any = None,
-    memory: int | str | None = None,
-    engine: Any = "local",
+    engine: str = "local",
     scheduler: str | None = None,
     encoding: str | None = None,
     random_state: int = 0,
@@ -113,8 +113,6 @@ def audit(
         List this many suspects, those with the highest P(wrong); by default the rows with P(wrong) above 50 %.
     settings : TextSettings, optional
         Vocabulary and weighting of texts.
-    families : dict, optional
-        Feature families by kind of column (text, categorical, binary, numeric): `{"numeric": "bernoulli"}`.
     mislabel : str, default "full"
         Structure of the mislabeling matrix: "full", "symmetric", "uniform", or "ordinal" for labels on a scale.
     pred_probs : array-like of shape (n_samples, n_classes), data frame with a column per class, or file; optional
@@ -128,10 +126,8 @@ def audit(
     estimator : classifier of scikit-learn with predict_proba, optional
         Its out-of-fold probabilities are more columns. It is fitted to the texts if the only feature is one text
         column, otherwise to a data frame of the columns.
-    memory : int or str, optional
-        Memory limit such as "2GB"; rows of a file beyond it are kept on disk. Very large files always are.
-    engine, scheduler : "local" (default), "dask" or a function map_sum(fn, parts); address of the Dask scheduler
-        Where the passes over the rows run.
+    engine, scheduler : {"local", "dask"}, and address of the Dask scheduler
+        Who reads and scores the rows: this process, or the workers of a cluster.
     encoding : str, optional
         Encoding of a text file; by default it is detected.
     random_state : int, default 0
@@ -152,10 +148,10 @@ def audit(
             raise ValueError("a classifier is audited with rows and labels: audit(model, X, y)")
         if data is not None and not is_estimator(data):
             raise ValueError("give X and y alone or with a classifier; for a table, name the columns: label=...")
-        asked = (embed, second_opinion, labeler, source or None, memory, families, scheduler)
+        asked = (embed, second_opinion, labeler, source or None, fold_by, scheduler)
         if any(given is not None for given in asked) or engine != "local" or estimator is not None:
             raise ValueError(
-                "embed, second_opinion, labeler, source, memory, families, engine, scheduler and estimator are for "
+                "embed, second_opinion, labeler, source, fold_by, engine, scheduler and estimator are for "
                 "tables; pass a data frame and name its columns: audit(frame, label=...)"
             )
         as_columns = as_table(X, y, verified, verified_random)
@@ -176,7 +172,6 @@ def audit(
         run = Run(created=now(), seed=random_state, seconds=time.perf_counter() - started)
         return Audit(findings, model, run, index=index_of(y))
     (progress or no_progress)("reading")
-    limit = file_size_limit(data, None if memory is None else parse_size(memory), on_cluster=engine == "dask")
     columns = {
         "label": _one_or_several(label), "text": _names(text), "categorical": _names(categorical),
         "numeric": _names(numeric), "binary": _names(binary), "id": _name(id), "verified": _name(verified),
@@ -184,25 +179,25 @@ def audit(
         "source": _names(source), "fold_by": _name(fold_by),
     }  # fmt: skip
     started = time.perf_counter()
-    in_batches = limit is not None or engine == "dask"
+    if engine not in ENGINES:
+        raise ValueError(f"there is no engine {engine!r}; choose one of {', '.join(ENGINES)}")
     options = FitOptions(
         settings or TextSettings(),
         missing_label,
         random_state,
         engine=engine,
         scheduler=scheduler,
-        memory=limit,
-        families=families or {},
+        scratch=Path(tempfile.gettempdir()),
         mislabel=mislabel,
         keep_variants=keep_variants,
         given=GivenInputs(pred_probs, embeddings, estimator),
         embed=None if embed is None else str(embed),
     )
-    # rows on disk exist as long as the audit
+    # what is written for a large table exists as long as the audit
     with errors_in_python_words(), ExitStack() as resources:
         table = Table.open(
-            data, columns, in_batches=in_batches, encoding=encoding, missing_label=missing_label,
-            keep_variants=keep_variants, anonymous=anonymous,
+            data, columns, needs_all=what_needs_all_rows(columns, options, anonymous), by_workers=engine == "dask",
+            encoding=encoding, missing_label=missing_label, keep_variants=keep_variants, anonymous=anonymous,
         )  # fmt: skip
         result = resources.enter_context(audited(table, options, audit_options, progress=progress, started=started))
         run = replace(result.run, notes=tuple(map(in_python_words, result.run.notes)))
@@ -219,7 +214,7 @@ def audited(
     progress: Progress | None = None,
     started: float | None = None,
 ) -> Iterator[Audit]:
-    """The audit of a table; its rows on disk exist only during this context."""
+    """The audit of a table; what is written for a large one exists only during this context."""
     started = time.perf_counter() if started is None else started
     Rule(audit_options.budget).check()
     with fitted_table(table, options, progress) as fitted:
@@ -228,14 +223,6 @@ def audited(
             embedded_with=None if fitted.embedded_with is None else fitted.embedded_with.about(),
         )  # fmt: skip
         yield audit_fitted(fitted, run, audit_options, started, progress)
-
-
-def audit_table(
-    table: Table, options: FitOptions, audit_options: AuditOptions, progress: Progress | None = None
-) -> Audit:
-    """The audit of a table in memory."""
-    with audited(table, options, audit_options, progress=progress) as result:
-        return result
 
 
 def audit_fitted(
@@ -248,11 +235,10 @@ def audit_fitted(
     """started : the time when the run started"""
     report = progress or no_progress
     report("scoring the rows")
-    if isinstance(fitted.judged, PooledRows):
-        findings = findings_of_pool(fitted.judged, Rule(audit_options.budget, SUSPECT))
+    if isinstance(fitted.judged, SampledRows):
+        findings = findings_of_stream(fitted.judged, Rule(audit_options.budget))
     else:
-        rule = Rule(audit_options.budget)
-        findings = findings_of(fitted.model, fitted.judged, rule, report)
+        findings = findings_of_pool(fitted.judged, Rule(audit_options.budget))
     fitted.table.check_unchanged()
     seconds = time.perf_counter() - started
     run = replace(run, created=now(), seconds=seconds, notes=(*run.notes, *fitted.notes))

@@ -469,7 +469,7 @@ class Mixed(Family):
         return X
 
 
-#: The families by name, for blocks of MixedINB and `--family`.
+#: The families by name, for blocks of MixedINB.
 FAMILIES: dict[str, type[Family]] = {"bernoulli": Bernoulli, "gaussian": Gaussian, "multinomial": Multinomial}
 
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..audit.groups import difference_text
-from .highlights import pieces
-from .phrases import Summary, percent, told_apart
+from ..audit.group_rates import difference_text
+from ..report.highlights import pieces
+from ..report.phrases import Summary, percent, told_apart
 
 ROWS = 5
 LABEL = 28  # characters

@@ -1,1 +1,0 @@
-"""The model: families, mislabeling matrix, EM. Depends only on numpy and scipy."""
