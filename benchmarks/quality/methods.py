@@ -22,9 +22,8 @@ from noisybayes._extras import require
 from noisybayes.audit.classifier import TableClassifier
 from noisybayes.audit.columns import ColumnKinds
 from noisybayes.audit.pool import Given, fit_pool
-from noisybayes.audit.rows import SUSPECT
+from noisybayes.audit.rows import Rule
 from noisybayes.auditing.pooled import PooledRows, findings_of_pool
-from noisybayes.auditing.rules import Rule
 from noisybayes.text.features import Block
 
 from .tasks import (
@@ -54,7 +53,7 @@ def default(task: Task) -> Outcome:
     columns, unknown = kinds(train), np.full(len(observed), -1)
     pool = fit_pool(columns, Given(observed, unknown, len(classes)), seed=task.seed)
     rows = PooledRows(classes, pool, observed, unknown, tuple(columns), train.shape[1])
-    found = findings_of_pool(rows, Rule(None, SUSPECT))
+    found = findings_of_pool(rows, Rule(None))
     model = TableClassifier.of(pool, kinds, classes, train.shape[1], found.rate.estimate)
     results = found.rows.results
     return Outcome(
