@@ -1,230 +1,146 @@
-"""Evaluates a bot on replayed dialogs, split so that no dialog is in both parts."""
+"""Test messages and dialogs: what a good salesperson would do, and how often the bot does so."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
-
-import numpy as np
-from sklearn.naive_bayes import BernoulliNB
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 from ..data.errors import InputError
-from ..data.simulate import Array
-from .conditions import MessageContext
-from .config_values import Config
-from .dialog_tables import Dialogs, Replayed, read_dialogs, replay, select_rows
-from .training import fit, fit_words_view, labels_to_learn
-from .words_view import restricted
+from .config import ASIDE, CONTACT, OTHER, STOP
+from .dialog import Bot, Dialog, Turn
+from .yaml_source import Entry, parse
 
-TEST_SHARE = 0.2
-#: Thresholds for which the share answered is reported, besides the configured one.
-THRESHOLDS = (0.0, 0.3, 0.5, 0.7, 0.9)
-
-Fit = Callable[[Array, Array], Any]
+Acts = frozenset[str]
 
 
-class Agreement(NamedTuple):
-    feature: str
-    column: str
-    given: int  # messages with 1 in the table
-    ours: int
-    agreement: float  # share of messages on which both agree
+class Case(NamedTuple):
+    """A message and the acts that are acceptable: one of several sets."""
+
+    message: str
+    acceptable: tuple[Acts, ...]
 
 
-class Method(NamedTuple):
-    name: str
-    accuracy: float  # mean over the repetitions
-    spread: float  # standard deviation over the repetitions
+class TestDialog(NamedTuple):
+    goal: Acts  # acts that some turn must reach
+    turns: tuple[Case, ...]
 
 
-class Answered(NamedTuple):
-    threshold: float
-    share: float  # of messages that are not handed over
-    accuracy: float | None  # among those, if there are any
+class Tests(NamedTuple):
+    messages: tuple[Case, ...]
+    dialogs: tuple[TestDialog, ...]
 
 
-class PerCategory(NamedTuple):
-    category: str
-    messages: int  # in all test parts together
-    accuracy: float
+class Miss(NamedTuple):
+    said: str  # with what was said before it
+    expected: str
+    acts: str
+    reply: str
 
 
 class Evaluation(NamedTuple):
     messages: int
+    acceptable: int
+    turns: int
+    acceptable_turns: int
     dialogs: int
-    reps: int
-    seed: int
-    against: str  # "true labels", or "labels" if the table has no true ones
-    agreements: tuple[Agreement, ...]  # worst first; empty if the table has no features
-    methods: tuple[Method, ...]
-    answered: tuple[Answered, ...]  # by the bot as a whole
-    per_category: tuple[PerCategory, ...]
-    confusion: Array  # (C, C) messages in all test parts: [true category, predicted category]
-    categories: tuple[str, ...]
+    goals: int
+    misses: tuple[Miss, ...]
 
-    def as_dict(self) -> dict[str, Any]:
-        plain = {name: value for name, value in self._asdict().items() if name not in _LISTS}
-        lists = {name: [row._asdict() for row in getattr(self, name)] for name in _LISTS}
-        return plain | lists | {"categories": list(self.categories), "confusion": self.confusion.tolist()}
+    @property
+    def right(self) -> int:
+        """What a new model must not fall below."""
+        return self.acceptable + self.acceptable_turns + self.goals
 
 
-_LISTS = ("agreements", "methods", "answered", "per_category")
+def acts_of(turn: Turn) -> Acts:
+    """What a turn does: topics that it answers, "ask SLOT", "person" (people are told), "contact", "stop", "silent"."""
+    acts = {f"ask {turn.asks}"} if turn.asks else set(turn.topics) if turn.reply else set()
+    if turn.asks and len(turn.topics) > 1:  # one of several questions is answered
+        acts |= set(turn.topics) - set(turn.dialog.topics)
+    if turn.handover and not (turn.contacts and turn.reason == "left contact details"):
+        acts.add("person")
+    if turn.contacts:
+        acts.add(CONTACT)
+    return frozenset(acts or {"silent"})
 
 
-class Outcome(NamedTuple):
-    """The results of one split."""
+def is_acceptable(acts: Acts, acceptable: Sequence[Acts]) -> bool:
+    """All acts of one of the sets, and no answer beside them."""
+    beside = {act for act in acts if act not in (*ASIDE, OTHER, "person", "silent") and not act.startswith("ask ")}
+    for wanted in acceptable:
+        asks = any(act.startswith("ask ") for act in acts)
+        met = all(act in acts or (act == "ask" and asks) for act in wanted)
+        told = "person" in acts and "person" not in wanted
+        if met and (beside <= wanted or "person" in wanted) and (not told or bool(beside & wanted) or CONTACT in wanted):
+            return beside <= wanted or not _answers(beside - wanted)
+    return False
 
-    accuracy: dict[str, float]
-    right: Array  # (n_test,) keys
-    predicted: Array  # by the bot
-    confidence: Array
+
+def _answers(topics: Acts | set[str]) -> bool:
+    """Whether some of these tell a fact; topics for which people are told do not."""
+    return bool(set(topics) - {"order", "complaint", "abuse", "danger", STOP, "test_drive", "trade_in", "loan"})
 
 
-def evaluate(
-    config: Config,
-    data: Any,
-    *,
-    reps: int = 20,
-    seed: int = 0,
-    progress: Callable[[int], None] | None = None,
-) -> Evaluation:
-    """Replay the dialogs of a table: train on 80 % of them and answer the others, `reps` times."""
-    dialogs = data if isinstance(data, Dialogs) else read_dialogs(config, data)
-    labels_to_learn(config, dialogs)
-    ours = replay(config, dialogs)
-    truth = dialogs.labels if dialogs.true_labels is None else dialogs.true_labels
-    outcomes = []
-    for rep, (train, test) in enumerate(splits(dialogs.dialog, reps, seed), 1):
-        outcomes.append(evaluate_split(config, dialogs, ours, truth, train, test, seed))
-        if progress is not None:
-            progress(rep)
-    pooled = Outcome({}, *(np.concatenate([outcome[i] for outcome in outcomes]) for i in (1, 2, 3)))
-    keys = tuple(config.categories)
+def read_tests(paths: Sequence[Path]) -> Tests:
+    messages: list[Case] = []
+    dialogs: list[TestDialog] = []
+    for path in paths:
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{path} cannot be read: {error}") from None
+        parts = parse(text, path.name).fields((), ("messages", "dialogs"))
+        messages += [_case(entry) for entry in parts["messages"].members()] if "messages" in parts else []
+        for entry in parts["dialogs"].members() if "dialogs" in parts else []:
+            dialog = entry.fields(("goal", "turns"))
+            dialogs.append(TestDialog(_acts(dialog["goal"].text()), tuple(map(_case, dialog["turns"].members()))))
+    return Tests(tuple(messages), tuple(dialogs))
+
+
+def _case(entry: Entry) -> Case:
+    parts = entry.texts()
+    if len(parts) != 2:
+        entry.fail("write [message, acceptable acts]")
+    return Case(parts[0], tuple(_acts(each) for each in parts[1].split("|")))
+
+
+def _acts(text: str) -> Acts:
+    return frozenset(act.strip() for act in text.split("+"))
+
+
+def evaluate(bot: Bot, tests: Tests) -> Evaluation:
+    misses: list[Miss] = []
+    found = {"messages": 0, "turns": 0, "goals": 0}
+
+    def check(dialog: Dialog, case: Case, what: str, before: Sequence[str]) -> Turn:
+        turn = bot.answer(dialog, case.message)
+        acts = acts_of(turn)
+        if is_acceptable(acts, case.acceptable):
+            found[what] += 1
+        else:
+            wanted = " | ".join(" + ".join(sorted(each)) for each in case.acceptable)
+            misses.append(Miss(" / ".join([*before, case.message]), wanted, " + ".join(sorted(acts)), turn.reply))
+        return turn
+
+    for case in tests.messages:
+        check(Dialog(), case, "messages", ())
+    for each in tests.dialogs:
+        dialog, reached, before = Dialog(), set[str](), list[str]()
+        for case in each.turns:
+            turn = check(dialog, case, "turns", before)
+            dialog, reached = turn.dialog, reached | acts_of(turn)
+            before.append(case.message)
+        if each.goal <= reached:
+            found["goals"] += 1
+        else:
+            misses.append(Miss(" / ".join(before), f"goal {' + '.join(sorted(each.goal))}", " + ".join(sorted(reached)), ""))
+    n_turns = sum(len(each.turns) for each in tests.dialogs)
     return Evaluation(
-        messages=len(dialogs.messages),
-        dialogs=int(dialogs.dialog.max()) + 1,
-        reps=reps,
-        seed=seed,
-        against="labels" if dialogs.true_labels is None else "true labels",
-        agreements=agreements(config, dialogs, ours.features),
-        methods=_methods(outcomes),
-        answered=_answered(pooled, config.threshold),
-        per_category=_per_category(pooled, keys),
-        confusion=_confusion(pooled, keys),
-        categories=keys,
+        len(tests.messages), found["messages"], n_turns, found["turns"], len(tests.dialogs), found["goals"], tuple(misses)
     )
 
 
-def splits(dialog: Array, reps: int, seed: int) -> Iterator[tuple[Array, Array]]:
-    """Training rows and test rows; no dialog is split between them."""
-    numbers = np.unique(dialog)
-    n_dialogs = len(numbers)
-    n_test = max(1, round(TEST_SHARE * n_dialogs))
-    if n_test >= n_dialogs:
-        raise InputError(f"{n_dialogs} dialogs cannot be split into two parts; give at least 2")
-    for rep in range(reps):
-        chosen = np.random.default_rng([seed, rep]).permutation(numbers)[:n_test]
-        test = np.isin(dialog, chosen)
-        yield np.flatnonzero(~test), np.flatnonzero(test)
-
-
-def agreements(config: Config, dialogs: Dialogs, ours: Array) -> tuple[Agreement, ...]:
-    """How often each feature equals its column in the table, worst first."""
-    rows = []
-    for j, (key, feature) in enumerate(config.features.items()):
-        if key in dialogs.given:
-            given = dialogs.given[key]
-            same = float((given == ours[:, j]).mean())
-            rows.append(Agreement(key, feature.column, int(given.sum()), int(ours[:, j].sum()), same))
-    return tuple(sorted(rows, key=lambda row: row.agreement))
-
-
-def evaluate_split(
-    config: Config, dialogs: Dialogs, ours: Replayed, truth: Any, train: Array, test: Array, seed: int = 0
-) -> Outcome:
-    """Train on the rows `train` with several methods, and compare with the true labels of the rows `test`."""
-    labels = labels_to_learn(config, dialogs)
-    test = test[[truth[row] is not None for row in test]]
-    right = truth[test]
-    accuracy: dict[str, float] = {}
-
-    def learn(name: str, make: Fit, X: Array, given: Array) -> Any:
-        rows = train[[given[row] is not None for row in train]]
-        model = make(X[rows], given[rows])
-        accuracy[name] = float((model.predict(X[test]) == right).mean())
-        return model
-
-    def noisy_fit(X: Array, y: Array) -> Any:
-        return fit(X, y, seed)
-
-    tables = {"features from the text": ours.features}
-    if len(dialogs.given) == len(config.features):
-        tables = {"given features": np.column_stack([dialogs.given[key] for key in config.features])} | tables
-    model: Any = None
-    for name, X in tables.items():
-        model = learn(f"INB, {name}", noisy_fit, X, labels)
-        learn(f"naive Bayes, {name}", _naive_bayes, X, labels)
-        if dialogs.true_labels is not None:
-            learn(f"naive Bayes on true labels, {name}", _naive_bayes, X, truth)
-    posterior = _words_posteriors(config, model, ours, labels, train, test)
-    predicted = model.classes_[posterior.argmax(axis=1)]
-    accuracy["the bot: INB and words, from the text"] = float((predicted == right).mean())
-    if any(category.answers is not None for category in config.categories.values()):
-        answered = [
-            compatible_posterior(config, model.classes_, ours.contexts[row], each)
-            for row, each in zip(test, posterior, strict=True)
-        ]
-        chosen = model.classes_[np.array(answered).argmax(axis=1)]
-        accuracy["the bot as it answers, by conditions of categories too"] = float((chosen == right).mean())
-    if dialogs.true_labels is not None:
-        accuracy["the labels themselves"] = float((labels[test] == right).mean())
-    return Outcome(accuracy, right, predicted, posterior.max(axis=1))
-
-
-def _words_posteriors(config: Config, model: Any, ours: Replayed, labels: Array, train: Array, test: Array) -> Array:
-    """(n_test, K) posterior of the words view next to `model`, which was fitted on the labeled rows of `train`."""
-    rows = train[[labels[row] is not None for row in train]]
-    view = fit_words_view(config, model, select_rows(ours, rows), labels[rows])
-    return np.array([view.posterior(ours.features[row] > 0, ours.texts[row]) for row in test])
-
-
-def compatible_posterior(config: Config, classes: Array, context: MessageContext, posterior: Array) -> Array:
-    """(K,) posterior that the bot uses, restricted by the conditions of the categories."""
-    return restricted(posterior, config.compatible(context, [str(key) for key in classes]))
-
-
-def _naive_bayes(X: Array, y: Array) -> Any:
-    return BernoulliNB().fit(X, y.astype(str))
-
-
-def _methods(outcomes: list[Outcome]) -> tuple[Method, ...]:
-    names = outcomes[0].accuracy
-    values = {name: np.array([outcome.accuracy[name] for outcome in outcomes]) for name in names}
-    return tuple(Method(name, float(per_split.mean()), float(per_split.std())) for name, per_split in values.items())
-
-
-def _answered(pooled: Outcome, own: float) -> tuple[Answered, ...]:
-    rows = []
-    for threshold in sorted({own, *THRESHOLDS}):
-        answered = pooled.confidence >= threshold
-        right = (pooled.predicted == pooled.right)[answered]
-        accuracy = float(right.mean()) if right.size else None
-        rows.append(Answered(threshold, float(answered.mean()), accuracy))
-    return tuple(rows)
-
-
-def _per_category(pooled: Outcome, keys: tuple[str, ...]) -> tuple[PerCategory, ...]:
-    counts = []
-    for key in keys:
-        rows = pooled.right == key
-        if rows.any():
-            counts.append(PerCategory(key, int(rows.sum()), float((pooled.predicted[rows] == key).mean())))
-    return tuple(counts)
-
-
-def _confusion(pooled: Outcome, keys: tuple[str, ...]) -> Array:
-    number = {key: i for i, key in enumerate(keys)}
-    counts = np.zeros((len(keys), len(keys)), dtype=int)
-    for right, predicted in zip(pooled.right, pooled.predicted, strict=True):
-        counts[number[right], number[predicted]] += 1
-    return counts
+def tests_of(bot: Bot) -> Tests:
+    """The tests that the configuration names."""
+    return read_tests([bot.config.folder / name for name in bot.config.tests])
