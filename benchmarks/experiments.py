@@ -10,7 +10,7 @@ EXPERIMENTS: dict[str, tuple[str, str]] = {
     "recovery": ("recovery", "The paper's simulation: error of the feature probabilities, accuracy on new rows."),
     "verified": ("verified", "How much verified labels improve the estimated number of errors under human mistakes."),
     "stream": ("stream", "partial_fit on a stream, after one pass and after three, against the batch fit."),
-    "bot": ("responder_accuracy", "The auto-responder on the paper's dialogs: features, answers, and peers."),
+    "bot": ("responder", "The auto-responder: its tests, mislabeled examples, learning, a furniture shop, speed."),
     "load": ("load", "A live stream of 2,000 viewers: waits, lost or duplicated messages, leads, handovers, events."),
 }
 

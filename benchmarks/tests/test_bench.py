@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from benchmarks import pages, responder_accuracy, stream
+from benchmarks import pages, responder, stream
 from benchmarks.commands import bench
 from benchmarks.experiments import module
 from benchmarks.result_files import read_rows
-from noisybayes.bot.demo import DEMO_DIALOGS
 
 
 def small_news():
@@ -29,14 +28,14 @@ def small(monkeypatch):
     monkeypatch.setattr(stream, "N_TRAIN", 200)
     monkeypatch.setattr(stream, "N_TEST", 50)
     monkeypatch.setattr(stream, "noisy_ag_news", small_news)
-    monkeypatch.setattr(responder_accuracy, "CONFIG", "cars_en")
-    monkeypatch.setattr(responder_accuracy, "live_streaming_file", lambda: DEMO_DIALOGS)
+    monkeypatch.setattr(responder, "LABELED", responder.LABELED[:1])
+    monkeypatch.setattr(responder, "_paper", lambda reps, seed: [])  # the dialogs are not in the repository
 
 
 @pytest.mark.parametrize("name", ["stream", "bot"])
 @pytest.mark.filterwarnings("ignore")  # a hundred rows neither converge nor tell all classes apart
 def test_an_experiment_goes_from_command_to_page(name, small, tmp_path):
-    done = CliRunner().invoke(bench, [name, "--reps", "2", "--root", str(tmp_path)], catch_exceptions=False)
+    done = CliRunner().invoke(bench, [name, "--reps", "1", "--root", str(tmp_path)], catch_exceptions=False)
     assert done.exit_code == 0, done.output
     rows = read_rows(tmp_path / "results" / f"{name}.csv")
     assert module(name).page(rows) in pages.render_page(tmp_path)

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from ..data.errors import InputError
-from .catalogue import Catalogue, LiveCatalogue, Source
+from .catalogue import Catalogue, Source
 from .facts import PATTERNS, Facts, Slot
-from .yaml_source import Entry, hint, parse
+from .yaml_source import Entry, hint, parse, read_text
 
 SHIPPED = Path(__file__).parent / "configs"
-EXAMPLES_FILE = "examples.csv"
+SHIPPED_NAMES, EXAMPLES_FILE = ("cars",), "examples.csv"
 CONTINUES, CONTACT, OTHER, STOP = "details", "contact", "other", "stop"
 #: Topics that do not count next to a question.
 ASIDE = ("greeting", "thanks", "chatter", CONTINUES, CONTACT)
@@ -77,18 +78,14 @@ class Config:
     topics: Mapping[str, Topic]
     tests: tuple[str, ...]
     example_files: tuple[str, ...]
-    live: LiveCatalogue | None
+    sources: tuple[Source, ...]
+    catalogue: Catalogue
     source: str
     folder: Path
 
-    @property
-    def catalogue(self) -> Catalogue:
-        return Catalogue((), ()) if self.live is None else self.live.current()
-
     @cached_property
     def facts(self) -> Facts:
-        catalogue = self.catalogue
-        return Facts(self.slots, {slot.name: catalogue.values(slot.name) for slot in self.slots})
+        return Facts(self.slots, {slot.name: self.catalogue.values(slot.name) for slot in self.slots})
 
     def text(self, name: str, language: str) -> str:
         return in_language(self.texts[name], language)
@@ -101,51 +98,33 @@ class Config:
         day = _DAY_NAMES.get(language, _DAY_NAMES["en"])[opening.weekday()]
         return self.text("closed", language).replace("{opens}", f"{day} {opening:%H:%M}")
 
-    def examples(self) -> Iterator[tuple[str, str]]:
-        """(topic, message) of the example files and the topics; those of topics without a block go to a person."""
+    def examples(self) -> Iterator[tuple[str, str, bool]]:
+        """Message, topic, and whether it is from a topic's own block. Those of topics without one go to a person."""
         for name in self.example_files:
             path = self.folder / name
-            for row in csv.DictReader(_lines(path if path.exists() else SHIPPED / name)):
+            for row in csv.DictReader(io.StringIO(read_text(path if path.exists() else SHIPPED / name))):
                 if row.get("topic") and row.get("message"):
-                    yield row["topic"] if row["topic"] in self.topics else OTHER, row["message"]
+                    yield row["message"], row["topic"] if row["topic"] in self.topics else OTHER, False
         for topic in self.topics.values():
             for example in topic.examples:
-                yield topic.name, example
+                yield example, topic.name, True
 
     def files(self) -> dict[str, str]:
         """The files that a saved bot needs besides its configuration, with their content."""
-        sources = () if self.live is None else self.live.sources
-        found = {source.name: source.text(self.folder) for source in sources if not source.url}
+        found = {source.name: read_text(self.folder / source.name) for source in self.sources if not source.url}
         names = [*self.tests, *(name for name in self.example_files if name != EXAMPLES_FILE)]
-        return found | {name: (self.folder / name).read_text(encoding="utf-8") for name in names}
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text(encoding="utf-8-sig").splitlines()
-    except FileNotFoundError:
-        raise InputError(f"there is no file {path}; put it next to the configuration") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path.name} is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
-
-
-def shipped_names() -> list[str]:
-    return sorted(path.stem for path in SHIPPED.glob("*.yaml") if "tests" not in path.stem and path.stem != "defaults")
+        return found | {name: read_text(self.folder / name) for name in names}
 
 
 def load_config(source: str | Path) -> Config:
     """A configuration from a file, or a shipped one by its name."""
-    path = SHIPPED / f"{source}.yaml" if str(source) in shipped_names() else Path(source)
+    path = SHIPPED / f"{source}.yaml" if str(source) in SHIPPED_NAMES else Path(source)
     if not path.is_file():
         raise InputError(
             f"there is no file {str(source)!r}; write one with `noisybayes bot init FILE`, or use a shipped one: "
-            f"{', '.join(shipped_names())}"
+            f"{', '.join(SHIPPED_NAMES)}"
         )
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
-    return read_config(text, path.name, path.parent)
+    return read_config(read_text(path), path.name, path.parent)
 
 
 def read_config(text: str, file: str = "bot.yaml", folder: Path = SHIPPED) -> Config:
@@ -155,31 +134,30 @@ def read_config(text: str, file: str = "bot.yaml", folder: Path = SHIPPED) -> Co
         ("language", "threshold", "contact", "hours", "timezone", "catalogue", "slots", "tests", "examples", "handover",
          "closed", "noted"),
     )  # fmt: skip
-    defaults = parse((SHIPPED / "defaults.yaml").read_text(encoding="utf-8"), "defaults.yaml").fields(
+    defaults = parse(read_text(SHIPPED / "defaults.yaml"), "defaults.yaml").fields(
         ("handover", "closed", "noted", "topics")
     )
     topics = {name: _topic(name, entry, None) for name, entry in defaults["topics"].named()}
     for name, entry in parts["topics"].named():
         topics[name] = _topic(name, entry, topics.get(name))
     slots = tuple(_slot(name, entry) for name, entry in parts["slots"].named()) if "slots" in parts else ()
-    live = _catalogue(parts["catalogue"], folder, tuple(slot.name for slot in slots)) if "catalogue" in parts else None
+    sources = tuple(map(_source, parts["catalogue"].members())) if "catalogue" in parts else ()
+    catalogue = Catalogue(tuple(slot.name for slot in slots), tuple(tuple(each.rows(folder)) for each in sources))
     texts = {name: _texts(parts.get(name, defaults[name])) for name in ("handover", "closed", "noted")}
-    listed = {name: tuple(parts[name].texts()) if name in parts else () for name in ("contact", "tests", "examples")}
+    listed = {name: parts[name].texts() if name in parts else () for name in ("contact", "tests", "examples")}
     config = Config(
         parts["title"].text(), parts["language"].text() if "language" in parts else "en",
-        parts["threshold"].number(0, 1) if "threshold" in parts else 0.5, listed["contact"],
+        _threshold(parts["threshold"]) if "threshold" in parts else 0.5, listed["contact"],
         _hours(parts["hours"], parts.get("timezone")) if "hours" in parts else None, texts, slots, topics,
-        listed["tests"], (EXAMPLES_FILE, *listed["examples"]), live, text, folder,
+        listed["tests"], (EXAMPLES_FILE, *listed["examples"]), sources, catalogue, text, folder,
     )  # fmt: skip
-    if live is not None:
-        live.on_change = lambda: config.__dict__.pop("facts", None)
     _check(config, dict(parts["topics"].items()))
     return config
 
 
 def _check(config: Config, entries: Mapping[str, Entry]) -> None:
     names = [slot.name for slot in config.slots]
-    known, shipped = {*names, *config.catalogue.fields}, {topic for topic, _ in config.examples()}
+    known, shipped = {*names, *config.catalogue.fields}, {topic for _, topic, _ in config.examples()}
     for topic in config.topics.values():
         entry = entries.get(topic.name)
         if entry is None:
@@ -195,20 +173,21 @@ def _check(config: Config, entries: Mapping[str, Entry]) -> None:
 
 
 def _topic(name: str, entry: Entry, default: Topic | None) -> Topic:
-    topic = default or Topic(name)
+    own: dict[str, Any] = {}
     parts = entry.fields((), ("reply", "examples", "needs", "notify", "mutes", "public"))
-    flags = {key: parts[key].choice(("yes", "no"), "answer") == "yes" for key in ("notify", "mutes", "public") if key in parts}
-    if "reply" in parts:
-        topic = topic._replace(reply=_texts(parts["reply"]))
-    if default is None and "reply" not in parts:
-        entry.fail('the key \'reply\' is missing here; add it (reply: "" says nothing)')
-    lists = {key: tuple(parts[key].texts()) for key in ("examples", "needs") if key in parts}
-    return topic._replace(**lists, **flags)
+    for key, value in parts.items():
+        if key == "reply":
+            own[key] = _texts(value)
+        else:
+            own[key] = value.texts() if key in ("examples", "needs") else value.choice(("yes", "no"), "answer") == "yes"
+    if default is None and "reply" not in own:
+        entry.fail("the key 'reply' is missing here; add it (reply: \"\" says nothing)")
+    return (default or Topic(name))._replace(**own)
 
 
 def _slot(name: str, entry: Entry) -> Slot:
     parts = entry.fields(("ask",), ("values", "pattern"))
-    values = {key: tuple(value.texts()) for key, value in parts["values"].items()} if "values" in parts else {}
+    values = {key: value.texts() for key, value in parts["values"].items()} if "values" in parts else {}
     pattern = parts["pattern"].choice(tuple(PATTERNS), "pattern") if "pattern" in parts else ""
     return Slot(name, _texts(parts["ask"]), values, pattern)
 
@@ -220,15 +199,17 @@ def _texts(entry: Entry) -> Texts:
     return {"": entry.text(empty=True)}
 
 
-def _catalogue(entry: Entry, folder: Path, slots: tuple[str, ...]) -> LiveCatalogue:
-    sources = []
-    for each in entry.members():
-        if each.kind == "a mapping":
-            parts = each.fields(("database", "table"))
-            sources.append(Source(parts["table"].text(), parts["database"].text()))
-        else:
-            sources.append(Source(each.text()))
-    return LiveCatalogue(folder, sources, slots)
+def _source(entry: Entry) -> Source:
+    if entry.kind != "a mapping":
+        return Source(entry.text())
+    parts = entry.fields(("database", "table"))
+    return Source(parts["table"].text(), parts["database"].text())
+
+
+def _threshold(entry: Entry) -> float:
+    if not re.fullmatch(r"0?\.\d+|[01](?:\.0*)?", entry.text()):
+        entry.fail(f"must be a number from 0 to 1, got {entry.text()!r}")
+    return float(entry.text())
 
 
 def _hours(entry: Entry, zone: Entry | None) -> Hours:

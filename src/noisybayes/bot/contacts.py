@@ -1,14 +1,19 @@
-"""Contact details in messages: found however they are written, and masked before anything is stored or shown."""
+"""Contact details in messages: found however they are written, masked everywhere, and stored encrypted."""
 
 from __future__ import annotations
 
+import os
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
+from .._extras import require
+from ..data.errors import InputError
+
 MASK = "[contact]"
-_LEAST_DIGITS, _LONGEST_PIECE = 7, 8
+VARIABLE = "NOISYBAYES_LEADS_KEY"
+_LEAST_DIGITS = 7
 _DIGIT_OF = dict(zip("零〇幺一二两三四五六七八九", "0011223456789", strict=True)) | dict(
     zip(
         ("zero", "oh", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"), "00123456789",
@@ -18,10 +23,13 @@ _DIGIT_OF = dict(zip("零〇幺一二两三四五六七八九", "0011223456789",
 _CHINESE_DIGIT, _SPOKEN = "零〇幺一二两三四五六七八九", "zero|oh|one|two|three|four|five|six|seven|eight|nine"
 _DIGIT = rf"(?:\d|[{_CHINESE_DIGIT}]|(?<![a-z])(?:{_SPOKEN})(?![a-z]))"
 _SEPARATOR = r"[ ().,，。/\-–—_·…]{0,4}"
-_NUMBER = rf"(?<![a-z\d])\+?\(?{_DIGIT}(?:{_SEPARATOR}{_DIGIT}){{6,18}}"
+_NUMBER = rf"(?<![a-z\d])\+?\(?{_DIGIT}(?:{_SEPARATOR}{_DIGIT}){{6,}}"
 _AT, _DOT = r"(?:@| ?[(\[{]at[)\]}] ?| at )", r"(?:\.| ?[(\[{]dot[)\]}] ?| dot )"
 _MAIL = rf"[\w.+\-]{{1,64}}{_AT}[\w\-]{{1,63}}(?:{_DOT}[a-z][\w\-]{{1,62}}){{1,4}}"
-_APP = r"wechat|weixin|vx|telegram|instagram|insta|ig|whatsapp|signal|snapchat|facebook|扣扣|qq|加v信?|(?<![a-z\d])v信?(?=[:=])|[微威薇]信"
+_APP = (
+    r"wechat|weixin|vx|telegram|instagram|insta|ig|whatsapp|signal|snapchat|facebook|扣扣|qq|加v信?|"
+    r"(?<![a-z\d])v信?(?=[:=])|[微威薇]信"
+)
 _SAYS = r"(?:\s|号|id|name|handle|number|is|是|同号|我)*"
 _ID = r"[a-z0-9][a-z0-9_.\-]{3,30}"
 # a name after "is" or ":", or one with a digit or an underscore: "add me on whatsapp please" has none
@@ -36,7 +44,9 @@ _OTHER = (
 _EVERYWHERE = re.compile(f"(?P<other>{_OTHER})|(?P<mail>{_MAIL})|(?P<app>{_NAME})|(?P<app2>{_NAME_AFTER})|"
                          f"(?P<handle>{_HANDLE})|(?P<number>{_NUMBER})", re.IGNORECASE)  # fmt: skip
 #: A number that is asked about, not left: "is 614-555-0101 your number?"
-_ASKED = re.compile(r"\b(?:is|was)\b.{0,40}\byour\b|\byour (?:phone |cell )?(?:number|phone)\b|你们的?(?:电话|号码|手机)|是你们|你们家")
+_ASKED = re.compile(
+    r"\b(?:is|was)\b.{0,40}\byour\b|\byour (?:phone |cell )?(?:number|phone)\b|你们的?(?:电话|号码|手机)|是你们|你们家"
+)
 _ONLY_DIGITS = re.compile(rf"[\s+]*{_DIGIT}(?:{_SEPARATOR}{_DIGIT}){{2,9}}[\s.!]*", re.IGNORECASE)
 _PIECE = re.compile(rf"(?<![\d$€£¥.,]){_DIGIT}(?:[ ().\-]{{0,3}}{_DIGIT}){{2,9}}[\s.…]*$", re.IGNORECASE)
 
@@ -63,13 +73,14 @@ def find(message: str, own: Collection[str] = (), piece: str = "") -> Found:
         return match[0].replace(detail, MASK)
 
     masked = _EVERYWHERE.sub(hide, message)
+    if not details and not any(map(str.isdigit, message)):
+        return Found(masked, (), "")
     whole = _digits(message)
     if not details and piece and _ONLY_DIGITS.fullmatch(message) and _LEAST_DIGITS <= len(piece + whole) <= 15:
         return Found(MASK, (piece + whole,), "")
     rest = _PIECE.search(masked)
-    last = rest[0] if rest else details[-1] if details and masked.rstrip(" .…").endswith(MASK) else ""
-    is_piece = _ONLY_DIGITS.fullmatch(last) is not None and len(_digits(last)) <= _LONGEST_PIECE
-    return Found(masked, tuple(dict.fromkeys(details)), _digits(last) if is_piece else "")
+    is_piece = rest is not None and not details and _ONLY_DIGITS.fullmatch(rest[0])
+    return Found(masked, tuple(dict.fromkeys(details)), _digits(rest[0]) if rest and is_piece else "")
 
 
 def shown(contact: str) -> str:
@@ -99,3 +110,44 @@ def _digits(text: str) -> str:
 def _key(contact: str) -> str:
     digits = _digits(contact)
     return digits[-10:] if len(digits) >= _LEAST_DIGITS and "@" not in contact else contact.casefold()
+
+
+class ContactKey:
+    """One key, or several (the first encrypts, all decrypt), so that a key can be replaced."""
+
+    def __init__(self, keys: str) -> None:
+        fernet = require("cryptography.fernet", extra="web", purpose="encryption of contact details")
+        self._refused = fernet.InvalidToken
+        try:
+            self._fernet = fernet.MultiFernet([fernet.Fernet(key.strip()) for key in keys.split(",")])
+        except ValueError:
+            raise InputError(f"{VARIABLE} is not a valid key; create one with `noisybayes bot key`") from None
+
+    def encrypt(self, contact: str) -> str:
+        return str(self._fernet.encrypt(contact.encode()).decode())
+
+    def decrypt(self, stored: str) -> str:
+        try:
+            return str(self._fernet.decrypt(stored.encode()).decode())
+        except self._refused:
+            raise InputError(
+                f"a contact was encrypted with another key; append that key to {VARIABLE} after a comma"
+            ) from None
+
+
+def new_key() -> str:
+    fernet = require("cryptography.fernet", extra="web", purpose="encryption of contact details")
+    return str(fernet.Fernet.generate_key().decode())
+
+
+def key_from(environment: Mapping[str, str] = os.environ, *, demo: bool = False) -> ContactKey:
+    """The demo, whose store is temporary, gets a temporary key."""
+    keys = environment.get(VARIABLE)
+    if keys:
+        return ContactKey(keys)
+    if demo:
+        return ContactKey(new_key())
+    raise InputError(
+        "a bot stores contact details encrypted, so it needs a key: create one with "
+        f"`noisybayes bot key`, set {VARIABLE} to it and keep it in a safe place"
+    )

@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from .._files import whole_folder
+from .._version import __version__
 from ..data.errors import InputError
 from . import contacts
-from .catalogue import shown_name
-from .config import ASIDE, CONTACT, CONTINUES, OTHER, SHIPPED, STOP, Config, Topic, in_language, load_config
+from .config import ASIDE, CONTINUES, OTHER, STOP, Config, in_language, load_config
 from .facts import ITEM, Reading
 from .topics import MODEL_FILE, VOCABULARY_FILE, Example, TopicModel, is_chinese
 
 CONFIG_FILE = "bot.yaml"
 NOT_UNDERSTOOD, NOT_IN_CATALOGUE, LEFT_CONTACT = "not understood", "not in the catalogue", "left contact details"
 PERSON_AT_WORK = "a person is talking"
-# Two questions in one message: each clause is sure of its topic, and the whole message does not rule it out.
-_SURE, _PLAUSIBLE = 0.6, 0.02
+# A clause must be this sure of its topic to be answered by itself.
+_SURE = 0.6
+_POLITE = {"greeting", "thanks", "chatter"}  # to take one for another does no harm
+_LEAST = 0.02  # less probable topics are not looked at
+_BARE = 2  # words or Chinese characters besides the facts
 _CLAUSES = re.compile(
     r"(?<=[?!;。\n])\s*|(?<=\.)\s+|,\s*|\b(?:and|also|plus|btw|but)\b|还有|另外|顺便问?一?下?|(?<=[㐀-鿿])\s+(?=[㐀-鿿])|"
     r"(?=\b(?:thanks|thank you|thx|pls|please)\b)|(?<=hi)\s|(?<=hello)\s|(?=谢谢|麻烦)|(?<=你好|您好|请问)"
 )
 _MOST_OPTIONS, _MOST_ITEMS = 8, 3
+_OWN_WEIGHT = 10.0  # of an example in the block of a topic
 
 
 @dataclass(frozen=True)
@@ -47,17 +55,17 @@ class Dialog:
 
     @classmethod
     def from_dict(cls, stored: Any) -> Dialog:
-        new = cls()
-        ok = isinstance(stored, dict) and set(stored) == set(new.as_dict()) and isinstance(stored["known"], dict)
-        if ok:
-            stored = stored | {"known": tuple(stored["known"].items())}
-            stored |= {name: tuple(stored[name]) for name in ("topics", "options") if isinstance(stored[name], list)}
-            ok = all(type(value) is type(getattr(new, name)) for name, value in stored.items())
-            ok = ok and all(isinstance(text, str) for pair in stored["known"] for text in pair)
-            ok = ok and all(isinstance(text, str) for text in (*stored["topics"], *stored["options"]))
+        new, texts = cls(), ("topics", "options")
+        try:
+            values = {**stored, "known": tuple(stored["known"].items())} | {name: tuple(stored[name]) for name in texts}
+            words = [*sum(values["known"], ()), *values["topics"], *values["options"]]
+            ok = set(values) == set(new.as_dict()) and all(isinstance(word, str) for word in words)
+            ok = ok and all(type(value) is type(getattr(new, name)) for name, value in values.items())
+        except (TypeError, KeyError, AttributeError):
+            ok, values = False, {}
         if not ok:
             raise InputError("this is not a dialog state from Dialog.as_dict(); start a new dialog")
-        return cls(**stored)
+        return cls(**values)
 
 
 class Turn(NamedTuple):
@@ -92,8 +100,18 @@ class Filled(NamedTuple):
 
 
 class Understood(NamedTuple):
-    topics: tuple[str, ...]
-    confidence: float
+    topics: tuple[str, ...] = ()
+    confidence: float = 0.0
+
+
+class Message(NamedTuple):
+    """What is known when a message has been read."""
+
+    dialog: Dialog  # before it
+    reading: Reading
+    known: Mapping[str, str]  # slots
+    language: str
+    has_contact: bool
 
 
 @dataclass(frozen=True)
@@ -102,179 +120,192 @@ class Bot:
     model: TopicModel
 
     @classmethod
-    def train(cls, config: Config, labeled: Sequence[tuple[str, str]] = (), weight: float = 1.0) -> Bot:
+    def train(
+        cls, config: Config, labeled: Sequence[tuple[str, str]] = (), weight: float = 1.0,
+        examples: Sequence[Example] | None = None,
+    ) -> Bot:  # fmt: skip
         """From the examples of the configuration, and masked messages with the topics that people gave them."""
-        examples = [Example(masked(config, text), topic) for topic, text in config.examples()]
-        examples += [Example(masked(config, text), topic, weight, True) for text, topic in labeled]
+        if examples is None:
+            examples = _examples(config)
         if len({example.topic for example in examples}) < 2:
             raise InputError("a bot needs examples of at least two topics")
-        return cls(config, TopicModel.fit(examples))
+        own = [Example(masked(config, text), topic, weight, True) for text, topic in labeled]
+        bot = cls(config, TopicModel.fit([*examples, *own]))
+        bot.__dict__["examples"] = examples
+        return bot
+
+    @cached_property
+    def examples(self) -> Sequence[Example]:
+        """Those of the configuration, kept for the next label."""
+        return _examples(self.config)
 
     def answer(
         self, dialog: Dialog, message: str, *, public: bool = False, paused: bool = False, now: datetime | None = None
     ) -> Turn:
         """Reply to a message. `public`: a comment that everybody reads; `paused`: a person has taken over."""
-        config, catalogue = self.config, self.config.catalogue
+        config = self.config
         found = contacts.find(message, config.own, dialog.piece)
-        reading = config.facts.read(_for_model(found.text), dialog.asked, dialog.options)
-        language = self._language(reading.text, dialog)
-        known = self._known(dialog, reading)
-        understood = self._topics(reading, dialog, known, language, bool(found.details))
-        topics = tuple(topic for topic in understood.topics if public is False or config.topics[topic].public)
-        items = reading.said.get(config.slots[0].name, [])[:_MOST_ITEMS] if config.slots else []
-        filled, pending = [], []
-        for topic in topics:
-            for item in items if len(items) > 1 else [None]:
-                about = known if item is None else known | {config.slots[0].name: item}
-                each = self.fill(config.topics[topic], about, language, reading.choice)
-                filled.append(each)
-                pending += [topic] if each.asks else []
-        missing = any(each.missing for each in filled) or (not understood.topics and not found.details)
-        notify = [topic for topic in topics if config.topics[topic].notify]
-        asks = next((each for each in filled if each.asks), Filled())
-        said = [each.text for each in filled if each.text and not each.asks]
-        stop = STOP in topics or (dialog.stop and "person" not in topics and not found.details)
+        read = self._read(dialog, found.text, bool(found.details))
+        understood = self._topics(read)
+        topics = tuple(topic for topic in understood.topics if not public or config.topics[topic].public)
+        filled = self._filled(topics, read)
+        asks = next((each for _, each in filled if each.asks), Filled())
+        missing = any(each.missing for _, each in filled) or not (understood.topics or found.details)
+        notify = [topic for topic, each in filled if config.topics[topic].notify and not each.asks]
+        mutes = next((topic for topic in notify if config.topics[topic].mutes), "")
         details = () if STOP in topics else found.details
-        reason = LEFT_CONTACT if details else ""
-        if missing:
-            reason = NOT_IN_CATALOGUE if understood.topics else NOT_UNDERSTOOD
-        elif notify and not asks.asks:
-            reason = next((topic for topic in notify if config.topics[topic].mutes), notify[0])
+        stop = STOP in topics or (dialog.stop and "person" not in topics and not details)
+        lacks = NOT_IN_CATALOGUE if understood.topics else NOT_UNDERSTOOD
+        left = LEFT_CONTACT if details else ""
+        reason = mutes or (left or PERSON_AT_WORK if paused else lacks if missing else notify[0] if notify else left)
+        said = [each.text for _, each in filled if each.text and not each.asks]
         draft = " ".join(said) if missing or notify else ""
-        if missing or (stop and notify and not any(config.topics[topic].mutes for topic in notify)):
-            said = [config.text("handover", language)]  # whoever must not be contacted is answered here
-        if asks.asks and not missing:
-            said.append(asks.text)
-        if details:
-            said.append(config.text("noted", language))
-        if paused:
-            said, reason = [config.text("noted", language)] if details else [], reason or PERSON_AT_WORK
-        closed = config.closed(now or datetime.now(UTC), language) if reason and said and not paused else ""
-        after = Dialog(
-            dialog.messages + 1, tuple(known.items()), tuple(pending) or topics or dialog.topics,
-            "" if missing else asks.asks, asks.options, language, found.piece, stop,
+        if missing or (stop and notify and not mutes):  # whoever must not be contacted is answered here
+            kept = [each.text for topic, each in filled if topic == STOP]
+            said = [*kept, config.text("handover", read.language)]
+        said += [asks.text] if asks.asks and not missing else []
+        said = [] if paused else said
+        said += [config.text("noted", read.language)] if details else []
+        if reason and said and not paused:
+            said.append(config.closed(now or datetime.now(UTC), read.language))
+        about = tuple(topic for topic, each in filled if each.asks) or topics
+        if not set(about) - set(ASIDE):  # "thanks" does not end what the dialog is about
+            about = dialog.topics
+        asked, known = "" if missing else asks.asks, tuple(read.known.items())
+        after = Dialog(dialog.messages + 1, known, about, asked, asks.options, read.language, found.piece, stop)
+        return Turn(
+            after, found.text, understood.topics, understood.confidence, " ".join(dict.fromkeys(filter(None, said))),
+            reason, asked, details, draft, mutes != "",
         )  # fmt: skip
-        if not set(after.topics) - set(ASIDE):  # "thanks" does not end what the dialog is about
-            after = replace(after, topics=dialog.topics)
-        reply = " ".join(dict.fromkeys([*said, *([closed] if closed else [])]))
-        mutes = any(config.topics[topic].mutes for topic in topics)
-        return Turn(after, found.text, topics or understood.topics, understood.confidence, reply, reason,
-                    after.asked, details, draft, mutes)  # fmt: skip
 
-    def fill(
-        self, topic: Topic, known: Mapping[str, str], language: str, choice: Mapping[str, Sequence[str]]
-    ) -> Filled:
-        """The reply of a topic, or the question for what it needs, or nothing if the catalogue lacks it."""
-        config, catalogue = self.config, self.config.catalogue
-        template = in_language(topic.reply, language)
-        for slot in topic.needs:
-            if slot not in known:
-                return self._question(slot, tuple(choice.get(slot, ())) or tuple(catalogue.values(slot)), known, language)
-        values: dict[str, str] = {}
-        for name in re.findall(r"\{(\w+)\}", template):
-            if name in config.facts.spellings:
-                continue
-            found = catalogue.value(name, known, language)
-            if found.asks:
-                return self._question(found.asks, tuple(choice.get(found.asks, found.options)), known, language)
-            if not found.text:
-                return Filled(missing=True)
-            values[name] = found.text
-        return Filled(self._with(template, known, language, values))
-
-    def _question(self, name: str, options: tuple[str, ...], known: Mapping[str, str], language: str) -> Filled:
-        slot = next(slot for slot in self.config.slots if slot.name == name)
-        template = in_language(slot.ask, language)
-        listed = ", ".join(self._title(name, value, language) for value in options[:_MOST_OPTIONS])
-        if 1 < len(options) <= _MOST_OPTIONS and "{options}" not in template and not slot.spellings.keys() >= set(options):
-            template += " ({options})"
-        return Filled(self._with(template, known, language, {"options": listed}), name, options)
-
-    def _title(self, slot: str, value: str, language: str) -> str:
-        spellings = next(each.spellings for each in self.config.slots if each.name == slot).get(value, ())
-        # a name of the catalogue is shown as it stands there
-        return shown_name(value, spellings if is_chinese("".join(spellings)) else (), language)
-
-    def _with(self, template: str, known: Mapping[str, str], language: str, values: Mapping[str, str]) -> str:
-        """Slots that do not go with the others are not mentioned: a used car has no version."""
-        catalogue = self.config.catalogue
-
-        def value(match: re.Match[str]) -> str:
-            name = match[1]
-            if name in values:
-                return values[name]
-            return self._title(name, known[name], language) if name in known and catalogue.fits(name, known) else ""
-
-        text = re.sub(r" {2,}", " ", re.sub(r"\{(\w+)\}", value, template)).strip()
-        return re.sub(r" ([.,;:!?])", r"\1", text)
-
-    def _language(self, text: str, dialog: Dialog) -> str:
-        if is_chinese(text):
-            return "zh"
-        own = "en" if self.config.language == "zh" else self.config.language
-        says = re.search(r"[^\W\d_]", re.sub(r"@\w+", "", text))
-        return own if says or not dialog.language else dialog.language
-
-    def _known(self, dialog: Dialog, reading: Reading) -> dict[str, str]:
-        known, said = dict(dialog.known), {slot: values[0] for slot, values in reading.said.items()}
-        known |= said
-        first = self.config.slots[0].name if self.config.slots else ""
+    def _read(self, dialog: Dialog, text: str, has_contact: bool) -> Message:
+        config = self.config
+        reading = config.facts.read(_for_model(text), dialog.asked, dialog.options)
+        known = dict(dialog.known) | {slot: values[0] for slot, values in reading.said.items()}
+        first = config.slots[0].name if config.slots else ""
         if first in reading.choice:
             known.pop(first, None)
-        for slot in [slot for slot in known if slot not in said and slot != first]:
-            if first in said and not self.config.catalogue.fits(slot, known):
+        for slot in [slot for slot in known if first in reading.said and slot not in reading.said]:
+            if not config.catalogue.fits(slot, known):
                 del known[slot]
-        return known
+        own = "en" if config.language == "zh" else config.language
+        says = re.search(r"[^\W\d_]", re.sub(r"@\w+", "", reading.text))
+        language = "zh" if is_chinese(reading.text) else own if says or not dialog.language else dialog.language
+        return Message(dialog, reading, known, language, has_contact)
 
-    def _topics(
-        self, reading: Reading, dialog: Dialog, known: Mapping[str, str], language: str, contact: bool
-    ) -> Understood:
-        topics, text = self.config.topics, reading.text
-        if contact:
-            text = text.replace("@contact", " ").strip()
-        if not re.search(r"[\w?]", text) and not contact:  # emojis and dots
+    def _topics(self, read: Message) -> Understood:
+        """What the message is about; facts alone go on with what the dialog was about."""
+        dialog, said, text = read.dialog, read.reading.said, read.reading.text
+        text = text.replace("@contact", " ").strip() if read.has_contact else text
+        if not re.search(r"[\w?]", text) and not read.has_contact:  # emojis and dots
             return Understood(("chatter",), 1.0)
-        whole = self.model.posterior(text) if re.search(r"\w", text) else {}
-        found = self._best(whole, known, language, reading)
-        clauses = [clause for clause in _CLAUSES.split(text) if clause and re.search(r"[^\W\d_]", clause)]
-        several: dict[str, float] = {}
-        if len(clauses) > 1:
-            for clause in clauses:
-                each = self.model.posterior(clause)
-                best = max(each, key=each.__getitem__)
-                if each[best] >= max(_SURE, self.config.threshold) and whole.get(best, 0.0) >= _PLAUSIBLE:
-                    several[best] = max(several.get(best, 0.0), each[best])
-        serious = next((topic for topic in [*found.topics, *several] if topics[topic].mutes), None)
-        if serious:
-            return Understood((serious,), max(whole.get(serious, 0.0), several.get(serious, 0.0)))
-        several = {topic: p for topic, p in several.items() if topic not in ASIDE}
-        if len(several) > 1 or (several and (not found.topics or found.topics[0] in ASIDE)):
-            found = Understood(tuple(several), min(several.values()))
+        found = self._stated(text, read)
         says = found.topics[0] if found.topics else None
-        is_new = says is not None and says not in ASIDE and says not in ("buying", OTHER)
-        answers = dialog.asked in reading.said
-        if (answers and not (is_new and found.confidence >= _SURE)) or (says == CONTINUES and reading.said):
+        is_bare, asked = bool(said) and _length(text) <= _BARE, dialog.asked in said
+        is_new = says not in (None, *ASIDE, "buying", OTHER) and found.confidence >= _SURE and not (asked and is_bare)
+        answers = (asked or (is_bare and bool(dialog.topics))) and not is_new
+        if answers or (says == CONTINUES and said):
             before = tuple(topic for topic in dialog.topics if topic not in ASIDE) or ("buying",)
             return Understood(before, 1.0 if answers else found.confidence)
-        if says == CONTINUES:
-            found = Understood((), found.confidence)
-        if contact:  # acknowledged anyway; only a question is answered besides
-            answered = tuple(topic for topic in found.topics if topic not in (*ASIDE, OTHER, "person", "buying"))
-            return Understood(answered, found.confidence if answered else 1.0)
-        return found
+        if read.has_contact:  # acknowledged anyway; only a question is answered besides
+            besides = tuple(topic for topic in found.topics if topic not in (*ASIDE, OTHER, "person", "buying"))
+            return Understood(besides, found.confidence if besides else 1.0)
+        return Understood((), found.confidence) if says == CONTINUES else found
 
-    def _best(self, posterior: Mapping[str, float], known: Mapping[str, str], language: str, reading: Reading) -> Understood:
+    def _stated(self, text: str, read: Message) -> Understood:
+        """The topics of a text: of its clauses, if several of them are sure; danger and abuse come first."""
+        whole = self.model.posterior(text) if re.search(r"\w", text) else {}
+        if (read.dialog.topics or read.reading.said) and whole.pop("greeting", 0.0):  # "still there?" is none
+            total = sum(whole.values())
+            whole = {topic: p / total for topic, p in whole.items()}
+        found = self._best(whole, read)
+        clauses = [clause for clause in _CLAUSES.split(text) if clause and re.search(r"[^\W\d_]", clause)]
+        several, rest = dict[str, float](), list[str]()  # sure topics; clauses that are not about politeness
+        for clause in clauses if len(clauses) > 1 else ():
+            each = self.model.posterior(clause)
+            best = max(each, key=each.__getitem__)
+            rest += [clause] if best not in ASIDE else []
+            if each[best] >= max(_SURE, self.config.threshold) and _length(clause) > 1:
+                several[best] = max(several.get(best, 0.0), each[best])
+        serious = next((topic for topic in [*found.topics, *several] if self.config.topics[topic].mutes), None)
+        if serious:
+            return Understood((serious,), max(whole.get(serious, 0.0), several.get(serious, 0.0)))
+        several = {topic: p for topic, p in several.items() if topic not in (*ASIDE, "buying", OTHER)}
+        is_aside = not found.topics or found.topics[0] in ASIDE
+        if len(several) > 1 or (several and is_aside):
+            return Understood(tuple(several), min(several.values()))
+        asked = " ".join(rest)
+        besides = self._best(self.model.posterior(asked), read) if is_aside and _length(asked) > _BARE else found
+        return besides if besides.topics else found
+
+    def _best(self, posterior: Mapping[str, float], read: Message) -> Understood:
         """The most probable topic, if it and those that would be answered alike are sure enough."""
         if not posterior:
-            return Understood((), 0.0)
+            return Understood()
         best = max(posterior, key=posterior.__getitem__)
         sure = posterior[best]
         if sure < self.config.threshold:
-            reply = self.fill(self.config.topics[best], known, language, reading.choice)
-            alike = (topic for topic, p in posterior.items() if topic != best and p > _PLAUSIBLE)
-            sure += sum(posterior[topic] for topic in alike
-                        if self.fill(self.config.topics[topic], known, language, reading.choice) == reply)  # fmt: skip
+            reply = self._fill(best, read.known, read)
+            for topic in (topic for topic, p in posterior.items() if topic != best and p > _LEAST):
+                alike = {topic, best} <= _POLITE or self._fill(topic, read.known, read) == reply
+                sure += posterior[topic] if alike else 0.0
         return Understood((best,) if sure >= self.config.threshold else (), sure)
+
+    def _filled(self, topics: Sequence[str], read: Message) -> list[tuple[str, Filled]]:
+        """Each topic with its reply, for each item that the message names."""
+        first = self.config.slots[0].name if self.config.slots else ""
+        items = read.reading.said.get(first, [])[:_MOST_ITEMS]
+        abouts = [{**read.known, first: item} for item in items] if len(items) > 1 else [read.known]
+        return [(topic, self._fill(topic, about, read)) for topic in topics for about in abouts]
+
+    def _fill(self, topic: str, known: Mapping[str, str], read: Message) -> Filled:
+        """The reply of a topic, or the question for what it needs, or nothing if the catalogue lacks it."""
+        catalogue, choice, values = self.config.catalogue, read.reading.choice, dict[str, str]()
+        template = in_language(self.config.topics[topic].reply, read.language)
+        for slot in self.config.topics[topic].needs:
+            if slot not in known:
+                return self._question(slot, choice.get(slot, ()) or tuple(catalogue.values(slot)), known, read)
+        for name in re.findall(r"\{(\w+)\}", template):
+            if name in self.config.facts.spellings:
+                continue
+            found = catalogue.value(name, known, read.language)
+            if found.asks:
+                return self._question(found.asks, choice.get(found.asks, found.options), known, read)
+            if not found.text:
+                return Filled(missing=True)
+            values[name] = found.text
+        return Filled(self._with(template, known, read.language, values))
+
+    def _question(self, name: str, options: tuple[str, ...], known: Mapping[str, str], read: Message) -> Filled:
+        slot = next(slot for slot in self.config.slots if slot.name == name)
+        template = in_language(slot.ask, read.language)
+        listed = ", ".join(self._title(name, value, read.language) for value in options[:_MOST_OPTIONS])
+        if (
+            1 < len(options) <= _MOST_OPTIONS
+            and "{options}" not in template
+            and not set(options) <= slot.spellings.keys()
+        ):
+            template += " ({options})"
+        return Filled(self._with(template, known, read.language, {"options": listed}), name, options)
+
+    def _title(self, slot: str, value: str, language: str) -> str:
+        """A value as the language writes it: its first Chinese spelling, or the first that is not."""
+        spellings = next(each.spellings for each in self.config.slots if each.name == slot).get(value, ())
+        if not is_chinese("".join(spellings)):  # a name is shown as it stands in the catalogue
+            return value
+        fitting = (each for each in spellings if is_chinese(each) == (language == "zh") and "{" not in each)
+        return next(fitting, value)
+
+    def _with(self, template: str, known: Mapping[str, str], language: str, values: Mapping[str, str]) -> str:
+        """Slots that do not go with the others are not mentioned: a used car has no version."""
+
+        def value(match: re.Match[str]) -> str:
+            name = match[1]
+            fits = name in known and self.config.catalogue.fits(name, known)
+            return values[name] if name in values else self._title(name, known[name], language) if fits else ""
+
+        text = re.sub(r" {2,}", " ", re.sub(r"\{(\w+)\}", value, template)).strip()
+        return re.sub(r" ([.,;:!?])", r"\1", text)
 
     def save(self, folder: str | Path) -> None:
         """Save the configuration, its files and the model, all or nothing."""
@@ -294,6 +325,18 @@ def masked(config: Config, message: str) -> str:
     text = message.replace("{item}", ITEM).replace("{detail}", "@detail")
     text = re.sub(r"\{\w+\}", "@detail", text)
     return config.facts.read(_for_model(contacts.find(text, config.own).text)).text
+
+
+def _length(text: str) -> int:
+    """Words and Chinese characters besides facts."""
+    return len(re.findall(r"[a-z']+|[㐀-鿿]", re.sub(r"@\w+", " ", text)))
+
+
+def _examples(config: Config) -> list[Example]:
+    """A few of a topic's own must not drown in thousands of others, some of which may be about it too."""
+    return [
+        Example(masked(config, text), topic, _OWN_WEIGHT if own else 1.0, own) for text, topic, own in config.examples()
+    ]
 
 
 def _for_model(text: str) -> str:
@@ -317,5 +360,16 @@ def load_bot(folder: str | Path) -> Bot:
 
 
 def demo_bot() -> Bot:
-    """The example dealership, trained from its configuration in about two seconds."""
-    return Bot.train(load_config(SHIPPED / "cars.yaml"))
+    """The example dealership; its model is kept in the user's cache folder, so that the next start is quick."""
+    config = load_config("cars")
+    content = "".join([__version__, config.source, *(text for text, _, _ in config.examples())])
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "noisybayes"
+    folder = cache / f"cars-{hashlib.sha256(content.encode()).hexdigest()[:16]}"
+    with suppress(Exception):  # there is none, or it is damaged
+        return Bot(config, TopicModel.load(folder))
+    bot = Bot.train(config)
+    with suppress(OSError):  # there is no such folder, or no room
+        cache.mkdir(parents=True, exist_ok=True)
+        with whole_folder(folder) as staging:
+            bot.model.save(staging)
+    return bot

