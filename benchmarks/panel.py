@@ -114,6 +114,31 @@ def measured_commit() -> str:
     return head + ("+" if changed else "")
 
 
+class Grounds(NamedTuple):
+    """What an audit may say without checks (`noisybayes.audit.rates`), and how often it holds on a set left out."""
+
+    at_least: float  # truth is at least this many times mean P(wrong), on nine in ten sets
+    precision: tuple[float, float]  # middle half of the precision of the suspects
+    n_sets: int
+    holds: float
+
+
+def grounds(rows: list[Row]) -> Grounds:
+    """Of the rows of the default audit."""
+    ratio = np.array([row["truth"] / max(row["mean_p_wrong"], 1e-9) for row in rows])
+    precision = [row["precision"] for row in rows if row["precision"] == row["precision"] and row["listed"]]
+    low, high = np.quantile(precision, [0.25, 0.75])
+    left_out = [each >= _smallest(np.delete(ratio, at)) for at, each in enumerate(ratio)]
+    # downwards: no more is claimed than was measured
+    factor = np.floor(100 * _smallest(ratio)) / 100
+    return Grounds(float(factor), (round(float(low), 2), round(float(high), 2)), len(rows), float(np.mean(left_out)))
+
+
+def _smallest(ratio: Array) -> float:
+    """Exceeded by another set with probability nine tenths: the [.1 (n + 1)]-th smallest."""
+    return float(np.sort(ratio)[max(int(0.1 * (len(ratio) + 1)), 1) - 1])
+
+
 def page(rows: list[Row]) -> str:
     """The rows, and the means of each group and method, as Markdown tables."""
     each = [[row["set"], row["method"], row["n_known"], *_cells([row])] for row in rows]

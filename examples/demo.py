@@ -12,11 +12,10 @@ import numpy as np
 from rich.console import Console
 
 from noisybayes import audit
-from noisybayes.cli.labeler_lines import labeler_lines
-from noisybayes.report.phrases import headline, percent
+from noisybayes.report.phrases import percent
+from noisybayes.report.terminal import terminal_lines
 
 DATA = Path(__file__).with_name("dealership.csv")
-SHOWN = 8
 
 
 def main() -> None:
@@ -27,24 +26,8 @@ def main() -> None:
     found.save(out)
     seconds = time.perf_counter() - start
 
-    summary = found.summary()
-    console.print(f"\n[bold]{headline(summary)}[/bold]")
-    console.print(f"{SHOWN} of them, from most to least certain:")
-    for i in np.linspace(0, len(summary["suspects"]) - 1, SHOWN).astype(int):
-        suspect = summary["suspects"][i]
-        reasons = ", ".join(item["feature"] for item in suspect["evidence"][:3])
-        console.print(f"\n  {suspect['cells']['message']}", markup=False)
-        console.print(
-            f"  [red]{suspect['given']}[/red] → [green]{suspect['suggested']}[/green]   "
-            f"P(wrong) {percent(suspect['p_wrong'])}, because of: {reasons}"
-        )
-
-    console.print("\nLabelers, highest share of wrong labels first:")
-    for line in labeler_lines(summary["labelers"], console.width):
-        console.print(line, markup=False, soft_wrap=True)
-    console.print("\nWhere to begin:")
-    for advice in summary["guidance"]:
-        console.print(f"- {advice['text']}", markup=False)
+    for line, style in terminal_lines(found.summary(), console.width, out, None):
+        console.print(line, style=style, markup=False, soft_wrap=True)
 
     with DATA.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -63,12 +46,11 @@ def main() -> None:
         f"[bold]{percent(np.mean(table['corrected'].to_numpy() == true))}[/bold]."
     )
     shares = ", ".join(
-        f"{name} {percent(wrong[labeler == name].mean())}" for name in found.to_polars("labelers")["labeler"]
+        f"{name} {percent(wrong[labeler == name].mean())}" for name in found.to_polars("groups")["group"]
     )
     console.print(f"True shares of wrong labels: {shares}.")
     command = shlex.join(["noisybayes", "audit", "examples/dealership.csv", "--labeler", "labeler", "--out", str(out)])
     console.print(f"\nAudited in {seconds:.1f} s. To run it from the command line: [bold]{command}[/bold]")
-    console.print(f"Open the report: {(out / 'report.html').resolve()}", style="bold", soft_wrap=True)
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ for X, y in (
 
 frame = frame.with_columns(label=pl.Series(names), who=pl.Series(["ann", "bob"] * 100))
 found = noisybayes.audit(frame, label="label", labeler="who")
-for table in ("table", "suspects", "health", "labelers", "by_class", "confused_pairs", "contradictions"):
+for table in ("table", "suspects", "health", "groups", "by_class", "confused_pairs", "contradictions"):
     assert isinstance(found.to_polars(table), pl.DataFrame), table
 found.save(sys.argv[1] + "/audit", sample=10)
 assert "p_wrong" in noisybayes.scorer(sys.argv[1] + "/audit")(frame).columns
@@ -94,5 +94,5 @@ def test_bot_desk_and_demo(tmp_path):
     text = " ".join(made.split())
     assert float(text.split("(precision ")[1].split("%")[0]) >= 80
     assert float(text.split("recall ")[1].split("%")[0]) >= 80
-    who = text.split("Labelers, highest share", 1)[1]
+    who = text.split("Labelers, most wrong", 1)[1]
     assert who.index("Chen") < who.index("Emil") < who.index("Amira")

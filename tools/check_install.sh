@@ -32,7 +32,7 @@ cd "$root"
   --deselect tests/estimators/test_mislabel_classifier.py::test_frames_keep_their_columns_and_audits_take_texts \
   tests/estimators/test_fit.py tests/estimators/test_labeler_and_source.py \
   tests/estimators/test_mislabel_classifier.py tests/estimators/test_persist.py tests/model tests/dataset \
-  tests/text/test_vocabulary.py tests/auditing/test_frames.py tests/auditing/test_sources.py \
+  tests/text/test_vocabulary.py tests/auditing/test_frames.py tests/auditing/test_groups.py \
   tests/cli/test_audit.py
 "$work/venv/bin/python" -m pip --disable-pip-version-check list |
   grep -iE "^(numpy|scipy|scikit-learn|joblib|threadpoolctl|pandas|polars|pyarrow|skops|charset-normalizer|jinja2|click|rich|noisybayes) "

@@ -12,7 +12,7 @@ from .quality import write_pages
 
 #: Modules with `write_page(root)`.
 PAGES = (
-    "pages", "quality.results_page", "quality.quality_page", "quality.readme", "review.page", "crowd.page",
+    "pages", "quality.results_page", "quality.quality_page", "quality.readme", "crowd",
     "trust.page", "speed", "security_page",
 )  # fmt: skip
 

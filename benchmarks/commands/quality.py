@@ -87,39 +87,41 @@ def panel(sets: str, method: str, embed: str | None, store: bool, root: Path) ->
         if store:
             store_rows(root / "results" / panel.RESULTS, [row], panel.KEY)
     click.echo(panel.page(rows))
+    if method == "default" and len(rows) >= 10:  # fewer say nothing of nine in ten
+        click.echo(f"What an audit may say without checks: {panel.grounds(rows)}")
 
 
 @click.command()
-@_datasets
-@_methods
-@_seeds_option(10)
-@_fresh
+@click.option("--sets", default="all", show_default=True, help="Names and groups separated by commas.")
+@click.option("--orders", default="all", show_default=True, help="Names separated by commas.")
+@click.option("--store", is_flag=True, help="Store the rows in results/review.csv.")
 @root_option
-def review(datasets: str, methods: str, seeds: int, fresh: bool, root: Path) -> None:
-    """How soon a reviewer sees the wrong labels, in several orders of the rows: results/review.csv, docs/review.md."""
-    from ..review.orders import DATASETS, ORDERS
-    from ..review.runner import run
+def review(sets: str, orders: str, store: bool, root: Path) -> None:
+    """How many wrong labels a reviewer finds who reads the first rows, as ranked and as the list learns from him."""
+    from .. import review
+    from ..panel_sets import GROUPS, SETS
+    from ..result_files import store_rows
 
-    for done in run(chosen(datasets, DATASETS), chosen(methods, ORDERS), range(seeds), root, fresh):
-        click.echo(done)
-    write_pages(root, ("review.page",))
+    rows = list(review.review(chosen(sets, SETS, dict(GROUPS)), chosen(orders, review.ORDERS)))
+    if store:
+        store_rows(root / "results" / review.RESULTS, rows, review.KEY)
+    click.echo(review.page(rows))
 
 
 @click.command()
-@_datasets
+@click.option("--parts", default="all", show_default=True, help="Names separated by commas.")
 @_methods
 @_seeds_option(3)
 @_first
 @root_option
-def crowd(datasets: str, methods: str, seeds: int, first_seed: int, root: Path) -> None:
-    """Several labels per row, one label by many labelers, mistakes that depend on time: docs/crowd.md."""
-    from ..crowd import DATASETS, METHODS, run
+def crowd(parts: str, methods: str, seeds: int, first_seed: int, root: Path) -> None:
+    """Several labels per row; labelers, weeks and channels; a model's second opinion: docs/crowd.md."""
+    from ..crowd import FILES, METHODS, run
 
-    for done in run(
-        chosen(datasets, DATASETS), chosen(methods, METHODS), range(first_seed, first_seed + seeds), root / "results"
-    ):
+    numbers = range(first_seed, first_seed + seeds)
+    for done in run(chosen(parts, FILES), chosen(methods, METHODS), numbers, root / "results"):
         click.echo(done)
-    write_pages(root, ("crowd.page",))
+    write_pages(root, ("crowd",))
 
 
 @click.command()
@@ -128,7 +130,7 @@ def crowd(datasets: str, methods: str, seeds: int, first_seed: int, root: Path) 
 @_first
 @root_option
 def trust(parts: str, seeds: int, first_seed: int, root: Path) -> None:
-    """Intervals of labelers, corrections and verdicts against known truth: results/trust.csv, docs/trust.md."""
+    """Corrections and verdicts against known truth: results/trust.csv, docs/trust.md."""
     from ..result_files import store_rows
     from ..trust import PARTS, RESULTS, measure
 

@@ -38,6 +38,12 @@ def _matrix(kind: str, K: int, rng: Generator) -> Array:
     return even
 
 
+def labels_of(matrices: Array, who: Array, true: Array, rng: Generator) -> Array:
+    """(n,) codes: the label of each row by one labeler. who, true : (n,) codes"""
+    cumulative = matrices.cumsum(axis=1)[who, :, true]
+    return np.minimum((rng.random(len(who))[:, None] > cumulative).sum(axis=1), matrices.shape[1] - 1)
+
+
 def label_by(matrices: Any, true: Array, n_labels: int, rng: Generator) -> Array:
     """(n, G) codes, -1 where a labeler did not label the row; every row is labeled by `n_labels` of them.
 

@@ -57,13 +57,13 @@ def default(task: Task) -> Outcome:
     pool = fit_pool(columns, Given(observed, unknown, len(classes)), seed=task.seed)
     rows = PooledRows(classes, pool, observed, unknown, tuple(columns), train.shape[1])
     found = findings_of_pool(rows, Rule(None, SUSPECT))
-    model = TableClassifier.of(pool, kinds, classes, train.shape[1], found.noise_rate)
+    model = TableClassifier.of(pool, kinds, classes, train.shape[1], found.rate.estimate)
     results = found.rows.results
     return Outcome(
         p_wrong=results.p_wrong,
         flagged=results.suspect,
         suggested=classes[results.suggested],
-        noise_rate=found.noise_rate,
+        noise_rate=found.rate.estimate,
         test_pred=model.predict(test),
         calibrated=True,
         corrected=classes[results.corrected],
@@ -134,7 +134,7 @@ def _audited(task: Task, columns: dict[str, Any], test: dict[str, Any], **asked:
         p_wrong=table["p_wrong"].to_numpy(),
         flagged=table["suspect"].to_numpy(),
         suggested=_codes(table["suggested"]),
-        noise_rate=result.noise_rate,
+        noise_rate=result.rate.estimate,
         test_pred=_codes(predicted),
         calibrated=True,
         corrected=_codes(table["corrected"]),

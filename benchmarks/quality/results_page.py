@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..result_files import table
+from .. import review
+from ..result_files import read_rows, table
 from .methods import METHODS
 from .runner import RESULTS
 
@@ -54,7 +55,7 @@ the average precision of the ranking by suspicion (1: all wrong labels come firs
 are means over the data sets on which both were timed.
 """
 FOOT = """More: [methods, measures and data sets](quality.md), [whether an audit's numbers can be trusted](trust.md),
-[speed and memory](speed.md), [which rows to review first](review.md), [the paper's tables](reproduce.md).
+[speed and memory](speed.md), [the paper's tables](reproduce.md).
 """
 
 
@@ -119,7 +120,8 @@ def render_page(root: Path) -> str:
         times = [f"{np.mean(column):.1f}" for column in zip(*_timed(mine, seconds), strict=True)] or ["–", "–"]
         verdicts = " / ".join(map(str, counts(mine)))
         lines.append([title, str(len(mine)), ours, cleanlab, verdicts, *rest, *times])
-    return "\n".join([HEAD, _sentences(found, seconds), table(header, lines), "", f"{measured_on(rows)}\n", FOOT])
+    main = [HEAD, _sentences(found, seconds), table(header, lines), "", f"{measured_on(rows)}\n"]
+    return "\n".join([*main, review.section(read_rows(root / "results" / review.RESULTS)), FOOT])
 
 
 def _sentences(found: list[Comparison], seconds: pd.DataFrame) -> str:

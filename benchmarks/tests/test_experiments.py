@@ -8,16 +8,14 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from benchmarks import recovery, trust, verified
+from benchmarks import crowd, recovery, review, trust, verified
 from benchmarks.commands import bench
-from benchmarks.crowd import one_label, texts
 from benchmarks.data.simulated_labelers import KINDS, label_by, make_labelers
+from benchmarks.panel_sets import PanelSet
 from benchmarks.result_files import read_rows
-from benchmarks.review import orders, runner
-from benchmarks.trust import corrections, labelers
-from noisybayes import simulate
+from benchmarks.trust import corrections
 
-from .data import needs_data, needs_package
+from .data import needs_data
 
 
 def small_news():
@@ -35,8 +33,9 @@ def small(monkeypatch):
     monkeypatch.setattr(recovery, "N_TEST", 50)
     monkeypatch.setattr(verified, "COUNTS", (12,))
     monkeypatch.setattr(verified, "noisy_ag_news", small_news)
-    monkeypatch.setattr(texts, "N_LABELS", (1, 3))
-    monkeypatch.setattr(texts, "_source", lambda name: (small_news().texts, small_news().true))
+    monkeypatch.setattr(crowd, "N_LABELS", (1, 3))
+    monkeypatch.setattr(crowd, "DATASETS", ("any",))
+    monkeypatch.setattr(crowd, "_source", lambda name: (small_news().texts, small_news().true))
 
 
 @pytest.mark.parametrize("name", ["recovery", "verified"])
@@ -50,21 +49,20 @@ def test_an_experiment_goes_from_command_to_page(name, small, tmp_path):
 
 @pytest.mark.filterwarnings("ignore")
 def test_methods_combine_several_labels(small):
-    rows = list(texts.measure("any", ["noisybayes", "majority vote"], 0))
+    rows = list(crowd.several(0, ["noisybayes", "majority vote"]))
     accuracy = {(row["n_labels"], row["method"]): row["consensus_accuracy"] for row in rows}
     assert len(accuracy) == 4
     assert accuracy[3, "noisybayes"] >= accuracy[3, "majority vote"] > 0.5
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_one_label_by_known_labelers_and_dates(small, monkeypatch):
-    monkeypatch.setattr(one_label, "CASES", {"labelers differ": 1.0})
-    rows = list(one_label.measure_labelers("any", 0))
-    assert [row["way"] for row in rows] == list(one_label.LABELERS_KNOWN)
-    assert all(0 <= row["matrix_error"] <= 1 for row in rows)
-    monkeypatch.setattr(one_label, "DATE_CASES", one_label.DATE_CASES[:1])
-    rows = list(one_label.measure_dates("any", 0))
-    assert [row["kept"] is None for row in rows] == [False, True]
+def test_one_label_by_groups(small, monkeypatch):
+    monkeypatch.setattr(crowd, "TABLES", {"2 classes": (20, 2, 1.0)})
+    monkeypatch.setattr(crowd, "SIZES", (20, 60, 100))
+    monkeypatch.setattr(crowd, "N_LABELERS", 4)
+    rows = list(crowd.groups(0))
+    assert {row["kind"] for row in rows} == {"labelers of tables", "labelers", "weeks", "channels"}
+    assert all(0 <= row["covered"] <= 1 for row in rows if row["groups"])
 
 
 def test_simulated_labelers_label_as_their_matrices_say():
@@ -79,43 +77,33 @@ def test_simulated_labelers_label_as_their_matrices_say():
         assert (given[right, g] == true[right]).mean() == pytest.approx(np.diag(matrix).mean(), abs=0.02)
 
 
-def a_table():
-    data = simulate(300, n_features=40, n_classes=3, diagonal=(0.7, 0.8), random_state=0)
-    return orders.Table("table", data.X, data.y, data.true)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=needs_package("cleanlab") if name in orders.PEERS else ()) for name in orders.ORDERS],
-)
-@pytest.mark.filterwarnings("ignore")
-def test_a_review_finds_wrong_labels_sooner_than_chance(name):
-    table = a_table()
-    rows = list(runner.review(table, orders.ORDERS[name], 0))
-    assert [row["percent"] for row in rows] == list(runner.PERCENTS)
-    found = [row["found"] for row in rows]
-    assert found == sorted(found)
-    assert rows[9]["found"] > 0.2  # twice what a random order finds
-    positions, _ = runner._reviewed(orders.ORDERS[name], table, 0, 90)
-    assert len(np.unique(positions)) == 90
+def topics(n=200):
+    """Texts of two topics, a fifth of whose labels are wrong."""
+    rng = np.random.default_rng(0)
+    true = rng.integers(2, size=n)
+    texts = [" ".join(rng.choice([f"{'ab'[k]}{j}" for j in range(8)] + ["and", "the"], 6)) for k in true]
+    given = np.where(rng.random(n) < 0.2, 1 - true, true)
+    return PanelSet(texts, np.array(["x", "y"])[given], np.array(["x", "y"])[true])
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_review_is_stored_once(tmp_path, monkeypatch):
-    monkeypatch.setattr(runner, "DATASETS", {"small": lambda seed: a_table()})
-    monkeypatch.setattr(runner, "ORDERS", {"inb": orders.inb})
-    assert len(list(runner.run(["small"], ["inb"], range(2), tmp_path))) == 2
-    assert list(runner.run(["small"], ["inb"], range(2), tmp_path)) == []
-    assert len(list(runner.run(["small"], ["inb"], range(1), tmp_path, fresh=True))) == 1
-    assert len(read_rows(tmp_path / "results" / runner.RESULTS)) == 2 * len(runner.PERCENTS)
+def test_a_review_finds_wrong_labels_sooner_than_chance_in_every_order(monkeypatch):
+    monkeypatch.setattr(review, "SETS", {"hausa": topics})
+    monkeypatch.setattr(review, "REFIT", 20)
+    rows = list(review.review(["hausa"], review.ORDERS))
+    assert [row["order"] for row in rows] == list(review.ORDERS)
+    assert min(row["found_20%"] for row in rows) > 0.4  # twice what a random order finds
+    seen = review.reviewed(review.listed(topics()), review.ORDERS["verdicts"], 60, np.random.default_rng(0))
+    assert len(set(seen.tolist())) == 60
+    assert "| weak | as ranked | 1 |" in review.section(rows)
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_parts_of_trust_yield_means_over_their_samples(monkeypatch):
-    monkeypatch.setattr(labelers, "LABELERS", {"2 classes": (20, 2, False)})
-    monkeypatch.setattr(labelers, "MOST", 100)
-    rows = list(trust.measure("labelers", 0))
-    assert {row["measure"] for row in rows} == {"covered", "width", "off by"}
+def test_a_set_with_unknown_truth_cannot_be_reviewed(monkeypatch):
+    whole = topics()
+    whole.true[0] = ""
+    monkeypatch.setattr(review, "SETS", {"hausa": lambda: whole})
+    assert list(review.review(["hausa"], review.ORDERS)) == []
 
 
 @needs_data

@@ -7,28 +7,21 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from benchmarks import pages, security_page, speed
-from benchmarks.crowd import page as crowd_page
+from benchmarks import crowd, pages, security_page, speed
 from benchmarks.quality import quality_page, readme, results_page
 from benchmarks.result_files import read_rows, store_rows, write_rows
-from benchmarks.review import page as review_page
 from benchmarks.trust import page as trust_page
 
 ROOT = Path(__file__).parents[2]
 PAGES = {
-    "benchmarks.md": pages, "crowd.md": crowd_page, "quality.md": quality_page, "results.md": results_page,
-    "review.md": review_page, "security.md": security_page, "speed.md": speed, "trust.md": trust_page,
+    "benchmarks.md": pages, "crowd.md": crowd, "quality.md": quality_page, "results.md": results_page,
+    "security.md": security_page, "speed.md": speed, "trust.md": trust_page,
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_the_page_is_made_from_the_stored_rows(name):
     assert (ROOT / "docs" / name).read_text(encoding="utf-8") == PAGES[name].render_page(ROOT)
-
-
-def test_the_figures_of_the_review_are_made_from_the_stored_rows():
-    for name, svg in review_page.render_figures(ROOT).items():
-        assert (ROOT / "docs" / "img" / name).read_text(encoding="utf-8") == svg
 
 
 def test_the_comparison_in_the_readme_is_made_from_the_stored_rows():
@@ -60,12 +53,6 @@ def test_the_default_is_compared_with_the_best_classifier_of_the_peer():
         ("table-wine-class-10", "audit", "cleanlab-forest"),
     ]
     assert results_page.counts(found) == (0, 1, 1)
-
-
-def test_a_difference_within_two_standard_errors_is_as_many():
-    assert review_page._verdict(pd.Series([0.01, -0.01, 0.005])) == "as many"
-    assert review_page._verdict(pd.Series([0.01, 0.011, 0.012])) == "more"
-    assert review_page._verdict(pd.Series([-0.01, -0.011, -0.012])) == "fewer"
 
 
 def test_rows_come_back_as_they_were_and_replace_earlier_ones(tmp_path):

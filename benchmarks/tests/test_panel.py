@@ -7,6 +7,7 @@ import os
 import subprocess
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 
 import numpy as np
@@ -20,6 +21,7 @@ from benchmarks.commands import bench
 from benchmarks.data.datasets import DatasetUnavailableError
 from benchmarks.panel_sets import FOLDER_VARIABLE, GROUPS, SETS, PanelSet
 from benchmarks.result_files import read_rows
+from noisybayes.audit import rates
 
 PATH, CONTENT = "Data - Created/a&b 1.csv", b"text\r\ncaf\xe9\n"
 #: rows, known rows, wrong labels of all sets of a group
@@ -222,3 +224,10 @@ def test_embeddings_are_passed_on_under_their_own_name(small, monkeypatch):
     refused = command("--embed", "a folder")
     assert refused.exit_code == 2
     assert "'default' has no embeddings; name these rows: --embed a folder --method NAME" in refused.output
+
+
+def test_what_an_audit_says_without_checks_is_what_the_panel_says():
+    rows = read_rows(Path(__file__).parents[2] / "results" / panel.RESULTS)
+    found = panel.grounds([row for row in rows if row["method"] == "default"])
+    assert (found.at_least, found.precision, found.n_sets) == (rates.AT_LEAST, rates.PRECISION, rates.PANEL_SETS)
+    assert found.holds >= 0.9

@@ -1,4 +1,4 @@
-"""Can an audit be trusted? Intervals of labelers, corrections and verdicts against known truth.
+"""Can an audit be trusted? Corrections and verdicts against known truth.
 
 Every part yields rows {part, case, seed, measure, value}; docs/trust.md is generated from them.
 """
@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ..result_files import Row
-from . import corrections, labelers
+from . import corrections
 
 RESULTS = "trust.csv"
 #: name -> function(seed) that yields (case, measure, value)
 PARTS: dict[str, Callable[[int], Iterator[tuple[str, str, float]]]] = {
-    "labelers": labelers.error_rates,
     "verdicts": corrections.careless_verdicts,
     "corrections": corrections.corrections,
 }

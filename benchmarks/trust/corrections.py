@@ -28,7 +28,7 @@ VERDICTS = ((14, 0), (14, 1), (14, 2), (60, 0), (60, 2), (60, 6))
 _TEXTS = 2_000
 #: Warnings that corrections cannot be trusted.
 _CORRECTION_WARNINGS = (
-    "clean labels look the same",
+    "could look the same",
     "uncertain which class is which",
 )
 
@@ -120,5 +120,5 @@ def careless_verdicts(seed: int) -> Iterator[tuple[str, str, float]]:
         case = f"{n} verdicts, {careless} careless"
         yield case, "recall of the rest", (listed & wrong[rest]).sum() / wrong[rest].sum()
         yield case, "precision of the rest", wrong[rest][listed].mean()
-        yield case, "estimated rate", result.noise_rate
+        yield case, "estimated rate", result.rate.estimate
         yield case, "careless ones shown again", np.isin(slips, result.contradictions.index).mean() if careless else 1.0

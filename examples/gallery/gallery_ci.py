@@ -39,7 +39,7 @@ print("exit code:", done.returncode)
 
 # %%
 fig, ax = plt.subplots(figsize=(5, 2.5), layout="constrained")
-rates = [100 * found.noise_rate for found in audits.values()]
+rates = [100 * found.rate.estimate for found in audits.values()]
 ax.barh(list(audits), rates, color=["tab:blue", "tab:red"])
 ax.set_xlabel("estimated share of wrong labels, %")
 ax.invert_yaxis()

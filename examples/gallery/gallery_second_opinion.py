@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Two columns of labels: people and rules
 #
-# A second column of labels is treated as one more labeler, with its own mistakes. Where the two disagree, the other
+# A second column of labels is one more labeler, with its own mistakes. Where the two disagree, the other
 # columns decide which label is more probable.
 
 # %%
@@ -22,7 +22,7 @@ table = table.with_columns(label=pl.Series(names[data.y]), rules=pl.Series(rules
 # %%
 alone = noisybayes.audit(table, label="label", binary=columns)
 both = noisybayes.audit(table, label="label", binary=columns, second_opinion="rules")
-print(f"the rules are wrong in {both.summary()['second_opinion']['error_rate']:.0%} of the rows")
+print(f"the rules are wrong in about {both.groups['rate'][0]:.0%} of the rows")
 wrong = data.y != data.true
 for name, found in (("labels alone", alone), ("labels and rules", both)):
     top = np.argsort(-found.table["p_wrong"].to_numpy())[: wrong.sum()]

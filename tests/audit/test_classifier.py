@@ -42,7 +42,7 @@ def test_a_saved_model_is_the_same_and_no_row_depends_on_others(kind, tmp_path):
             alone = getattr(found.model, method)(*(each[[row]] for each in arguments))
             np.testing.assert_allclose(alone[0], p[row], rtol=0, atol=1e-5)
     np.testing.assert_array_equal(loaded.mislabel_matrix_, found.model.mislabel_matrix_)
-    assert loaded.noise_rate_ == found.model.noise_rate_ == pytest.approx(found.noise_rate)
+    assert loaded.noise_rate_ == found.model.noise_rate_ == pytest.approx(found.rate.estimate)
     assert (found.model.predict(X) == new["true_label"].to_numpy()).mean() > 0.6
     unknown = found.model.predict_true_proba(X, np.full(80, "of no class", dtype=object))
     np.testing.assert_array_equal(unknown, found.model.predict_true_proba(X, np.full(80, None)))

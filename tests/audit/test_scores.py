@@ -70,7 +70,7 @@ def test_ridge_solves_the_normal_equations(kind, monkeypatch):
     six_steps = linear_scores(columns, learning, False).values[0]
     monkeypatch.setattr(scores, "_STEPS", 300)
     found = linear_scores(columns, learning, False)
-    X = np.hstack([scores._length_one(block) * dense(block) for block in columns])
+    X = np.hstack([column_kinds.length_one(block) * dense(block) for block in columns])
     weight, labeled = learning.counted, learning.label < N_CLASSES
     penalty = 15.0 * min(1.0, np.sqrt(X.shape[1] / labeled.sum()))
 

@@ -84,7 +84,7 @@ def test_polars_gets_the_same_tables():
         for column in theirs.columns:
             assert [None if pd.isna(value) else value for value in theirs[column].tolist()] == ours[column].to_list()
     assert shuffled().index[found.to_polars("suspects")["position"].to_numpy()].equals(found.suspects.index)
-    assert found.to_polars("labelers") is None
+    assert found.to_polars("groups") is None
     with pytest.raises(ValueError, match="an audit has no table 'rows'; it has 'table', 'suspects', 'health'"):
         found.to_polars("rows")
 

@@ -47,8 +47,8 @@ def test_more_inputs_help_and_the_reasons_add_up():
     )
     assert ap(by_all) > ap(alone) + 0.1
     assert alone.summary()["run"]["experts"] == by_all.summary()["run"]["experts"] == ["ridge", "forest"]
-    assert by_all.table["p_wrong"].mean() == pytest.approx(by_all.noise_rate)
-    assert by_all.noise_rate == pytest.approx(WRONG.mean(), abs=0.05)
+    assert by_all.table["p_wrong"].mean() == pytest.approx(by_all.rate.estimate)
+    assert by_all.rate.estimate == pytest.approx(WRONG.mean(), abs=0.05)
     rows = by_all.suspects.index[:5]
     for why, (_, row) in zip(by_all.evidence(rows), by_all.table.loc[rows].iterrows(), strict=True):
         names = ["the numbers together", "embeddings", "given probabilities", "the columns together"]
@@ -148,8 +148,8 @@ def test_several_labels_alone_give_the_consensus_of_the_labelers():
     majority = np.stack([(codes == k).sum(axis=0) for k in range(3)]).argmax(axis=0)
     is_right = found["consensus"].to_numpy() == NAMES[TRUE]
     assert is_right.mean() > (majority == TRUE).mean() + 0.02
-    with pytest.raises(InputError, match="^embeddings cannot be combined with labelers; leave one of them out$"):
-        audit(table, label=list(right), embeddings=VECTORS)
+    with_vectors = audit(table, label=list(right), embeddings=VECTORS).consensus
+    assert (with_vectors["consensus"].to_numpy() == NAMES[TRUE]).mean() > is_right.mean()
 
 
 def broken(value):

@@ -46,7 +46,7 @@ def merged(spelled):
 def test_spellings_change_no_number(plain, merged):
     expected = noisybayes.audit(plain, label="label", text="text")
     assert merged.model.classes_.tolist() == expected.model.classes_.tolist() == ["class 00", "class 01", "class 02"]
-    assert merged.noise_rate == expected.noise_rate
+    assert merged.rate.estimate == expected.rate.estimate
     assert merged.table.equals(expected.table)
     assert [note for note in merged.run.notes if note.startswith(f"{NOTE} 150 rows: ")]
     assert not [note for note in expected.run.notes if note.startswith(NOTE)]
@@ -77,7 +77,7 @@ def test_the_command_says_it_once_and_at_the_top(spelled, merged, tmp_path):
     assert found.exit_code == 0, found.output
     assert found.stdout.count(NOTE) == 1
     assert "'CLASS 02', 'class-02' as 'class 02'" in found.stdout
-    assert found.stdout.index(NOTE) < found.stdout.index("The most suspicious rows")
+    assert found.stdout.index(NOTE) < found.stdout.index("rows to review")
     summary = json.loads((tmp_path / "out" / "audit.json").read_text(encoding="utf-8"))
     assert summary["classes"] == merged.model.classes_.tolist()
     assert (tmp_path / "out" / "report.html").read_text(encoding="utf-8").count(NOTE) == 1

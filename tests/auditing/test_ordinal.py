@@ -28,12 +28,12 @@ def test_mistakes_prefer_neighbors_on_the_scale():
     found = audit(frame_of(*stars()), label="label", mislabel="ordinal")
     assert found.summary()["classes"] == ["10 of us", "11 of us", "7 of us", "8 of us", "9 of us"]
     on_scale = np.array([2, 3, 4, 0, 1])
-    matrix = found.mislabel_matrix[np.ix_(on_scale, on_scale)]
+    matrix = found.matrix[np.ix_(on_scale, on_scale)]
     for k in range(5):
         assert np.all(np.diff(matrix[k + 1 :, k]) <= 0)
         assert np.all(np.diff(matrix[:k, k]) >= 0)
     assert matrix[1, 0] > 1.5 * matrix[2, 0]
-    assert 0.15 < found.noise_rate < 0.35  # 21 % are wrong; ambiguous rows look wrong too
+    assert 0.15 < found.rate.estimate < 0.35  # 21 % are wrong; ambiguous rows look wrong too
 
 
 def test_names_without_a_scale_are_one_sentence():

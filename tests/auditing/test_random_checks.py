@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from noisybayes import BernoulliINB, audit, simulate
+from noisybayes.audit.rates import AT_LEAST, wilson
 from noisybayes.cli.app import app
 from noisybayes.data.errors import InputError
 
@@ -45,14 +46,25 @@ def test_a_sample_is_random_repeats_and_grows():
     assert wrong[drawn].mean() == pytest.approx(wrong.mean(), abs=0.06)
 
 
-def test_without_checks_there_is_no_interval_and_a_sentence_about_what_would_give_one():
+def test_without_checks_there_is_no_upper_end_and_a_sentence_about_what_would_give_one():
     found = alone()
-    assert found.rate[1:] == (None, None, None, 0, "mean P(wrong)")
-    assert found.rate.estimate == found.noise_rate == pytest.approx(found.table["p_wrong"].mean())
-    told = found.summary()["noise_rate"]
-    assert (told["low"], told["high"], told["level"]) == (None, None, None)
-    assert "50 rows drawn at random" in told["text"]
-    assert "check 50 rows drawn at random" in found.to_html()
+    estimate = found.table["p_wrong"].mean()
+    assert found.rate == (pytest.approx(estimate), pytest.approx(AT_LEAST * estimate), None, None)
+    headline = found.summary()["headline"]
+    assert headline[0] == f"{found.table['suspect'].sum()} of 600 rows to review, most suspicious first."
+    assert headline[-1] == "To know the share in yours, check 50 random rows."
+    assert " ".join(headline) in found.to_markdown()
+    assert " ".join(headline) in repr(found)
+
+
+def test_wilson_covers_and_knows_the_whole_table():
+    for share in (0.02, 0.1, 0.5):
+        counts = np.random.default_rng(0).hypergeometric(int(1_000 * share), int(1_000 * (1 - share)), 100, 2_000)
+        ends = np.array([wilson(n / 100, 100, 1_000) for n in counts])
+        assert np.mean((ends[:, 0] <= share) & (share <= ends[:, 1])) > 0.87
+    assert wilson(0.3, 40, 40) == (0.3, 0.3)
+    assert wilson(0.0, 40, 1_000)[0] == 0.0
+    assert wilson(1.0, 40, 1_000)[1] == 1.0
 
 
 @pytest.mark.parametrize("model_is", ["good", "useless"])
@@ -65,18 +77,19 @@ def test_the_interval_of_random_checks_holds_the_share_however_good_the_model_is
         rows = np.random.default_rng(seed).choice(N, 120, replace=False)
         spot = pd.Series(true).where(frame.index.isin(rows))
         found = audited(frame.assign(spot=spot), verified_random="spot")
-        assert (found.rate.level, found.rate.n_checked, found.table["verified"].sum()) == (0.9, 120, 120)
-        covered.append(found.rate.low <= np.mean(frame["label"] != true) <= found.rate.high)
+        assert (found.rate.random.n, found.table["verified"].sum()) == (120, 120)
+        covered.append(found.rate.random.low <= np.mean(frame["label"] != true) <= found.rate.random.high)
     assert sum(covered) >= 2
-    assert "rows checked at random" in found.summary()["noise_rate"]["text"]
+    assert found.summary()["headline"][1].startswith("Of 120 rows checked at random, ")
 
 
-def test_checks_from_the_top_leave_the_number_alone():
+def test_verdicts_from_the_top_bring_the_number_closer_without_an_interval():
     frame, true = made()
     top = alone().table["p_wrong"].nlargest(60).index
     found = audited(frame.assign(checked=pd.Series(true).where(frame.index.isin(top))), verified="checked")
-    assert found.rate.level is None
-    assert abs(found.noise_rate - alone().noise_rate) < 0.05
+    assert (found.rate.random, found.rate.reviewed.n) == (None, 60)
+    wrong = np.mean(frame["label"] != true)
+    assert abs(found.rate.estimate - wrong) < abs(alone().rate.estimate - wrong)
 
 
 @pytest.mark.parametrize("way", ["texts", "objects", "a list", "EM", "names"])
@@ -93,8 +106,8 @@ def test_a_classifier_is_told_of_rows_of_no_class(way):
         known = np.where(checked, np.where(none, "no_class", data.true), None)
     model = BernoulliINB(method="em" if way == "EM" else "crossfit").fit(data.X, given)
     found = audit(model, data.X, given, verified_random=known.tolist() if way == "a list" else known)
-    assert found.rate.n_checked == 100
-    assert found.rate.low <= np.mean(none | (data.y != data.true)) <= found.rate.high
+    assert found.rate.random.n == 100
+    assert found.rate.random.low <= np.mean(none | (data.y != data.true)) <= found.rate.random.high
     summary, n_none = found.summary(), (checked & none).sum()
     assert (summary["n_labeled"], summary["n_no_class"]) == (500 - n_none, n_none)
     assert found.table.loc[checked & none, "given"].isna().all()
@@ -110,10 +123,10 @@ def test_all_checks_may_be_of_no_class_and_a_class_may_lose_its_rows():
     spot = pd.Series(["no_class" if row in rows else None for row in frame.index])
     frame = frame.assign(spot=spot, label=frame["label"].where(~frame.index.isin(rows[:4]), "junk"))
     found = audited(frame, verified_random="spot")
-    assert found.noise_rate == found.rate.high == 1.0
-    assert found.rate.n_checked == 30
+    assert found.rate.random.n == 30
+    assert found.rate.random.share == found.rate.random.high == 1.0
     assert found.summary()["classes"] == ["a", "b", "c"]
-    assert np.isfinite(found.mislabel_matrix).all()
+    assert np.isfinite(found.matrix).all()
     assert found.to_html()
 
 
@@ -137,8 +150,7 @@ def test_from_the_sample_file_to_the_number(tmp_path):
     assert "has been filled in and would be lost" in run(table, "--label", "label", "--out", out).output
     again = run(table, "--label", "label", "--out", out, "--verified-random", out / "to_check.csv", "--quiet")
     assert again.exit_code == 0, again.output
-    told = json.loads((out / "audit.json").read_text())["noise_rate"]
-    assert (told["n_checked"], told["level"]) == (40, 0.9)
+    assert json.loads((out / "audit.json").read_text())["wrong"]["random"]["n"] == 40
     assert pl.read_csv(out / "to_check.csv")["true_label"].null_count() == 0  # what was filled in is still there
 
 

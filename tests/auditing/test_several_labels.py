@@ -87,11 +87,12 @@ def test_lines_of_a_pandas_data_frame(wide):
 
 
 def test_labelers_are_told_apart(wide):
-    told = wide.labelers
+    told = wide.groups.set_index("group")
     assert told.index[0] == "dan"
     assert told.index[-1] == "ann"
     for name, right in RIGHT.items():
-        assert told.loc[name, "error_rate"] == pytest.approx(1 - right, abs=0.1)
+        assert told.loc[name, "rate"] == pytest.approx(1 - right, abs=0.1)
+    assert told["agreement"].idxmax() == "ann"
 
 
 def test_one_line_per_row_and_labeler_is_the_same_table(wide):
@@ -104,11 +105,11 @@ def test_one_line_per_row_and_labeler_is_the_same_table(wide):
 
 
 def test_a_label_that_no_row_is_voted_to_have():
-    """It is not a class, but it counts for the agreement."""
+    """It is not a class, and does not count."""
     odd = WIDE.with_columns(dan=pl.when(pl.int_range(N) == first_with_labels()).then(pl.lit("odd")).otherwise("dan"))
     found = audit(odd, label=list(RIGHT), binary=COLUMNS, id="id")
     assert "odd" not in found.table["given"].cat.categories
-    assert found.summary()["agreement"]["n_labels"] == sum(odd[name].is_not_null().sum() for name in RIGHT)
+    assert found.summary()["agreement"]["n_labels"] == sum(odd[name].is_not_null().sum() for name in RIGHT) - 1
 
 
 def first_with_labels() -> int:

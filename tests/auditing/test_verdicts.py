@@ -38,7 +38,7 @@ def test_careless_verdicts_do_not_cost_the_rest_of_the_list(n, careless):
     rest = np.setdiff1d(np.arange(len(wrong)), top)
     listed = found.table["suspect"].to_numpy()
     assert (listed & wrong)[rest].sum() / wrong[rest].sum() >= 0.88
-    assert abs(found.noise_rate - before.noise_rate) < 0.01
+    assert abs(found.rate.estimate - before.rate.estimate) < 0.01
     # a verdict keeps its label in the table even if it is contradicted
     assert (found.table["corrected"][slips] == found.table["given"][slips]).all()
     assert not found.table["suspect"][slips].any()
@@ -47,3 +47,25 @@ def test_careless_verdicts_do_not_cost_the_rest_of_the_list(n, careless):
     assert len(told) == bool(careless)
     assert all(str(row + 1) in told[0] for row in slips)
     assert len(found.summary()["contradictions"]) == len(found.contradictions)
+
+
+def test_the_list_learns_from_verdicts_and_the_evidence_says_so():
+    frame, before = messages(), without_verdicts()
+    order = before.table["p_wrong"].sort_values(ascending=False).index.to_numpy()
+    top, following = order[:40], order[40:80]
+    # this reader finds that no label is wrong
+    frame = frame[["message", "label"]].assign(checked=frame["label"].where(frame.index.isin(top)))
+    found = audit(frame, label="label", text="message", verified="checked")
+    assert found.table["p_wrong"][top].max() == 0
+    assert found.table["p_wrong"][following].mean() < 0.5 * before.table["p_wrong"][following].mean()
+    assert not found.table["suspect"].any()
+
+    told = messages()[["message", "label"]].assign(
+        checked=messages()["true_label"].where(messages().index.isin(order[::20]))
+    )
+    found = audit(told, label="label", text="message", verified="checked")
+    (why,) = found.evidence(found.suspects.index[:1])
+    of_others = dict(why.others)
+    assert abs(of_others["verdicts on other rows"]) > 0.1
+    total = why.weights.sum() + why.rest + why.label + sum(of_others.values())
+    assert total == pytest.approx(why.log_odds)

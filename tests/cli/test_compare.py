@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from noisybayes.audit.rates import AT_LEAST
 from noisybayes.report.comparison import compare, comparison_text
 
 from ..report.example import example_summary
@@ -21,7 +22,7 @@ def without_first_suspect():
     after = changed()
     after["suspects"] = after["suspects"][1:]
     after["n_suspects"] -= 1
-    after["noise_rate"] = {**after["noise_rate"], "estimate": after["noise_rate"]["estimate"] - 0.05}
+    after["wrong"] = {**after["wrong"], "estimate": after["wrong"]["estimate"] - 0.05}
     return after
 
 
@@ -36,11 +37,15 @@ def test_a_fixed_suspect_is_gone_and_the_other_way_round_new():
     found = compare(before, after)
     assert [one["row"] for one in found.gone_suspects] == [before["suspects"][0]["row"]]
     assert found.new_suspects == []
-    assert found.rise == pytest.approx(-0.05)
+    assert found.rise == pytest.approx(-0.05 * AT_LEAST)
     back = compare(after, before)
     assert back.new_suspects == found.gone_suspects
     assert "New suspects (1 row)" in comparison_text(back)
     assert "(+5.0 points)" in comparison_text(back)
+    after["wrong"]["random"] = {"n": 50, "wrong": 10, "low": 0.12, "high": 0.31}
+    assert compare(before, after).rise == found.rise  # only one of them was checked
+    before["wrong"]["random"] = {"n": 50, "wrong": 15, "low": 0.21, "high": 0.42}
+    assert compare(before, after).rise == pytest.approx(-0.09)
 
 
 @pytest.mark.parametrize("with_ids", [True, False])
@@ -67,6 +72,6 @@ def test_exit_codes(tmp_path):
     assert run("compare", better, worse).exit_code == 0
     risen = run("compare", better, worse, "--fail-on", "rise", "--json")
     assert (risen.exit_code, "has risen from" in risen.stderr) == (1, True)
-    assert json.loads(risen.stdout)["rise"] == pytest.approx(0.05)
+    assert json.loads(risen.stdout)["rise"] == pytest.approx(0.05 * AT_LEAST)
     assert run("compare", better, worse, "--fail-on", "rise", "--tolerance", "0.1").exit_code == 0
     assert run("compare", better, tmp_path / "none").exit_code == 2

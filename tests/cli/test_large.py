@@ -18,7 +18,7 @@ from .command import refused, run, summary
 
 # In memory, a table with families is fitted as rows on disk are.
 COLUMNS = ("--label", "label", "--text", "text", "--family", "text=multinomial")
-NUMBERS = ("noise_rate", "mislabel_matrix", "by_class", "n_suspects", "review_count", "suspects")
+NUMBERS = ("wrong", "counts", "by_class", "n_suspects", "suspects")
 
 
 def left_behind(folder):

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from functools import partial
+from pathlib import Path
 
 import click
 import pytest
@@ -20,14 +21,17 @@ from noisybayes.cli import INTERRUPTED, main
 from noisybayes.cli import app as commands
 from noisybayes.cli.app import app
 from noisybayes.cli.stage_lines import stage_lines
-from noisybayes.cli.suspect_lines import suspect_lines
+from noisybayes.report.terminal import terminal_lines
 
+from ..report.example import example_summary
 from ..report.tables import table
 
 
 def suspect(row, given, suggested, p_wrong=0.9876, words=("refund", "invoice", "payment")):
-    evidence = [{"feature": word, "weight": 1.0} for word in words]
-    return {"row": row, "given": given, "suggested": suggested, "p_wrong": p_wrong, "evidence": evidence}
+    evidence = [{"feature": word, "column": "text", "kind": "text", "weight": 1.0} for word in words]
+    cells = {"text": "I want\na refund " + "and a very long story " * 20}
+    change = {"given": given, "suggested": suggested, "p_wrong": p_wrong}
+    return {"row": row, "id": None, **change, "evidence": evidence, "cells": cells}
 
 
 SUSPECTS = [
@@ -36,20 +40,39 @@ SUSPECTS = [
 ]
 
 
-@pytest.mark.parametrize("width", [28, 40, 200])
-def test_row_and_p_wrong_never_vanish(width):
-    lines = suspect_lines(SUSPECTS, width)
-    expected = (("row", "P(wrong)"), ("1234567", "> 99.9 %"), ("3", "50.0 %"))
-    for line, parts in zip(lines, expected, strict=True):
-        assert all(part in line for part in parts)
-    if width >= 40:
-        from rich.cells import cell_len
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_lines_fit_and_show_row_p_wrong_labels_and_text(width):
+    from rich.cells import cell_len
 
-        assert max(map(cell_len, lines)) <= width
-    assert "refund, invoice, payment" in suspect_lines(SUSPECTS, 200)[1]
-    short = suspect_lines([suspect(3, "price", "hours")], 44)
-    assert short[1].startswith("3    price  hours      98.8 %    refund")
-    assert short[1].endswith("…")
+    summary = {**example_summary(), "suspects": SUSPECTS}
+    lines = [line for line, _ in terminal_lines(summary, width, None, None)]
+    at = next(number for number, line in enumerate(lines) if "P(wrong)" in line)
+    first, text, second = lines[at + 1 : at + 4]
+    assert all(part in first for part in ("1234567", "> 99.9 %"))
+    assert all(part in second for part in ("3", "50.0 %"))
+    assert text.strip().startswith("I want a refund and a very")
+    assert text.endswith("…")
+    assert max(map(cell_len, lines[at + 1 : at + 5])) <= width
+    if width == 200:
+        assert first.endswith("a rather long name of a lab… → another long name of a label  refund, invoice, payment")
+        assert "退款申请 → 发票问题" in second
+    assert lines[-1].strip() == "noisybayes audit dealership.csv --label label --out audit"
+
+
+def test_the_last_line_is_the_next_command():
+    summary = example_summary()
+    command = summary["run"]["command"] = "noisybayes audit 'my file.csv' --sample 50"
+    folder = Path("my audit")
+
+    def last(**changes):
+        return list(terminal_lines({**summary, **changes}, 100, folder, changes.pop("sample", None)))[-1][0].strip()
+
+    assert last() == f"{command} --sample 50"
+    lines = list(terminal_lines(summary, 100, folder, 50))
+    file = str(folder / "to_check.csv")
+    assert lines[-1][0].strip() == f"noisybayes audit 'my file.csv' --verified-random '{file}'"
+    random = {"n": 50, "wrong": 5, "low": 0.05, "high": 0.2}
+    assert last(wrong={**summary["wrong"], "random": random}) == f"noisybayes compare '{folder}' new_audit"
 
 
 def test_help_is_in_groups_and_complete():
@@ -104,7 +127,7 @@ def test_a_real_terminal_gets_a_progress_bar(tmp_path):
     assert process.returncode == 0, seen
     assert all(stage in seen for stage in ("reading", "fitting", "writing"))
     assert "reading..." not in seen
-    assert "The most suspicious rows" in seen
+    assert "given → suggested" in seen
 
 
 def _read(terminal):

@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from noisybayes.audit.headline import headline
+from noisybayes.audit.rates import rate_of
+
 WORDS = {
     "price": "price cost much", "discount": "rebate voucher discount", "delivery": "delivery arrive weeks",
     "test drive": "drive saturday appointment", "warranty": "warranty years covered",
@@ -15,10 +18,7 @@ WORDS = {
 NAMES = list(WORDS)
 
 
-def example_summary(
-    n_classes: int = 11, n_suspects: int = 370, n_rows: int = 2400, seed: int = 0, labelers: bool = False
-) -> dict[str, Any]:
-    """labelers : with the intervals, the review curve and the convergence that an audit with labelers has"""
+def example_summary(n_classes: int = 11, n_suspects: int = 370, n_rows: int = 2400, seed: int = 0) -> dict[str, Any]:
     rng = np.random.default_rng(seed)
     classes = [NAMES[k] if k < len(NAMES) else f"class {k}" for k in range(n_classes)]
     matrix = _matrix(n_classes, rng)
@@ -28,7 +28,7 @@ def example_summary(
     by_class = [
         {
             "label": classes[k], "given": int(given[k]), "true": float(given[k] * rng.uniform(0.8, 1.2)),
-            "wrong": _interval(float(w), float(max(w - 0.06, 0)), float(min(w + 0.07, 1)), labelers),
+            "wrong": float(w),
             "suspects": int(given[k] * w * 0.8),
         }
         for k, w in enumerate(wrong)
@@ -42,7 +42,7 @@ def example_summary(
         pair["suspects"] = sum((s["given"], s["suggested"]) == (pair["given"], pair["true"]) for s in suspects[:2000])
     pairs.sort(key=lambda pair: -pair["rows"])
     return {
-        "format": 1, "version": "0.2.0", "title": "dealership.csv",
+        "format": 2, "version": "0.2.0", "title": "dealership.csv",
         "run": {
             "command": "noisybayes audit dealership.csv --label label", "source": "dealership.csv",
             "created": "2026-01-31T12:00:00+00:00", "seconds": 1.9, "seed": 0, "model": "TableClassifier",
@@ -57,36 +57,21 @@ def example_summary(
             "name": "posterior", "value": None,
             "text": "the rows with P(wrong) above 50 %",
         },
-        "noise_rate": {
-            **_interval(rate, max(rate - 0.017, 0.0), rate + 0.018, labelers), "level": None,
-            "method": "plausible range" if labelers else "mean P(wrong)",
-            "n_checked": 0, "text": "",
-        },
+        "wrong": {"estimate": rate, "at_least": 0.66 * rate, "random": None, "reviewed": None},
+        "headline": headline(n_rows, n_suspects, rate_of(rate)),
         "n_corrected": 0, "correction_rule": "a label is changed only where another one is sure",
-        "contradictions": [], "second_opinion": None, "labelers": None,
-        "sources": [], "agreement": None, "review_count": 0,
+        "contradictions": [], "groups": [], "agreement": None,
         "guidance": [
             {
                 "text": f"Clarify when to use {classes[0]!r} and when {classes[-1]!r}: 40 rows have the first label.",
-                "rows": 40.0, "given": classes[0], "true": classes[-1], "source": None, "levels": [],
+                "rows": 40.0, "given": classes[0], "true": classes[-1],
             }
         ] if n_suspects else [],
-        "mislabel_matrix": _interval(
-            matrix.tolist(), (matrix * 0.8).tolist(), np.minimum(matrix * 1.2, 1).tolist(), labelers
-        ),
+        "counts": (matrix * given).tolist(),
         "by_class": by_class, "confused_pairs": pairs,
-        "review": _review(n_rows, max(rate * n_rows, 1)) if labelers else {"rows": [], "precision": [], "found": []},
-        "convergence": {
-            "kind": "honest likelihood", "values": [-2.31, -2.197, -2.204, -2.22], "chosen": 1,
-            "text": "It was highest after 1 step, which was kept.",
-        } if labelers else None,
         "warnings": ["The class 'fuel' has 12 rows: its numbers are rough."],
         "suspects": suspects,
     }  # fmt: skip
-
-
-def _interval(estimate: Any, low: Any, high: Any, there: bool) -> dict[str, Any]:
-    return {"estimate": estimate, "low": low if there else None, "high": high if there else None}
 
 
 def _matrix(n_classes: int, rng: np.random.Generator) -> np.ndarray:
@@ -98,14 +83,6 @@ def _matrix(n_classes: int, rng: np.random.Generator) -> np.ndarray:
         matrix[k, k] = 1 - noise
         matrix[np.arange(n_classes) != k, k] = noise * off[k]
     return matrix
-
-
-def _review(n_rows: int, n_wrong: float) -> dict[str, list[float]]:
-    rows = np.unique(np.linspace(0, n_rows, 200).astype(int))
-    p = 1 / (1 + np.exp((np.arange(n_rows) - n_wrong) / (0.25 * n_wrong)))
-    total = np.concatenate([[0.0], np.cumsum(p)])
-    precision = np.where(rows > 0, total[rows] / np.maximum(rows, 1), p[0])
-    return {"rows": rows.tolist(), "precision": precision.tolist(), "found": (total[rows] / total[-1]).tolist()}
 
 
 def _suspect(rank: int, n_suspects: int, n_rows: int, classes: list[str], rng: np.random.Generator) -> dict[str, Any]:

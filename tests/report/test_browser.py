@@ -54,24 +54,22 @@ def column(page, number):
 def test_search_filter_sort_pages_and_evidence(show):
     page = show(render_html(example_summary(n_suspects=120)))
     rows = page.locator("#table tbody tr")
-    expect(rows).to_have_count(50)
-    expect(page.locator("#status")).to_have_text("1 to 50 of 120 rows", use_inner_text=True)
-    page.get_by_role("button", name="Next").click()
-    page.get_by_role("button", name="Next").click()
-    expect(page.locator("#page")).to_have_text("Page 3 of 3", use_inner_text=True)
-    expect(rows).to_have_count(20)
+    expect(rows).to_have_count(10)
+    expect(page.locator("#status")).to_have_text("1 to 10 of 120 rows", use_inner_text=True)
+    for _ in range(11):
+        page.get_by_role("button", name="Next").click()
+    expect(page.locator("#page")).to_have_text("Page 12 of 12", use_inner_text=True)
     expect(page.get_by_role("button", name="Next")).to_be_disabled()
 
     page.get_by_role("button", name="Given").click()
-    expect(page.locator("#page")).to_have_text("Page 1 of 3", use_inner_text=True)
+    expect(page.locator("#page")).to_have_text("Page 1 of 12", use_inner_text=True)
     given = column(page, 2)
     assert given == sorted(given)
     page.get_by_role("button", name="Given").press("Enter")
     expect(page.locator("th[data-key=given]")).to_have_attribute("aria-sort", "descending")
 
     page.locator("#query").fill("VOUCHER")
-    expect(rows).not_to_have_count(50)
-    assert rows.count() > 0
+    expect(page.locator("#status")).to_contain_text("matching")
     assert all("voucher" in text for text in column(page, 5))
     page.locator("#query").fill("nothing like that")
     expect(page.locator("#status")).to_contain_text("No row matches")
@@ -84,7 +82,7 @@ def test_search_filter_sort_pages_and_evidence(show):
     link = page.locator("#confused a.pick").first
     expected = int(link.inner_text())
     link.click()
-    expect(rows).to_have_count(expected)
+    expect(rows).to_have_count(min(expected, 10))
     page.locator("details.why summary").first.press("Enter")
     box = page.locator("details.why[open]")
     expect(box.locator("li.total .bar")).to_have_count(1)
@@ -107,9 +105,9 @@ def test_markup_in_the_data_is_shown_as_text(show):
     assert page.title() == f"{SCRIPT}: label audit"
 
 
-@pytest.mark.parametrize(("n_classes", "labelers"), [(2, False), (77, True)])
-def test_the_layout_holds_on_phones_and_desktops_in_light_and_dark(show, n_classes, labelers):
-    summary = example_summary(n_classes=n_classes, n_suspects=30, labelers=labelers)
+@pytest.mark.parametrize("n_classes", [2, 77])
+def test_the_layout_holds_on_phones_and_desktops_in_light_and_dark(show, n_classes):
+    summary = example_summary(n_classes=n_classes, n_suspects=30)
     summary["title"] = "a_very_long_file_name_" * 6 + ".csv"
     for suspect in summary["suspects"]:
         suspect["cells"] = {f"column {i}": f"{i}.123456789" for i in range(30)}
@@ -131,7 +129,7 @@ def test_the_layout_holds_on_phones_and_desktops_in_light_and_dark(show, n_class
 
 def test_it_works_without_javascript_and_in_the_frame_of_a_notebook(show):
     page = show(render_html(example_summary(n_suspects=60)), java_script_enabled=False)
-    expect(page.locator("#table tbody tr")).to_have_count(50)
+    expect(page.locator("#table tbody tr")).to_have_count(10)
     expect(page.locator("#controls")).not_to_be_visible()
     report = escape(render_html(example_summary(n_suspects=60)), quote=True)
     page = show(f'<meta charset="utf-8"><h1>Notebook</h1><iframe srcdoc="{report}"></iframe>')

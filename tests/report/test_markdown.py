@@ -4,7 +4,7 @@ from pathlib import Path
 
 from noisybayes.report import render_markdown
 from noisybayes.report.markdown import code
-from noisybayes.report.phrases import headline
+from noisybayes.report.phrases import told_apart
 
 from .example import example_summary
 
@@ -25,23 +25,12 @@ def test_data_cannot_become_markdown():
     assert [code(text) for text in ("plain", "`", "")] == ["`plain`", "`` ` ``", "` `"]
 
 
-def counts(**numbers):
-    return {"run": {}, "n_verified": 0, "n_suspects": 10, "review_count": 0, "n_labeled": 1_000, **numbers}
-
-
-def test_the_headline_is_as_sure_as_the_number():
-    rate = {"estimate": 0.2, "low": 0.1, "high": 0.3, "level": 0.9, "n_checked": 60}
-    assert headline(counts(noise_rate=rate)) == (
-        "About 200 of 1,000 labels (20.0 %, between 10.0 and 30.0 %) are wrong, based on 60 rows checked at random; "
-        "10 rows are listed below."
-    )
-    assert headline(counts(noise_rate={**rate, "low": None, "high": None, "level": None, "n_checked": 0})) == (
-        "About 200 of 1,000 labels (20.0 %) look wrong; 10 rows are listed below."
-    )
-    assert headline(counts(noise_rate={**rate, "level": None, "n_checked": 0})) == (
-        "Between 10.0 and 30.0 % of 1,000 labels may be wrong, about 200 (20.0 %) if mistakes do not depend on the "
-        "row; 10 rows are listed below."
-    )
+def test_long_labels_are_told_apart():
+    assert told_apart("price", "discount", 20) == ("price", "discount")
+    names = "comp.sys.ibm.pc.hardware", "comp.sys.mac.hardware"
+    assert told_apart(*names, 20) == ("…ibm.pc.hardware", "…mac.hardware")
+    assert told_apart(*names, 10) == ("…ibm.pc.h…", "…mac.hard…")
+    assert told_apart("a" * 30, "a" * 29 + "b", 10) == ("a" * 9 + "…", "a" * 9 + "…")
 
 
 if __name__ == "__main__":

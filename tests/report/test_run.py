@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 
 from noisybayes import BernoulliINB, audit
-from noisybayes._shares import percent
 from noisybayes.data.errors import InputError
 
 from .example import example_summary
@@ -40,7 +39,7 @@ def test_frames_and_files_give_the_same_audit(source, tmp_path):
     path = tmp_path / f"table.{source}"
     found, expected = audit(SOURCES[source](table(), path)), audited()
     pd.testing.assert_frame_equal(found.table, expected.table)
-    np.testing.assert_array_equal(found.mislabel_matrix, expected.mislabel_matrix)
+    np.testing.assert_array_equal(found.matrix, expected.matrix)
     assert found.roles == expected.roles
     assert found.run.notes == expected.run.notes
     named = ("data frame", None) if source == "pandas" else (path.name, str(path))
@@ -117,9 +116,7 @@ def test_the_summary_is_what_pages_are_made_from():
 
 def test_it_shows_itself():
     found = audited()
-    wrong, n_suspects = found.noise_rate * 120, len(found.suspects)
-    about = f"about {wrong:,.0f} wrong labels ({percent(found.noise_rate)})"
-    assert repr(found) == f"<Audit of 120 rows: {about}, {n_suspects} suspects>"
+    assert repr(found).startswith(f"<Audit: {len(found.suspects)} of 120 rows to review, most suspicious first. ")
     page = found._repr_html_()
     assert page.startswith('<iframe srcdoc="&lt;!DOCTYPE html&gt;')
     assert '"' not in page.removeprefix('<iframe srcdoc="').partition('" style=')[0]

@@ -8,7 +8,6 @@ import pytest
 from noisybayes.model.mislabel import Full, constant_rate
 from noisybayes.robust.labeled_rows import GivenLabels, InMemory, LabeledRows
 from noisybayes.robust.labeler_model import LabelerModel
-from noisybayes.robust.prior_factor import rescaled
 
 N, K, G = 600, 3, 4
 RNG = np.random.default_rng(3)
@@ -84,17 +83,3 @@ def test_who_swaps_two_classes_is_shrunk_less_than_the_others():
     assert found.of_labelers[1:-1, 1, 0].max() < 0.15
     np.testing.assert_allclose(found.of_labelers.sum(axis=1), 1.0)
     assert found.strengths.sum() == pytest.approx(1.0)
-
-
-def test_columns_that_promise_too_much_count_less_where_labels_agree_against_them():
-    rng = np.random.default_rng(0)
-    said = np.where(rng.random(N) < 0.6, TRUE, (TRUE + rng.integers(1, K, size=N)) % K)
-    sure = np.log(np.where(np.eye(K)[said] > 0, 0.98, 0.02 / (K - 1)))
-    row, labeler = np.repeat(np.arange(N), 3), np.tile(np.arange(3), N)
-    label = np.where(rng.random(3 * N) < 0.8, TRUE[row], (TRUE[row] + rng.integers(1, K, size=3 * N)) % K)
-    rows = LabeledRows(sure, GivenLabels(row, label, labeler, 3), FOLD)
-    factor = model(rows).prior_factor()
-    assert factor == pytest.approx(np.log(0.6 / (0.4 / (K - 1))) / np.log(0.98 / (0.02 / (K - 1))), abs=0.1)
-    mended = rescaled(rows, factor)
-    right = [(true_of(each, model(each).solved()).argmax(axis=1) == TRUE).mean() for each in (mended, rows)]
-    assert right[0] > right[1] + 0.02

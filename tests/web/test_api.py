@@ -61,7 +61,7 @@ def test_refitting_counts_verdicts_as_verified(client, table):
     wait(client, table)
     after = client.get(f"/api/tables/{table}/overview").json()
     assert (before["n_verified"], after["n_verified"]) == (0, 10)
-    assert after["noise_rate"]["estimate"] < before["noise_rate"]["estimate"]
+    assert after["wrong"]["estimate"] < before["wrong"]["estimate"]
 
 
 def numbers(n_rows: int = 300) -> str:
@@ -220,8 +220,8 @@ def test_checked_rows_are_the_headline(client, table):
         assert answer.headers["location"] == f"/t/{table}/check"
     client.post(f"/api/tables/{table}/fit", headers=JSON)
     wait(client, table)
-    rate = client.get(f"/api/tables/{table}/overview").json()["noise_rate"]
-    assert rate["n_checked"] == 60
+    rate = client.get(f"/api/tables/{table}/overview").json()["wrong"]["random"]
+    assert rate["n"] == 60
     assert rate["low"] <= 24 / 240 <= rate["high"]
     for page in (f"/t/{table}", f"/t/{table}/check"):
-        assert "based on 60 rows checked at random" in client.get(page).text
+        assert "Of 60 rows checked at random" in client.get(page).text

@@ -156,7 +156,7 @@ def test_import_a_file(page, tmp_path):
     page.wait_for_url("**label=message")
     page.go_back()
     page.click("text=Find the wrong labels")
-    page.wait_for_selector("text=look wrong")
+    page.wait_for_selector("text=rows to review")
     page.get_by_role("link", name="Review", exact=True).last.click()
     page.wait_for_selector("#finding")
     assert SCRIPT in page.inner_text("#finding .message")

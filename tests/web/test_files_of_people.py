@@ -28,7 +28,7 @@ def test_audited_in_python_and_from_the_command_line(name, tmp_path):
     assert done.exit_code == 0, done.output
     told = json.loads((tmp_path / "audit" / "audit.json").read_text(encoding="utf-8"))
     assert (told["run"]["columns"]["label"], told["n_classes"]) == (GUESSES[name].label, 3)
-    assert told["noise_rate"] == found.summary()["noise_rate"]
+    assert told["wrong"] == found.summary()["wrong"]
     desk = fit_table(read_table(FOLDER / name), found.roles, name, {}, (), lambda stage: None)
-    assert desk.overview["noise_rate"] == told["noise_rate"]
+    assert desk.overview["wrong"] == told["wrong"]
     assert sum(one.suspect for one in desk.findings) == told["n_suspects"]

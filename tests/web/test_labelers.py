@@ -46,10 +46,10 @@ def test_who_labeled_and_through_which_channel(client):
     assert chosen.status_code == 303, chosen.text
     wait(client, table_id)
     overview = client.get(f"/api/tables/{table_id}/overview").json()
-    assert overview["labelers"][0]["labeler"] == "cleo"
-    assert overview["sources"][0]["source"] == "channel"
+    assert overview["groups"][0]["group"] == "cleo"
+    assert {one["column"] for one in overview["groups"]} == {"who", "channel"}
     page = client.get(f"/t/{table_id}").text
-    for told in ('id="labelers"', "cleo", 'id="sources"', "channel", "Where to begin"):
+    for told in ('id="groups"', "cleo", "channel", "Where to begin"):
         assert told in page
     again = client.get(f"/t/{table_id}/columns").text
     assert '<option value="labeler" selected>' in again
@@ -63,8 +63,8 @@ def test_several_labels_of_a_row(client):
     assert chosen.status_code == 303, chosen.text
     wait(client, table_id)
     overview = client.get(f"/api/tables/{table_id}/overview").json()
-    assert {one["labeler"] for one in overview["labelers"]} == {"ann", "bob", "cleo"}
-    assert overview["labelers"][0]["labeler"] == "cleo"
+    assert {one["group"] for one in overview["groups"]} == {"ann", "bob", "cleo"}
+    assert overview["groups"][0]["group"] == "cleo"
     assert overview["agreement"]["n_labels"] == 3 * N * 3 // 4
     assert "Krippendorff" in client.get(f"/t/{table_id}").text
     assert client.get(f"/t/{table_id}/columns").text.count('<option value="label" selected>') == 3

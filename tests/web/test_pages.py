@@ -29,7 +29,7 @@ def test_from_a_file_to_the_review(client):
     columns = {"column-0": "id", "column-1": "text", "column-2": "label"}
     assert post(client, f"/t/{table_id}/columns", "/", **columns).status_code == 303
     wait(client, table_id)
-    assert "look wrong" in client.get(f"/t/{table_id}").text
+    assert "rows to review" in client.get(f"/t/{table_id}").text
     page = client.get(f"/t/{table_id}/review").text
     assert "<mark" in page
     position = re.search(r'name="position" value="(\d+)"', page)[1]

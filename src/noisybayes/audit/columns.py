@@ -29,6 +29,8 @@ _KNOTS = 1_000
 LEAST_PROBABILITY = 1e-6
 # Random Fourier features of the numbers; the error of the kernel falls with their square root.
 _CURVES = 300
+# Words have rows of length 1; vectors beside them count half as much, .7^2.
+_VECTOR_LENGTH = 0.7
 
 
 class Block(NamedTuple):
@@ -135,6 +137,14 @@ def log_probabilities(probabilities: Array) -> Block:
 
 def take_rows(columns: Sequence[Block], rows: Any) -> list[Block]:
     return [block.take(rows) for block in columns]
+
+
+def length_one(block: Block) -> float:
+    """The factor that gives rows the length 1 in the mean."""
+    if block.kind in (WORDS, CURVES, VECTORS):
+        return _VECTOR_LENGTH if block.kind == VECTORS else 1.0
+    square = block.values.multiply(block.values) if sparse.issparse(block.values) else block.values**2
+    return 1.0 / max(float(np.sqrt(np.asarray(square.sum(axis=1))).mean()), 1e-30)
 
 
 def content_hash(columns: Sequence[Block], seed: int) -> Array:

@@ -11,6 +11,7 @@ unless that predicts held-out labels better. Everything that an audit says of a 
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -20,7 +21,17 @@ from numpy.typing import NDArray
 
 from ..model.mislabel import Full, Structure
 from .columns import MANY_ROWS, MOST_NUMBERS, NUMBERS, WORDS, YES_NO, Block, content_hash, take_rows
-from .readings import Reading, blocks, log_softmax, matrix_reading, plain_reading
+from .groups import (
+    Habits,
+    Labels,
+    Wrong,
+    log_evidence,
+    log_of_labels,
+    log_shares,
+    p_wrong,
+    refitted,
+)
+from .readings import Reading, blocks, estimate, log_softmax, matrix_reading, plain_reading
 from .scores import (
     EVENT_MODELS,
     Expert,
@@ -35,7 +46,7 @@ from .scores import (
 Array = NDArray[Any]
 
 # A small table cannot spare a fifth of its rows.
-FOLDS, _FOLDS_OF_FEW, _FEW_ROWS = 5, 10, 2_000
+FOLDS, FOLDS_OF_FEW, _FEW_ROWS = 5, 10, 2_000
 
 
 class Given(NamedTuple):
@@ -45,6 +56,9 @@ class Given(NamedTuple):
     verified: Array  # (n,) -1 where unknown
     n_classes: int
     weight: Array | None = None  # (n,)
+    labels: tuple[Labels, ...] = ()  # by groups, then second opinions; none: `observed`, by nobody in particular
+    several: bool = False  # `observed` is the vote of several labels of a row
+    fold_by: Array | None = None  # (n,) codes; rows with the same one are in one fold
 
     @property
     def label(self) -> Array:
@@ -57,9 +71,14 @@ class Voice(NamedTuple):
 
     learned: Learned
     reading: Reading
+    habits: tuple[Habits, ...] = ()  # of groups, if the voice knows them
+    evidence: Array | None = None  # (K, n) log P(labels | true) by group
 
     def log_posterior(self, rows: Any, observed: Array) -> Array:
-        return self.reading.log_posterior(self.learned.values[:, :, rows], observed)
+        values = self.learned.values[:, :, rows]
+        if self.evidence is None:
+            return self.reading.log_posterior(values, observed)
+        return log_softmax(self.reading.log_prior(values) + self.evidence[:, rows])
 
 
 class Pool(NamedTuple):
@@ -84,6 +103,37 @@ class Pool(NamedTuple):
         return pooled(self.voices, place[rows], observed).T
 
 
+def of_groups(voice: Voice, labels: Sequence[Labels], learning: Learning, structure: Structure) -> Voice:
+    """The reading by the matrix, where groups have matrices of their own; calibrated scores stay as they are."""
+    if not labels:
+        return voice
+    mislabel, K = voice.reading.mislabel, learning.n_classes
+    assert mislabel is not None
+    # opinions say nothing at first
+    common = [mislabel, *(np.full((each.n_values, K), 1.0 / each.n_values) for each in labels[1:])]
+    start = [(each, Habits.alike(each, matrix)) for each, matrix in zip(labels, common, strict=True)]
+    log_prior = voice.reading.log_prior(voice.learned.values).astype(np.float64)
+    estimates = [partial(estimate, structure), *(None for _ in labels[1:])]
+    said = refitted(start, log_prior, learning.verified, learning.counted, estimates)
+    habits = tuple(each for _, each in said)
+    reading = voice.reading._replace(mislabel=habits[0].common)
+    return Voice(voice.learned, reading, habits, log_evidence(said, len(learning.weight)))
+
+
+def wrong_labels(pool: Pool, given: Given) -> list[Wrong]:
+    """What P(wrong) of the labels of each kind is compared with, for the rates of groups."""
+    n, voice = len(pool.order), pool.voices[0]
+    said = list(zip(given.labels, voice.habits, strict=True))
+    log_prior = np.empty((given.n_classes, n))
+    log_prior[:, pool.order] = voice.reading.log_prior(voice.learned.values)
+    log_prior += log_shares(*said[0], n)
+    total = log_evidence(said, n).T
+    return [
+        p_wrong(labels, habits, log_prior, total[labels.row] - log_of_labels(labels, habits), given.verified)
+        for labels, habits in said
+    ]
+
+
 def pooled(voices: Sequence[Voice], rows: Any, observed: Array) -> Array:
     """(K, m) the geometric mean of the voices."""
     total = sum(voice.log_posterior(rows, observed) for voice in voices)
@@ -99,6 +149,7 @@ def fit_pool(
     kinds, K = {block.kind for block in columns}, given.n_classes
     by_matrix, plain = _experts_for(kinds)
     order, learning = _by_fold(columns, given, seed)
+    labels = tuple(each.of_rows(order, len(order)) for each in given.labels)
     columns, n = take_rows(columns, order), len(order)
     width = sum(block.values.shape[1] for block in columns)
     # coefficients of the folds explain rows; with too many to hold, those of all rows do
@@ -113,19 +164,23 @@ def fit_pool(
         return _together([as_given[name] for name in names])
 
     def read_by_matrix(scores: Learned, start: Reading | None = None) -> Voice:
-        return Voice(scores, matrix_reading(scores.values, learning, structure, prior, start))
+        reading = matrix_reading(scores.values, learning, structure, prior, start)
+        return of_groups(Voice(scores, reading), labels, learning, structure)
 
     matrix = read_by_matrix(learned(by_matrix))
     as_given.pop("naive Bayes", None)  # as large as the rows times the classes, twice
     right = learning._replace(weight=learning.weight * _p_label(matrix, learning))
     matrix = read_by_matrix(_together([experts[name](columns, right, keep) for name in by_matrix]), matrix.reading)
-    labels = [learning.counted[fold].sum() for fold in learning.folds]
-    if kinds == {YES_NO} and n <= MANY_ROWS and max(labels) < sum(labels):  # else a fold cannot be left out
+    n_labels = [learning.counted[fold].sum() for fold in learning.folds]
+    if kinds == {YES_NO} and n <= MANY_ROWS and max(n_labels) < sum(n_labels):  # else a fold cannot be left out
         em = read_by_matrix(learned(("em",)))
         if not _predicts_better(matrix, em, learning):
             matrix, by_matrix = em, ("em",)
     scores = [learned(names) for names in plain]
-    voices = matrix, *(Voice(one, plain_reading(one.values, learning, prior)) for one in scores)
+    # the plain reading ignores the label it judges, but not what others say of the row
+    said = list(zip(labels, matrix.habits, strict=True))[0 if given.several else 1 :]
+    others = log_evidence(said, n) if said else None
+    voices = matrix, *(Voice(one, plain_reading(one.values, learning, prior), (), others) for one in scores)
     posterior = np.empty((n, K), dtype=np.float32 if n * K > MOST_NUMBERS else np.float64)
     for part in blocks(n, K):
         posterior[order[part]] = pooled(voices, part, learning.observed[part]).T
@@ -155,6 +210,8 @@ def folds_of(content: Array, given: Given, n_folds: int) -> Array:
     """(n,) The rows of each class are dealt out in the order of their content: neither the order of rows nor the names
     of classes matter."""
     n, K, label = len(given.observed), given.n_classes, given.label
+    if given.fold_by is not None:
+        return _folds_together(content, given.fold_by, n_folds)
     by_class = np.lexsort((content, label))
     size = np.bincount(label, minlength=K + 1)
     first = np.cumsum(size) - size
@@ -164,10 +221,26 @@ def folds_of(content: Array, given: Given, n_folds: int) -> Array:
     return fold
 
 
+def _folds_together(content: Array, together: Array, n_folds: int) -> Array:
+    """(n,) The same for rows that stay together: the largest set first, to the fold that has the fewest rows."""
+    _, unit, size = np.unique(together, return_inverse=True, return_counts=True)
+    key = np.zeros(len(size), dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        np.add.at(key, unit, content)
+    order = np.lexsort((key, -size))
+    smallest = [(0, number) for number in range(n_folds)]
+    fold = np.empty(len(size), dtype=np.intp)
+    for at in order.tolist():
+        n_rows, number = heapq.heappop(smallest)
+        fold[at] = number
+        heapq.heappush(smallest, (n_rows + int(size[at]), number))
+    return fold[unit]
+
+
 def _by_fold(columns: Sequence[Block], given: Given, seed: int) -> tuple[Array, Learning]:
     """The order of the rows by fold, class and content, and their labels in this order."""
     n = len(given.observed)
-    n_folds = FOLDS if n >= _FEW_ROWS else _FOLDS_OF_FEW
+    n_folds = FOLDS if n >= _FEW_ROWS else FOLDS_OF_FEW
     content = content_hash(columns, seed)
     fold = folds_of(content, given, n_folds)
     order = np.lexsort((content, given.label, fold))
@@ -206,6 +279,9 @@ def _log_likelihood(voice: Voice, learning: Learning) -> Array:
     there = np.flatnonzero(learning.counted > 0)
     p, mislabel = np.exp(voice.reading.log_prior(voice.learned.values[:, :, there])), voice.reading.mislabel
     assert mislabel is not None
+    if voice.evidence is not None:
+        of_label = (p * np.exp(voice.evidence[:, there])).sum(axis=0)
+        return np.asarray(np.log(np.maximum(of_label, 1e-300)) * learning.weight[there])
     of_label = np.where(
         learning.verified[there] >= 0, p[learning.label[there], np.arange(len(there))],
         (np.vstack([mislabel, np.ones(len(mislabel))])[learning.observed[there]].T * p).sum(axis=0),

@@ -118,7 +118,7 @@ def _em(
         counts = likelihood.expected_counts(parameters, mislabel)
         if last - loss < _TOLERANCE * likelihood.rows.weight.sum():
             break
-        last, mislabel = loss, _estimate(structure, counts)
+        last, mislabel = loss, estimate(structure, counts)
     return parameters, mislabel, loss
 
 
@@ -150,7 +150,7 @@ def _start(structure: Structure, n_classes: int, diagonal: float) -> Array:
     return np.asarray(structure.estimate(counts[None])[0])
 
 
-def _estimate(structure: Structure, counts: Array) -> Array:
+def estimate(structure: Structure, counts: Array) -> Array:
     K = len(counts)
     if K == 1:
         return np.ones((1, 1))

@@ -17,8 +17,6 @@ SUSPECT = 0.5
 #: A label is corrected if another one has a higher probability than this: on 38 real sets, labels then became worse by
 #: more than half a point on one of them, and on four with 0.8.
 CORRECT = 0.9
-#: Clean labels look like 3 % wrong: below this share of the labels nothing is corrected.
-LEAST_RATE = 0.05
 
 
 class Results(NamedTuple):

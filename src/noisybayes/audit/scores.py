@@ -21,7 +21,7 @@ from ..engines.local import engine
 from ..model.families import Bernoulli
 from ..model.fit import Problem, fit, fit_leaving_out
 from ..model.mislabel import Structure
-from .columns import CURVES, MANY_ROWS, MOST_NUMBERS, NUMBERS, VECTORS, WORDS, YES_NO, Block
+from .columns import MANY_ROWS, MOST_NUMBERS, NUMBERS, WORDS, YES_NO, Block, length_one
 from .forest import Forest, Grown
 
 Array = NDArray[Any]
@@ -34,8 +34,6 @@ _PSEUDO_ROWS = 2.0
 _PENALTY = 15.0
 # Steps of conjugate gradients: with this penalty four to eight give the same ranking.
 _STEPS = 6
-# Words have rows of length 1; vectors beside them count half as much, .7^2.
-_VECTOR_LENGTH = 0.7
 
 
 class Learning(NamedTuple):
@@ -219,7 +217,7 @@ def linear_scores(columns: Sequence[Block], learning: Learning, keep: bool) -> L
     """Ridge regression of the labels on all columns, for all classes and folds at once, and for all rows."""
     K, n, F = learning.n_classes, len(learning.weight), len(learning.folds)
     label, weight = learning.label, learning.counted.astype(np.float32)
-    scale = [_length_one(block) for block in columns]
+    scale = [length_one(block) for block in columns]
     # rows are sorted by fold and class, so that evenly spaced ones are a stratified sample
     is_large = n * (F + 1) * K > MOST_NUMBERS and n > MANY_ROWS
     rows = np.linspace(0, n - 1, MANY_ROWS).astype(np.intp) if is_large else slice(None)
@@ -287,14 +285,6 @@ def _ridge(X: Sequence[Any], target: Array, weight: Array, starts: Array, penalt
         direction *= norm / np.maximum(last, 1e-20)
         direction += residual
     return solution.reshape(-1, F + 1, c)
-
-
-def _length_one(block: Block) -> float:
-    """The factor that gives rows the length 1 in the mean."""
-    if block.kind in (WORDS, CURVES, VECTORS):
-        return _VECTOR_LENGTH if block.kind == VECTORS else 1.0
-    square = block.values.multiply(block.values) if sparse.issparse(block.values) else block.values**2
-    return 1.0 / max(float(np.sqrt(np.asarray(square.sum(axis=1))).mean()), 1e-30)
 
 
 def _scaled(X: Any, factor: float) -> Any:

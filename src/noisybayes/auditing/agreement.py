@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ..dataset import Rows
+from ..audit.groups import alpha, disagreement
 from ..dataset.tree import Array
-from ..robust.labeled_rows import row_codes
 
 
 def krippendorff_alpha(row: Sequence[int] | Array, label: Sequence[Any] | Array) -> float:
@@ -21,43 +20,9 @@ def krippendorff_alpha(row: Sequence[int] | Array, label: Sequence[Any] | Array)
         The row of each label, and the label; rows with one label are ignored. The result is nan if no row has two
         labels or all labels are the same.
     """
-    _, row = np.unique(row, return_inverse=True)
-    classes, label = np.unique(np.asarray(label).astype(str), return_inverse=True)
-    return AgreementSums.of(row, label, int(row.max(initial=-1)) + 1, len(classes)).alpha
-
-
-class AgreementSums(NamedTuple):
-    """Sums over rows from which Krippendorff's alpha is computed."""
-
-    n_labels: Array
-    n_rows: Array  # with at least one label
-    by_label: Array  # (V,) labels in rows that have at least two
-    different: Array  # pairs of different labels of a row, divided by the number of its labels less 1
-
-    @classmethod
-    def of(cls, row: Array, label: Array, n_rows: int, n_values: int) -> AgreementSums:
-        """row, label : (m,) position and code of each label"""
-        counts = np.bincount(row * n_values + label, minlength=n_rows * n_values).reshape(n_rows, n_values)
-        n_labels = counts.sum(axis=1)
-        pairs = counts[n_labels > 1].astype(float)
-        by_row = pairs.sum(axis=1)
-        different = ((by_row**2 - (pairs**2).sum(axis=1)) / (by_row - 1)).sum()
-        return cls(
-            np.asarray(float(len(row))), np.asarray(float((n_labels > 0).sum())), pairs.sum(axis=0),
-            np.asarray(different),
-        )  # fmt: skip
-
-    @property
-    def alpha(self) -> float:
-        n = float(self.by_label.sum())
-        expected = (n**2 - float((self.by_label**2).sum())) / max(n * (n - 1), 1)
-        return float(1.0 - float(self.different) / n / expected) if expected else float("nan")
-
-
-def agreement_of_rows(rows: Rows, n_values: int) -> AgreementSums:
-    """The sums of a block of rows with several labels (`SeveralLabels.codes`)."""
-    row, code = row_codes(rows.groups)
-    return AgreementSums.of(row, code % n_values, rows.n_rows, n_values)
+    value = np.unique(np.asarray(label).astype(str), return_inverse=True)[1]
+    found = alpha(disagreement(np.asarray(row), value))
+    return float("nan") if found is None else found
 
 
 def cohen_kappa(one: Sequence[Any] | Array, other: Sequence[Any] | Array) -> float:
@@ -73,14 +38,3 @@ def cohen_kappa(one: Sequence[Any] | Array, other: Sequence[Any] | Array) -> flo
     if by_chance >= 1.0 or not len(one):
         return float("nan")
     return float((np.trace(share) - by_chance) / (1.0 - by_chance))
-
-
-def share_agreeing(codes: Any, value: Array, n_values: int) -> tuple[Array, Array]:
-    """(n,) number of labels of each row, and the share of them that equal `value` (n,); nan if a row has none.
-
-    codes : as in `SeveralLabels`
-    """
-    row, code = row_codes(codes)
-    n_labels = np.bincount(row, minlength=len(value))
-    same = np.bincount(row, weights=code % n_values == value[row], minlength=len(value))
-    return n_labels, np.divide(same, n_labels, out=np.full(len(value), np.nan), where=n_labels > 0)

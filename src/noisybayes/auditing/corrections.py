@@ -18,13 +18,13 @@ from functools import partial
 import numpy as np
 
 from .._shares import whole_percent
+from ..audit.rates import LEAST_RATE as MIN_DETECTABLE_RATE
 from ..dataset import Rows
 from ..dataset.tree import Array
 from ..robust.label_weights import Reweighted
 from ..robust.recalibration import Recalibration, adjust
 from .conservative_fit import ConservativeFit, ConservativeMeans
 from .judged import Judged
-from .noise_rate import MIN_DETECTABLE_RATE
 from .row_results import Correct
 
 # Mean probability of another label above which a label is corrected.
@@ -76,40 +76,3 @@ def _suspicion_and_labels(
     if rows.verified is not None:
         label = np.where(rows.verified >= 0, rows.verified, label)
     return mean_posterior.max(axis=1), label.astype(np.min_scalar_type(K))
-
-
-def correction_warnings(
-    judged: Judged, conservative: ConservativeFit, means: ConservativeMeans, estimate: float, n_changed: int
-) -> list[str]:
-    """estimate : share of wrong labels if mistakes do not depend on the row; n_changed : labels that are changed"""
-    messages = []
-    if means.wrong < MIN_DETECTABLE_RATE <= 2.5 * estimate and len(judged.classes) > 1:
-        messages.append(
-            "Wrong labels cannot be distinguished from ambiguous rows here: clean labels could look the same. "
-            "So no label is corrected. Check 50 rows drawn at random to find out how many are wrong."
-        )
-    elif n_changed and means.wrong < _FEW_WRONG:
-        messages.append(
-            f"Only {whole_percent(means.wrong)} of the labels are in question, and clean labels can look the same. "
-            "Check some of the corrected labels before you use them."
-        )
-    pairs = _unclear_pairs(judged, conservative)
-    if pairs:
-        named = "; ".join(f"{given!r} for {true!r}" for given, true in pairs)
-        messages.append(
-            f"What looks like mislabeling may be rows that are hard to tell apart: {named}. Check some of these rows "
-            "before you rely on these entries of the matrix."
-        )
-    return messages
-
-
-def _unclear_pairs(judged: Judged, conservative: ConservativeFit) -> list[tuple[str, str]]:
-    """Given and true labels of pairs whose confusion the conservative model explains as ambiguity, largest first."""
-    counts = judged.counts
-    confusion = counts / np.maximum(counts.sum(axis=0), 1e-300)
-    is_explained = conservative.with_matrix.matrix < 0.5 * confusion
-    unclear = (confusion >= _MIN_CONFUSION) & is_explained & (counts >= _MIN_ROWS)
-    np.fill_diagonal(unclear, False)
-    order = np.argsort(-np.where(unclear, counts, 0.0), axis=None, kind="stable")[: min(_MAX_PAIRS, unclear.sum())]
-    names = judged.classes.tolist()
-    return [(str(names[given]), str(names[true])) for given, true in (divmod(int(at), len(names)) for at in order)]

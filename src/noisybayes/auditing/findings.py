@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..audit.rates import Rate, counted, rate_of
 from ..dataset.tree import Array
 from ..estimators.latent import LatentLabelModel
 from ..estimators.threads import one_blas_thread
@@ -16,16 +17,14 @@ from .array_checks import with_checks
 from .columns import Columns
 from .conservative_fit import conservative_fit, conservative_means, label_problem
 from .contradictions import Contradictions, contradictions
-from .corrections import correction_warnings, corrector
+from .corrections import corrector
 from .evidence import Evidence, evidence
 from .hedging import hedged
-from .intervals import Intervals, intervals, without_lower_ends
 from .judged import Judged, judge
-from .noise_rate import MIN_DETECTABLE_RATE, NoiseRate, noise_rate
 from .pooled import PooledRows
 from .remote_rows import RemoteRows
 from .row_table import RowTable
-from .rules import ReviewCurve, Rule
+from .rules import Rule
 from .warnings import audit_warnings
 
 if TYPE_CHECKING:
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
 
     from ..estimators.classifier import LatentLabelClassifier
 
-# Coverage of the intervals.
-LEVEL = 0.9
 # Minimum expected rows of a reported pair of labels.
 _MIN_ROWS = 0.5
 
@@ -46,17 +43,12 @@ class Findings:
     classes: Array
     rows: RowTable | RemoteRows  # results for single rows
     rule: Rule
-    rate: NoiseRate  # of wrong labels: a range, or from rows checked at random
-    mislabel_matrix: Array  # (K, K)
-    intervals: Intervals
+    rate: Rate  # of wrong labels
+    mislabel_matrix: Array  # (K, K) expected counts, as shares of the true classes
     warnings: list[str]
     judged: Judged | PooledRows
     contradicted: Contradictions  # checked rows to look at again
     n_corrected: int  # number of labels changed in `corrected`, without verified ones
-
-    @property
-    def noise_rate(self) -> float:
-        return self.rate.estimate
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -67,10 +59,6 @@ class Findings:
     def suspects(self) -> pd.DataFrame:
         """The suspect rows, most suspicious first; for rows on a cluster, only those that are listed."""
         return self.rows.suspects.to_pandas()
-
-    @property
-    def review(self) -> ReviewCurve:
-        return self.rows.review
 
     @property
     def contradictions(self) -> pd.DataFrame:
@@ -85,14 +73,13 @@ class Findings:
     @property
     def class_columns(self) -> Columns:
         counts = self.judged.counts
-        wrong = self.intervals.wrong_by_label
+        given = counts.sum(axis=1)
         return Columns(
             {
                 "label": self.classes,
-                "given": counts.sum(axis=1),
+                "given": given,
                 "true": counts.sum(axis=0),
-                "wrong": wrong.estimate,
-                **({} if wrong.low is None else {"low": wrong.low, "high": wrong.high}),
+                "wrong": 1.0 - np.diag(counts) / np.maximum(given, 1e-300),
                 "suspects": self.rows.suspects_by.sum(axis=1),
             }
         )
@@ -137,8 +124,6 @@ def examine(
     verified: Any = None,
     verified_random: Any = None,
     budget: int | None = None,
-    draws: int | None = None,
-    random_state: int = 0,
     progress: Callable[[str], None] | None = None,
 ) -> Findings:
     """Audit the labels y of the rows X with a fitted model.
@@ -146,7 +131,6 @@ def examine(
     Rows of the model's (robust) fit are scored out of fold, with the verified labels of the fit. new_rows : the rows
     were not part of the fit; `verified` has their true labels where known. verified_random : true labels of rows
     drawn at random ("no_class" if none applies), None or nan elsewhere. budget : number of suspects (see Rule).
-    draws : of the bootstrap of the intervals
     """
     report = progress or (lambda stage: None)
     rule = Rule(budget)
@@ -155,43 +139,49 @@ def examine(
     judged = judge(model, X, y, verified, new_rows)
     if verified_random is not None:
         judged = with_checks(model, judged, verified_random)
-    return findings_of(model, judged, rule, draws, random_state, report)
+    return findings_of(model, judged, rule, report)
 
 
 @one_blas_thread
-def findings_of(
-    model: LatentLabelModel,
-    judged: Judged,
-    rule: Rule,
-    draws: int | None,
-    seed: int,
-    report: Callable[[str], None],
-) -> Findings:
-    rng = np.random.default_rng(seed)
-    report("computing intervals")
-    estimates = intervals(judged, LEVEL, draws, int(rng.integers(2**31)))
+def findings_of(model: LatentLabelModel, judged: Judged, rule: Rule, report: Callable[[str], None]) -> Findings:
     problem = label_problem(judged)
     conservative = conservative_fit(judged, problem)
-    means = conservative_means(judged, conservative)
-    if means.wrong < MIN_DETECTABLE_RATE:
-        estimates = without_lower_ends(estimates)
-    hedged_rows = hedged(judged, problem)
-    correct = corrector(hedged_rows, conservative, means)
+    correct = corrector(hedged(judged, problem), conservative, conservative_means(judged, conservative))
     kind = RemoteRows if judged.data.is_remote else RowTable
-    rows: RowTable | RemoteRows = kind.of(hedged_rows, rule, correct)
+    rows: RowTable | RemoteRows = kind.of(hedged(judged, problem), rule, correct)
     contradicted = contradictions(judged)
-    estimate = float(estimates.noise_rate.estimate)
-    rate = noise_rate(judged, estimate, means, LEVEL)
-    of_corrections = correction_warnings(judged, conservative, means, estimate, rows.n_changed)
     return Findings(
-        model.classes_,
-        rows,
-        rule,
-        rate,
-        np.asarray(estimates.mislabel_matrix.estimate),
-        estimates,
-        [*audit_warnings(model, judged, contradicted.rows.tolist()), *of_corrections],
-        judged.without_copies(),
-        contradicted,
+        model.classes_, rows, rule, known_rate(judged), matrix_of(judged.counts),
+        audit_warnings(model, judged, contradicted.rows.tolist()), judged.without_copies(), contradicted,
         rows.n_changed,
-    )
+    )  # fmt: skip
+
+
+def matrix_of(counts: Array) -> Array:
+    """(K, K) P(observed | true) of expected counts; the only class of a table gets its own label."""
+    if len(counts) == 1:
+        return np.ones((1, 1))
+    return np.asarray(counts / np.where(counts.sum(axis=0) > 0, counts.sum(axis=0), 1.0))
+
+
+def known_rate(judged: Judged | PooledRows) -> Rate:
+    """What is known of the share of wrong labels. A row of no class has a wrong label."""
+    counts = judged.counts
+    estimate = float(1.0 - np.trace(counts) / max(counts.sum(), 1e-300)) if judged.n_labeled else 0.0
+    if judged.observed is None:  # on a cluster
+        return rate_of(estimate)
+    is_wrong, is_random = np.full(judged.n_rows, -1), np.zeros(judged.n_rows, dtype=bool)
+    if judged.verified is not None:
+        known = np.flatnonzero((judged.verified >= 0) & (judged.observed < len(judged.classes)))
+        is_wrong[known] = judged.verified[known] != judged.observed[known]
+    strata = None if judged.checks is None else judged.checks.strata
+    if judged.checks is not None:
+        rows = judged.checks.rows
+        is_wrong[rows], is_random[rows] = judged.checks.label != judged.observed[rows], True
+    n_none = 0 if judged.no_class is None else len(judged.no_class.rows)
+    if judged.no_class is not None:
+        is_wrong[judged.no_class.rows], is_random[judged.no_class.rows] = 1, judged.no_class.drawn
+    n_labels, drawn = judged.n_labeled + n_none, (is_wrong >= 0) & is_random
+    of_strata = () if strata is None else (strata[drawn], np.bincount(strata))
+    random = counted(is_wrong[drawn], n_labels, *of_strata)
+    return rate_of(estimate, random, counted(is_wrong[(is_wrong >= 0) & ~is_random], n_labels))

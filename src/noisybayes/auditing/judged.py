@@ -21,9 +21,6 @@ from ..robust.calibration import Calibration
 from ..robust.label_weights import Reweighted
 from ..robust.sample import Sample
 from ..robust.training_posterior import RowPosteriors, TrainingPosterior, posterior_of_rows
-from .agreement import AgreementSums
-from .labeler_intervals import RateDraws, RatePosteriors
-from .row_groups import RowGroups
 from .row_results import RowJudge
 
 if TYPE_CHECKING:
@@ -38,6 +35,7 @@ class RandomChecks(NamedTuple):
 
     rows: Array  # (m,) positions, all with a label
     label: Array  # (m,) codes
+    strata: Array | None = None  # (n,) codes of all rows, if equally many were drawn of each; None: of all at once
 
 
 class NoClass(NamedTuple):
@@ -46,52 +44,6 @@ class NoClass(NamedTuple):
     rows: Array  # (q,) positions
     given: Array  # (q,) codes of their given labels; -1 if that class has no rows left
     drawn: Array  # (q,) bool: drawn at random
-
-
-class Opinion(NamedTuple):
-    """A second opinion on the labels, as one more labeler."""
-
-    column: str
-    values: tuple[str, ...]  # its values: the classes, then any others
-    matrix: Array  # (L, K) P(opinion | true label)
-    error_rate: float  # share of wrong opinions among the rows that have one
-    agreement: float  # share of the labels that it repeats
-    n_rows: int  # rows with an opinion
-
-
-class Labelers(NamedTuple):
-    """Who gave the labels, and how often each is wrong."""
-
-    column: str
-    names: tuple[str, ...]
-    n_rows: Array  # (G,) with a label
-    error_rate: Array  # (G,)
-    rates: RateDraws | RatePosteriors  # intervals of the error rates
-    counts: Array  # (G, K, K) expected rows by label and true label
-    matrices: Array  # (G, K, K) P(label | true label)
-    differ: bool  # whether labelers differ beyond chance; if not, all `matrices` are equal
-
-
-class SourceLevel(NamedTuple):
-    """A category, or a bin of times or numbers."""
-
-    name: str
-    start: str  # of a bin; else the name
-    n_rows: int  # with a label
-    error_rate: float
-    low: float
-    high: float
-
-
-class Source(NamedTuple):
-    """A source of labels, and how often the labels of each level are wrong."""
-
-    column: str
-    kind: str  # "category", "number" or "time"
-    kept: bool  # mistakes depend on it, beyond chance
-    levels: tuple[SourceLevel, ...]  # times and numbers in order
-    place: int  # its column in the codes of the rows (`RowGroups`)
-    n_unknown: int  # labeled rows whose level is unknown
 
 
 class ModelScores(NamedTuple):
@@ -123,11 +75,9 @@ class Judged:
     experts: tuple[str, ...] = ("naive Bayes",)
     warnings: tuple[str, ...] = ()  # reasons not to rely on a view or an opinion
     leaks: tuple[str, ...] = ()  # a warning for each column that gives the label away
-    opinion: Opinion | None = None  # a second opinion, if there is one
-    labelers: Labelers | None = None  # the labelers, if known
-    sources: tuple[Source, ...] = ()  # the sources of the labels, if known
-    groups: RowGroups | None = None  # the labeler and the sources of every row, or its labels if it has several
-    agreement: AgreementSums | None = None  # between the labelers, if rows have several labels
+
+    groups: tuple[dict[str, Any], ...] = ()  # of labels: known to the pool only
+    agreement = None
 
     @property
     def out_of_fold(self) -> bool:
@@ -164,10 +114,6 @@ class Judged:
         """(n,); 0 where the label is missing."""
         return np.clip(1.0 - self.rows.p_given, 0.0, 1.0)
 
-    def with_groups(self, groups: RowGroups | None) -> Judged:
-        """The same rows, each with its labeler and sources."""
-        return self if groups is None else replace(self, data=self.data.with_groups(groups.for_data), groups=groups)
-
     def some_rows(self, size: int) -> Rows:
         """At most this many rows, drawn at random, in memory and in the order of their folds."""
         rows = self.data.sample(min(size, self.n_rows), 0)
@@ -191,9 +137,7 @@ class Judged:
         """Some rows in the order of their folds, and the position of each in `numbers`."""
         assert self.observed is not None
         verified = None if self.verified is None else self.verified[numbers]
-        codes = None if self.groups is None else self.groups.codes
-        groups = None if codes is None else codes[numbers]
-        rows = Rows(_take(self.X, numbers), self.observed[numbers], verified, None, np.asarray(numbers), None, groups)
+        rows = Rows(_take(self.X, numbers), self.observed[numbers], verified, None, np.asarray(numbers))
         if self.training is None:
             return rows, np.arange(len(numbers))
         return self.training.in_folds(rows)

@@ -7,25 +7,20 @@ lost, they remain in the hidden folder next to the results, and a run on another
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import polars as pl
 
 from .._files import whole_file
 from ..data.batches import Batches
 from ..data.errors import InputError
 from ..dataset.partitioned import Partitioned
-from ..dataset.tree import summed
 from .engine import OpenedEngine
 from .judged import Judged, judge_partitioned
 from .partition_ingest import Ingested, ingest, new_scratch
-from .partition_rows import PartitionRows
-from .row_groups import RowGroups, groups_on_cluster
 from .table import Table
 
 if TYPE_CHECKING:
@@ -82,16 +77,3 @@ def fit_remote(model: Any, features: RemoteFeatures) -> Judged:
     """Fit the model and score its rows."""
     data = model._fit_partitioned(features.X, np.array(features.ingested.classes.classes))
     return judge_partitioned(model, data)
-
-
-def groups_of(table: Table, features: RemoteFeatures, engine: OpenedEngine) -> RowGroups | None:
-    """Labelers and sources, counted by the workers."""
-    return groups_on_cluster(table, lambda fn: engine.map_sum(_OverFrames(fn), features.X.parts))
-
-
-@dataclass(frozen=True)
-class _OverFrames:
-    fn: Callable[[pl.DataFrame], Any]
-
-    def __call__(self, part: PartitionRows) -> Any:
-        return summed(map(self.fn, part.frames()))

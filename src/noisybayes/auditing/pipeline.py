@@ -54,6 +54,7 @@ def audit(
     second_opinion: str | None = None,
     labeler: str | None = None,
     source: Names = (),
+    fold_by: str | None = None,
     anonymous: bool = False,
     missing_label: str | None = None,
     keep_variants: bool = False,
@@ -89,14 +90,16 @@ def audit(
         True labels of rows drawn at random: a column, or the completed file from `Audit.save(sample=50)`; with a
         classifier an array, None or nan where unknown. "no_class" where none of the classes applies.
     second_opinion : str, optional
-        A column of labels from another source (an old model, rules, other people); cells may be empty. It is treated as
+        A column of labels from another source (an LLM, an old model, rules, other people); cells may be empty. It is
         one more labeler with its own mislabeling matrix, and must not be derived from the labels.
     labeler : str, optional
-        The column that says who labeled each row; each labeler gets a mislabeling matrix, shrunk towards the overall
+        The column that says who labeled each row; each labeler gets a mislabeling matrix, shrunk towards the common
         one. If values of `id` occur several times, each line has the label of one labeler.
     source : str or list of str, optional
-        Columns on which mistakes may depend, such as a channel or a date: categories, numbers or times. `Audit.sources`
-        has the error rate of each level. A source is not a feature.
+        Columns on which mistakes may depend, such as a channel or a date: categories, numbers or times, which are cut
+        into a few levels. A source is not a feature. `Audit.groups` compares labelers, levels and the second opinion.
+    fold_by : str, optional
+        A column such as a thread, author or document: rows with the same value stay in one fold.
     anonymous : bool, default False
         Show numbers instead of the names of labelers in all outputs.
     missing_label : str, optional
@@ -152,15 +155,14 @@ def audit(
                 "engine, scheduler, memory, families and mislabel are for tables; set them when you create the "
                 "classifier: BernoulliINB(engine=...)"
             )
-        asked = (pred_probs, embeddings, embed, estimator, second_opinion, labeler, source or None)
+        asked = (pred_probs, embeddings, embed, estimator, second_opinion, labeler, source or None, fold_by)
         if any(given is not None for given in asked):
             raise ValueError(
                 "probabilities, embeddings, estimators, labelers, sources and second opinions are for tables; a fitted "
                 "classifier is audited with its own scores"
             )
         findings = examine(
-            data, X, y, new_rows=new_rows, verified_random=verified_random, budget=budget, random_state=random_state,
-            progress=progress,
+            data, X, y, new_rows=new_rows, verified_random=verified_random, budget=budget, progress=progress,
         )  # fmt: skip
         return Audit(findings, data, Run(created=now(), seed=random_state), index=index_of(X))
     if X is not None or y is not None:
@@ -171,7 +173,7 @@ def audit(
         "label": _one_or_several(label), "text": _names(text), "categorical": _names(categorical),
         "numeric": _names(numeric), "binary": _names(binary), "id": _name(id), "verified": _name(verified),
         "verified_random": verified_random, "second_opinion": _name(second_opinion), "labeler": _name(labeler),
-        "source": _names(source),
+        "source": _names(source), "fold_by": _name(fold_by),
     }  # fmt: skip
     started = time.perf_counter()
     in_batches = limit is not None or engine == "dask"
@@ -242,7 +244,7 @@ def audit_fitted(
         findings = findings_of_pool(fitted.judged, Rule(audit_options.budget, SUSPECT))
     else:
         rule = Rule(audit_options.budget)
-        findings = findings_of(fitted.model, fitted.judged, rule, None, run.seed, report)
+        findings = findings_of(fitted.model, fitted.judged, rule, report)
     fitted.table.check_unchanged()
     seconds = time.perf_counter() - started
     run = replace(run, created=now(), seconds=seconds, notes=(*run.notes, *fitted.notes))

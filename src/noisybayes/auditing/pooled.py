@@ -2,40 +2,64 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._shares import whole_percent
 from ..audit.classifier import TableClassifier
-from ..audit.columns import LEAST_PROBABILITY, Block, ColumnKinds, content_hash, log_probabilities, unit_vectors
+from ..audit.columns import (
+    LEAST_PROBABILITY,
+    VECTORS,
+    Block,
+    ColumnKinds,
+    content_hash,
+    log_probabilities,
+    unit_vectors,
+)
 from ..audit.evidence import terms_of
-from ..audit.pool import FOLDS, Given, Pool, fit_pool, folds_of
-from ..audit.rows import CORRECT, LEAST_RATE, Results, read_off
+from ..audit.groups import Checked, alpha, disagreement, group_records, log_evidence, opinion_record
+from ..audit.pool import FOLDS, Given, Pool, fit_pool, folds_of, wrong_labels
+from ..audit.rates import LEAST_RATE, surely_wrong
+from ..audit.rows import CORRECT, Results, read_off
+from ..audit.verdicts import Verdicts, after_verdicts, with_p_wrong
 from ..dataset.tree import Array
 from ..estimators.threads import one_blas_thread
 from ..model.mislabel import unidentified
 from ..model.structures import STRUCTURES
 from .contradictions import Contradictions
 from .evidence import Evidence, largest
-from .intervals import Interval, Intervals
 from .judged import NoClass, RandomChecks
-from .noise_rate import NoiseRate, counted_rate
 from .row_table import RowTable
-from .rules import ReviewCurve, Rule
+from .rules import Rule
 from .table_features import Features
 from .warnings import general_warnings
 
 if TYPE_CHECKING:
+    from ..audit.rates import Rate
     from .findings import Findings
     from .given_inputs import GivenColumns
+    from .group_columns import GroupedLabels
 
 # Given probabilities that agree with more labels than this are doubted: right labels are rare.
 _TOO_GOOD = 0.98
 
-RULE = "a label is changed only if another one has a probability above 90 %, and none if fewer than 5 % look wrong"
+# Evidence that comes from what reviewers said of other rows.
+OF_VERDICTS = "verdicts on other rows"
+
+# A list that is a larger part of the rows is not a list of mistakes.
+_MOST_LISTED = 0.3
+_LONG_LIST = (
+    "More than 30 % of the rows are listed: the columns may hardly distinguish the classes, or the labels may mean "
+    "something else than the texts say. Review twenty rows of the list before you trust it."
+)
+
+RULE = (
+    "a label is changed only if another one has a probability above 90 %, and none where labels that are all right "
+    "could look the same"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,14 +72,14 @@ class PooledRows:
     verified: Array  # (n,) codes; -1 where unknown
     columns: tuple[Block, ...]
     n_features: int
+    seed: int = 0
+    given: Given | None = None  # who gave the labels
+    is_ordinal: bool = False  # labels on a scale
     checks: RandomChecks | None = None
     no_class: NoClass | None = None
     leaks: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
-    # what an audit of an ordinary table has none of
-    opinion = labelers = groups = agreement = None
-    sources = ()
     out_of_fold = True
 
     @property
@@ -88,6 +112,37 @@ class PooledRows:
         K = len(self.classes)
         return np.stack([np.bincount(self.observed, of_class, K + 1)[:K] for of_class in self.pool.posterior.T], axis=1)
 
+    @cached_property
+    def groups(self) -> list[dict[str, Any]]:
+        """What is said of labelers, sources and the second opinion."""
+        if self.given is None or not self.given.labels:
+            return []
+        labels, *opinions = self.given.labels
+        of_labels, *of_opinions = wrong_labels(self.pool, self.given)
+        names = [str(name) for name in self.classes.tolist()]
+        checks = None if self.checks is None else Checked(self.checks.rows, self.checks.label)
+        known = (self.pool.posterior, names, self.verified, checks, self.is_ordinal)
+        return group_records(labels, of_labels, *known) + [
+            opinion_record(opinion, wrong, labels, of_labels, *known)
+            for opinion, wrong in zip(opinions, of_opinions, strict=True)
+        ]
+
+    @cached_property
+    def agreement(self) -> dict[str, Any] | None:
+        """Krippendorff's alpha of the labels, if rows have several."""
+        if self.given is None or not self.given.several:
+            return None
+        labels = self.given.labels[0]
+        n_rows = len(np.unique(labels.row))
+        found, n = alpha(disagreement(labels.row, labels.value, self.is_ordinal)), len(labels.row)
+        text = f"{n_rows:,} rows have {n:,} labels"
+        text += "." if found is None else f"; Krippendorff's alpha is {found:.2f} (1 is perfect agreement, 0 chance)."
+        return {"alpha": found, "n_labels": n, "n_rows": n_rows, "text": text}
+
+    @property
+    def has_verdicts(self) -> bool:
+        return self.no_class is not None or bool((self.verified >= 0).any())
+
     @property
     def unidentified_classes(self) -> Array:
         return unidentified(self.pool.mislabel) if len(self.classes) > 1 else np.empty(0, dtype=np.intp)
@@ -99,27 +154,54 @@ class PooledRows:
     def evidence(self, numbers: Array, suggested: Array, given: Array, most: int) -> list[Evidence]:
         """Why rows should have one class rather than another: what each column adds to the log-odds."""
         terms, together, by_features = terms_of(self.pool, self.columns, self.n_features, numbers, suggested, given)
-        every, true = np.arange(len(numbers)), np.maximum(self.pool.posterior[numbers], LEAST_PROBABILITY)
-        log_odds = np.log(true[every, suggested]) - np.log(true[every, given])
+        log_odds = _log_odds(self.pool.posterior[numbers], suggested, given)
+        if self.has_verdicts:
+            by_pool = self.pool.unverified(numbers, self.observed[numbers])
+            together = {**together, OF_VERDICTS: log_odds - _log_odds(by_pool, suggested, given)}
+            by_features = by_features + together[OF_VERDICTS]
+        for name, values in self.opinions_on(numbers, suggested, given):
+            together[name] = together.get(name, 0.0) + values
+            by_features = by_features + values
         found = []
         for i, number in enumerate(numbers.tolist()):
             columns, weights = largest(terms, i, most)
-            others = tuple((name, float(values[i])) for name, values in together.items())
+            others = tuple((name, float(values[i])) for name, values in together.items() if values[i])
             rest = float(by_features[i] - weights.sum()) - sum(weight for _, weight in others)
             label = float(log_odds[i] - by_features[i])
             found.append(Evidence(number, columns, weights, rest, label, float(log_odds[i]), others))
         return found
 
+    def opinions_on(self, rows: Array, first: Array, second: Array) -> Iterator[tuple[str, Array]]:
+        """What each second opinion adds to the log-odds of class `first` against `second`."""
+        if self.given is None:
+            return
+        pairs = list(zip(self.given.labels, self.pool.voices[0].habits, strict=True))
+        for labels, habits in pairs[1:]:
+            log_p, every = log_evidence([(labels, habits)], self.n_rows)[:, rows], np.arange(len(rows))
+            yield f"second opinion {labels.name!r}", log_p[first, every] - log_p[second, every]
+
+
+def _log_odds(posterior: Array, first: Array, second: Array) -> Array:
+    every, p = np.arange(len(first)), np.maximum(posterior, LEAST_PROBABILITY)
+    return np.asarray(np.log(p[every, first]) - np.log(p[every, second]))
+
 
 @one_blas_thread
 def pooled_rows(
-    features: Features, given: GivenColumns, mislabel: str, seed: int
+    features: Features,
+    given: GivenColumns,
+    mislabel: str,
+    seed: int,
+    by: GroupedLabels,
+    several: bool = False,
+    no_class: NoClass | None = None,
 ) -> tuple[PooledRows, TableClassifier]:
-    """The pool of a table, and what it learned for new rows."""
+    """The pool of a table, and what it learned for new rows. by : who gave the labels; several : of a row"""
     labels = features.labels
     K, n = len(labels.classes), len(labels.observed)
     verified = np.full(n, -1) if labels.verified is None else labels.verified.astype(np.intp)
-    of_labels = Given(labels.observed.astype(np.intp), verified, K)
+    observed = labels.observed.astype(np.intp)
+    of_labels = Given(observed, verified, K, labels=by.labels, several=several, fold_by=by.fold_by)
     structure = STRUCTURES[mislabel].for_classes(0.0, labels.classes)
     blocks = features.recipe.blocks
     kinds = ColumnKinds.fit(blocks, features.X)
@@ -132,15 +214,34 @@ def pooled_rows(
     if given.estimator is not None:
         fold = folds_of(content_hash(own or others, seed), of_labels, FOLDS)
         others.append(log_probabilities(given.estimator(of_labels, fold)))
+    if not own and not others:  # labels only
+        others.append(Block(VECTORS, np.zeros((n, 1), dtype=np.float32)))
     pool = fit_pool([*own, *others], of_labels, structure, seed)
-    rows = PooledRows(
-        labels.classes, pool, of_labels.observed, verified, (*own, *others), features.X.shape[1],
-        warnings=_doubts(given.pred_probs, of_labels),
-    )  # fmt: skip
     of_new_rows = fit_pool(own, of_labels, structure, seed) if own and others else pool
+    rows = PooledRows(
+        labels.classes, _with_verdicts(pool, of_labels, (*own, *others), no_class), of_labels.observed, verified,
+        (*own, *others), features.X.shape[1], seed, of_labels, mislabel == "ordinal", no_class=no_class,
+        warnings=(*_doubts(given.pred_probs, of_labels), *by.warnings),
+    )  # fmt: skip
     rate = float(rows.p_wrong[rows.labeled].mean()) if rows.n_labeled else 0.0
     model = TableClassifier.of(of_new_rows, kinds, labels.classes, features.X.shape[1], rate)
     return rows, model if own else replace(model, experts=())
+
+
+def _with_verdicts(pool: Pool, labels: Given, columns: Sequence[Block], no_class: NoClass | None) -> Pool:
+    """The pool with what the verdicts on some rows say of P(wrong) of the others."""
+    given = labels.observed.copy()
+    if no_class is not None:  # those whose class has no other rows say nothing
+        given[no_class.rows] = np.where(no_class.given >= 0, no_class.given, labels.n_classes)
+    is_none = np.zeros(len(given), dtype=bool) if no_class is None else np.isin(np.arange(len(given)), no_class.rows)
+    seen = np.flatnonzero(((labels.verified >= 0) | is_none) & (given < labels.n_classes))
+    if not len(seen) or labels.n_classes == 1:
+        return pool
+    posterior = pool.posterior.copy()
+    posterior[seen] = pool.unverified(seen, given[seen])
+    p_wrong = after_verdicts(posterior, given, columns, Verdicts(seen, labels.verified[seen] != given[seen]))
+    others = np.flatnonzero((labels.verified < 0) & (labels.observed < labels.n_classes))
+    return pool._replace(posterior=with_p_wrong(pool.posterior, labels.observed, p_wrong, others))
 
 
 def _doubts(pred_probs: Array | None, labels: Given) -> tuple[str, ...]:
@@ -160,34 +261,36 @@ def _doubts(pred_probs: Array | None, labels: Given) -> tuple[str, ...]:
 
 @one_blas_thread
 def findings_of_pool(rows: PooledRows, rule: Rule) -> Findings:
-    """Everything is read off the posterior; what labels and features cannot say is left out."""
-    from .findings import Findings
+    """Everything is read off the posterior."""
+    from .findings import Findings, known_rate, matrix_of
 
-    K, counts = len(rows.classes), rows.counts
-    n_labels = rows.n_labeled + (0 if rows.no_class is None else len(rows.no_class.rows))
-    rate = counted_rate(rows.checks, rows.no_class, rows.observed, n_labels)
-    by_label = 1.0 - np.diag(counts) / np.maximum(counts.sum(axis=1), 1e-300)
-    share = float(rows.p_wrong[rows.labeled].mean()) if rows.n_labeled else 0.0
-    if rate is None:
-        none = 0.0 if rows.no_class is None else len(rows.no_class.rows)
-        estimate = (share * rows.n_labeled + none) / max(n_labels, 1)
-        rate = NoiseRate(estimate, None, None, None, 0, "mean P(wrong)")
-    matrix = counts / np.where(counts.sum(axis=0) > 0, counts.sum(axis=0), 1.0) if K > 1 else np.ones((1, 1))
-    contradicted = _contradictions(rows)
-    may_correct = share >= LEAST_RATE and not len(rows.unidentified_classes)
-    results = read_off(rows.pool.posterior, rows.classes, rows.observed, rows.verified, rule.budget, may_correct)
-    table = RowTable(results, ReviewCurve(*(np.zeros(0) for _ in range(3))), _changed(results))
+    rate, contradicted = known_rate(rows), _contradictions(rows)
     messages = [*rows.leaks, *rows.warnings]
     messages += general_warnings(rows, rows.pool.explained, contradicted.rows.tolist())
-    if 0 < share < LEAST_RATE and K > 1:
-        messages.append(
-            f"Only {whole_percent(share)} of the labels look wrong, and clean labels look the same: no label is "
-            "corrected. Check some of the suspects before you change anything."
-        )
-    unknown = Intervals(None, "none", *(Interval(value, None, None) for value in (matrix, np.asarray(share), by_label)))
+    reason = "" if len(rows.unidentified_classes) else _why_not_corrected(rows, rate)
+    may_correct = not reason and not len(rows.unidentified_classes)
+    results = read_off(rows.pool.posterior, rows.classes, rows.observed, rows.verified, rule.budget, may_correct)
+    table = RowTable(results, _changed(results))
+    long_list = [_LONG_LIST] if table.n_suspects > _MOST_LISTED * max(rows.n_labeled, 1) else []
     return Findings(
-        rows.classes, table, rule, rate, matrix, unknown, messages, rows, contradicted, table.n_changed
+        rows.classes, table, rule, rate, matrix_of(rows.counts), [*long_list, *messages, *([reason] if reason else [])],
+        rows, contradicted, table.n_changed,
     )  # fmt: skip
+
+
+def _why_not_corrected(rows: PooledRows, rate: Rate) -> str:
+    """Labels are corrected only where it is certain that some are wrong."""
+    unverified = np.flatnonzero(rows.labeled & (rows.verified < 0))
+    if len(rows.classes) == 1 or not len(unverified) or rate.estimate == 0:
+        return ""
+    if rate.random is not None and rate.random.low >= LEAST_RATE:
+        return ""
+    if rate.estimate >= LEAST_RATE and surely_wrong(rows.pool, rows.observed, unverified, rows.seed) >= LEAST_RATE:
+        return ""
+    return (
+        "Labels that are all right could look the same, so no label is corrected. Review the first rows of the list, "
+        "or check 50 random rows."
+    )
 
 
 def _changed(results: Results) -> int:

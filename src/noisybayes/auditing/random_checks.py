@@ -15,7 +15,8 @@ import polars as pl
 
 from ..data.errors import InputError
 from ..data.read import read_table
-from ..data.roles import label_texts
+from ..data.roles import check_columns, label_texts
+from ..data.source_levels import cell_texts
 from ..dataset.folds import hashed
 from ..dataset.tree import Array
 from .array_checks import NO_CLASS
@@ -26,27 +27,39 @@ from .table_features import EncodedLabels
 if TYPE_CHECKING:
     from .result import Audit
 
-#: Columns of a sample: the row of the table, the label to fill in, and the inverse probability of the row.
+#: Columns of a sample: the row of the table, and the label to fill in.
 ROW, TRUE_LABEL = "row", "true_label"
-_RESERVED = (ROW, "id", "given", TRUE_LABEL)
+#: The column by which rows were drawn, if not all had the same chance.
+DRAWN_BY = "drawn_by"
+_RESERVED = (ROW, "id", "given", TRUE_LABEL, DRAWN_BY)
 # Seed of the hash that draws rows, different from those of folds and samples.
 _SAMPLE_SEED = 0x5EED
 
 
-def draw(observed: Array, n_classes: int, size: int, seed: int) -> Array:
-    """Positions of `size` rows with a label, in random order (or all, if there are fewer)."""
+def draw(observed: Array, n_classes: int, size: int, seed: int, by: Array | None = None) -> Array:
+    """Positions of `size` rows with a label, in random order (or all, if there are fewer). by : (n,) codes: a row of
+    each in turn, until there are enough"""
     labeled = np.flatnonzero(observed < n_classes)
-    return np.asarray(labeled[np.argsort(hashed(seed ^ _SAMPLE_SEED, labeled), kind="stable")[:size]])
+    drawn = labeled[np.argsort(hashed(seed ^ _SAMPLE_SEED, labeled), kind="stable")]
+    if by is not None:
+        order = np.argsort(by[drawn], kind="stable")
+        _, first, count = np.unique(by[drawn[order]], return_index=True, return_counts=True)
+        turn = np.empty(len(drawn), dtype=np.intp)
+        turn[order] = np.arange(len(drawn)) - np.repeat(first, count)
+        drawn = drawn[np.argsort(turn, kind="stable")]
+    return np.asarray(drawn[:size])
 
 
-def sample_frame(audit: Audit, size: int) -> pl.DataFrame:
-    """Rows drawn at random, with an empty column for the true labels; known ones are already filled in."""
+def sample_frame(audit: Audit, size: int, by: str | None = None) -> pl.DataFrame:
+    """Rows drawn at random, with an empty column for the true labels; known ones are already filled in. by : draw
+    equally from each value of this column, which is then in the sample, so that the checks can be weighted"""
     from .summary import cells_of
 
     judged = audit.findings.judged
     if judged.observed is None:
         raise InputError("the rows of this audit are on a cluster, so no sample can be drawn; audit without --engine")
-    rows = draw(judged.observed, len(judged.classes), size, audit.run.seed)
+    codes = None if by is None else column_codes(audit.source, by)
+    rows = draw(judged.observed, len(judged.classes), size, audit.run.seed, codes)
     cells, ids = cells_of(audit, rows)
     verified = np.full(len(rows), -1) if judged.verified is None else judged.verified[rows]
     names = [str(label) for label in judged.classes.tolist()]
@@ -54,6 +67,7 @@ def sample_frame(audit: Audit, size: int) -> pl.DataFrame:
         ROW: rows + 1,
         **({} if all(name is None for name in ids) else {"id": ids}),
         "given": [names[code] for code in judged.observed[rows]],
+        **({} if by is None else {DRAWN_BY: [by] * len(rows)}),
         TRUE_LABEL: pl.Series([names[code] if code >= 0 else None for code in verified], dtype=pl.String),
     }
     extra_columns = [name for name in (cells[0] if cells else {}) if name not in _RESERVED]
@@ -77,7 +91,7 @@ def random_checks(
     rows = np.array([row for row in checked if labels.observed[row] < len(labels.classes)], dtype=int)
     checks = None
     if labels.verified is not None and len(rows):
-        checks = RandomChecks(rows, labels.verified[rows])
+        checks = RandomChecks(rows, labels.verified[rows], _strata(table))
     return labels, checks, no_class, messages
 
 
@@ -185,6 +199,24 @@ def _of_file(table: Table, labels: EncodedLabels, missing_label: str | None) -> 
             )
         if label is not None:
             yield number - 1, label
+
+
+def column_codes(table: Table | None, column: str) -> Array:
+    """(n,) codes of the values of a column of a table in memory."""
+    if table is None or not isinstance(table.source, pl.DataFrame):
+        raise InputError("--sample-by needs a table in memory; leave it out")
+    check_columns(table.source, {"sample-by": [column]})
+    cells = cell_texts(table.source[column]).fill_null("")
+    return np.asarray(np.unique(cells.to_numpy(), return_inverse=True)[1])
+
+
+def _strata(table: Table) -> Array | None:
+    """The codes by which the checked rows were drawn; None if every row had the same chance."""
+    if table.checks is None:
+        return None
+    frame = read_table(table.checks)
+    names = frame[DRAWN_BY].drop_nulls().unique().to_list() if DRAWN_BY in frame.columns else []
+    return column_codes(table, names[0]) if names else None
 
 
 def is_filled_in(path: Path) -> bool:

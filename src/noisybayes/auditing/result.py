@@ -11,15 +11,13 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .._shares import percent, range_of
+from ..audit.rates import Rate
 from ..data.errors import errors_in_python_words
 from ..data.roles import Roles
 from ..text.features import Block, Recipe
 from .columns import Columns, polars_to_pandas
 from .evidence import Evidence
 from .findings import Findings
-from .intervals import Intervals
-from .noise_rate import NoiseRate
 from .remote_rows import RemoteRows
 from .table import Table
 
@@ -55,25 +53,19 @@ class Audit:
         The suspect rows, most suspicious first, with the label and text columns.
     health : DataFrame
         One row per label, most wrong labels first.
-    labelers : DataFrame or None
-        One row per labeler, highest error rate first; None without `labeler`.
-    sources : DataFrame or None
-        One row per level of each source: labeled rows, share of wrong labels with its interval, and a note; None
-        without `source`.
+    groups : DataFrame or None
+        One row per labeler, level of a source and second opinion: its labels, the estimated share of wrong ones, how
+        much that is above the others with a 90 % interval (`difference`, `low`, `high`), the pair it confuses most, and
+        the agreement with others (Krippendorff's alpha). None without `labeler`, `source` and `second_opinion`.
     consensus : DataFrame or None
         One row per example with several labels: its `id`, the most probable label given all labels and features, its
-        probability, the number of labels, and the share of them that agree. None if every row has one label. If rows
-        are on a cluster, only `save` gives it.
-    noise_rate : float
-        Estimated share of wrong labels.
-    mislabel_matrix : ndarray of shape (n_classes, n_classes)
-        P(observed | true), as [observed, true].
-    rate : NoiseRate
-        The share of wrong labels. If rows were checked at random, `low` and `high` are an interval; otherwise they are
-        None, and in audits by the robust fit a plausible range.
-    intervals : Intervals
-        Estimate of `mislabel_matrix`, `noise_rate` and `wrong_by_label`; in audits by the robust fit with low and high,
-        valid if mistakes depend on the class only.
+        probability, the number of labels, and the share of them that agree. None if every row has one label.
+    rate : Rate
+        The share of wrong labels: `estimate` (the mean P(wrong)), `at_least` (what nine in ten real data sets exceed;
+        None where labels that are all right could look the same), and what was counted, as (n, wrong, low, high):
+        `random` (rows checked at random) and `reviewed` (rows chosen otherwise), None without such rows.
+    matrix : ndarray of shape (n_classes, n_classes)
+        P(observed | true) by expected counts, as [observed, true].
     by_class, confused_pairs : DataFrame
         Rows and share of wrong labels by label; pairs of labels by how often one is given instead of the other.
     contradictions : DataFrame
@@ -123,32 +115,20 @@ class Audit:
         return self._frame("health")
 
     @property
-    def labelers(self) -> pd.DataFrame | None:
-        return self._frame_or_none("labelers")
-
-    @property
-    def sources(self) -> pd.DataFrame | None:
-        return self._frame_or_none("sources")
+    def groups(self) -> pd.DataFrame | None:
+        return self._frame_or_none("groups")
 
     @property
     def consensus(self) -> pd.DataFrame | None:
         return self._frame_or_none("consensus", self.index)
 
     @property
-    def noise_rate(self) -> float:
-        return self.findings.noise_rate
-
-    @property
-    def rate(self) -> NoiseRate:
+    def rate(self) -> Rate:
         return self.findings.rate
 
     @property
-    def mislabel_matrix(self) -> Any:
+    def matrix(self) -> Any:
         return self.findings.mislabel_matrix
-
-    @property
-    def intervals(self) -> Intervals:
-        return self.findings.intervals
 
     @property
     def by_class(self) -> pd.DataFrame:
@@ -172,7 +152,7 @@ class Audit:
         Parameters
         ----------
         table : str, default "table"
-            The name of an attribute: "table", "suspects", "health", "labelers", "sources", "consensus", "by_class",
+            The name of an attribute: "table", "suspects", "health", "groups", "consensus", "by_class",
             "confused_pairs" or "contradictions".
 
         Returns
@@ -238,17 +218,19 @@ class Audit:
             self._cache[name] = make(self)
         return self._cache[name]
 
-    def random_sample(self, size: int = 50) -> pd.DataFrame:
+    def random_sample(self, size: int = 50, by: str | None = None) -> pd.DataFrame:
         """Rows drawn at random for checking: row (from 1), id, given, true_label (for you to fill in), and the columns.
 
         Parameters
         ----------
         size : int, default 50
             Number of rows. A larger sample begins with the smaller one.
+        by : str, optional
+            Draw in equal parts from each value of this column, such as the labeler.
         """
         from .random_checks import sample_frame
 
-        return polars_to_pandas(sample_frame(self, size))
+        return polars_to_pandas(sample_frame(self, size, by))
 
     def to_html(self) -> str:
         """One self-contained page."""
@@ -264,7 +246,9 @@ class Audit:
     def to_json(self) -> str:
         return json.dumps(self.summary(), ensure_ascii=False, indent=1)
 
-    def save(self, folder: str | Path, format: str = "csv", sample: int | None = None) -> Path:
+    def save(
+        self, folder: str | Path, format: str = "csv", sample: int | None = None, sample_by: str | None = None
+    ) -> Path:  # fmt: skip
         """Write report, tables, JSON and model to a folder that is new, empty or contains an earlier audit.
 
         Parameters
@@ -275,24 +259,17 @@ class Audit:
             Format of the tables.
         sample : int, optional
             Also write this many rows drawn at random to to_check.csv, for you to check.
+        sample_by : str, optional
+            Draw them in equal parts from each value of this column, such as the labeler.
         """
         from ..report.outputs import write_audit
 
         with errors_in_python_words():
-            return write_audit(self, Path(folder), format, sample=sample)
+            return write_audit(self, Path(folder), format, sample=sample, sample_by=sample_by)
 
     def _repr_html_(self) -> str:
         page = escape(self.to_html(), quote=True)
         return f'<iframe srcdoc="{page}" style="width:100%;height:70vh;border:0" title="noisybayes audit"></iframe>'
 
     def __repr__(self) -> str:
-        rows = self.findings.rows
-        wrong = self.noise_rate * rows.n_labeled
-        labels = "label" if round(wrong) == 1 else "labels"
-        suspects = "suspect" if rows.n_suspects == 1 else "suspects"
-        low, high = self.rate.low, self.rate.high
-        interval = "" if low is None or high is None else f", {range_of(low, high)}"
-        return (
-            f"<Audit of {rows.n_rows:,} rows: about {wrong:,.0f} wrong {labels} "
-            f"({percent(self.noise_rate)}{interval}), {rows.n_suspects:,} {suspects}>"
-        )
+        return f"<Audit: {' '.join(self.summary()['headline'])}>"

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from ..dataset.tree import Array
-from .agreement import share_agreeing
 from .columns import Columns
 from .result import Audit
 from .row_table import RowTable
-from .source_summary import source_columns
 
-_LABELER_COLUMNS = ("labeler", "rows", "error_rate", "low", "high", "given", "should_be", "remark")
+_GROUP_COLUMNS = (
+    "column", "kind", "group", "rows", "rate", "checked", "rate_low", "rate_high", "difference", "low", "high",
+    "given", "should_be", "agreement", "note",
+)  # fmt: skip
 
 
 def suspect_columns(audit: Audit) -> Columns:
@@ -49,22 +50,18 @@ def health_columns(audit: Audit) -> Columns:
     )
 
 
-def labeler_columns(audit: Audit) -> Columns | None:
-    """By labeler: labeled rows, the estimated share of wrong labels with its interval, the most confused pair,
-    and a remark. Highest error rate first; None if the labelers are unknown."""
-    labelers = audit.summary()["labelers"]
-    if labelers is None:
+def group_columns(audit: Audit) -> Columns | None:
+    """By labeler, source and second opinion: labels, estimated share of wrong ones, how much more or less than of all
+    others with an interval, and the most confused pair. None if nobody knows who gave the labels."""
+    groups = audit.summary()["groups"]
+    if not groups:
         return None
+    pairs = [one["confuses"] or {} for one in groups]
     records = [
-        {
-            **one,
-            "given": (one["confuses"] or {}).get("given"),
-            "should_be": (one["confuses"] or {}).get("true"),
-            "remark": one["remark"] or "",
-        }
-        for one in labelers
+        {**one, "given": pair.get("given"), "should_be": pair.get("true")}
+        for one, pair in zip(groups, pairs, strict=True)
     ]
-    return Columns.of_records(records, _LABELER_COLUMNS, index="labeler")
+    return Columns.of_records(records, _GROUP_COLUMNS)
 
 
 def consensus_columns(audit: Audit) -> Columns | None:
@@ -85,13 +82,12 @@ def consensus_without_ids(audit: Audit) -> Columns | None:
         return None
     rows = audit.findings.rows
     assert isinstance(rows, RowTable)
-    assert several.codes is not None
     p_vote, p_suggested = 1.0 - rows.results.p_wrong, rows.results.p_suggested
     # the suggestion for a suspect is not its vote, even if the vote is more probable
     keeps_vote = rows.results.suspect & (p_vote >= p_suggested)
     best = np.where(keeps_vote, rows.results.observed, rows.results.suggested)
     value_of = values_of(audit.findings.classes, several.values)
-    n_labels, agreement = share_agreeing(several.codes, value_of[best], len(several.values))
+    n_labels, agreement = several.share_agreeing(value_of[best])
     return Columns(
         {
             "consensus": audit.findings.classes[best],
@@ -112,8 +108,7 @@ TABLES: dict[str, Callable[[Audit], Columns | None]] = {
     "table": lambda audit: audit.findings.rows.table,
     "suspects": suspect_columns,
     "health": health_columns,
-    "labelers": labeler_columns,
-    "sources": source_columns,
+    "groups": group_columns,
     "consensus": consensus_columns,
     "by_class": lambda audit: audit.findings.class_columns,
     "confused_pairs": lambda audit: audit.findings.pair_columns,

@@ -13,13 +13,12 @@ from ..dataset.tree import Array
 from .columns import Columns
 from .judged import Judged
 from .row_results import SUSPECT, Correct
-from .rules import ReviewCurve, Rule, review_curve, suspects
+from .rules import Rule, suspects
 
 
 @dataclass(frozen=True, eq=False)
 class RowTable:
     results: Results
-    review: ReviewCurve
     n_changed: int  # number of corrected labels
 
     @classmethod
@@ -39,7 +38,7 @@ class RowTable:
             np.where(chosen, rows.other, rows.best), p_wrong, np.where(chosen, rows.p_other, rows.p_best), corrected,
             chosen, verified,
         )  # fmt: skip
-        return cls(results, review_curve(p_wrong, eligible), n_changed)
+        return cls(results, n_changed)
 
     @cached_property
     def frame(self) -> pl.DataFrame:

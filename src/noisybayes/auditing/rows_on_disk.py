@@ -15,7 +15,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -37,9 +36,9 @@ if TYPE_CHECKING:
 
 #: Memory of a fit that does not grow with the rows (features, current blocks, libraries).
 _FIXED_BYTES = 1_000 << 20
-# Memory that grows with the rows: labels and the table of results; the codes of each column of labelers, of sources or
+# Memory that grows with the rows: labels and the table of results.
 # of several labels.
-_BYTES_PER_ROW, _BYTES_PER_CODE = 140, 8
+_BYTES_PER_ROW = 140
 _MADE_FROM, _INGESTED, _ROWS, _STATE = "made_from.json", "ingested.pickle", "rows", "state"
 
 
@@ -58,8 +57,6 @@ def made_from(table: Table, options: FitOptions) -> dict[str, Any]:
         "file": table.path,
         "files": json.loads(json.dumps(_batches(table).versions(), default=str)),
         "roles": json.loads(json.dumps(table.roles._asdict())),
-        "label_columns": _label_columns(table),
-        "anonymous": table.hides_names,
         "words": asdict(options.words),
         "missing_label": options.missing_label,
         "keep_variants": options.keep_variants,
@@ -68,15 +65,6 @@ def made_from(table: Table, options: FitOptions) -> dict[str, Any]:
         "families": dict(options.families),
         "mislabel": options.mislabel,
     }
-
-
-def _label_columns(table: Table) -> list[str]:
-    """Of several labelers. If they were renamed, also a hash of their names: the new ones say nothing."""
-    if table.several is None:
-        return []
-    renamed = _batches(table).steps
-    digest = [sha256(repr(renamed).encode()).hexdigest()] if renamed else []
-    return [*table.several.columns, *digest]
 
 
 def _batches(table: Table) -> Batches:
@@ -88,16 +76,16 @@ def _batches(table: Table) -> Batches:
 _LIBRARIES = 300_000_000
 
 
-def memory_needed(n_rows: int, n_codes: int = 0) -> int:
-    """Bytes. n_codes : columns of labelers, of sources and of several labels"""
-    return _FIXED_BYTES + (_BYTES_PER_ROW + _BYTES_PER_CODE * n_codes) * n_rows
+def memory_needed(n_rows: int) -> int:
+    """Bytes."""
+    return _FIXED_BYTES + _BYTES_PER_ROW * n_rows
 
 
-def check_memory(batches: Batches, limit: int, n_codes: int = 0) -> None:
+def check_memory(batches: Batches, limit: int) -> None:
     """Refuse files that would need more memory, before reading them."""
     # a small file cannot use the memory that a large one always needs
     fixed = min(_FIXED_BYTES, _LIBRARIES + 100 * batches.n_bytes)
-    needed = fixed + memory_needed(batches.estimated_rows, n_codes) - _FIXED_BYTES
+    needed = fixed + memory_needed(batches.estimated_rows) - _FIXED_BYTES
     if needed > limit:
         enough = math.ceil(needed / 1e8) / 10
         raise InputError(
@@ -112,9 +100,7 @@ def workspace(table: Table, options: FitOptions) -> Iterator[Path]:
     batches = _batches(table)
     needed = 0
     if options.memory is not None:  # otherwise the rows are on a cluster
-        n_labels = 0 if table.several is None else len(table.several.columns)
-        n_codes = n_labels + (table.roles.labeler is not None) + len(table.roles.source)
-        check_memory(batches, options.memory, n_codes)
+        check_memory(batches, options.memory)
         needed = disk_needed(batches, table.roles, options.words)
     if options.beside is None:
         if options.resume:

@@ -1,24 +1,24 @@
 """Tables with several labels per row: one column per labeler, or one line per row and labeler.
 
-The fit needs one label per row: the vote of the labelers (`label_vote`). The labels of each labeler are used later
-(`labelers`).
+The label that is audited is the vote of the labelers: the most probable one given the labels only, each weighted by how
+well its labeler agrees with the others. The audit then takes every label into account (`audit.groups`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from scipy import sparse
 
+from ..audit.groups import Column, Labels, vote
 from ..data.cells import as_text
 from ..data.errors import InputError
-from ..data.roles import check_columns, label_texts
+from ..data.label_variants import label_variants
+from ..data.roles import check_columns, check_number_of_labels, label_texts
 from ..dataset.tree import Array
 from ..text.coded_columns import positions
-from .label_vote import CountedLabels, LabelCoder, counted_labels, fitted_vote, named
 
 #: Name of the column with the vote of the labelers.
 VOTE = "vote"
@@ -27,15 +27,29 @@ _MOST_SHOWN = 5
 
 
 class SeveralLabels(NamedTuple):
-    """The labels of each row, as codes: labeler * V + value, where V is the number of values (`row_codes`)."""
+    """The labels of all rows."""
 
     names: tuple[str, ...]  # names of the labelers
     title: str  # description of the label columns
-    columns: tuple[str, ...] = ()  # the label column of each labeler; none if each label has a line
-    values: tuple[str, ...] = ()  # the V labels that occur, sorted; none before the table has been read
-    codes: Any = None  # (n, C) or CSR: the labels of every row; None if rows stay on a cluster
-    coder: LabelCoder | None = None  # computes them from the label columns
+    values: tuple[str, ...]  # the labels that occur, sorted
+    row: Array  # (m,) of each label, ascending
+    labeler: Array  # (m,) codes
+    value: Array  # (m,) codes
+    n_rows: int
     first_lines: Array | None = None  # (n,) positions of the lines that the columns of each row are from, if not all
+
+    @property
+    def labels(self) -> Labels:
+        """By labeler; the classes are all values."""
+        return Labels(
+            self.row, self.value, len(self.values), (Column(self.title, "labeler", self.names, self.labeler),)
+        )
+
+    def share_agreeing(self, value: Array) -> tuple[Array, Array]:
+        """(n,) number of labels of each row, and the share of them that equal `value` (n,); nan if a row has none."""
+        n_labels = np.bincount(self.row, minlength=self.n_rows)
+        same = np.bincount(self.row, weights=self.value == value[self.row], minlength=self.n_rows)
+        return n_labels, np.divide(same, n_labels, out=np.full(self.n_rows, np.nan), where=n_labels > 0)
 
 
 class Reshaped(NamedTuple):
@@ -51,60 +65,20 @@ def from_columns(
     frame: pl.DataFrame, columns: Sequence[str], missing_label: str | None, keep_variants: bool
 ) -> Reshaped:
     """Each column has the labels of one labeler; cells may be empty."""
-    check_label_columns(frame, columns)
-    counted, codes = counted_labels([frame], columns, missing_label, keep_variants)
-    counted.check()
-    several = label_columns(columns)._replace(values=counted.coder.values, codes=codes, coder=counted.coder)
-    about = counted.coder.variants.notes()
-    return Reshaped(*_voted(frame, several, counted.counts), several, about_labels=about, hidden=several.columns)
-
-
-def first_rows_voted(
-    frame: pl.DataFrame, columns: Sequence[str], missing_label: str | None, keep_variants: bool
-) -> Reshaped:
-    """The first rows of a file read in batches, to guess the roles of its columns: they may have no labels, and their
-    votes are not those of the whole table."""
-    check_label_columns(frame, columns)
-    counted, codes = counted_labels([frame], columns, missing_label, keep_variants)
-    several = label_columns(columns)
-    if not len(counted.counts):
-        name = vote_column(frame.columns)
-        return Reshaped(frame.with_columns(pl.lit(None, pl.String).alias(name)), name, several, hidden=several.columns)
-    known = several._replace(values=counted.coder.values, codes=codes)
-    return Reshaped(*_voted(frame, known, counted.counts), several, hidden=several.columns)
-
-
-def check_label_columns(frame: pl.DataFrame, columns: Sequence[str]) -> None:
     if len(set(columns)) < len(columns):
         raise InputError("--label: a column is named twice; name one column for each labeler")
     check_columns(frame, {"label": list(columns)})
-
-
-def label_columns(columns: Sequence[str]) -> SeveralLabels:
-    """Before any labels are read."""
-    return SeveralLabels(tuple(columns), _title(columns), tuple(columns))
-
-
-def vote_column(columns: Sequence[str]) -> str:
-    """A new name for the vote."""
+    cells = pl.concat([label_texts(frame[name], missing_label).alias("label") for name in columns])
+    if cells.null_count() == len(cells):
+        names = ", ".join(map(repr, columns))
+        raise InputError(f"the label columns {names} are empty in every row; choose others with --label")
+    row, labeler = np.tile(np.arange(frame.height), len(columns)), np.repeat(np.arange(len(columns)), frame.height)
+    title = ", ".join(map(repr, columns)) if len(columns) <= _MOST_SHOWN else f"{len(columns)} label columns"
+    several, notes = _coded(cells, row, labeler, tuple(columns), title, frame.height, keep_variants, columns)
     name = VOTE
-    while name in columns:
+    while name in frame.columns:
         name += "_"
-    return name
-
-
-def _voted(
-    frame: pl.DataFrame, several: SeveralLabels, counts: Array, column: str | None = None
-) -> tuple[pl.DataFrame, str]:
-    """The table with the vote as a column, and its name. column : replaced by the vote; None: a new one"""
-    assert several.codes is not None
-    model = fitted_vote(several.codes, counts, len(several.names))
-    name = vote_column(frame.columns) if column is None else column
-    return frame.with_columns(named(several.values, model(several.codes)).alias(name)), name
-
-
-def _title(columns: Sequence[str]) -> str:
-    return ", ".join(map(repr, columns)) if len(columns) <= _MOST_SHOWN else f"{len(columns)} label columns"
+    return Reshaped(_voted(frame, several, name), name, several, about_labels=notes, hidden=tuple(columns))
 
 
 def is_long(frame: pl.DataFrame, id: str, labeler: str) -> bool:
@@ -129,36 +103,46 @@ def from_lines(
         if lost.height:
             raise InputError(f"line {lost['line'][0]}: the column {column!r} is empty; fill it in, or drop the line")
     _refuse_doubles(long, id)
-    rows = long.group_by("id", maintain_order=True).agg(pl.col("line").first())
-    position = long.join(rows.with_row_index("row").select("id", "row"), on="id", how="left", maintain_order="left")
-    there = position.filter(pl.col("label").is_not_null())
-    names = there["labeler"].unique().sort()
+    rows = long.group_by("id", maintain_order=True).agg(pl.col("line").first()).with_row_index("row")
+    long = long.join(rows.select("id", "row"), on="id", how="left", maintain_order="left")
+    names = long.filter(pl.col("label").is_not_null())["labeler"].unique().sort()
     if not len(names):
         raise InputError(f"the label column {label!r} is empty in every line; choose another one with --label")
-    labeler_code = positions(there["labeler"], names)
     first_lines = (rows["line"].cast(pl.Int64) - 1).to_numpy()
-    items = frame[first_lines].drop(labeler)
-    total = there["label"].alias("value").value_counts(name="count")
-    counted = CountedLabels.of(total, (label,), missing_label, keep_variants)
-    values, variants = counted.coder.values, counted.coder.variants
-    value = positions(variants.applied(there["label"]), pl.Series(values, dtype=pl.String))
-    codes = _side_by_side(there["row"].cast(pl.Int64).to_numpy(), labeler_code * len(values) + value, items.height)
-    title = f"{label!r} by {labeler!r}"
-    several = SeveralLabels(tuple(names.to_list()), title, values=values, codes=codes, first_lines=first_lines)
-    voted, _ = _voted(items, several, counted.counts, label)
+    items, title = frame[first_lines].drop(labeler), f"{label!r} by {labeler!r}"
+    row = long["row"].cast(pl.Int64).to_numpy()
+    several, notes = _coded(
+        long["label"], row, positions(long["labeler"], names), tuple(names.to_list()), title, items.height,
+        keep_variants, (label,),
+    )  # fmt: skip
     note = f"{frame.height:,} lines are {items.height:,} rows with several labels, identified by {id!r}"
-    return Reshaped(voted, label, several, (note,), variants.notes())
+    several = several._replace(first_lines=first_lines)
+    return Reshaped(_voted(items, several, label), label, several, (note,), notes)
 
 
-def _side_by_side(row: Array, code: Array, n_rows: int) -> Any:
-    """CSR: the codes (m,) of each row, in their order, with 1 added: everybody may have labeled the same few rows.
+def _coded(
+    cells: pl.Series, row: Array, labeler: Array, names: tuple[str, ...], title: str, n_rows: int, keep_variants: bool,
+    columns: Sequence[str],
+) -> tuple[SeveralLabels, tuple[str, ...]]:  # fmt: skip
+    """The labels in cells that are not empty, one spelling each, and messages about spellings."""
+    there = np.flatnonzero(cells.is_not_null().to_numpy())
+    cells, row, labeler = cells[there], row[there], labeler[there]
+    counts = dict(cells.alias("value").value_counts(name="count").iter_rows())
+    check_number_of_labels(len(cells), len(counts), columns)
+    variants = label_variants(counts, keep_variants)
+    values = tuple(sorted(variants.merged(counts)))
+    value = positions(variants.applied(cells), pl.Series(values, dtype=pl.String)).astype(np.intp)
+    order = np.lexsort((labeler, row))
+    several = SeveralLabels(names, title, values, row[order], labeler[order].astype(np.intp), value[order], n_rows)
+    return several, variants.notes()
 
-    row : (m,) positions
-    """
-    n_codes = np.bincount(row, minlength=n_rows)
-    order, starts = np.argsort(row, kind="stable"), np.append(0, np.cumsum(n_codes))
-    place = np.arange(len(row)) - np.repeat(starts[:-1], n_codes)
-    return sparse.csr_array((code[order].astype(np.int32) + 1, place, starts), shape=(n_rows, int(n_codes.max())))
+
+def _voted(frame: pl.DataFrame, several: SeveralLabels, column: str) -> pl.DataFrame:
+    """The table with the vote in this column."""
+    found = vote(several.labels, several.n_rows)
+    at = pl.Series(np.where(found < len(several.values), found, -1), dtype=pl.Int64)
+    voted = pl.Series(several.values, dtype=pl.String).gather(at.set(at < 0, None))
+    return frame.with_columns(voted.alias(column))
 
 
 def _refuse_doubles(long: pl.DataFrame, id: str) -> None:

@@ -8,25 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from .._shares import percent
 from .._version import __version__
-from ..audit.classifier import TableClassifier
+from ..audit.headline import headline
+from ..audit.rates import Counted, Rate
 from ..dataset.tree import Array
 from .corrections import RULE
 from .evidence import Evidence
 from .guidance import guidance
-from .labeler_summary import agreement_summary, labelers_summary
-from .noise_rate import NoiseRate
 from .pooled import RULE as OF_POOL
 from .pooled import PooledRows
 from .result import Audit
 from .row_results import MOST_LISTED
-from .source_summary import levels_of_rows, sources_summary
 
 # Version of audit.json.
-FORMAT = 1
-#: Suggested number of rows to check at random.
-SAMPLE = 50
+FORMAT = 2
 # Maximum number of confused pairs listed.
 _MAX_PAIRS = 50
 # Maximum number of columns listed as evidence.
@@ -43,7 +38,6 @@ class Summary(dict[str, Any]):
 
 def summarise(audit: Audit) -> Summary:
     findings, rows = audit.findings, audit.findings.rows
-    intervals = findings.intervals
     entries = {
         "format": FORMAT,
         "version": __version__,
@@ -54,7 +48,6 @@ def summarise(audit: Audit) -> Summary:
         "n_no_class": 0 if findings.judged.no_class is None else len(findings.judged.no_class.rows),
         "n_verified": rows.n_verified,
         "n_suspects": rows.n_suspects,
-        "review_count": int(getattr(audit._fitted, "review_count_", 0)) if findings.judged.out_of_fold else 0,
         "n_classes": len(findings.classes),
         "classes": [str(label) for label in findings.classes.tolist()],
         "rule": {
@@ -62,65 +55,40 @@ def summarise(audit: Audit) -> Summary:
             "value": findings.rule.budget,
             "text": findings.rule.text,
         },
+        "headline": headline(rows.n_rows, rows.n_suspects, findings.rate, findings.rule.budget),
         "n_corrected": findings.n_corrected,
         "correction_rule": OF_POOL if isinstance(findings.judged, PooledRows) else RULE,
-        "noise_rate": {**findings.rate._asdict(), "text": _rate_text(findings.rate)},
-        "mislabel_matrix": _interval(intervals.mislabel_matrix),
+        "wrong": _wrong(findings.rate),
+        "counts": np.round(findings.judged.counts, 3).tolist(),
         "by_class": [_class(row) for row in _records(findings.class_columns.values)],
         "confused_pairs": [_pair(row) for row in _records(findings.pair_columns.values)[:_MAX_PAIRS]],
-        "review": {name: np.asarray(values).tolist() for name, values in findings.review._asdict().items()},
-        "convergence": _convergence(audit._fitted),
         "warnings": list(findings.warnings),
         "contradictions": [
             {"row": int(row) + 1, "given": str(given), "suggested": str(suggested), "p_wrong": _rounded(p_wrong)}
             for row, given, suggested, p_wrong in zip(*findings.contradicted, strict=True)
         ],
-        "second_opinion": _opinion(audit),
-        "labelers": labelers_summary(audit),
-        "agreement": agreement_summary(audit),
-        "sources": sources_summary(audit),
+        "groups": list(findings.judged.groups),
+        "agreement": findings.judged.agreement,
         "suspects": describe(audit, rows.most_suspicious(MOST_LISTED)),
     }
     return Summary({**entries, "guidance": guidance(entries)})
 
 
-def _opinion(audit: Audit) -> dict[str, Any] | None:
-    opinion = audit.findings.judged.opinion
-    if opinion is None:
-        return None
+def _wrong(rate: Rate) -> dict[str, Any]:
+    """The share of wrong labels: what is known, and where it comes from."""
+
+    def plain(checks: Counted | None) -> dict[str, Any] | None:
+        return None if checks is None else checks._asdict()
+
     return {
-        "column": opinion.column,
-        "rows": opinion.n_rows,
-        "error_rate": opinion.error_rate,
-        "agreement": opinion.agreement,
-        "values": list(opinion.values),
-        "matrix": opinion.matrix.tolist(),
-        "text": (
-            f"Second opinion {opinion.column!r}: estimated to be wrong in {percent(opinion.error_rate)} of its "
-            f"{opinion.n_rows:,} rows; it repeats {percent(opinion.agreement)} of the labels."
-        ),
-    }
-
-
-def _rate_text(rate: NoiseRate) -> str:
-    """What the number is based on, and what would make it more certain."""
-    if rate.n_checked:
-        return f"From {rate.n_checked:,} rows checked at random; four times as many would halve the interval."
-    if rate.low is None:
-        return f"This is the mean P(wrong). Check {SAMPLE} rows drawn at random to find out how close it is."
-    return (
-        "Without rows checked at random this is a plausible range: labels and features alone cannot distinguish a "
-        f"mistake from an ambiguous row. Check {SAMPLE} rows drawn at random to find out."
-    )
+        "estimate": rate.estimate, "at_least": rate.at_least, "random": plain(rate.random),
+        "reviewed": plain(rate.reviewed),
+    }  # fmt: skip
 
 
 def _records(columns: Mapping[str, Array]) -> list[dict[str, Any]]:
     """Convert columns to rows."""
     return [dict(zip(columns, row, strict=True)) for row in zip(*(c.tolist() for c in columns.values()), strict=True)]
-
-
-def _interval(interval: Any) -> dict[str, Any]:
-    return {name: np.asarray(getattr(interval, name)).tolist() for name in ("estimate", "low", "high")}
 
 
 def _run(audit: Audit) -> dict[str, Any]:
@@ -146,7 +114,7 @@ def _class(row: Mapping[Any, Any]) -> dict[str, Any]:
         "label": str(row["label"]),
         "given": round(float(row["given"]), 3),
         "true": round(float(row["true"]), 3),
-        "wrong": {"estimate": float(row["wrong"]), "low": row.get("low"), "high": row.get("high")},
+        "wrong": round(float(row["wrong"]), 6),
         "suspects": int(row["suspects"]),
     }
 
@@ -160,29 +128,6 @@ def _pair(row: Mapping[Any, Any]) -> dict[str, Any]:
     }
 
 
-def _convergence(model: Any) -> dict[str, Any] | None:
-    if isinstance(model, TableClassifier):
-        return None
-    values = np.asarray(model.objective_history_, dtype=float).tolist()
-    if not hasattr(model, "review_count_"):  # not a robust fit
-        # objectives under different priors cannot be compared
-        first, _ = getattr(model, "alpha_history_", [(0, None)])[-1]
-        values = values[first:]
-        text = f"EM took {model.n_iter_} iterations and {'converged' if model.converged_ else 'did not converge'}."
-        return {"kind": "objective", "values": values, "chosen": len(values) - 1, "text": text}
-    steps = int(model.em_steps_)
-    chosen = steps if steps >= 0 else len(values) - 1
-    text = {
-        0: "Reweighting the labels did not predict held-out labels better, so the labels were used as given.",
-        -1: "The generative EM predicted held-out labels best and was chosen.",
-    }.get(
-        steps,
-        f"Labels that look wrong were down-weighted {'once' if steps == 1 else f'{steps} times'}, which predicted "
-        "held-out labels best.",
-    )
-    return {"kind": "held-out log-likelihood", "values": values, "chosen": chosen, "text": text}
-
-
 def describe(audit: Audit, rows: Array) -> list[dict[str, Any]]:
     """The content of some rows (positions) of the audited table, their suggestions, and the evidence."""
     findings = audit.findings
@@ -190,14 +135,10 @@ def describe(audit: Audit, rows: Array) -> list[dict[str, Any]]:
     cells, ids = cells_of(audit, rows)
     records = [{name: _plain(value) for name, value in row.items()} for row in findings.rows.frame_of(rows).to_dicts()]
     name_of = cache(audit.feature_name)  # most words of many suspects occur repeatedly
-    described = [
+    return [
         _suspect(name_of, record, why, row_cells, row_id)
         for record, why, row_cells, row_id in zip(records, evidence, cells, ids, strict=True)
     ]
-    if findings.judged.sources:
-        levels = levels_of_rows(audit, [why.row for why in evidence])
-        described = [{**one, "sources": each} for one, each in zip(described, levels, strict=True)]
-    return described
 
 
 def _suspect(

@@ -14,8 +14,8 @@ from ..data.errors import InputError
 from ..data.frames import to_frame
 from ..data.read import read_table
 from ..data.roles import Roles, find_roles
-from .anonymous import RenameLabelers, distinct_names, new_column_names, new_names
-from .several_labels import Reshaped, SeveralLabels, first_rows_voted, from_columns, from_lines, is_long
+from .anonymous import without_names
+from .several_labels import Reshaped, SeveralLabels, from_columns, from_lines, is_long
 
 Source = pl.DataFrame | Batches
 
@@ -31,8 +31,6 @@ class Table(NamedTuple):
     checks: str | None = None  # the filled-in file of rows drawn at random
     no_class: Mapping[int, bool] = {}  # rows that belong to none of the classes; whether each was drawn at random
     several: SeveralLabels | None = None  # labels of several labelers; `roles.label` is then the vote
-    line_id: str | None = None  # of a file read in batches: a column whose values must differ if rows have one label
-    hides_names: bool = False  # of a file read in batches: names of labelers are still to be replaced (`batch_steps`)
 
     @classmethod
     def open(
@@ -51,25 +49,26 @@ class Table(NamedTuple):
         """columns : names by role, as for `find_roles`; `label` may be a list of columns, one for each labeler, and
         `verified_random` a file. in_batches : do not read a file into memory. missing_label, keep_variants : for
         several labels. anonymous : replace the names of labelers by numbers"""
+        if in_batches:
+            _refuse_groups(columns, anonymous)
         source, notes = _source(data, in_batches, format, encoding, sheet)
-        if anonymous:
-            source, columns = _without_names(source, columns)
-        is_read = isinstance(source, pl.DataFrame)
         head = source if isinstance(source, pl.DataFrame) else source.head()
-        reshaped = _reshaped(head, is_read, columns, missing_label, keep_variants)
+        reshaped = None
+        if isinstance(source, pl.DataFrame):
+            if anonymous:
+                source, columns = without_names(source, columns)
+                head = source
+            reshaped = _reshaped(source, columns, missing_label, keep_variants)
         if reshaped is not None:
-            source, head = reshaped.frame if is_read else source, reshaped.frame.drop(reshaped.hidden)
+            source, head = reshaped.frame, reshaped.frame.drop(reshaped.hidden)
             columns = {**columns, "label": reshaped.label, "labeler": None}
             notes += reshaped.notes
         column, checks = _column_or_file(columns.get("verified_random"), head)
         roles, found = find_roles(head, **{**columns, "verified_random": column})
         notes += [*found, *(() if reshaped is None else reshaped.about_labels)]
         title, path = (title_of(data), str(data)) if is_path(data) else ("data frame", None)
-        by_labeler = not is_read and roles.labeler is not None
-        return cls(
-            source, roles, title, path, tuple(notes), checks, several=None if reshaped is None else reshaped.several,
-            line_id=columns.get("id") if by_labeler else None, hides_names=anonymous and by_labeler,
-        )  # fmt: skip
+        several = None if reshaped is None else reshaped.several
+        return cls(source, roles, title, path, tuple(notes), checks, several=several)
 
     def gather(self, columns: Sequence[str], rows: Any) -> pl.DataFrame:
         """Some columns of some rows, in the order of `rows`."""
@@ -108,28 +107,28 @@ def _label_columns(columns: Mapping[str, Any]) -> tuple[str, ...]:
     return (label,) if isinstance(label, str) else tuple(label or ())
 
 
-def _without_names(source: Source, columns: Mapping[str, Any]) -> tuple[Source, dict[str, Any]]:
-    """Names of labelers in a file read in batches are replaced later, when all of them are known."""
-    rename, columns = new_column_names(source.columns, columns)
-    if isinstance(source, Batches):
-        return (source if rename is None else source.with_step(rename)), columns
-    labeler = columns.get("labeler")
-    if rename is None and labeler in source.columns:
-        return RenameLabelers(labeler, new_names(distinct_names(source, labeler)))(source), columns
-    return (source if rename is None else rename(source)), columns
+def _refuse_groups(columns: Mapping[str, Any], anonymous: bool) -> None:
+    """Who gave the labels is known only if all rows are."""
+    given = {
+        "several --label": len(_label_columns(columns)) > 1 or None, "--labeler": columns.get("labeler"),
+        "--source": columns.get("source") or None, "--second-opinion": columns.get("second_opinion"),
+        "--fold-by": columns.get("fold_by"), "--anonymous": anonymous or None,
+    }  # fmt: skip
+    for name in (name for name, value in given.items() if value is not None):
+        raise InputError(f"{name} needs all rows in memory, on one machine; leave it out, or audit a part of the table")
 
 
 def _reshaped(
-    frame: pl.DataFrame, is_whole: bool, columns: Mapping[str, Any], missing_label: str | None, keep_variants: bool
+    frame: pl.DataFrame, columns: Mapping[str, Any], missing_label: str | None, keep_variants: bool
 ) -> Reshaped | None:
-    """The table with one label per row, if it has several. is_whole : not only the first rows"""
+    """The table with one label per row, if it has several."""
     labels = _label_columns(columns)
     id, labeler = columns.get("id"), columns.get("labeler")
     if len(labels) > 1:
         if labeler is not None:
             raise InputError("--labeler goes with one label column; with several, each of them is a labeler")
-        return (from_columns if is_whole else first_rows_voted)(frame, labels, missing_label, keep_variants)
-    if not is_whole or not labels or id is None or labeler is None or not is_long(frame, id, labeler):
+        return from_columns(frame, labels, missing_label, keep_variants)
+    if not labels or id is None or labeler is None or not is_long(frame, id, labeler):
         return None
     return from_lines(frame, id, labeler, labels[0], missing_label, keep_variants)
 

@@ -1,4 +1,4 @@
-"""From a table to a model: features, fit, labelers, sources and second opinion, wherever the rows are."""
+"""From a table to a model, wherever the rows are."""
 
 from __future__ import annotations
 
@@ -16,25 +16,19 @@ from ..model.mislabel import DriftWarning, IdentifiabilityWarning
 from ..text.features import Recipe
 from ..text.vocabulary import TextSettings
 from . import on_cluster, rows_on_disk
-from .batch_steps import with_steps, with_steps_on_cluster
 from .engine import OpenedEngine, opened_engine
 from .given_inputs import GivenInputs
+from .group_columns import grouped_labels
 from .judged import Judged, judge_encoded
-from .labelers import check_labelers, join_labelers
 from .leaks import leak_warnings
 from .option_checks import is_pooled
 from .pooled import PooledRows, pooled_rows
 from .random_checks import random_checks
-from .row_groups import RowGroups, groups_of
-from .second_opinion import check_opinion, join_opinion
-from .sources import check_sources, join_sources
 from .table import Table
 from .table_features import Features, check_model, features_of, make_model
 from .text_vectors import TextModel, with_text_vectors
 
 Progress = Callable[[str], None]
-# File with the results of a pass over the labels or the names of labelers.
-_STEPS = "steps.pickle"
 
 
 @dataclass(frozen=True)
@@ -65,7 +59,7 @@ class Fitted(NamedTuple):
     recipe: Recipe
     judged: Judged | PooledRows
     notes: tuple[str, ...]  # messages about the features
-    table: Table  # with the vote if rows have several labels, and without names that are to be hidden
+    table: Table
     embedded_with: TextModel | None = None
 
 
@@ -77,9 +71,6 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
     if is_pooled(table, options):
         yield _fit_pool(table, options, report)
         return
-    check_opinion(table, options)
-    check_labelers(table, options)
-    check_sources(table, options)
     with ExitStack() as stack:
         remote = on_cluster.runs_there(table, options)
         if remote:
@@ -90,14 +81,12 @@ def fitted_table(table: Table, options: FitOptions, progress: Progress | None = 
         if remote or options.memory is not None:
             folder = stack.enter_context(rows_on_disk.workspace(table, options))
         if not remote:
-            yield _fit_here(with_steps(table, options), options, engine, folder, report)
+            yield _fit_here(table, options, engine, folder, report)
             return
         assert folder is not None
-        table = with_steps_on_cluster(table, options, engine.map_sum, folder / _STEPS)
         remote_features = stack.enter_context(on_cluster.features_of(table, options, engine, folder))
-        groups = on_cluster.groups_of(table, remote_features, engine)
         report("fitting")
-        yield _with_groups(_fit_remote(table, remote_features, options, engine), groups, None)
+        yield _fit_remote(table, remote_features, options, engine)
 
 
 def _fit_pool(table: Table, options: FitOptions, report: Progress) -> Fitted:
@@ -106,27 +95,28 @@ def _fit_pool(table: Table, options: FitOptions, report: Progress) -> Fitted:
     report("building features")
     features = features_of(
         table.source, table.roles, options.words, options.missing_label, options.keep_variants,
-        other_evidence=options.given.scores_rows,
+        other_evidence=options.given.scores_rows or table.several is not None or table.roles.second_opinion is not None,
     )  # fmt: skip
     labels, checks, no_class, messages = random_checks(table, features.labels, options.missing_label)
+    by, several = grouped_labels(table, labels, options.missing_label), table.several is not None
     given = options.given.checked(table, labels.classes)
     report("fitting")
     with _model_errors_for_users(options):
-        rows, model = pooled_rows(features._replace(labels=labels), given, options.mislabel, options.seed)
+        rows, model = pooled_rows(
+            features._replace(labels=labels), given, options.mislabel, options.seed, by, several, no_class
+        )
     leaks = leak_warnings(table, features.recipe, labels.observed, len(labels.classes))
-    rows = replace(rows, checks=checks, no_class=no_class, leaks=leaks)
-    return Fitted(model, features.recipe, rows, (*features.notes, *messages), table, text_model)
+    rows = replace(rows, checks=checks, leaks=leaks)
+    return Fitted(model, features.recipe, rows, (*features.notes, *messages, *by.notes), table, text_model)
 
 
 def _fit_here(table: Table, options: FitOptions, engine: OpenedEngine, folder: Path | None, report: Progress) -> Fitted:
     """folder : for rows on disk; None in memory"""
-    groups = groups_of(table)
     checkpoint: Path | None = None
     if folder is None:
         assert isinstance(table.source, pl.DataFrame)
         features = features_of(
             table.source, table.roles, options.words, options.missing_label, options.keep_variants,
-            other_evidence=table.several is not None,
         )  # fmt: skip
     else:
         features, checkpoint = rows_on_disk.features_of(table, options, folder)
@@ -136,19 +126,7 @@ def _fit_here(table: Table, options: FitOptions, engine: OpenedEngine, folder: P
     fitted = _fit_features(table, features, options, engine.map_sum, checkpoint)
     assert isinstance(fitted.judged, Judged)
     leaks = leak_warnings(table, features.recipe, labels.observed, len(labels.classes))
-    fitted = fitted._replace(judged=replace(fitted.judged, checks=checks, no_class=no_class, leaks=leaks))
-    fitted = _with_groups(fitted, groups, folder)
-    assert isinstance(fitted.judged, Judged)
-    judged, about = join_opinion(fitted.judged, table, options.missing_label)
-    return fitted._replace(judged=judged, notes=(*fitted.notes, *about))
-
-
-def _with_groups(fitted: Fitted, groups: RowGroups | None, folder: Path | None) -> Fitted:
-    """The fit with labelers and sources taken into account. folder : as in `_fit_here`"""
-    assert isinstance(fitted.judged, Judged)
-    judged, of_labelers = join_labelers(fitted.judged.with_groups(groups), fitted.table, folder)
-    judged, of_sources = join_sources(judged, fitted.table)
-    return fitted._replace(judged=judged, notes=(*fitted.notes, *of_labelers, *of_sources))
+    return fitted._replace(judged=replace(fitted.judged, checks=checks, no_class=no_class, leaks=leaks))
 
 
 def _fit_features(

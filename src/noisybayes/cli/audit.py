@@ -45,10 +45,11 @@ _GROUPS = {
         "second_opinion",
         "labeler",
         "source",
+        "fold_by",
         "anonymous",
     ),
     "Suspects": ("budget", "fail_above"),
-    "Output": ("out", "table_format", "excel", "exports", "raw_cells", "sample", "as_json", "quiet"),
+    "Output": ("out", "table_format", "excel", "exports", "raw_cells", "sample", "sample_by", "as_json", "quiet"),
     "Text": ("ngrams", "min_df", "max_df", "max_words"),
     "Size": ("memory", "resume", "engine", "scheduler"),
     "Model": ("pred_probs", "embeddings", "embed", "families", "mislabel", "seed"),
@@ -65,6 +66,11 @@ _GROUPS = {
     help="Also draw this many random rows to check: to_check.csv in --out; 50 is a good start.",
 )
 @click.option(
+    "--sample-by",
+    metavar="COLUMN",
+    help="Draw --sample in equal parts from each value of this column, such as the labeler.",
+)
+@click.option(
     "--verified-random",
     metavar="COLUMN|FILE",
     help="True labels of rows drawn at random: a column, or to_check.csv filled in. They show how many are wrong.",
@@ -72,7 +78,7 @@ _GROUPS = {
 @click.option(
     "--second-opinion",
     metavar="COLUMN",
-    help="Independent labels from an old model, rules or other people; cells may be empty.",
+    help="Independent labels from an LLM, an old model, rules or other people; cells may be empty.",
 )
 @click.option("--labeler", metavar="COLUMN", help="Who labeled each row; with --id, a row may occur once per labeler.")
 @click.option(
@@ -81,6 +87,7 @@ _GROUPS = {
     metavar="COLUMN",
     help="What mistakes may depend on, such as a channel or date; may be given several times.",
 )
+@click.option("--fold-by", metavar="COLUMN", help="Keep rows of one thread, author or document in one fold.")
 @click.option("--anonymous", is_flag=True, help="Show numbers instead of the names of labelers in all outputs.")
 @click.option(
     "--pred-probs",
@@ -120,7 +127,8 @@ _GROUPS = {
 @click.option(
     "--fail-above",
     type=click.FloatRange(0, 1),
-    help="Exit code 1 if the estimated share of wrong labels is larger, or a column gives the label away.",
+    help='Exit code 1 if more labels are wrong, by the lower end of the random check or else "at least", or if a '
+    "column gives the label away.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the audit as JSON instead of the summary.")
 @quiet_option
@@ -145,8 +153,8 @@ def audit(file: tuple[str, ...], **options: Any) -> None:
     elif not options["quiet"]:
         _show(result, options["out"], options["sample"])
     limit, reasons = options["fail_above"], list(result.findings.judged.leaks)
-    if limit is not None and result.noise_rate > limit:
-        reasons.append(f"{percent(result.noise_rate)} of the labels look wrong, more than {percent(limit)}")
+    if limit is not None and result.rate.lower > limit:
+        reasons.append(f"at least {percent(result.rate.lower)} of the labels are wrong, more than {percent(limit)}")
     if limit is not None and reasons:
         click.echo("\n".join(f"noisybayes: {reason}" for reason in reasons), err=True)
         raise click.exceptions.Exit(1)
@@ -163,6 +171,8 @@ def _run(file: str | list[str], options: dict[str, Any]) -> Audit:
     elif options["exports"] or options["sample"]:
         which = "--export" if options["exports"] else "--sample"
         raise InputError(f"{which} writes files, so it needs a folder: add --out FOLDER")
+    if options["sample_by"] is not None and not options["sample"]:
+        raise InputError("--sample-by says how --sample is drawn: add --sample 50")
     if options["excel"] or options["table_format"] == "xlsx":
         excel_writer()  # before the fit
     if options["engine"] == "dask" and "cleanlab" in options["exports"]:
@@ -186,73 +196,15 @@ def _write(result: Audit, options: dict[str, Any]) -> None:
     from ..report.outputs import write_audit
 
     format = "xlsx" if options["excel"] else options["table_format"]
-    exports, sample = tuple(options["exports"]), options["sample"]
-    write_audit(result, options["out"], format, exports, sample, raw_cells=options["raw_cells"])
+    exports, sample, by = tuple(options["exports"]), options["sample"], options["sample_by"]
+    write_audit(result, options["out"], format, exports, sample, by, raw_cells=options["raw_cells"])
 
 
 def _show(result: Audit, out: Path | None, sample: int | None) -> None:
     from rich.console import Console
 
+    from ..report.terminal import terminal_lines
+
     console = Console(highlight=False)
-    for note in result.run.notes:
-        console.print(note, style="dim", markup=False)
-    summary = result.summary()
-    _headline(console, summary)
-    _labelers(console, summary)
-    _suspects(console, summary)
-    changed = summary["n_corrected"]
-    if out is not None:
-        number = "1 label" if changed == 1 else f"{changed:,} labels"
-        console.print(f"\nThe column 'corrected' changes {number} without review and keeps the others.")
-    for warning in result.warnings:
-        console.print(f"\nWarning: {warning}", style="yellow", markup=False)
-    if out is None:
-        console.print("\nAdd [bold]--out FOLDER[/bold] for the report, the list of suspects and the corrected table.")
-    else:
-        console.print(f"\nReport: {(out / 'report.html').resolve()}", style="bold", markup=False, soft_wrap=True)
-    if out is not None and sample is not None:
-        file = out / "to_check.csv"
-        console.print(
-            f"To check: fill in the column true_label of {file} and run again with --verified-random {file}",
-            markup=False, soft_wrap=True,
-        )  # fmt: skip
-
-
-def _headline(console: Any, summary: dict[str, Any]) -> None:
-    from ..report.phrases import caveat, plural, wrong_labels
-
-    suspects = plural(summary["n_suspects"], "suspect")
-    console.print(f"\n{wrong_labels(summary)}; {suspects}.", style="bold", markup=False)
-    pairs = [pair for pair in summary["confused_pairs"][:_SHOWN] if pair["rows"] >= 1]
-    if pairs:
-        named = "; ".join(f"{pair['given']!r} instead of {pair['true']!r} ({pair['rows']:,.0f})" for pair in pairs)
-        console.print(f"Most confused: {named}", markup=False)
-    for source in summary["sources"]:
-        if source["kept"]:
-            console.print(source["text"], markup=False)
-    if caveat(summary):
-        console.print(caveat(summary), style="dim", markup=False)
-
-
-def _labelers(console: Any, summary: dict[str, Any]) -> None:
-    from .labeler_lines import labeler_lines
-
-    labelers = summary["labelers"] or []
-    if not labelers:
-        return
-    shown = f" ({_SHOWN} of {len(labelers):,})" if len(labelers) > _SHOWN else ""
-    console.print(f"\nThe labelers with most wrong labels{shown}")
-    header, *lines = labeler_lines(labelers[:_SHOWN], console.width)
-    for line in (header, *lines):
-        console.print(line, style="dim" if line is header else "", markup=False, soft_wrap=True)
-
-
-def _suspects(console: Any, summary: dict[str, Any]) -> None:
-    from .suspect_lines import suspect_lines
-
-    if not summary["suspects"]:
-        return
-    header, *lines = suspect_lines(summary["suspects"][:_SHOWN], console.width)
-    console.print("\nThe most suspicious rows")
-    for line in (header, *lines):
-        console.print(line, style="dim" if line is header else "", markup=False, soft_wrap=True)
+    for line, style in terminal_lines(result.summary(), console.width, out, sample):
+        console.print(line, style=style, markup=False, soft_wrap=True)

@@ -39,8 +39,8 @@ def compare(before: Path, after: Path, fail_on: str | None, tolerance: float, as
     )
     if fail_on == "rise" and comparison.rise > tolerance:
         click.echo(
-            f"noisybayes: the share of wrong labels has risen from {percent(comparison.wrong.before)} to "
-            f"{percent(comparison.wrong.after)}",
+            f"noisybayes: the share of wrong labels has risen from at least {percent(comparison.at_least.before)} to "
+            f"at least {percent(comparison.at_least.after)}",
             err=True,
         )
         raise click.exceptions.Exit(1)

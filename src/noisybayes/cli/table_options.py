@@ -163,7 +163,7 @@ def check_writable(out: Path) -> None:
 def columns(options: dict[str, Any]) -> dict[str, Any]:
     """Names of columns by role."""
     names = {name: options[name] for name in ("text", "categorical", "numeric", "binary", "verified")}
-    more = {name: options.get(name) for name in ("verified_random", "second_opinion", "labeler")}
+    more = {name: options.get(name) for name in ("verified_random", "second_opinion", "labeler", "fold_by")}
     more["source"] = options.get("source") or ()
     label = options["label"]
     return {**names, "label": list(label) if len(label) > 1 else (*label, None)[0], "id": options["id_column"], **more}

@@ -34,6 +34,7 @@ class Roles(NamedTuple):
     second_opinion: str | None = None  # independent labels
     labeler: str | None = None  # who gave the label
     source: tuple[str, ...] = ()  # columns that mistakes may depend on: channel, week
+    fold_by: str | None = None  # rows with the same value are in one fold: thread, author, document
 
 
 def find_roles(
@@ -50,6 +51,7 @@ def find_roles(
     second_opinion: str | None = None,
     labeler: str | None = None,
     source: Sequence[str] = (),
+    fold_by: str | None = None,
 ) -> tuple[Roles, list[str]]:
     """The role of each column, and one sentence per guess. Features are guessed only if none is given."""
     features = {"text": text, "categorical": categorical, "numeric": numeric, "binary": binary}
@@ -60,6 +62,8 @@ def find_roles(
     single = {role: [name] for role, name in named if name is not None}
     several = {**features, "source": source}
     taken = check_columns(frame, single | {role: list(names) for role, names in several.items()})
+    if fold_by is not None and fold_by not in taken:  # an identifier or a source may be both
+        taken |= check_columns(frame, {"fold-by": [fold_by]})
     notes = []
     if label is None:
         label, why = _guess_label(frame, taken)
@@ -76,7 +80,7 @@ def find_roles(
     roles = {role: tuple(names) for role, names in by_role.items()}
     words, categories, numbers, answers = (roles[role] for role in ("text", "categorical", "numeric", "binary"))
     others = (verified, verified_random, second_opinion, labeler)
-    return Roles(label, words, categories, numbers, answers, id, *others, tuple(dict.fromkeys(source))), notes
+    return Roles(label, words, categories, numbers, answers, id, *others, tuple(dict.fromkeys(source)), fold_by), notes
 
 
 def labels_of(frame: pl.DataFrame, roles: Roles, missing_label: str | None = None) -> Array:

@@ -1,5 +1,4 @@
-"""Tables of all rows on a cluster, corrected labels and consensus: Parquet parts, written by the workers that hold the
-rows."""
+"""The corrected labels of all rows on a cluster: Parquet parts, written by the workers that hold the rows."""
 
 from __future__ import annotations
 
@@ -7,18 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from .._files import told_if_full, whole_file
 from ..audit.rows import OWN, Results, rows_frame
-from ..auditing.agreement import share_agreeing
-from ..auditing.label_vote import LabelCoder
 from ..auditing.partition_rows import PartitionRows
 from ..auditing.remote_rows import RemoteRows, frames_with_results
-from ..auditing.row_frames import values_of
 from ..auditing.row_results import Chosen, RowJudge, RowResults
 from ..data.errors import InputError
 from ..dataset.tree import Pieces
@@ -30,11 +25,6 @@ _Made = Callable[[pl.DataFrame, RowResults], pl.DataFrame]
 
 def write_corrected_parts(rows: RemoteRows, folder: Path) -> None:
     _write_parts(rows, folder, _Corrected(rows.chosen, _names(rows)))
-
-
-def write_consensus_parts(rows: RemoteRows, folder: Path, coder: LabelCoder, id: str | None) -> None:
-    """coder : of the label columns; id : the column that names the rows"""
-    _write_parts(rows, folder, _Consensus(_names(rows), coder, id))
 
 
 def _write_parts(rows: RemoteRows, folder: Path, make: _Made) -> None:
@@ -78,20 +68,3 @@ class _Corrected:
             suspect, verified=np.zeros(len(suspect), dtype=bool),
         )  # fmt: skip
         return with_columns(frame, rows_frame(found).drop(OWN).to_dict())
-
-
-@dataclass(frozen=True)
-class _Consensus:
-    names: pl.Series
-    coder: LabelCoder
-    id: str | None
-
-    def __call__(self, frame: pl.DataFrame, results: RowResults) -> pl.DataFrame:
-        value = values_of(self.names.to_numpy(), self.coder.values)[results.best]
-        n_labels, agreement = share_agreeing(self.coder(frame), value, len(self.coder.values))
-        columns: dict[str, Any] = {"row": results.number + 1}
-        if self.id is not None:
-            columns["id"] = frame[self.id]
-        columns["consensus"], columns["probability"] = self.names.gather(results.best), results.p_best
-        columns["n_labels"], columns["agreement"] = n_labels, pl.Series(agreement).fill_nan(None)
-        return pl.DataFrame(columns)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ..audit.rates import AT_LEAST
 from .phrases import Summary, count, percent, plural
 
 _MOST_NAMED = 5
@@ -25,6 +26,7 @@ class Change(NamedTuple):
 class Comparison(NamedTuple):
     rows: Change
     wrong: Change  # estimated share of wrong labels
+    at_least: Change  # wrong labels that can be relied on
     suspects: Change
     classes: list[Change]  # share of wrong labels by label, largest change first
     pairs: list[Change]  # expected rows, largest change first
@@ -35,8 +37,8 @@ class Comparison(NamedTuple):
 
     @property
     def rise(self) -> float:
-        """The increase of the estimated share of wrong labels."""
-        return self.wrong.after - self.wrong.before
+        """The increase of the share of wrong labels that can be relied on."""
+        return self.at_least.after - self.at_least.before
 
     def to_dict(self) -> dict[str, Any]:
         def plain(value: Any) -> Any:
@@ -54,7 +56,8 @@ def compare(before: Summary, after: Summary) -> Comparison:
     known, now = set(before["classes"]), set(after["classes"])
     return Comparison(
         Change("rows", before["n_rows"], after["n_rows"]),
-        Change("wrong labels", before["noise_rate"]["estimate"], after["noise_rate"]["estimate"]),
+        Change("wrong labels", before["wrong"]["estimate"], after["wrong"]["estimate"]),
+        Change("wrong labels at least", *_at_least(before, after)),
         Change("suspects", before["n_suspects"], after["n_suspects"]),
         _changes(_shares(before), _shares(after), _LEAST_CHANGE, both=True),
         _changes(_pairs(before), _pairs(after), _LEAST_ROWS),
@@ -63,6 +66,14 @@ def compare(before: Summary, after: Summary) -> Comparison:
         _without(after["suspects"], key, old),
         _without(before["suspects"], key, new),
     )
+
+
+def _at_least(*summaries: Summary) -> list[float]:
+    """The lower ends of random checks if all have them, else what nine in ten real data sets exceed."""
+    wrong = [summary["wrong"] for summary in summaries]
+    if all(each["random"] for each in wrong):
+        return [each["random"]["low"] for each in wrong]
+    return [AT_LEAST * each["estimate"] for each in wrong]
 
 
 def _identity(*lists: Sequence[Mapping[str, Any]]) -> Callable[[Mapping[str, Any]], Hashable]:
@@ -88,7 +99,7 @@ def _without(
 
 
 def _shares(summary: Summary) -> dict[str, float]:
-    return {row["label"]: row["wrong"]["estimate"] for row in summary["by_class"]}
+    return {row["label"]: row["wrong"] for row in summary["by_class"]}
 
 
 def _pairs(summary: Summary) -> dict[str, float]:
@@ -110,6 +121,8 @@ def comparison_text(comparison: Comparison) -> str:
     wrong, suspects = comparison.wrong, comparison.suspects
     lines = [
         f"Labels that look wrong: {percent(wrong.before)} before, {percent(wrong.after)} after "
+        f"({_signed(100 * (wrong.after - wrong.before))} points).",
+        f"Wrong at least: {percent(comparison.at_least.before)} before, {percent(comparison.at_least.after)} after "
         f"({_signed(100 * comparison.rise)} points).",
         f"Rows: {count(comparison.rows.before)} before, {count(comparison.rows.after)} after. "
         f"Suspects: {count(suspects.before)} before, {count(suspects.after)} after; "

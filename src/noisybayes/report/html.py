@@ -18,12 +18,12 @@ from .page_context import context
 from .phrases import Summary
 from .suspect_rows import Table, size
 
-PAGE_ROWS = 50
+PAGE_ROWS = 10  # on the first screen
 LONG_NAME = 20  # characters of a class name that fit on a line
 SLACK = 2_000  # room for the sentence "the first N of M", which is added once the rows are counted
 
 
-def render_html(summary: Summary, max_bytes: int = 3_000_000) -> str:
+def render_html(summary: Summary, max_bytes: int = 600_000) -> str:
     """The page of an audit summary, at most `max_bytes` long as UTF-8.
 
     If not all suspects fit, the most suspicious ones are shown, and the page says how many are missing. Only parts of
@@ -33,7 +33,7 @@ def render_html(summary: Summary, max_bytes: int = 3_000_000) -> str:
     shared = {"summary": summary, "table": table, "phrases": phrases, "page_rows": PAGE_ROWS, **context(summary)}
     shell = ""
     # In wide tables, the rows for readers without JavaScript may take at most half of the space.
-    for n_static in (PAGE_ROWS, 20, 5, 0):
+    for n_static in (PAGE_ROWS, 5, 0):
         shared["static"] = [table.pack(suspect) for suspect in table.suspects[:n_static]]
         shell = _render(shared, [])
         if size(shell) <= max_bytes // 2:
@@ -61,7 +61,7 @@ def environment(package: str) -> Environment:
     templates = Environment(
         loader=PackageLoader(package), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    phrase_filters = (phrases.count, phrases.percent, phrases.signed, phrases.plural, phrases.tie, phrases.between)
+    phrase_filters = (phrases.count, phrases.percent, phrases.signed, phrases.plural, phrases.tie)
     for function in (*phrase_filters, phrases.clip, phrases.shorten, breakable):
         templates.filters[function.__name__] = function
     return templates

@@ -6,22 +6,12 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .phrases import (
-    NO_SUSPECTS,
-    Summary,
-    between,
-    caveat,
-    clip,
-    count,
-    headline,
-    percent,
-    review_sentence,
-)
+from ..audit.groups import difference_text
+from .phrases import NO_SUSPECTS, Summary, clip, count, percent
 
 PAIRS = 8
 SUSPECTS = 10
-LABELERS = 10
-LEVELS = 14
+GROUPS = 20
 TEXT_LIMIT = 120
 
 
@@ -29,17 +19,13 @@ def render_markdown(summary: Summary, n_pairs: int = PAIRS, n_suspects: int = SU
     """Headline, warnings, the most confused pairs and the most suspicious rows."""
     parts = [
         f"# Label audit: {code(summary['title'])}",
-        headline(summary, n_suspects),
-        review_sentence(summary),
-        caveat(summary),
+        " ".join(summary["headline"]),
         _warnings(summary),
-        _notes(summary),
+        _suspects(summary, n_suspects),
         _guidance(summary),
         _pairs(summary, n_pairs),
-        code((summary.get("second_opinion") or {}).get("text", "")) if summary.get("second_opinion") else "",
-        _labelers(summary),
-        _sources(summary),
-        _suspects(summary, n_suspects),
+        _groups(summary),
+        _notes(summary),
         _repeat(summary),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -76,7 +62,7 @@ def _pairs(summary: Summary, limit: int) -> str:
     pairs = [pair for pair in summary["confused_pairs"] if pair["rows"] > 0][:limit]
     if not pairs:
         return ""
-    lines = [[_cell(p["given"]), _cell(p["true"]), f"{p['rows']:,.1f}", count(p["suspects"])] for p in pairs]
+    lines = [[_cell(p["given"]), _cell(p["true"]), count(p["rows"]), count(p["suspects"])] for p in pairs]
     return "## Most confused pairs\n\n" + _table(["given", "true", "expected rows", "suspects"], lines)
 
 
@@ -85,43 +71,18 @@ def _guidance(summary: Summary) -> str:
     return "## Where to begin\n\n" + "\n".join(f"1. {code(one['text'])}" for one in causes) if causes else ""
 
 
-def _labelers(summary: Summary) -> str:
-    labelers = summary.get("labelers") or []
-    if not labelers:
-        return ""
-    lines = [
-        [
-            _cell(one["labeler"]) + (f" ({_cell(one['remark'])})" if one.get("remark") else ""),
-            count(one["rows"]),
-            percent(one["error_rate"]),
-            between(one),
-            _confuses(one["confuses"]),
-        ]
-        for one in labelers[:LABELERS]
-    ]
+def _groups(summary: Summary) -> str:
+    tables: dict[str, list[list[str]]] = {}
+    for one in summary.get("groups") or ():
+        rate, pair = "" if one["rate"] is None else percent(one["rate"]), one["confuses"]
+        confused = "" if pair is None else f"{_cell(pair['given'])} instead of {_cell(pair['true'])}"
+        line = [_cell(one["group"]), count(one["rows"]), rate, difference_text(one), confused]
+        tables.setdefault(one["column"], []).append(line)
     about = (summary.get("agreement") or {}).get("text", "")
-    return (
-        "## Labelers\n\n"
-        + (f"{about}\n\n" if about else "")
-        + _table(["labeler", "rows", "estimated errors", "interval", "most often"], lines)
-    )
-
-
-def _sources(summary: Summary) -> str:
-    sources = summary.get("sources") or []
-    parts = []
-    for source in sources:
-        header = [_cell(source["source"]), "rows", "estimated errors", "interval", "note"]
-        lines = [
-            [_cell(one["level"]), count(one["rows"]), percent(one["error_rate"]), between(one), one["note"]]
-            for one in source["levels"][:LEVELS]
-        ]
-        parts += [code(source["text"]), _table(header, lines)]
-    return "\n\n".join(["## Sources", *parts]) if parts else ""
-
-
-def _confuses(pair: Mapping[str, Any] | None) -> str:
-    return "" if pair is None else f"{_cell(pair['given'])} instead of {_cell(pair['true'])}"
+    parts = ["## Who gave the labels", *([about] if about else [])]
+    for column, lines in tables.items():
+        parts.append(_table([_cell(column), "labels", "wrong", "compared", "most often"], lines[:GROUPS]))
+    return "\n\n".join(parts) if tables else ""
 
 
 def _suspects(summary: Summary, limit: int) -> str:

@@ -21,7 +21,7 @@ from ..auditing.row_frames import consensus_without_ids
 from ..auditing.row_table import RowTable
 from ..data.errors import InputError
 from ..data.read import write_batches, write_table
-from .cluster_parts import write_consensus_parts, write_corrected_parts
+from .cluster_parts import write_corrected_parts
 from .extra_columns import with_columns
 from .html import render_html
 from .saved import save_model
@@ -44,6 +44,7 @@ def write_audit(
     format: str = "csv",
     exports: tuple[str, ...] = (),
     sample: int | None = None,
+    sample_by: str | None = None,
     *,
     raw_cells: bool = False,
 ) -> Path:
@@ -58,7 +59,7 @@ def write_audit(
     with whole_folder(folder) as staging:
         _write(audit, staging, format, exports, neutral)
         if sample is not None:
-            write_table(sample_frame(audit, sample), staging / TO_CHECK, "csv", neutral=neutral)
+            write_table(sample_frame(audit, sample, sample_by), staging / TO_CHECK, "csv", neutral=neutral)
         elif filled_in is not None and Path(checks or "").resolve() == (folder / TO_CHECK).resolve():
             (staging / TO_CHECK).write_bytes(filled_in)
     return folder
@@ -168,12 +169,7 @@ def _write_consensus(audit: Audit, folder: Path, format: str, neutral: bool) -> 
     """The columns for a table with several labels per row."""
     if audit.source is None or audit.source.several is None:
         return
-    rows, coder = audit.findings.rows, audit.source.several.coder
-    if isinstance(rows, RemoteRows):
-        assert coder is not None
-        write_consensus_parts(rows, folder / "consensus.parquet", coder, audit.source.roles.id)
-    else:
-        write_batches(_consensus(audit), folder / f"consensus.{format}", format, neutral=neutral)
+    write_batches(_consensus(audit), folder / f"consensus.{format}", format, neutral=neutral)
 
 
 def _consensus(audit: Audit) -> Iterator[pl.DataFrame]:
@@ -199,7 +195,7 @@ def _cleanlab(audit: Audit, summary: dict[str, Any], folder: Path) -> None:
     rows = audit.findings.rows
     assert isinstance(rows, RowTable)
     content = cleanlab_export(
-        summary["mislabel_matrix"]["estimate"],
+        audit.matrix,
         [row["true"] for row in summary["by_class"]],
         rows.frame["p_wrong"].fill_null(0.0).to_list(),  # a missing label cannot be wrong
         rows.frame["suspect"].to_list(),

@@ -1,35 +1,20 @@
-"""The page without the list of suspects: cards, charts, facts."""
+"""The page without the list of suspects: charts and facts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from markupsafe import Markup
 
+from ..audit.groups import difference_text
 from . import charts
 from .ordering import confused_block, natural_key
-from .phrases import (
-    Summary,
-    about,
-    between,
-    clip,
-    columns_text,
-    count,
-    has_interval,
-    is_range,
-    matrix_example,
-    percent,
-    plural,
-    review_at,
-    review_sentence,
-    review_steps,
-)  # fmt: skip
+from .phrases import Summary, clip, columns_text, count, matrix_example, plural
 from .suspect_rows import MOST_ROWS
 
-LABELER_LIMIT = 50
-LEVEL_LIMIT = 30
+GROUP_LIMIT = 50
 MATRIX_LIMIT = 24
 CLASS_LIMIT = 40
 PAIR_LIMIT = 15
@@ -37,137 +22,57 @@ WIDE = 14  # from this many classes on, the matrix takes the whole width of the 
 FACT_LIMIT = 400
 
 
-class Card(NamedTuple):
-    title: str
-    value: str
-    note: str
-
-
-def cards(summary: Summary) -> list[Card]:
-    rate, rows, suspects = summary["noise_rate"], summary["n_rows"], summary["n_suspects"]
-    level = f", {100 * rate['level']:.0f} % interval" if rate.get("level") and between(rate) else ""
-    basis = f", {plural(rate['n_checked'], 'row')} checked at random" if rate.get("n_checked") else ""
-    n_labels = summary["n_labeled"] + summary["n_no_class"]
-    number = between(rate) or f"about {count(rate['estimate'] * n_labels)} of {plural(n_labels, 'label')}"
-    shares = Card("Labels that look wrong", percent(rate["estimate"]), number + level + basis)
-    if is_range(rate):
-        shares = Card("Labels that may be wrong", between(rate), f"{percent(rate['estimate'])} by the model")
-    expected = review_at(summary, suspects)
-    hits = f"{about(expected[0])} of them wrong" if expected else f"{percent(suspects / max(rows, 1))} of the rows"
-    rows_note = plural(summary["n_labeled"], "label")
-    if summary["n_verified"]:
-        rows_note += f", {count(summary['n_verified'])} of them verified"
-    shown = [
-        shares,
-        Card("Rows to review", count(suspects), hits if suspects else "nothing found"),
-        Card("Rows", count(rows), rows_note),
-        Card("Classes", count(summary["n_classes"]), plural(summary["run"]["n_features"], "feature")),
-    ]
-    return shown
-
-
-def shown_matrix(summary: Summary) -> tuple[list[str], dict[str, list[list[float]] | None]]:
-    """The classes of the heat map, and estimate, low and high of their part of the matrix.
+def shown_matrix(summary: Summary) -> tuple[list[str], list[list[float]]]:
+    """The classes of the heat map, and their part of the expected counts.
 
     Classes are in the order of their names; if there are too many, the most confused ones next to each other.
     """
-    classes, parts = list(map(str, summary["classes"])), summary["mislabel_matrix"]
+    classes, counts = list(map(str, summary["classes"])), summary["counts"]
     keep = sorted(range(len(classes)), key=lambda k: natural_key(classes[k]))
     if len(classes) > MATRIX_LIMIT:
-        true = {str(row["label"]): row["true"] for row in summary["by_class"]}
-        rows = [true.get(name, 0.0) for name in classes]
-        mistakes = [[share * rows[k] for k, share in enumerate(line)] for line in parts["estimate"]]
-        keep = confused_block(mistakes, MATRIX_LIMIT)
-    return [classes[k] for k in keep], {name: _part(parts.get(name), keep) for name in ("estimate", "low", "high")}
+        keep = confused_block(counts, MATRIX_LIMIT)
+    return [classes[k] for k in keep], [[counts[i][j] for j in keep] for i in keep]
 
 
-def _part(matrix: Sequence[Sequence[float]] | None, keep: Sequence[int]) -> list[list[float]] | None:
-    return None if matrix is None else [[matrix[i][j] for j in keep] for i in keep]
-
-
-def opinion(summary: Summary) -> dict[str, Any] | None:
-    """The text on the second opinion, with its matrix if it is small enough to read."""
-    second_opinion = summary.get("second_opinion")
-    if not second_opinion:
-        return None
-    small = max(len(second_opinion["values"]), summary["n_classes"]) <= MATRIX_LIMIT
-    lines = list(zip(map(str, second_opinion["values"]), second_opinion["matrix"], strict=True)) if small else []
-    return {"text": second_opinion["text"], "classes": list(map(str, summary["classes"])), "lines": lines}
-
-
-def labelers(summary: Summary) -> dict[str, Any] | None:
-    """The labelers with the highest error rates."""
-    worst_first = summary.get("labelers")
+def groups(summary: Summary) -> dict[str, Any] | None:
+    """Who or what gave the labels, a table for each column."""
+    listed = {suspect["row"] for suspect in (summary.get("suspects") or ())[:MOST_ROWS]}  # the desk has other pages
+    tables: dict[str, list[Any]] = {}
+    for one in summary.get("groups") or ():
+        rows = [row for row in one["look_at"] if row in listed]
+        tables.setdefault(one["column"], []).append({**one, "text": difference_text(one), "rows_listed": rows})
     about = (summary.get("agreement") or {}).get("text", "")
-    return {"lines": worst_first[:LABELER_LIMIT], "n": len(worst_first), "agreement": about} if worst_first else None
-
-
-def sources(summary: Summary) -> list[dict[str, Any]]:
-    """Every source with its levels, and a chart if the levels are ordered."""
-    return [
-        {
-            **one,
-            "shown": one["levels"][:LEVEL_LIMIT],
-            "chart": None
-            if one["kind"] == "category" or len(one["levels"]) < 2
-            else Markup(charts.levels_in_order(one["levels"], one["source"])),
-        }
-        for one in summary.get("sources") or ()
-    ]
-
-
-def begin(summary: Summary) -> list[dict[str, Any]]:
-    """Where to begin, with the suspects behind each statement about a source."""
-    return [
-        {
-            **one,
-            "suspects": [
-                suspect["row"]
-                for suspect in (summary.get("suspects") or ())[:MOST_ROWS]  # the desk shows them elsewhere
-                if one.get("source") and (suspect.get("sources") or {}).get(one["source"]) in one["levels"]
-            ],
-        }
-        for one in summary.get("guidance") or ()
-    ]
+    return {"tables": list(tables.items()), "agreement": about, "limit": GROUP_LIMIT} if tables else None
 
 
 def by_class(summary: Summary) -> Markup:
-    rows = sorted(summary["by_class"], key=lambda row: -row["wrong"]["estimate"])
-    return Markup(charts.class_intervals(rows[:CLASS_LIMIT]))
-
-
-def review(summary: Summary) -> Markup | None:
-    curve = summary.get("review") or {}
-    if len(curve.get("rows") or []) < 2:
-        return None
-    return Markup(charts.review_curve(curve["rows"], curve["precision"], curve["found"], summary["n_suspects"]))
-
-
-def convergence(summary: Summary) -> Markup | None:
-    fit = summary.get("convergence") or {}
-    if len(fit.get("values") or []) < 2:
-        return None
-    return Markup(charts.convergence(fit["values"], fit["chosen"], fit["kind"]))
+    rows = sorted(summary["by_class"], key=lambda row: -row["wrong"])
+    return Markup(charts.class_bars(rows[:CLASS_LIMIT]))
 
 
 def facts(summary: Summary) -> list[tuple[str, str]]:
     """What is needed to repeat the run or to question it."""
-    run, rate = summary["run"], summary["noise_rate"]
+    run = summary["run"]
     lines = [
         ("source", run.get("source")),
         *((f"column: {role}", names) for role, names in columns_text(run.get("columns") or {})),
-        ("rule", summary["rule"]["text"]),
+        ("rows", _rows(summary)),
+        ("list", summary["rule"]["text"]),
         ("corrections", _corrections(summary)),
         ("model", run.get("model")),
         ("experts", ", ".join(run.get("experts") or ())),
         ("embedded with", _text_model(run.get("embedded_with"))),
         ("features", count(run["n_features"])),
         ("seed", run.get("seed")),
-        ("intervals" if has_interval(rate) else "share of wrong labels", rate.get("method")),
         ("created", _when(run)),
         ("noisybayes", summary["version"]),
     ]
     return [(name, clip(str(value), FACT_LIMIT)) for name, value in lines if value is not None and value != ""]
+
+
+def _rows(summary: Summary) -> str:
+    verified = f", {count(summary['n_verified'])} of them verified" if summary["n_verified"] else ""
+    return f"{count(summary['n_rows'])}, {plural(summary['n_labeled'], 'label')}{verified}"
 
 
 def _corrections(summary: Summary) -> str | None:
@@ -191,27 +96,18 @@ def _when(run: Mapping[str, Any]) -> str | None:
 
 def context(summary: Summary) -> dict[str, Any]:
     """Everything the template needs that does not depend on how many suspects fit."""
-    classes, matrix = shown_matrix(summary)
-    estimate = matrix["estimate"] or []
+    classes, counts = shown_matrix(summary)
     n_classes = len(summary["classes"])
     return {
-        "cards": cards(summary),
-        "opinion": opinion(summary),
-        "labelers": labelers(summary),
-        "sources": sources(summary),
-        "begin": begin(summary),
-        "heat_map": Markup(charts.heat_map(classes, estimate, matrix["low"], matrix["high"])),
-        "matrix_example": matrix_example(classes, estimate),
+        "groups": groups(summary),
+        "begin": summary.get("guidance") or [],
+        "heat_map": Markup(charts.heat_map(classes, counts)),
+        "matrix_example": matrix_example(classes, counts),
         "matrix_wide": len(classes) > WIDE,
         "matrix_numbered": len(classes) > charts.MOST_SLANTED,
         "matrix_limit": MATRIX_LIMIT if n_classes > MATRIX_LIMIT else None,
         "by_class": by_class(summary),
-        "class_intervals": any(has_interval(row["wrong"]) for row in summary["by_class"]),
         "class_limit": CLASS_LIMIT if n_classes > CLASS_LIMIT else None,
         "pairs": [pair for pair in summary["confused_pairs"] if pair["rows"] > 0][:PAIR_LIMIT],
-        "review": review(summary),
-        "review_steps": review_steps(summary),
-        "review_sentence": review_sentence(summary),
-        "convergence": convergence(summary),
         "facts": facts(summary),
     }

@@ -84,9 +84,15 @@ def _classifier(path: Path) -> Any:
 
 def _roles(stored: Any) -> Roles:
     if isinstance(stored, dict):
-        stored = {"second_opinion": None, "labeler": None, "source": [], **stored}  # missing in older models
+        stored = {
+            "second_opinion": None,
+            "labeler": None,
+            "source": [],
+            "fold_by": None,
+            **stored,
+        }  # missing in older models
     only_keys(stored, "roles", Roles._fields)
-    names = ("label", "id", "verified", "verified_random", "second_opinion", "labeler")
+    names = ("label", "id", "verified", "verified_random", "second_opinion", "labeler", "fold_by")
     for name in names:
         if not (is_text(stored[name]) or (stored[name] is None and name != "label")):
             raise ValueError(f"the role {name} names no column")

@@ -23,8 +23,7 @@ from scipy.special import gammaln
 from ..dataset import Rows
 from ..dataset.tree import Array
 from .calibration import matrix_of
-from .labeled_rows import TINY, CodedLabels, InMemory, LabeledRows, OverRows, sums_by_row
-from .prior_factor import Slope, rescaled
+from .labeled_rows import TINY, InMemory, LabeledRows, OverRows
 
 #: Weight of the common matrix in the matrix of each labeler, in rows; from almost no shrinkage to almost full.
 STRENGTHS = 2.0 ** np.arange(1, 13)
@@ -74,17 +73,6 @@ class LabelerModel:
         """One common matrix, as at the start."""
         matrices = np.repeat(self.start[None], self.n_labelers + 1, axis=0)
         return Matrices(self.start, matrices, self._expected(matrices).counts, None)
-
-    def prior_factor(self) -> float:
-        """The factor of log P(true | x) that explains the labels best, with the matrices that suit it."""
-        counts, factor = self.as_started().counts, 1.0
-        for _ in range(_ROUNDS):
-            matrices = self._of_counts(counts).of_labelers
-            found: _ExpectedWithSlope = self.over_rows(partial(_expected_with_slope, matrices=matrices, factor=factor))
-            before, factor, counts = factor, found.slope.newton_step(factor), found.counts
-            if abs(factor - before) < _FACTOR_TOLERANCE:
-                break
-        return factor
 
     def solved(self) -> Matrices:
         current, last = self.as_started(), -np.inf
@@ -146,41 +134,9 @@ class LabelerTerms:
         return np.asarray(added - added.mean(axis=1, keepdims=True))
 
 
-@dataclass(frozen=True)
-class SeveralTerms:
-    """The same for rows with several labels, beyond the label of the fit (`Rows.observed`) under the matrix of that."""
-
-    matrices: Array  # (F, G + 1, K, K) log P(label | true, labeler) out of fold
-    mislabel: Array  # (K, K) log P(label of the fit | true)
-    labels: CodedLabels
-
-    @classmethod
-    def of(cls, model: LabelerModel, found: Matrices, mislabel: Array, labels: CodedLabels) -> SeveralTerms:
-        return cls(np.log(model.out_of_fold(found) + TINY), np.log(mislabel + TINY), labels)
-
-    def __call__(self, rows: Rows) -> Array:
-        given, K = self.labels(rows), len(self.mislabel)
-        of_labels = self.matrices[rows.fold[given.row], given.labeler, given.label]
-        added = sums_by_row(given.row, of_labels, rows.n_rows)
-        there = np.flatnonzero(rows.observed < K)
-        added[there] -= self.mislabel[rows.observed[there]]
-        return np.asarray(added - added.mean(axis=1, keepdims=True))
-
-
 def _expected_counts(rows: LabeledRows, matrices: Array) -> _Expected:
     true, log_likelihood = rows.expected(matrices)
     return _Expected(rows.counts(true), np.asarray(log_likelihood.sum()), np.asarray(float(len(true))))
-
-
-class _ExpectedWithSlope(NamedTuple):
-    counts: Array  # (G + 1, K, K)
-    slope: Slope
-
-
-def _expected_with_slope(rows: LabeledRows, matrices: Array, factor: float) -> _ExpectedWithSlope:
-    scaled = rescaled(rows, factor)
-    true, _ = scaled.expected(matrices)
-    return _ExpectedWithSlope(scaled.counts(true), Slope.of(rows, np.exp(scaled.log_prior), true))
 
 
 def _counts_by_fold(rows: LabeledRows, matrices: Array, n_folds: int) -> Array:

@@ -42,8 +42,6 @@ def choose_roles(frame: pl.DataFrame, chosen: Mapping[str, Any]) -> tuple[dict[s
         return roles._asdict(), sorted(label_variants(counts).merged(counts))
     if chosen.get("labeler") is not None:
         raise InputError("--labeler goes with one label column; with several, each of them is a labeler")
-    if chosen.get("source"):
-        raise InputError("--source goes with one label per row; leave it out, or give one label of each row")
     voted = with_vote(frame, columns)
     roles, _ = find_roles(voted.frame.drop(columns), **{**chosen, "label": voted.label})
     return {**roles._asdict(), LABEL_COLUMNS: columns}, list(voted.several.values)

@@ -103,8 +103,7 @@ def _findings(audit: Audit, drawn: Sequence[int]) -> list[Finding]:
     labeled, p_wrong, suspect = np.flatnonzero(rows.labeled), rows.results.p_wrong, rows.results.suspect
     ranked = labeled[np.argsort(-p_wrong[labeled], kind="stable")]
     suspects, rest = ranked[suspect[ranked]], ranked[~suspect[ranked]]
-    least = max(LEAST_QUEUE, int(getattr(audit.model, "review_count_", 0)))
-    further = rest[: max(least - len(suspects), 0)]
+    further = rest[: max(LEAST_QUEUE - len(suspects), 0)]
     again = [*drawn, *audit.findings.contradicted.rows.tolist()]
     listed = {*suspects.tolist(), *further.tolist()}
     others = np.array([row for row in dict.fromkeys(again) if row not in listed], dtype=int)

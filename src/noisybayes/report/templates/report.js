@@ -3,7 +3,7 @@
 (function () {
   const FIELDS = ["row", "id", "given", "suggested", "p_wrong", "p_suggested", "cells", "n_open", "evidence", "rest",
     "label_weight", "log_odds"];
-  const PAGE = 50;
+  const PAGE = 10;
   const data = JSON.parse(document.getElementById("data").textContent);
   const rows = data.rows.map((values, rank) =>
     Object.assign({ rank }, Object.fromEntries(FIELDS.map((field, i) => [field, values[i]]))));
@@ -101,7 +101,7 @@
 
   function line(row) {
     const number = el("td", "number", el("span", "id", row.id === null ? String(row.row) : row.id));
-    if (row.id !== null) number.append(el("span", "sub", "row " + row.row));
+    if (row.id !== null && row.id !== String(row.row)) number.append(el("span", "sub", "row " + row.row));
     const text = el("td", "text", ...cells(row), why(row));
     return el("tr", "", number,
       el("td", "", el("span", "tag given", ...named(data.labels[row.given]))),
@@ -228,6 +228,7 @@
     for (const box of document.querySelectorAll("details.section:not([open])")) { box.open = true; closed.push(box); }
   });
   addEventListener("afterprint", () => { while (closed.length) closed.pop().open = false; });
-  for (const id of ["controls", "status"]) get(id).hidden = false;
+  for (const id of ["search", "status"]) get(id).hidden = false;
+  get("search").open = matchMedia("(min-width: 641px)").matches;
   show();
 })();

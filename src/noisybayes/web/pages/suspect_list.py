@@ -25,7 +25,7 @@ def check(request: Request, desk: CurrentDesk, table_id: int) -> Response:
         return see_other(f"/t/{table_id}")
     summary = overview.fit.overview
     return render(
-        request, "check.html", table=overview.table, summary=summary, rate=summary["noise_rate"], check=progress,
+        request, "check.html", table=overview.table, summary=summary, random=summary["wrong"]["random"], check=progress,
         finding=progress.row, labels=natural_order(overview.table.labels),
     )  # fmt: skip
 

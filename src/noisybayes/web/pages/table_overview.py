@@ -42,12 +42,12 @@ def overview(request: Request, desk: CurrentDesk, table_id: int) -> Response:
 
 
 def heat_map(summary: dict[str, Any], table_id: int) -> Markup:
-    classes, matrix = page_context.shown_matrix(summary)
+    classes, counts = page_context.shown_matrix(summary)
 
     def link(given: str, true: str) -> str:
         return f"/t/{table_id}/review?{urlencode({'given': given, 'suggested': true})}"
 
-    return Markup(charts.heat_map(classes, matrix["estimate"] or [], matrix["low"], matrix["high"], link))
+    return Markup(charts.heat_map(classes, counts, link))
 
 
 @router.post("/t/{table_id}/refit", dependencies=checked)
