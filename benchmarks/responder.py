@@ -57,7 +57,16 @@ def measure(reps: int = 5, seed: int = 0) -> Iterator[Row]:
 
 
 def _row(kind: str, name: str, value: float, of: float = 1, **more: Any) -> Row:
-    return {"kind": kind, "name": name, "language": "", "labels": "", "value": round(value, 4), "of": of, **more}
+    return {
+        "kind": kind,
+        "name": name,
+        "language": "",
+        "labels": "",
+        "value": round(value, 4),
+        "of": of,
+        "machine": "",
+        **more,
+    }
 
 
 def _tests(bot: Any) -> Iterator[Row]:

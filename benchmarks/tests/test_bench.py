@@ -29,13 +29,15 @@ def small(monkeypatch):
     monkeypatch.setattr(stream, "N_TEST", 50)
     monkeypatch.setattr(stream, "noisy_ag_news", small_news)
     monkeypatch.setattr(responder, "LABELED", responder.LABELED[:1])
+    row = responder._row("topics", "the bot's model", 1, 2, language="en", labels="right")
+    monkeypatch.setattr(responder, "_noise", lambda bot, reps, seed: [row])  # minutes
     monkeypatch.setattr(responder, "_paper", lambda reps, seed: [])  # the dialogs are not in the repository
 
 
 @pytest.mark.parametrize("name", ["stream", "bot"])
 @pytest.mark.filterwarnings("ignore")  # a hundred rows neither converge nor tell all classes apart
 def test_an_experiment_goes_from_command_to_page(name, small, tmp_path):
-    done = CliRunner().invoke(bench, [name, "--reps", "1", "--root", str(tmp_path)], catch_exceptions=False)
+    done = CliRunner().invoke(bench, [name, "--reps", "2", "--root", str(tmp_path)], catch_exceptions=False)
     assert done.exit_code == 0, done.output
     rows = read_rows(tmp_path / "results" / f"{name}.csv")
     assert module(name).page(rows) in pages.render_page(tmp_path)

@@ -45,7 +45,7 @@ def test_a_contact_is_found_and_masked(message, masked, details):
     [
         "a 2015-2018 Tarvo for $25,400 over 36 months", "12 Mill Road", "order 12345678, where is it", "R8 v spyder",
         "A6ALLROAD落地多少", "加微信吗", "add me on whatsapp please", "one or two, for 23,100 or 25,000",
-        "14-17年A4，2015-2018年也行", "on 2026-11-20 please",
+        "14-17年A4，2015-2018年也行", "on 2026-11-20 please", "cheaper at cars.com, meet me at noon",
     ],
 )  # fmt: skip
 def test_what_is_no_contact_is_left(message):

@@ -44,6 +44,14 @@ def test_the_language_is_that_of_the_message():
     assert replies("how much is a used A4L?", "优惠多少")[1] == "二手A4目前优惠2个点。"
 
 
+def test_a_digression_does_not_end_the_question():
+    turns = talk("how much is the new Kestira", "does it have a sunroof", "the second one", "what about the Velmora")
+    assert [turn.topics for turn in turns] == [("price",), ("other",), ("price",), ("price",)]
+    assert turns[2].reply.startswith("The new Kestira Sport is about")
+    assert talk("二手Q5L")[0].dialog.language == "zh"
+    assert replies("Tarvo多少钱", "新车 Sport")[1] == "新车Tarvo Sport落地26.6万左右。"
+
+
 def test_several_questions_are_answered_in_turn():
     (turn,) = talk("How much is the new Tarvo Sport, and is it in stock?")
     assert turn.topics == ("price", "availability")

@@ -93,9 +93,9 @@ def test_handovers_are_a_queue_with_one_place_per_dialog(asked):
     send(asked, f"call me at {PHONE}", person="carl")
     send(asked, "this is a scam", person="carl")
     hottest = asked.get("/api/handovers?order=hottest").json()
-    assert [(each["n_messages"], each["has_lead"]) for each in hottest] == [(2, True), (2, False), (1, False)]
+    assert [(each["n_messages"], each["has_lead"]) for each in hottest] == [(2, False), (2, True), (1, False)]
     newest = asked.get("/api/handovers?order=newest").json()
-    assert newest[0]["id"] == hottest[0]["id"]
+    assert newest[0]["id"] == hottest[1]["id"]
     assert "please answer, it is dangerous" in asked.get("/handover").text
 
 

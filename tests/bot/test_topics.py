@@ -18,13 +18,13 @@ from .shop import demo
 TOPICS = Path(__file__).parents[2] / "benchmarks" / "data" / "responder_topics.csv"
 
 
-def tests() -> list[tuple[str, str]]:
+def labeled() -> list[tuple[str, str]]:
     with TOPICS.open(encoding="utf-8", newline="") as file:
         return [(masked(demo().config, row["message"]), row["topic"]) for row in csv.DictReader(file)]
 
 
 def right(model: TopicModel) -> int:
-    posteriors = [(model.posterior(text), topic) for text, topic in tests()]
+    posteriors = [(model.posterior(text), topic) for text, topic in labeled()]
     return sum(max(each, key=each.__getitem__) == topic for each, topic in posteriors)
 
 
@@ -36,7 +36,7 @@ def test_a_uniform_posterior_changes_at_least_a_third_of_the_topics():
             return dict.fromkeys(self.topics, 1 / len(self.topics))
 
     blind = Bot(demo().config, Uniform())
-    changed = [demo().answer(Dialog(), text).topics != blind.answer(Dialog(), text).topics for text, _ in tests()]
+    changed = [demo().answer(Dialog(), text).topics != blind.answer(Dialog(), text).topics for text, _ in labeled()]
     assert np.mean(changed) > 1 / 3
 
 
@@ -45,7 +45,7 @@ def test_a_fifth_of_mislabeled_examples_costs_little():
     rng, names = np.random.default_rng(0), demo().model.topics
     plain = [Example(each.text, each.topic) for each in demo().examples]
     noisy = [each._replace(topic=str(rng.choice(names))) if rng.random() < 0.2 else each for each in plain]
-    assert right(TopicModel.fit(noisy)) >= right(TopicModel.fit(plain)) - 0.04 * len(tests())
+    assert right(TopicModel.fit(noisy)) >= right(TopicModel.fit(plain)) - 0.04 * len(labeled())
 
 
 def test_the_shipped_tests_hold():
@@ -72,7 +72,7 @@ def test_replies_invent_nothing():
 
     known = demo().config.source + "".join(demo().config.files().values())
     known += (SHIPPED / "defaults.yaml").read_text(encoding="utf-8") + "09:00"
-    for text, _ in tests():
+    for text, _ in labeled():
         reply = demo().answer(Dialog(), text).reply
         assert all(number in known for number in re.findall(r"\d[\d.,:]*\d", reply)), reply
 

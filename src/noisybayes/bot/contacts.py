@@ -23,9 +23,11 @@ _DIGIT_OF = dict(zip("零〇幺一二两三四五六七八九", "0011223456789",
 _CHINESE_DIGIT, _SPOKEN = "零〇幺一二两三四五六七八九", "zero|oh|one|two|three|four|five|six|seven|eight|nine"
 _DIGIT = rf"(?:\d|[{_CHINESE_DIGIT}]|(?<![a-z])(?:{_SPOKEN})(?![a-z]))"
 _SEPARATOR = r"[ ().,，。/\-–—_·…]{0,4}"
-_NUMBER = rf"(?<![a-z\d])\+?\(?{_DIGIT}(?:{_SEPARATOR}{_DIGIT}){{6,}}"
+_NUMBER = rf"(?<!\d)(?:(?<![a-z])|(?=\d\d))\+?\(?{_DIGIT}(?:{_SEPARATOR}{_DIGIT}){{6,}}"
 _AT, _DOT = r"(?:@| ?[(\[{]at[)\]}] ?| at )", r"(?:\.| ?[(\[{]dot[)\]}] ?| dot )"
-_MAIL = rf"[\w.+\-]{{1,64}}{_AT}[\w\-]{{1,63}}(?:{_DOT}[a-z][\w\-]{{1,62}}){{1,4}}"
+_HOST = rf"[\w\-]{{1,63}}(?:{_DOT}[a-z][\w\-]{{1,62}}){{1,4}}"
+# "cheaper at cars.com" is no address, "tom at cars dot com" is
+_MAIL = rf"[\w.+\-]{{1,64}}(?:(?! at ){_AT}{_HOST}| at [\w\-]{{1,63}}(?: dot [a-z][\w\-]{{1,62}}){{1,4}})"
 _APP = (
     r"wechat|weixin|vx|telegram|instagram|insta|ig|whatsapp|signal|snapchat|facebook|扣扣|qq|加v信?|"
     r"(?<![a-z\d])v信?(?=[:=])|[微威薇]信"

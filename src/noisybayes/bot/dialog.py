@@ -168,11 +168,12 @@ class Bot:
         said += [config.text("noted", read.language)] if details else []
         if reason and said and not paused:
             said.append(config.closed(now or datetime.now(UTC), read.language))
-        about = tuple(topic for topic, each in filled if each.asks) or topics
-        if not set(about) - set(ASIDE):  # "thanks" does not end what the dialog is about
-            about = dialog.topics
-        asked, known = "" if missing else asks.asks, tuple(read.known.items())
-        after = Dialog(dialog.messages + 1, known, about, asked, asks.options, read.language, found.piece, stop)
+        about, asked = tuple(topic for topic, each in filled if each.asks) or topics, "" if missing else asks.asks
+        pending = (asked, asks.options)
+        if not set(about) - {*ASIDE, OTHER}:  # "thanks" does not end what the dialog is about, nor does a digression
+            about, pending = dialog.topics, (dialog.asked, dialog.options)
+        known = tuple(read.known.items())
+        after = Dialog(dialog.messages + 1, known, about, *pending, read.language, found.piece, stop)
         return Turn(
             after, found.text, understood.topics, understood.confidence, " ".join(dict.fromkeys(filter(None, said))),
             reason, asked, details, draft, mutes != "",
@@ -190,7 +191,7 @@ class Bot:
                 del known[slot]
         own = "en" if config.language == "zh" else config.language
         says = re.search(r"[^\W\d_]", re.sub(r"@\w+", "", reading.text))
-        language = "zh" if is_chinese(reading.text) else own if says or not dialog.language else dialog.language
+        language = "zh" if is_chinese(text) else own if says or not dialog.language else dialog.language
         return Message(dialog, reading, known, language, has_contact)
 
     def _topics(self, read: Message) -> Understood:
@@ -203,7 +204,8 @@ class Bot:
         says = found.topics[0] if found.topics else None
         is_bare, asked = bool(said) and _length(text) <= _BARE, dialog.asked in said
         is_new = says not in (None, *ASIDE, "buying", OTHER) and found.confidence >= _SURE and not (asked and is_bare)
-        answers = (asked or (is_bare and bool(dialog.topics))) and not is_new
+        goes_on = (is_bare or (says == "buying" and bool(said))) and bool(dialog.topics)  # "what about the red one"
+        answers = (asked or goes_on) and not is_new
         if answers or (says == CONTINUES and said):
             before = tuple(topic for topic in dialog.topics if topic not in ASIDE) or ("buying",)
             return Understood(before, 1.0 if answers else found.confidence)
@@ -305,7 +307,7 @@ class Bot:
             return values[name] if name in values else self._title(name, known[name], language) if fits else ""
 
         text = re.sub(r" {2,}", " ", re.sub(r"\{(\w+)\}", value, template)).strip()
-        return re.sub(r" ([.,;:!?])", r"\1", text)
+        return re.sub(r" (?=[.,;:!?㐀-鿿])|(?<=[㐀-鿿]) ", "", text)
 
     def save(self, folder: str | Path) -> None:
         """Save the configuration, its files and the model, all or nothing."""

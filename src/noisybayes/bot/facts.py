@@ -21,8 +21,10 @@ PATTERNS = {
 }  # fmt: skip
 _NOT = re.compile(r"(?:\b(?:not|no|don'?t want|do not want|instead of|rather than|isn'?t|except)(?: an?| any| the| in)?"
                   r"|不要|不是|不看|不买|不考虑|别要|而不是|除了)\s*$")  # fmt: skip
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 _NUMBERED = re.compile(
-    r"(?:number |no\.? ?|option |第)?([1-9一二三四五六七八九])(?:st|nd|rd|th)?(?:个|种|款)?(?: one)?[.!。]?"
+    rf"(?:the )?(?:number |no\.? ?|option |第)?([1-9]|[一二三四五六七八九]|{'|'.join(_ORDINALS)})"
+    r"(?:st|nd|rd|th)?(?:个|种|款)?(?: one| option)?(?: please)?[.!。]?"
 )
 _EITHER = re.compile(
     r"any|either|whatever|whichever|you choose|doesn'?t matter|no preference|don'?t care|都可以|都行|随便|无所谓|你推荐"
@@ -82,7 +84,7 @@ class Facts:
             own = self.spellings[slot.name]
             if not found and len(own) == 2 and negated and (rest := [value for value in own if value not in negated]):
                 found = rest  # "not new"
-            if not found and not negated and not slot.pattern:
+            if not found and not negated and slot is self.slots[0]:
                 text, found, open_ = self._by_part(slot.name, text, mask)
                 if len(open_) > 1:
                     choice[slot.name] = open_
@@ -163,7 +165,8 @@ def _short_answer(text: str, options: Sequence[str]) -> list[str]:
     """The number of an option, or "any"."""
     numbered = _NUMBERED.fullmatch(text.strip())
     if numbered:
-        number = "一二三四五六七八九".find(numbered[1]) + 1 or int(numbered[1])
+        which = "一二三四五六七八九".find(numbered[1]) + 1
+        number = which or (int(numbered[1]) if numbered[1].isdigit() else _ORDINALS.index(numbered[1]) + 1)
         return [options[number - 1]] if number <= len(options) else []
     return [options[0]] if _EITHER.search(text) else []
 

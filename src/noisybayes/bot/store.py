@@ -310,11 +310,11 @@ class Chats(Part):
             connection.execute(delete(outgoing).where(outgoing.c.id.in_(gone)))
 
     def handovers(self, order: Order = "newest", limit: int = 100, bot: str | None = None) -> list[HandoverInfo]:
-        """Open handovers; the hottest are those with contact details, then those with the most waiting messages."""
+        """Open handovers; the hottest are danger, contact details, and many messages."""
         chosen = _HANDOVERS.where(handover.c.open).limit(limit)
         if bot is not None:
             chosen = chosen.where(handover.c.bot == bot)
-        hot = [_HAS_LEAD.desc(), handover.c.n_messages.desc()] if order == "hottest" else []
+        hot = [dialog.c.paused.desc(), _HAS_LEAD.desc(), handover.c.n_messages.desc()] if order == "hottest" else []
         with self._database.read() as connection:
             rows = connection.execute(chosen.order_by(*hot, handover.c.changed.desc(), handover.c.id.desc()))
             return [HandoverInfo(*row) for row in rows]
