@@ -19,6 +19,7 @@ import numpy as np
 
 from noisybayes import BernoulliINB, load, simulate
 from noisybayes._files import recover
+from noisybayes.audit import scale
 from noisybayes.cli.app import app
 
 from .result_files import Row, table
@@ -58,7 +59,6 @@ def run(scenario: Scenario, folder: Path, most: int | None = None) -> Row:
 
     most : maximum number of kill points, by default all
     """
-    # always in the same place: a run can only be resumed where it started
     here, start, report = folder / "here", folder / "start", folder / "report"
     here.mkdir()
     _do(here, scenario.prepare)
@@ -146,7 +146,6 @@ def in_child(folder: Path, work: Callable[[], None]) -> int:
 
 
 def _audit(*options: str, n_rows: int = 60) -> None:
-    # beside the folder: a run can be resumed only if its file is unchanged
     file = Path("..", f"messages{n_rows}.csv")
     if not file.exists():
         rng, labels = np.random.default_rng(0), sorted(_WORDS)
@@ -160,9 +159,19 @@ def _audit(*options: str, n_rows: int = 60) -> None:
         app(["audit", str(file.resolve()), *columns, "--out", "out", *options], standalone_mode=False)
 
 
-def _from_disk() -> None:
-    resume = ["--resume"] if Path(".out.unfinished").exists() else []
-    _audit("--memory", "2GB", *resume)
+def _large() -> None:
+    with fitted_on(20):
+        _audit()
+
+
+@contextlib.contextmanager
+def fitted_on(n_rows: int) -> Iterator[None]:
+    """An audit of more rows is that of a large table."""
+    before, scale.MOST_ROWS = scale.MOST_ROWS, n_rows
+    try:
+        yield
+    finally:
+        scale.MOST_ROWS = before
 
 
 def _model() -> None:
@@ -172,7 +181,7 @@ def _model() -> None:
 
 SCENARIOS = {
     "audit in memory": Scenario(lambda: _audit(n_rows=40), _audit, _audit),
-    "audit from disk": Scenario(lambda: _audit(n_rows=40), _from_disk, _from_disk),
+    "audit of a large table": Scenario(lambda: _audit(n_rows=40), _large, _large),
     "saved model": Scenario(_model, lambda: load("given").save("out"), lambda: load("given").save("out")),
 }
 

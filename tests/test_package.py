@@ -29,7 +29,7 @@ def python(code, *arguments, **options):
 
 def test_the_public_names_are_these():
     assert noisybayes.__all__ == [
-        "Audit", "BernoulliINB", "GaussianINB", "MislabelClassifier", "MixedINB", "MultinomialINB", "Shards", "audit",
+        "Audit", "BernoulliINB", "GaussianINB", "MislabelClassifier", "MixedINB", "MultinomialINB", "audit",
         "find_label_issues", "label_quality_scores", "load", "scorer", "simulate",
     ]  # fmt: skip
     assert set(noisybayes.__all__) <= set(dir(noisybayes))

@@ -20,7 +20,7 @@ from to_notebook import notebook  # noqa: E402  the tool beside this one
 
 EXAMPLES = ROOT / "examples" / "gallery"
 #: In the overview, as in the navigation of the site.
-ORDER = ("text", "numbers", "chinese", "own_model", "embeddings", "second_opinion", "large_file", "ci")
+ORDER = ("text", "numbers", "chinese", "own_model", "embeddings", "second_opinion", "ci")
 PAGES, PICTURES = ROOT / "docs" / "gallery", ROOT / "docs" / "img"
 # The same picture gives the same file.
 _PLAIN = {"svg.hashsalt": "noisybayes", "svg.fonttype": "none", "font.family": "sans-serif"}

@@ -17,7 +17,7 @@ KILL_SOME = """
 import sys
 from pathlib import Path
 from benchmarks.crash import FAILURES, SCENARIOS, run
-for name in ("audit from disk", "saved model"):
+for name in ("audit of a large table", "saved model"):
     folder = Path(sys.argv[1], name)
     folder.mkdir()
     found = run(SCENARIOS[name], folder, most=2)

@@ -13,7 +13,6 @@ from distributed import LocalCluster
 from benchmarks import speed
 from benchmarks.commands import bench
 from benchmarks.result_files import read_rows
-from noisybayes.engines import dask
 
 
 def cluster_of_threads(n_workers):
@@ -26,10 +25,10 @@ def cluster_of_threads(n_workers):
 @pytest.fixture
 def small(monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(dask, "local_cluster", cluster_of_threads)
-    ways = (speed.IN_MEMORY, speed.FROM_DISK, speed.PIPELINE)
+    monkeypatch.setattr(speed, "local_cluster", cluster_of_threads)
+    ways = (speed.AUDIT, speed.PIPELINE)
     sizes = {"SHAPES": ((2_000, 400, 20, 4),), "SMALL": ((200, 100),), "TEXTS": ((300, 5),), "VOCABULARY": 50,
-             "BINARY_ROWS": (3_000,), "FILES": {800: ways}, "CLUSTER_ROWS": (), "LARGEST": 400}  # fmt: skip
+             "FILES": {800: ways}, "CLUSTER_ROWS": (800,)}  # fmt: skip
     for name, size in sizes.items():
         monkeypatch.setattr(speed, name, size)
 

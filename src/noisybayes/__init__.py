@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from .auditing.pipeline import audit
     from .auditing.result import Audit
     from .data.simulate import simulate
-    from .dataset import Shards
     from .estimators import BernoulliINB, GaussianINB, MislabelClassifier, MixedINB, MultinomialINB, load
     from .report.row_scorer import scorer
 
@@ -26,7 +25,6 @@ __all__ = [
     "MislabelClassifier",
     "MixedINB",
     "MultinomialINB",
-    "Shards",
     "audit",
     "find_label_issues",
     "label_quality_scores",
@@ -36,7 +34,7 @@ __all__ = [
 ]
 
 _HOME = {
-    "simulate": ".data.simulate", "audit": ".auditing.pipeline", "Audit": ".auditing.result", "Shards": ".dataset",
+    "simulate": ".data.simulate", "audit": ".auditing.pipeline", "Audit": ".auditing.result",
     "scorer": ".report.row_scorer",
     "find_label_issues": ".auditing.label_issues", "label_quality_scores": ".auditing.label_issues",
 }  # fmt: skip

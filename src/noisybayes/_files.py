@@ -76,35 +76,10 @@ def why_not_writable(path: Path) -> str | None:
 
 
 @contextmanager
-def scratch_folder(
-    parent: Path, needed: int = 0, name: str | None = None, keep_after: tuple[type[BaseException], ...] = ()
-) -> Iterator[Path]:
-    """A private folder in `parent` that is gone at the end, also after an error, Ctrl-C or SIGTERM.
-
-    Refused with a DiskError if fewer than `needed` bytes are free. With a `name` it may exist already, and what it
-    holds is found in it. It stays after the errors in `keep_after`.
-    """
-    free = shutil.disk_usage(parent).free
-    if free < needed:
-        raise DiskError(
-            f"{parent} has {free / 1e9:.1f} GB free, but {needed / 1e9:.1f} GB are needed; "
-            "make room or choose another folder"
-        )
-    if name is None:
-        with _exit_at_sigterm(), _workspace(parent / "noisybayes") as made:
-            yield made
-        return
-    with _exit_at_sigterm():
-        made = parent / name
-        made.mkdir(mode=0o700, parents=True, exist_ok=True)
-        try:
-            yield made
-        except keep_after:
-            raise
-        except BaseException:
-            shutil.rmtree(made, ignore_errors=True)
-            raise
-        shutil.rmtree(made, ignore_errors=True)
+def scratch_folder(parent: Path) -> Iterator[Path]:
+    """A private folder in `parent` that is gone at the end, also after an error, Ctrl-C or SIGTERM."""
+    with _exit_at_sigterm(), _workspace(parent / "noisybayes") as made:
+        yield made
 
 
 @contextmanager

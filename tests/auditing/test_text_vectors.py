@@ -170,7 +170,6 @@ def test_the_audit_uses_a_model_of_sentence_transformers(counted):
     [
         ({"text": "text", "embeddings": np.ones((40, 2))}, "embed= and embeddings= are mutually exclusive"),
         ({"numeric": "n"}, "embed= needs a column of text"),
-        ({"text": "text", "memory": "1GB"}, "embed cannot be combined with"),
     ],
 )
 def test_what_does_not_go_with_it_is_one_sentence(static, asked, told):

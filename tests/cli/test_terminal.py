@@ -21,7 +21,7 @@ from noisybayes.cli import INTERRUPTED, main
 from noisybayes.cli import app as commands
 from noisybayes.cli.app import app
 from noisybayes.cli.stage_lines import stage_lines
-from noisybayes.report.terminal import terminal_lines
+from noisybayes.cli.terminal import terminal_lines
 
 from ..report.example import example_summary
 from ..report.tables import table
@@ -77,7 +77,7 @@ def test_the_last_line_is_the_next_command():
 
 def test_help_is_in_groups_and_complete():
     page = CliRunner().invoke(app, ["audit", "--help"], env={"COLUMNS": "80"}).output
-    headings = ["Input:", "Columns:", "Suspects:", "Output:", "Text:", "Size:", "Model:", "Other:"]
+    headings = ["Input:", "Columns:", "Suspects:", "Output:", "Text:", "Cluster:", "Model:", "Other:"]
     places = [page.index(f"\n{heading}\n") for heading in headings]
     assert places == sorted(places)
     audit = app.commands["audit"]
@@ -174,7 +174,7 @@ def test_characters_that_the_terminal_lacks(monkeypatch, is_terminal, shown):
         (KeyboardInterrupt(), INTERRUPTED, None),
         (click.UsageError("no"), 2, None),
         (click.exceptions.Exit(1), 1, ""),
-        (MemoryError(), 1, "Error: out of memory; use fewer columns, or keep rows on disk (--memory)\n"),
+        (MemoryError(), 1, "Error: out of memory; use fewer columns\n"),
         (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), 2, "Error: No space left on device\n"),
         (
             ModuleNotFoundError("No module named 'no_such_package'", name="no_such_package"), 2,

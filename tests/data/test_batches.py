@@ -1,16 +1,16 @@
-"""Batches and partitions of a table: their sizes, steps, and files that change or cannot be read twice."""
+"""Batches and partitions of a table: their sizes, and files that change or can be read only once."""
 
 from __future__ import annotations
 
 import gzip
 import os
-import pickle
+import threading
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from noisybayes.data import decoding
+from noisybayes.data import decoding, parts
 from noisybayes.data.batches import Batches
 from noisybayes.data.errors import InputError
 from noisybayes.data.formats import delimited
@@ -48,11 +48,18 @@ def test_bad_files_are_refused_as_read_table_does(path, content):
     assert refusal(lambda: list(Batches(path))) == refusal(read_table, path)
 
 
-def test_what_cannot_be_read_twice():
-    assert refusal(Batches, "-") == "standard input cannot be read twice; save it as a file and give its path"
-    assert refusal(Batches, os.devnull) == (
-        "/dev/null cannot be read twice; save its content as a file and give its path"
-    )
+@pytest.mark.parametrize("largest", [20, 10**6])
+def test_what_can_be_read_only_once_is_kept(tmp_path, monkeypatch, largest):
+    monkeypatch.setattr(parts, "_LARGE", largest)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=(CSV,))
+    writer.start()
+    batches = Batches(pipe)
+    writer.join()
+    assert batches.name == str(pipe)
+    assert pl.concat(batches).equals(pl.concat(batches))
+    assert (batches.parts[0].path is None) == (largest > 20)
 
 
 @pytest.mark.parametrize("change", [CSV + "x,y\n", CSV.replace("word", "name"), None])
@@ -89,21 +96,3 @@ def test_a_file_without_rows_has_no_partitions(tmp_path):
     assert refusal(Batches(path).partitions) == f"{path} has no rows but the header (a, b); give a table with rows"
     in_header = Path(__file__).parent / "findings/line_break_in_header.tsv"
     assert "\n" not in refusal(lambda: list(Batches(in_header)))
-
-
-def test_steps_change_frames_wherever_they_are_read(path):
-    plain = Batches(path, rows=7)
-    changed = plain.with_step(_rename).with_step(_add)
-    expected = _add(_rename(read_table(path)))
-    assert pl.concat(changed).equals(expected)
-    assert pl.concat(part.read() for part in pickle.loads(pickle.dumps(changed.partitions(40)))).equals(expected)
-    assert changed.head(3).equals(expected.head(3))
-    assert pl.concat(plain).equals(read_table(path))
-
-
-def _rename(frame):
-    return frame.rename({"text": "c"})
-
-
-def _add(frame):
-    return frame.with_columns(d=pl.col("c") + pl.col("label"))

@@ -60,4 +60,4 @@ def test_spark_gives_what_the_model_says_in_memory_and_the_page_runs(spark, tmp_
         assert (found[name] - expected[name]).abs().max() < 1e-12
     assert found["p_wrong"].null_count() == 120
 
-    run_blocks(ROOT / "docs" / "score.md")  # in this session, which it stops
+    run_blocks(ROOT / "docs" / "large.md")  # in this session, which it stops

@@ -10,13 +10,38 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from .._shares import whole_percent
+
 Array = NDArray[Any]
 
+#: Maximum number of suspects listed with their evidence, most suspicious first.
+MOST_LISTED = 10_000
 #: A row is a suspect if its label is more probably wrong than right.
 SUSPECT = 0.5
 #: A label is corrected if another one has a higher probability than this: on 38 real sets, labels then became worse by
 #: more than half a point on one of them, and on four with 0.8.
 CORRECT = 0.9
+
+
+class Rule(NamedTuple):
+    """Suspects are the rows with P(wrong) above one half, or a budget of rows to review."""
+
+    budget: int | None = None
+
+    @property
+    def name(self) -> str:
+        return "budget" if self.budget is not None else "posterior"
+
+    @property
+    def text(self) -> str:
+        if self.budget is None:
+            return f"the rows with P(wrong) above {whole_percent(SUSPECT)}"
+        rows = "row whose label is" if self.budget == 1 else f"{self.budget:,} rows whose labels are"
+        return f"the {rows} most probably wrong"
+
+    def check(self) -> None:
+        if self.budget is not None and not (self.budget >= 0 and float(self.budget).is_integer()):
+            raise ValueError(f"budget must be a whole number of at least 0, got {self.budget!r}")
 
 
 class Results(NamedTuple):
@@ -78,9 +103,22 @@ def read_off(
         ranked = np.flatnonzero(eligible & (p_wrong > 0))
         suspect = np.zeros(len(observed), dtype=bool)
         suspect[ranked[np.argsort(-p_wrong[ranked], kind="stable")[:budget]]] = True
-    # if the label of a listed row is still the most probable one, suggest the next best
-    suggested = np.where(suspect, other, best)
     changed = eligible & may_correct & (posterior[every, other] > CORRECT) & (other != observed)
     corrected = np.where(verified >= 0, verified, np.where(changed, other, np.where(is_labeled, observed, best)))
-    p_suggested = posterior[every, suggested].astype(np.float64)
-    return Results(classes, observed, suggested, p_wrong, p_suggested, corrected, suspect, verified >= 0)
+    found = Results(classes, observed, best, p_wrong, posterior[every, best], corrected, suspect, verified >= 0)
+    return with_suspects(found, posterior, suspect)
+
+
+def with_suspects(rows: Results, posterior: Array, suspect: Array) -> Results:
+    """The results with other suspects. If the label of one is still the most probable one, the next best is suggested.
+
+    suspect : (n,) bool, of rows with a label
+    """
+    there = np.flatnonzero(suspect)
+    others = posterior[there].copy()
+    if others.shape[1] > 1:
+        others[np.arange(len(there)), rows.observed[there]] = -1.0
+    suggested = posterior.argmax(axis=1)
+    suggested[there] = others.argmax(axis=1)
+    p_suggested = posterior[np.arange(len(suggested)), suggested].astype(np.float64)
+    return rows._replace(suggested=suggested, p_suggested=p_suggested, suspect=suspect)

@@ -5,43 +5,41 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .._threads import one_blas_thread
 from ..audit.classifier import TableClassifier
 from ..audit.columns import (
     LEAST_PROBABILITY,
     VECTORS,
+    Array,
     Block,
     ColumnKinds,
     content_hash,
     log_probabilities,
     unit_vectors,
 )
-from ..audit.evidence import terms_of
-from ..audit.groups import Checked, alpha, disagreement, group_records, log_evidence, opinion_record
-from ..audit.pool import FOLDS, Given, Pool, fit_pool, folds_of, wrong_labels
+from ..audit.evidence import Evidence, largest, terms_of
+from ..audit.group_rates import Checked, alpha, disagreement, group_records, opinion_record, wrong_labels
+from ..audit.groups import log_evidence
+from ..audit.pool import FOLDS, Given, Pool, fit_pool, folds_of
 from ..audit.rates import LEAST_RATE, surely_wrong
-from ..audit.rows import CORRECT, Results, read_off
-from ..audit.verdicts import Verdicts, after_verdicts, with_p_wrong
-from ..dataset.tree import Array
-from ..estimators.threads import one_blas_thread
-from ..model.mislabel import unidentified
-from ..model.structures import STRUCTURES
-from .contradictions import Contradictions
-from .evidence import Evidence, largest
-from .judged import NoClass, RandomChecks
+from ..audit.rows import CORRECT, Results, Rule, read_off
+from ..audit.verdicts import Opinion, Verdicts, with_p_wrong
+from ..model.matrix import STRUCTURES, unidentified
+from .columns import Columns
+from .random_checks import NoClass, RandomChecks
 from .row_table import RowTable
-from .rules import Rule
 from .table_features import Features
 from .warnings import general_warnings
 
 if TYPE_CHECKING:
-    from ..audit.rates import Rate
     from .findings import Findings
     from .given_inputs import GivenColumns
     from .group_columns import GroupedLabels
+    from .streamed import StreamedTable
 
 # Given probabilities that agree with more labels than this are doubted: right labels are rare.
 _TOO_GOOD = 0.98
@@ -62,6 +60,20 @@ RULE = (
 )
 
 
+class Contradictions(NamedTuple):
+    """Rows whose given label was kept although it is most probably wrong, most probable first."""
+
+    rows: Array  # positions
+    given: Array  # labels
+    suggested: Array  # labels
+    p_wrong: Array  # without the verdict
+
+    @property
+    def columns(self) -> Columns:
+        values = self._asdict()
+        return Columns(rows=values.pop("rows"), values=values)
+
+
 @dataclass(frozen=True, eq=False)
 class PooledRows:
     """The rows of an audit, with their posterior."""
@@ -79,6 +91,7 @@ class PooledRows:
     no_class: NoClass | None = None
     leaks: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    said: Opinion | None = None  # by the verdicts on some rows, of the others
 
     out_of_fold = True
 
@@ -105,6 +118,10 @@ class PooledRows:
         found, there = np.zeros(self.n_rows), np.flatnonzero(self.labeled)
         found[there] = 1.0 - self.pool.posterior[there, self.observed[there]]
         return np.clip(found, 0.0, 1.0)
+
+    def row_numbers(self, rows: Array) -> Array:
+        """Positions in the table."""
+        return rows
 
     @cached_property
     def counts(self) -> Array:
@@ -141,7 +158,7 @@ class PooledRows:
 
     @property
     def has_verdicts(self) -> bool:
-        return self.no_class is not None or bool((self.verified >= 0).any())
+        return self.said is not None
 
     @property
     def unidentified_classes(self) -> Array:
@@ -195,13 +212,15 @@ def pooled_rows(
     by: GroupedLabels,
     several: bool = False,
     no_class: NoClass | None = None,
+    weight: Array | None = None,
 ) -> tuple[PooledRows, TableClassifier]:
-    """The pool of a table, and what it learned for new rows. by : who gave the labels; several : of a row"""
+    """The pool of a table, and what it learned for new rows. by : who gave the labels; several : of a row; weight :
+    (n,) of the rows"""
     labels = features.labels
     K, n = len(labels.classes), len(labels.observed)
     verified = np.full(n, -1) if labels.verified is None else labels.verified.astype(np.intp)
     observed = labels.observed.astype(np.intp)
-    of_labels = Given(observed, verified, K, labels=by.labels, several=several, fold_by=by.fold_by)
+    of_labels = Given(observed, verified, K, weight, by.labels, several, by.fold_by)
     structure = STRUCTURES[mislabel].for_classes(0.0, labels.classes)
     blocks = features.recipe.blocks
     kinds = ColumnKinds.fit(blocks, features.X)
@@ -218,17 +237,20 @@ def pooled_rows(
         others.append(Block(VECTORS, np.zeros((n, 1), dtype=np.float32)))
     pool = fit_pool([*own, *others], of_labels, structure, seed)
     of_new_rows = fit_pool(own, of_labels, structure, seed) if own and others else pool
+    pool, said = _with_verdicts(pool, of_labels, (*own, *others), no_class)
     rows = PooledRows(
-        labels.classes, _with_verdicts(pool, of_labels, (*own, *others), no_class), of_labels.observed, verified,
+        labels.classes, pool, of_labels.observed, verified,
         (*own, *others), features.X.shape[1], seed, of_labels, mislabel == "ordinal", no_class=no_class,
-        warnings=(*_doubts(given.pred_probs, of_labels), *by.warnings),
+        warnings=(*_doubts(given.pred_probs, of_labels), *by.warnings), said=said,
     )  # fmt: skip
     rate = float(rows.p_wrong[rows.labeled].mean()) if rows.n_labeled else 0.0
     model = TableClassifier.of(of_new_rows, kinds, labels.classes, features.X.shape[1], rate)
     return rows, model if own else replace(model, experts=())
 
 
-def _with_verdicts(pool: Pool, labels: Given, columns: Sequence[Block], no_class: NoClass | None) -> Pool:
+def _with_verdicts(
+    pool: Pool, labels: Given, columns: Sequence[Block], no_class: NoClass | None
+) -> tuple[Pool, Opinion | None]:
     """The pool with what the verdicts on some rows say of P(wrong) of the others."""
     given = labels.observed.copy()
     if no_class is not None:  # those whose class has no other rows say nothing
@@ -236,12 +258,13 @@ def _with_verdicts(pool: Pool, labels: Given, columns: Sequence[Block], no_class
     is_none = np.zeros(len(given), dtype=bool) if no_class is None else np.isin(np.arange(len(given)), no_class.rows)
     seen = np.flatnonzero(((labels.verified >= 0) | is_none) & (given < labels.n_classes))
     if not len(seen) or labels.n_classes == 1:
-        return pool
+        return pool, None
     posterior = pool.posterior.copy()
     posterior[seen] = pool.unverified(seen, given[seen])
-    p_wrong = after_verdicts(posterior, given, columns, Verdicts(seen, labels.verified[seen] != given[seen]))
+    said = Opinion.learned(posterior, given, columns, Verdicts(seen, labels.verified[seen] != given[seen]))
     others = np.flatnonzero((labels.verified < 0) & (labels.observed < labels.n_classes))
-    return pool._replace(posterior=with_p_wrong(pool.posterior, labels.observed, p_wrong, others))
+    p_wrong = said.p_wrong(posterior, given, columns)
+    return pool._replace(posterior=with_p_wrong(pool.posterior, labels.observed, p_wrong, others)), said
 
 
 def _doubts(pred_probs: Array | None, labels: Given) -> tuple[str, ...]:
@@ -262,15 +285,19 @@ def _doubts(pred_probs: Array | None, labels: Given) -> tuple[str, ...]:
 @one_blas_thread
 def findings_of_pool(rows: PooledRows, rule: Rule) -> Findings:
     """Everything is read off the posterior."""
+    reason = why_not_corrected(rows)
+    may_correct = not reason and not len(rows.unidentified_classes)
+    results = read_off(rows.pool.posterior, rows.classes, rows.observed, rows.verified, rule.budget, may_correct)
+    return findings_from(rows, RowTable(results, _changed(results)), rule, reason)
+
+
+def findings_from(rows: PooledRows, table: RowTable | StreamedTable, rule: Rule, reason: str) -> Findings:
+    """reason : why no label is corrected, if there is one to tell"""
     from .findings import Findings, known_rate, matrix_of
 
     rate, contradicted = known_rate(rows), _contradictions(rows)
     messages = [*rows.leaks, *rows.warnings]
     messages += general_warnings(rows, rows.pool.explained, contradicted.rows.tolist())
-    reason = "" if len(rows.unidentified_classes) else _why_not_corrected(rows, rate)
-    may_correct = not reason and not len(rows.unidentified_classes)
-    results = read_off(rows.pool.posterior, rows.classes, rows.observed, rows.verified, rule.budget, may_correct)
-    table = RowTable(results, _changed(results))
     long_list = [_LONG_LIST] if table.n_suspects > _MOST_LISTED * max(rows.n_labeled, 1) else []
     return Findings(
         rows.classes, table, rule, rate, matrix_of(rows.counts), [*long_list, *messages, *([reason] if reason else [])],
@@ -278,8 +305,13 @@ def findings_of_pool(rows: PooledRows, rule: Rule) -> Findings:
     )  # fmt: skip
 
 
-def _why_not_corrected(rows: PooledRows, rate: Rate) -> str:
+def why_not_corrected(rows: PooledRows) -> str:
     """Labels are corrected only where it is certain that some are wrong."""
+    from .findings import known_rate
+
+    if len(rows.unidentified_classes):  # a warning says so
+        return ""
+    rate = known_rate(rows)
     unverified = np.flatnonzero(rows.labeled & (rows.verified < 0))
     if len(rows.classes) == 1 or not len(unverified) or rate.estimate == 0:
         return ""
@@ -310,4 +342,4 @@ def _contradictions(rows: PooledRows) -> Contradictions:
     listed = np.flatnonzero(p_wrong > CORRECT)
     listed = listed[np.lexsort((kept[listed], -p_wrong[listed]))]
     suggested = rows.classes[p[listed].argmax(axis=1)]
-    return Contradictions(kept[listed], rows.classes[given[listed]], suggested, p_wrong[listed])
+    return Contradictions(rows.row_numbers(kept[listed]), rows.classes[given[listed]], suggested, p_wrong[listed])

@@ -8,39 +8,53 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
+from ..audit.columns import Array, hashed
+from ..audit.scale import DRAW_SEED
 from ..data.errors import InputError
 from ..data.read import read_table
 from ..data.roles import check_columns, label_texts
 from ..data.source_levels import cell_texts
-from ..dataset.folds import hashed
-from ..dataset.tree import Array
-from .array_checks import NO_CLASS
-from .judged import NoClass, RandomChecks
 from .table import Table
 from .table_features import EncodedLabels
 
 if TYPE_CHECKING:
     from .result import Audit
 
+#: True label of a row that belongs to none of the classes, so that its label is wrong (unless a class has this name).
+NO_CLASS = "no_class"
 #: Columns of a sample: the row of the table, and the label to fill in.
 ROW, TRUE_LABEL = "row", "true_label"
 #: The column by which rows were drawn, if not all had the same chance.
 DRAWN_BY = "drawn_by"
 _RESERVED = (ROW, "id", "given", TRUE_LABEL, DRAWN_BY)
-# Seed of the hash that draws rows, different from those of folds and samples.
-_SAMPLE_SEED = 0x5EED
+
+
+class RandomChecks(NamedTuple):
+    """Rows that were drawn at random and checked, with their true labels."""
+
+    rows: Array  # (m,) positions, all with a label
+    label: Array  # (m,) codes
+    strata: Array | None = None  # (n,) codes of all rows, if equally many were drawn of each; None: of all at once
+
+
+class NoClass(NamedTuple):
+    """Rows that belong to none of the classes: their labels are wrong, and the model is not trained on them."""
+
+    rows: Array  # (q,) positions
+    given: Array  # (q,) codes of their given labels; -1 if that class has no rows left
+    drawn: Array  # (q,) bool: drawn at random
 
 
 def draw(observed: Array, n_classes: int, size: int, seed: int, by: Array | None = None) -> Array:
     """Positions of `size` rows with a label, in random order (or all, if there are fewer). by : (n,) codes: a row of
     each in turn, until there are enough"""
     labeled = np.flatnonzero(observed < n_classes)
-    drawn = labeled[np.argsort(hashed(seed ^ _SAMPLE_SEED, labeled), kind="stable")]
+    drawn = labeled[np.argsort(hashed(seed ^ DRAW_SEED, labeled), kind="stable")]
     if by is not None:
         order = np.argsort(by[drawn], kind="stable")
         _, first, count = np.unique(by[drawn[order]], return_index=True, return_counts=True)
@@ -53,20 +67,28 @@ def draw(observed: Array, n_classes: int, size: int, seed: int, by: Array | None
 def sample_frame(audit: Audit, size: int, by: str | None = None) -> pl.DataFrame:
     """Rows drawn at random, with an empty column for the true labels; known ones are already filled in. by : draw
     equally from each value of this column, which is then in the sample, so that the checks can be weighted"""
+    from .streamed import StreamedTable
     from .summary import cells_of
 
-    judged = audit.findings.judged
-    if judged.observed is None:
-        raise InputError("the rows of this audit are on a cluster, so no sample can be drawn; audit without --engine")
-    codes = None if by is None else column_codes(audit.source, by)
-    rows = draw(judged.observed, len(judged.classes), size, audit.run.seed, codes)
+    judged, table = audit.findings.judged, audit.findings.rows
+    assert judged.observed is not None
+    if isinstance(table, StreamedTable):
+        if by is not None:
+            raise InputError("--sample-by needs all rows in memory, and the table is too large; leave it out")
+        drawn = table.drawn(size)
+        rows, observed = drawn.row, drawn.results.observed
+        verified = np.where(drawn.results.verified, drawn.results.corrected, -1)
+    else:
+        codes = None if by is None else column_codes(audit.source, by)
+        rows = draw(judged.observed, len(judged.classes), size, audit.run.seed, codes)
+        observed = judged.observed[rows]
+        verified = np.full(len(rows), -1) if judged.verified is None else judged.verified[rows]
     cells, ids = cells_of(audit, rows)
-    verified = np.full(len(rows), -1) if judged.verified is None else judged.verified[rows]
     names = [str(label) for label in judged.classes.tolist()]
     columns: dict[str, Any] = {
         ROW: rows + 1,
         **({} if all(name is None for name in ids) else {"id": ids}),
-        "given": [names[code] for code in judged.observed[rows]],
+        "given": [names[code] for code in observed],
         **({} if by is None else {DRAWN_BY: [by] * len(rows)}),
         TRUE_LABEL: pl.Series([names[code] if code >= 0 else None for code in verified], dtype=pl.String),
     }

@@ -11,14 +11,14 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..audit.evidence import Evidence
 from ..audit.rates import Rate
 from ..data.errors import errors_in_python_words
 from ..data.roles import Roles
 from ..text.features import Block, Recipe
 from .columns import Columns, polars_to_pandas
-from .evidence import Evidence
 from .findings import Findings
-from .remote_rows import RemoteRows
+from .streamed import StreamedTable
 from .table import Table
 
 if TYPE_CHECKING:
@@ -48,9 +48,10 @@ class Audit:
     ----------
     table : DataFrame
         One row per example, with the index of the audited data frame: given, suggested, p_wrong (missing where
-        there is no label), p_suggested, corrected, suspect, verified.
+        there is no label), p_suggested, corrected, suspect, verified. For a table with more rows than are fitted, a
+        LazyFrame of polars instead: the whole table with these columns, in files that exist as long as the audit.
     suspects : DataFrame
-        The suspect rows, most suspicious first, with the label and text columns.
+        The suspect rows, most suspicious first, with the label and text columns; of a large table the first 10,000.
     health : DataFrame
         One row per label, most wrong labels first.
     groups : DataFrame or None
@@ -91,20 +92,16 @@ class Audit:
 
     @property
     def model(self) -> Any:
-        if "model" not in self._cache:
-            from ..estimators.inb import as_estimator
-
-            wrapped = hasattr(self._fitted, "predict")
-            self._cache["model"] = self._fitted if wrapped else as_estimator(self._fitted)
-        return self._cache["model"]
+        return self._fitted
 
     @property
     def roles(self) -> Roles | None:
         return None if self.source is None else self.source.roles
 
     @property
-    def table(self) -> pd.DataFrame:
-        return self._frame("table", self.index)
+    def table(self) -> pd.DataFrame | pl.LazyFrame:
+        rows = self.findings.rows
+        return rows.lazy if isinstance(rows, StreamedTable) else self._frame("table", self.index)
 
     @property
     def suspects(self) -> pd.DataFrame:
@@ -184,8 +181,8 @@ class Audit:
     def gather(self, columns: Sequence[str], rows: Any) -> pl.DataFrame:
         """Some columns of some rows (positions) of the audited table."""
         assert self.source is not None
-        remote = self.findings.rows
-        return (remote if isinstance(remote, RemoteRows) else self.source).gather(columns, rows)
+        streamed = self.findings.rows
+        return (streamed if isinstance(streamed, StreamedTable) else self.source).gather(columns, rows)
 
     def evidence(self, rows: Any, most: int = 10) -> list[Evidence]:
         """Evidence for the suggested label against the given one, for each of `rows` (as in the index of `table`)."""

@@ -9,15 +9,23 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from .._memory import installed_memory
+from ..audit import scale
 from ..data.batches import Batches
 from ..data.errors import InputError
+from ..data.formats import known_suffixes
 from ..data.frames import to_frame
+from ..data.parts import Part, find_parts
 from ..data.read import read_table
 from ..data.roles import Roles, find_roles
 from .anonymous import without_names
 from .several_labels import Reshaped, SeveralLabels, from_columns, from_lines, is_long
 
 Source = pl.DataFrame | Batches
+# A larger file is read in pieces, if it has more rows than are fitted.
+_WHOLE_BYTES = 100_000_000
+# Share of the memory that a file may have if all rows are needed: a table takes several times the size of its file.
+_LARGEST_SHARE = 1 / 8
 
 
 class Table(NamedTuple):
@@ -38,7 +46,8 @@ class Table(NamedTuple):
         data: Any,
         columns: Mapping[str, Any],
         *,
-        in_batches: bool = False,
+        needs_all: str = "",
+        by_workers: bool = False,
         format: str | None = None,
         encoding: str | None = None,
         sheet: str | None = None,
@@ -47,11 +56,10 @@ class Table(NamedTuple):
         anonymous: bool = False,
     ) -> Table:
         """columns : names by role, as for `find_roles`; `label` may be a list of columns, one for each labeler, and
-        `verified_random` a file. in_batches : do not read a file into memory. missing_label, keep_variants : for
-        several labels. anonymous : replace the names of labelers by numbers"""
-        if in_batches:
-            _refuse_groups(columns, anonymous)
-        source, notes = _source(data, in_batches, format, encoding, sheet)
+        `verified_random` a file. needs_all : the option that needs all rows in memory, if any. by_workers : the file is
+        read by the workers of a cluster. missing_label, keep_variants : for several labels. anonymous : replace the
+        names of labelers by numbers"""
+        source, notes = _source(data, needs_all, by_workers, format, encoding, sheet)
         head = source if isinstance(source, pl.DataFrame) else source.head()
         reshaped = None
         if isinstance(source, pl.DataFrame):
@@ -90,32 +98,50 @@ class Table(NamedTuple):
 
 
 def _source(
-    data: Any, in_batches: bool, format: str | None, encoding: str | None, sheet: str | None
+    data: Any, needs_all: str, by_workers: bool, format: str | None, encoding: str | None, sheet: str | None
 ) -> tuple[Source, list[str]]:
-    """The table, and messages about how it is read."""
+    """The table, and messages about how it is read. A file that is too large is left to be read in pieces."""
     if not is_path(data):
+        if by_workers:
+            raise InputError("--engine dask reads files; save the data frame as Parquet, and give the path")
         return to_frame(data), []
-    if in_batches:
-        batches = Batches(data, format, encoding, sheet=sheet)
-        return batches, list(batches.notes)
+    if by_workers and needs_all:
+        raise InputError(
+            f"{needs_all} needs all rows in memory, on one machine; leave it out, or audit without --engine"
+        )
+    parts = find_parts(data, known_suffixes())
+    n_bytes = 0 if by_workers else _size(parts)
+    if by_workers or (not needs_all and n_bytes > _WHOLE_BYTES):
+        batches = Batches(parts, format, encoding, sheet=sheet)
+        small = None if by_workers else _if_small(batches)
+        return (batches if small is None else small), list(batches.notes)
+    if needs_all and n_bytes > _LARGEST_SHARE * installed_memory():
+        raise InputError(f"{needs_all} needs all rows in memory, and {title_of(data)} is too large; leave it out")
     notes: list[str] = []
-    return read_table(data, format=format, encoding=encoding, sheet=sheet, tell=notes.append), notes
+    return read_table(parts, format=format, encoding=encoding, sheet=sheet, tell=notes.append), notes
+
+
+def _size(parts: Sequence[Part]) -> int:
+    try:
+        return sum(part.size() for part in parts)
+    except OSError:  # reading says what is wrong
+        return 0
+
+
+def _if_small(batches: Batches) -> pl.DataFrame | None:
+    """The whole table, if it has no more rows than are fitted."""
+    frames, n_rows, n_bytes = [], 0, 0
+    for frame in batches:
+        frames.append(frame)
+        n_rows, n_bytes = n_rows + frame.height, n_bytes + int(frame.estimated_size())
+        if n_rows > scale.MOST_ROWS or n_bytes > _WHOLE_BYTES:
+            return None
+    return pl.concat(frames).rechunk()
 
 
 def _label_columns(columns: Mapping[str, Any]) -> tuple[str, ...]:
     label = columns.get("label")
     return (label,) if isinstance(label, str) else tuple(label or ())
-
-
-def _refuse_groups(columns: Mapping[str, Any], anonymous: bool) -> None:
-    """Who gave the labels is known only if all rows are."""
-    given = {
-        "several --label": len(_label_columns(columns)) > 1 or None, "--labeler": columns.get("labeler"),
-        "--source": columns.get("source") or None, "--second-opinion": columns.get("second_opinion"),
-        "--fold-by": columns.get("fold_by"), "--anonymous": anonymous or None,
-    }  # fmt: skip
-    for name in (name for name, value in given.items() if value is not None):
-        raise InputError(f"{name} needs all rows in memory, on one machine; leave it out, or audit a part of the table")
 
 
 def _reshaped(

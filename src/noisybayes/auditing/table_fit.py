@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -11,21 +10,20 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from .._files import scratch_folder
+from ..audit.cluster import in_this_process, on_dask
+from ..audit.scale import fits
 from ..data.errors import InputError
-from ..model.mislabel import DriftWarning, IdentifiabilityWarning
-from ..text.features import Recipe
+from ..text.features import Recipe, feature_columns
 from ..text.vocabulary import TextSettings
-from . import on_cluster, rows_on_disk
-from .engine import OpenedEngine, opened_engine
 from .given_inputs import GivenInputs
 from .group_columns import grouped_labels
-from .judged import Judged, judge_encoded
 from .leaks import leak_warnings
-from .option_checks import is_pooled
 from .pooled import PooledRows, pooled_rows
 from .random_checks import random_checks
+from .streamed import sampled_rows
 from .table import Table
-from .table_features import Features, check_model, features_of, make_model
+from .table_features import check_structure, features_of
 from .text_vectors import TextModel, with_text_vectors
 
 Progress = Callable[[str], None]
@@ -38,14 +36,10 @@ class FitOptions:
     words: TextSettings = field(default_factory=TextSettings)
     missing_label: str | None = None
     seed: int = 0
-    method: str = "crossfit"
-    engine: Any = "local"  # "local", "dask", or a function map_sum(fn, parts)
+    engine: str = "local"  # or "dask"
     scheduler: str | None = None  # address of the Dask cluster
-    memory: int | None = None  # bytes; rows beyond are kept on disk
-    beside: Path | None = None  # rows on disk are kept next to this folder, so that an interrupted run can be resumed
-    resume: bool = False
-    announce: Callable[[int, Path], None] | None = None  # called with the bytes on disk, and where
-    families: Mapping[str, str] = field(default_factory=dict)  # names in `FAMILIES` by kind of column
+    beside: Path | None = None  # the folder of the results, if they are written
+    scratch: Path | None = None  # where the rows of a large table are written with their results; None: they are not
     keep_variants: bool = False  # treat labels that differ only in spelling as different classes
     mislabel: str = "full"  # a name in `STRUCTURES`
     given: GivenInputs = field(default_factory=GivenInputs)  # what the user knows of the rows besides columns
@@ -57,7 +51,7 @@ class Fitted(NamedTuple):
 
     model: Any
     recipe: Recipe
-    judged: Judged | PooledRows
+    judged: PooledRows
     notes: tuple[str, ...]  # messages about the features
     table: Table
     embedded_with: TextModel | None = None
@@ -65,28 +59,42 @@ class Fitted(NamedTuple):
 
 @contextmanager
 def fitted_table(table: Table, options: FitOptions, progress: Progress | None = None) -> Iterator[Fitted]:
-    """Fit a model and score its rows; rows on disk exist only during this context."""
+    """Fit a model; what is written for a large table exists only during this context."""
     report = progress or no_progress
-    check_model(options.families, options.mislabel)
-    if is_pooled(table, options):
+    check_structure(options.mislabel)
+    if options.scheduler is not None and options.engine != "dask":
+        raise InputError("--scheduler names a Dask cluster; add --engine dask")
+    if _fits(table, options):
         yield _fit_pool(table, options, report)
         return
+    with _fitted_stream(table, options, report) as fitted:
+        yield fitted
+
+
+@contextmanager
+def _fitted_stream(table: Table, options: FitOptions, report: Progress) -> Iterator[Fitted]:
     with ExitStack() as stack:
-        remote = on_cluster.runs_there(table, options)
-        if remote:
-            on_cluster.check_options(table, options)
-        engine = stack.enter_context(opened_engine(options.engine, options.scheduler))
-        report("building features")
-        folder: Path | None = None
-        if remote or options.memory is not None:
-            folder = stack.enter_context(rows_on_disk.workspace(table, options))
-        if not remote:
-            yield _fit_here(table, options, engine, folder, report)
-            return
-        assert folder is not None
-        remote_features = stack.enter_context(on_cluster.features_of(table, options, engine, folder))
-        report("fitting")
-        yield _fit_remote(table, remote_features, options, engine)
+        on_workers = options.engine == "dask"
+        run = stack.enter_context(on_dask(options.scheduler)) if on_workers else in_this_process()
+        folder = None if options.scratch is None else stack.enter_context(scratch_folder(options.scratch))
+        if folder is not None:
+            folder = (folder / "parts").resolve()
+            folder.mkdir()
+        report("drawing a sample")
+        with _model_errors_for_users(options):
+            rows, recipe, notes = sampled_rows(table, options, run, folder, report)
+        assert rows.scorer is not None
+        yield Fitted(rows.scorer.model, recipe, rows, notes, table)
+
+
+def _fits(table: Table, options: FitOptions) -> bool:
+    """Whether the audit is fitted on all rows."""
+    if not isinstance(table.source, pl.DataFrame):
+        return False
+    roles = table.roles
+    others = (*options.given, options.embed, roles.labeler, roles.source or None, roles.second_opinion, roles.fold_by)
+    knows_more = any(value is not None for value in (*others, table.several))
+    return knows_more or not feature_columns(roles) or fits(table.source, roles)
 
 
 def _fit_pool(table: Table, options: FitOptions, report: Progress) -> Fitted:
@@ -110,67 +118,32 @@ def _fit_pool(table: Table, options: FitOptions, report: Progress) -> Fitted:
     return Fitted(model, features.recipe, rows, (*features.notes, *messages, *by.notes), table, text_model)
 
 
-def _fit_here(table: Table, options: FitOptions, engine: OpenedEngine, folder: Path | None, report: Progress) -> Fitted:
-    """folder : for rows on disk; None in memory"""
-    checkpoint: Path | None = None
-    if folder is None:
-        assert isinstance(table.source, pl.DataFrame)
-        features = features_of(
-            table.source, table.roles, options.words, options.missing_label, options.keep_variants,
-        )  # fmt: skip
-    else:
-        features, checkpoint = rows_on_disk.features_of(table, options, folder)
-    labels, checks, no_class, messages = random_checks(table, features.labels, options.missing_label)
-    report("fitting")
-    features = features._replace(labels=labels, notes=(*features.notes, *messages))
-    fitted = _fit_features(table, features, options, engine.map_sum, checkpoint)
-    assert isinstance(fitted.judged, Judged)
-    leaks = leak_warnings(table, features.recipe, labels.observed, len(labels.classes))
-    return fitted._replace(judged=replace(fitted.judged, checks=checks, no_class=no_class, leaks=leaks))
-
-
-def _fit_features(
-    table: Table, features: Features, options: FitOptions, engine: Any, checkpoint: Path | None
-) -> Fitted:
-    model = make_model(
-        features.recipe.blocks, options.seed, options.families, mislabel=options.mislabel, method=options.method,
-        engine=engine, checkpoint=checkpoint,
-    )  # fmt: skip
-    with _suppress_reported_warnings(), _model_errors_for_users(options):
-        data = model._fit_encoded(features.X, *features.labels, may_be_constant=not features.recipe.parts)
-    judged = judge_encoded(model, data, features.X, features.labels.observed, features.labels.verified)
-    return Fitted(model, features.recipe, judged, features.notes, table)
-
-
 @contextmanager
 def _model_errors_for_users(options: FitOptions) -> Iterator[None]:
-    """Turn errors of a chosen family or structure about invalid values or labels into messages for users."""
+    """Turn errors of a chosen structure about invalid values or labels into messages for users."""
     try:
         yield
     except ValueError as error:
-        if not options.families and options.mislabel == "full":
+        if options.mislabel == "full":
             raise
         raise InputError(str(error)) from error
 
 
-def _fit_remote(table: Table, features: on_cluster.RemoteFeatures, options: FitOptions, engine: OpenedEngine) -> Fitted:
-    recipe = features.ingested.recipe
-    model = make_model(
-        recipe.blocks, options.seed, options.families, mislabel=options.mislabel, method=options.method,
-        engine=engine.map_sum, checkpoint=features.checkpoint,
-    )  # fmt: skip
-    with _suppress_reported_warnings(), _model_errors_for_users(options):
-        judged = on_cluster.fit_remote(model, features)
-    return Fitted(model, recipe, judged, features.ingested.notes, table)
+def what_needs_all_rows(columns: Mapping[str, Any], options: FitOptions, anonymous: bool = False) -> str:
+    """What cannot be computed for a table that is read in pieces; empty if there is nothing.
 
-
-@contextmanager
-def _suppress_reported_warnings() -> Iterator[None]:
-    """Suppress warnings that the audit reports itself."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DriftWarning)
-        warnings.simplefilter("ignore", IdentifiabilityWarning)
-        yield
+    columns : names of columns by role
+    """
+    label = columns.get("label")
+    given = {
+        "--labeler": columns.get("labeler"), "--source": columns.get("source") or None,
+        "--second-opinion": columns.get("second_opinion"), "--fold-by": columns.get("fold_by"),
+        "several --label": label if isinstance(label, list | tuple) and len(label) > 1 else None,
+        "--anonymous": anonymous or None,
+        **{f"--{name.replace('_', '-')}": value for name, value in options.given._asdict().items()},
+        "--embed": options.embed,
+    }  # fmt: skip
+    return next((name for name, value in given.items() if value is not None), "")
 
 
 def no_progress(stage: str) -> None: ...

@@ -58,7 +58,7 @@ def _run() -> int:
         click.echo(f"Error: this command needs {error.name}: pip install 'noisybayes[dev]'", err=True)
         return 2
     except MemoryError:
-        message = "out of memory; use fewer columns, or keep rows on disk (--memory)"
+        message = "out of memory; use fewer columns"
         click.echo(f"Error: {message}", err=True)
         return 1
     return code if isinstance(code, int) else 0

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..auditing.result import Audit
 
 _STAGES = (
-    "reading", "embedding texts", "building features", "fitting", "scoring the rows",
+    "reading", "drawing a sample", "embedding texts", "building features", "fitting", "scoring the rows",
     "computing intervals", "writing",
 )  # fmt: skip
 _SHOWN = 5
@@ -51,8 +51,8 @@ _GROUPS = {
     "Suspects": ("budget", "fail_above"),
     "Output": ("out", "table_format", "excel", "exports", "raw_cells", "sample", "sample_by", "as_json", "quiet"),
     "Text": ("ngrams", "min_df", "max_df", "max_words"),
-    "Size": ("memory", "resume", "engine", "scheduler"),
-    "Model": ("pred_probs", "embeddings", "embed", "families", "mislabel", "seed"),
+    "Cluster": ("engine", "scheduler"),
+    "Model": ("pred_probs", "embeddings", "embed", "mislabel", "seed"),
 }
 
 
@@ -175,10 +175,6 @@ def _run(file: str | list[str], options: dict[str, Any]) -> Audit:
         raise InputError("--sample-by says how --sample is drawn: add --sample 50")
     if options["excel"] or options["table_format"] == "xlsx":
         excel_writer()  # before the fit
-    if options["engine"] == "dask" and "cleanlab" in options["exports"]:
-        raise InputError("--export cleanlab lists every row, but on a cluster rows stay on the workers; leave it out")
-    if options["engine"] == "dask" and options["sample"]:
-        raise InputError("rows to check cannot be drawn on a cluster; leave out --sample, or audit without --engine")
     audit_options = AuditOptions(options["budget"])
     with stages(_STAGES, options["quiet"] or options["as_json"]) as report_stage:
         report_stage("reading")
@@ -188,7 +184,7 @@ def _run(file: str | list[str], options: dict[str, Any]) -> Audit:
             if options["out"] is not None:
                 report_stage("writing")
                 _write(result, options)
-            result.summary()  # kept, since rows on disk are deleted after this
+            result.summary()  # kept, since what was written for a large table is deleted after this
     return result
 
 
@@ -203,7 +199,7 @@ def _write(result: Audit, options: dict[str, Any]) -> None:
 def _show(result: Audit, out: Path | None, sample: int | None) -> None:
     from rich.console import Console
 
-    from ..report.terminal import terminal_lines
+    from .terminal import terminal_lines
 
     console = Console(highlight=False)
     for line, style in terminal_lines(result.summary(), console.width, out, sample):

@@ -1,8 +1,7 @@
-"""Options of the commands for files larger than memory and for clusters."""
+"""Options of the commands for clusters, and the table that they open."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,28 +13,9 @@ if TYPE_CHECKING:
     from ..auditing.table_fit import FitOptions
 
 
-class Size(click.ParamType):  # type: ignore[type-arg]
-    """500MB, 2GB, 1.5g"""
-
-    name = "size"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        from ..auditing.size import parse_size
-        from ..data.errors import InputError
-
-        try:
-            return parse_size(value)
-        except InputError as error:
-            self.fail(str(error), param, ctx)
-
-
 _OPTIONS = (
-    click.option("--memory", type=Size(), metavar="SIZE",
-                 help="Memory limit, such as 2GB; rows beyond it, and very large files, are kept on disk."),
-    click.option("--resume", is_flag=True,
-                 help="Resume a run that was killed or lost its cluster. Ctrl-C leaves nothing to resume."),
-    click.option("--engine", type=table_options.Registered("engines", "ENGINES"), default="local", show_default=True,
-                 help="Where the passes over the rows run: threads of this process, or workers of a Dask cluster."),
+    click.option("--engine", type=table_options.Registered("auditing.pipeline", "ENGINES"), default="local",
+                 show_default=True, help="Who reads and scores the rows: this process, or workers of a Dask cluster."),
     click.option("--scheduler", metavar="ADDRESS",
                  help="Address of the Dask scheduler; without it workers are started on this machine."),
 )  # fmt: skip
@@ -49,30 +29,22 @@ def large_options(command: Any) -> Any:
 
 def open_table(file: str | list[str], options: dict[str, Any]) -> tuple[Table, FitOptions]:
     """The table, and how to fit it."""
-    from ..auditing.size import file_size_limit
     from ..auditing.table import Table
-    from ..auditing.table_fit import FitOptions
+    from ..auditing.table_fit import FitOptions, what_needs_all_rows
 
-    on_cluster = options["engine"] == "dask"
-    limit = file_size_limit(file, options["memory"], options["resume"], on_cluster=on_cluster)
-    table = Table.open(
-        file, table_options.columns(options), in_batches=on_cluster or limit is not None,
-        format=options["input_format"], encoding=options["encoding"], sheet=options["sheet"],
-        missing_label=options["missing_label"],
-        keep_variants=options["keep_variants"], anonymous=options.get("anonymous", False),
-    )  # fmt: skip
-    quiet = options["quiet"] or options.get("as_json", False)
-
-    def announce(n_bytes: int, folder: Path) -> None:
-        if not quiet:
-            click.echo(f"Rows are kept on disk until the end: up to {n_bytes / 1e9:.1f} GB in {folder}.", err=True)
-
-    return table, FitOptions(
+    how = FitOptions(
         table_options.text_settings(options), options["missing_label"], options["seed"],
-        options.get("method", "crossfit"), options["engine"], options["scheduler"], limit, options["out"],
-        options["resume"], announce,
-        table_options.families(options), options["keep_variants"], options["mislabel"], *_given(options),
+        options["engine"], options["scheduler"], options["out"],
+        None if options["out"] is None else options["out"].parent,
+        options["keep_variants"], options["mislabel"], *_given(options),
     )  # fmt: skip
+    columns, anonymous = table_options.columns(options), options.get("anonymous", False)
+    table = Table.open(
+        file, columns, needs_all=what_needs_all_rows(columns, how, anonymous), by_workers=options["engine"] == "dask",
+        format=options["input_format"], encoding=options["encoding"], sheet=options["sheet"],
+        missing_label=options["missing_label"], keep_variants=options["keep_variants"], anonymous=anonymous,
+    )  # fmt: skip
+    return table, how
 
 
 def _given(options: dict[str, Any]) -> tuple[Any, str | None]:

@@ -32,13 +32,6 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("file")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for the model.")
-@click.option(
-    "--method",
-    type=click.Choice(["crossfit", "em"]),
-    default="crossfit",
-    show_default=True,
-    help="The robust fit, or EM alone as in the paper.",
-)
 @column_options
 @quiet_option
 @seed_option
@@ -56,8 +49,8 @@ def fit(file: str, out: Path, **options: Any) -> None:
         if out.exists() and not (out.is_dir() and {path.name for path in out.iterdir()} <= _MODEL_FILES):
             raise InputError(f"{out} contains something other than a model; choose a new folder with --out")
         table_options.check_writable(out)
-        options["out"] = out
-        with stages(("reading", "building features", "fitting"), options["quiet"]) as report_stage:
+        options["out"] = None  # only the model is kept
+        with stages(("reading", "drawing a sample", "building features", "fitting"), options["quiet"]) as report_stage:
             report_stage("reading")
             table, how = open_table(file, options)
             with fitted_table(table, how, report_stage) as fitted, whole_folder(out) as staging:
@@ -69,7 +62,7 @@ def fit(file: str, out: Path, **options: Any) -> None:
         click.echo(f"wrote {out}; next: noisybayes predict {out} NEW_FILE")
 
 
-_MODEL_FILES = {"recipe.json", "classifier.inb", "pool.npz"}
+_MODEL_FILES = {"recipe.json", "pool.npz"}
 _FORMATS = {".parquet": "parquet", ".xlsx": "xlsx"}
 
 

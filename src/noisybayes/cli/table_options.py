@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.progress import Progress, ProgressColumn
 
+    from ..data.batches import Batches
     from ..text.vocabulary import TextSettings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -74,15 +75,8 @@ _COLUMNS = (
     click.option("--numeric", multiple=True, help="A numeric column; may be given several times."),
     click.option("--binary", multiple=True, help="A column of 0/1 or yes/no; may be given several times."),
     click.option(
-        "--family",
-        "families",
-        multiple=True,
-        metavar="KIND=FAMILY",
-        help="Feature family of a column type, such as numeric=bernoulli; may be given several times.",
-    ),
-    click.option(
         "--mislabel",
-        type=Registered("model.structures", "STRUCTURES"),
+        type=Registered("model.matrix", "STRUCTURES"),
         default="full",
         show_default=True,
         help="Structure of the mislabeling matrix.",
@@ -132,13 +126,9 @@ def read(source: str, options: dict[str, Any]) -> pl.DataFrame:
     return read_table(source, format=form, encoding=encoding, sheet=sheet, tell=report)
 
 
-def read_batches(source: str, options: dict[str, Any]) -> Iterable[pl.DataFrame]:
-    """The same in batches; input that can be read only once is read into memory."""
+def read_batches(source: str, options: dict[str, Any]) -> Batches:
     from ..data.batches import Batches
 
-    path = Path(source)
-    if source == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
-        return [read(source, options)]
     batches = Batches(source, options["input_format"], options["encoding"], sheet=options["sheet"])
     for note in batches.notes:
         _say(note)
@@ -167,17 +157,6 @@ def columns(options: dict[str, Any]) -> dict[str, Any]:
     more["source"] = options.get("source") or ()
     label = options["label"]
     return {**names, "label": list(label) if len(label) > 1 else (*label, None)[0], "id": options["id_column"], **more}
-
-
-def families(options: dict[str, Any]) -> dict[str, str]:
-    """Names of feature families by column type."""
-    from ..data.errors import InputError
-
-    pairs = [entry.partition("=") for entry in options["families"]]
-    for kind, equals, family in pairs:
-        if not (kind and equals and family):
-            raise InputError(f"--family {kind}{equals}{family} is not KIND=FAMILY; write --family numeric=bernoulli")
-    return {kind: family for kind, _, family in pairs}
 
 
 def text_settings(options: dict[str, Any]) -> TextSettings:

@@ -6,7 +6,6 @@ Partitions are pieces of a table that another process can read independently: sm
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,15 +16,12 @@ from .cells import as_text
 from .decoding import check_encoding, detect_encoding
 from .errors import InputError
 from .formats import Format, Piece, find_format, known_suffixes
-from .parts import STANDARD_INPUT, Content, Part, find_parts, opened
+from .parts import Content, Part, Source, find_parts, opened
 
 ROWS = 100_000
 _BYTES = 1 << 24  # of a batch: with long texts, a batch has fewer rows
 _BYTES_OF_HEAD = 1 << 26
 _BYTES_OF_PARTITION = 1 << 26
-
-#: Changes a frame after it is read, row by row.
-Step = Callable[[pl.DataFrame], pl.DataFrame]
 
 
 @dataclass(frozen=True)
@@ -87,7 +83,6 @@ class Partition:
     schema : of the whole table, so that frames of all partitions are alike
     n_rows : None if they have not been counted yet; `count_rows` counts them
     size : of the part in bytes when the partition was created
-    steps : change each frame after it is read
     """
 
     reader: PartReader
@@ -95,7 +90,6 @@ class Partition:
     schema: CommonSchema
     n_rows: int | None
     size: int
-    steps: tuple[Step, ...] = ()
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         self._check(self.reader.part.size() == self.size)
@@ -103,11 +97,11 @@ class Partition:
         for _, frame in self.reader.frames(self.where):
             n_rows += frame.height
             if frame.height:
-                yield changed_by(self.steps, unified(frame, self.schema))
+                yield unified(frame, self.schema)
         self._check(self.n_rows is None or n_rows == self.n_rows)
 
     def read(self) -> pl.DataFrame:
-        frames: list[pl.DataFrame] = [changed_by(self.steps, pl.DataFrame(schema=self.schema.schema)), *self]
+        frames: list[pl.DataFrame] = [pl.DataFrame(schema=self.schema.schema), *self]
         return pl.concat(frames).rechunk()
 
     def count_rows(self) -> int:
@@ -117,12 +111,6 @@ class Partition:
     def _check(self, is_same: bool) -> None:
         if not is_same:
             raise changed(self.reader.part.name)
-
-
-def changed_by(steps: Sequence[Step], frame: pl.DataFrame) -> pl.DataFrame:
-    for step in steps:
-        frame = step(frame)
-    return frame
 
 
 def readers_of(
@@ -162,14 +150,13 @@ class Batches:
     path : path of the first part, if it is a local file
     parts : the files, in the order of their rows
     notes : sentences about how they are read, such as a detected encoding
-    steps : functions that change each frame after it is read
     n_rows : number of rows, known after the first pass, for Parquet files from the start; None until then
     n_bytes, bytes_read, rows_read : progress of a pass
     """
 
     def __init__(
         self,
-        source: str | Path | Sequence[str | Path],
+        source: Source,
         format: str | None = None,
         encoding: str | None = None,
         rows: int = ROWS,
@@ -178,17 +165,12 @@ class Batches:
     ) -> None:
         if rows < 1:
             raise ValueError(f"a batch must have at least 1 row, got {rows}")
-        if str(source) == STANDARD_INPUT:
-            raise InputError("standard input cannot be read twice; save it as a file and give its path")
         if encoding is not None:
             check_encoding(encoding)
         self.format, self.encoding, self.rows = format, encoding, rows
         self.parts = find_parts(source, known_suffixes())
-        for part in self.parts:
-            if part.path and part.path.exists() and not part.path.is_file():
-                raise InputError(f"{part.name} cannot be read twice; save its content as a file and give its path")
         self._readers, self.notes = readers_of(self.parts, format, encoding, sheet)
-        self.name = self.parts[0].name if len(self.parts) == 1 else str(source)
+        self.name = self.parts[0].name if len(self.parts) == 1 else f"each of the {len(self.parts)} files"
         self.path = self.parts[0].path or Path(self.name)
         self._versions = self.versions()
         self._sizes = [part.size() for part in self.parts]
@@ -198,13 +180,6 @@ class Batches:
         self.n_rows = None if None in known else sum(n for n in known if n is not None)
         self._schema: CommonSchema | None = None
         self._pieces: dict[int, list[list[Piece]]] = {}
-        self.steps: tuple[Step, ...] = ()
-
-    def with_step(self, step: Step) -> Batches:
-        """The same rows, with every frame changed by `step`, which must treat each row independently of the others."""
-        batches = copy(self)
-        batches.steps = (*self.steps, step)
-        return batches
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         self.check_unchanged()
@@ -229,13 +204,6 @@ class Batches:
     def columns(self) -> list[str]:
         return list(self.schema.schema)
 
-    @property
-    def estimated_rows(self) -> int:
-        """Number of rows of the whole table, estimated from the progress of the pass; exact if known."""
-        if self.n_rows is not None:
-            return self.n_rows
-        return round(self.rows_read * self.n_bytes / max(self.bytes_read, 1))
-
     def head(self, n_rows: int = 50_000) -> pl.DataFrame:
         """The first rows, to inspect the columns; fewer if they are very long."""
         frames, n_read, size = [], 0, 0
@@ -259,7 +227,7 @@ class Batches:
         if size not in self._pieces:
             self._pieces[size] = list(cut(self._readers, size))
         partitions = [
-            Partition(reader, piece.where, self.schema, piece.n_rows, n_bytes, self.steps)
+            Partition(reader, piece.where, self.schema, piece.n_rows, n_bytes)
             for reader, n_bytes, pieces in zip(self._readers, self._sizes, self._pieces[size], strict=True)
             for piece in pieces
         ]
@@ -278,7 +246,7 @@ class Batches:
         for reader, size in zip(self._readers, self._sizes, strict=True):
             for content, frame in reader.frames():
                 self.bytes_read, self.rows_read = n_before + content.bytes_read, self.rows_read + frame.height
-                yield changed_by(self.steps, unified(frame, schema))
+                yield unified(frame, schema)
             n_before += size
 
     def check_unchanged(self) -> None:

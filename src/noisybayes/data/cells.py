@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 #: How files write a missing number or yes/no.
 _MISSING = ("", "na", "n/a", "nan", "null", "none")
@@ -122,3 +124,9 @@ def _float_text(series: pl.Series) -> pl.Series:
     as_int = cell.cast(pl.Int64, strict=False)
     text = pl.when(whole).then(as_int.cast(pl.String)).otherwise(cell.cast(pl.String))
     return series.fill_nan(None).to_frame().select(text.alias(series.name)).to_series()
+
+
+def positions(cells: pl.Series, values: pl.Series) -> NDArray[np.int32]:
+    """(n,) of each cell in `values`, which are distinct texts; -1 where it is null or not among them."""
+    codes = cells.cast(pl.Enum(values), strict=False).to_physical()
+    return codes.cast(pl.Int32).fill_null(-1).to_numpy()

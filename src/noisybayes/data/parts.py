@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import bz2
 import codecs
 import glob
@@ -9,7 +10,9 @@ import gzip
 import io
 import lzma
 import re
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,15 +21,16 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from .._extras import require
+from .._files import told_if_full
 from . import decoding
 from .errors import InputError
 
 STANDARD_INPUT = "-"
-Source = str | Path | BinaryIO | Sequence[str | Path]
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+(::[A-Za-z][A-Za-z0-9+.\-]+)*://")
 _MAGIC = re.compile(r"[*?\[]")
 _MAGIC_BYTES = 6
 _HEAD = 1 << 20  # bytes
+_LARGE = 100_000_000  # bytes of a pipe that are kept in memory
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,9 @@ class Part:
         return status.st_size, status.st_mtime_ns, status.st_ino
 
 
+Source = str | Path | BinaryIO | Sequence["str | Path | Part"]
+
+
 def find_parts(source: Source, suffixes: Sequence[str]) -> list[Part]:
     """The files of a table, in the order of their rows.
 
@@ -91,16 +98,20 @@ def find_parts(source: Source, suffixes: Sequence[str]) -> list[Part]:
     if isinstance(source, Sequence):
         if not source:
             raise InputError("the list of files is empty; give at least one file")
-        return _without_empty([part for one in source for part in _locate(str(one), suffixes)])
+        found = [[one] if isinstance(one, Part) else _locate(str(one), suffixes) for one in source]
+        return _without_empty([part for parts in found for part in parts])
     return [Part(str(getattr(source, "name", "the input")), content=source.read())]
 
 
 def _locate(source: str, suffixes: Sequence[str]) -> list[Part]:
     if source == STANDARD_INPUT:
-        return [Part("standard input", content=sys.stdin.buffer.read())]
+        return [_kept("standard input", sys.stdin.buffer)]
     if _URL.match(source):
         return _without_empty([Part(url) for url in _remote_files(source, suffixes)])
     path = Path(source)
+    if path.exists() and not path.is_file() and not path.is_dir():  # a pipe
+        with path.open("rb") as stream:
+            return [_kept(source, stream)]
     if path.is_dir():
         files = [str(file) for file in path.iterdir() if file.is_file()]
         return _without_empty([_local(file) for file in _parts_of_folder(source, files, suffixes)])
@@ -110,6 +121,21 @@ def _locate(source: str, suffixes: Sequence[str]) -> list[Part]:
             raise InputError(f"no file matches {source}; check the pattern")
         return _without_empty([_local(match) for match in matches])
     return [_local(source)]
+
+
+def _kept(name: str, stream: BinaryIO) -> Part:
+    """What can be read only once: in memory, or if it is large, in a temporary file until this process ends."""
+    head = stream.read(_LARGE)
+    if len(head) < _LARGE:
+        return Part(name, content=head)
+    file = tempfile.NamedTemporaryFile(prefix="noisybayes-")  # noqa: SIM115
+    atexit.register(file.close)
+    with told_if_full(Path(file.name).parent):
+        file.write(head)
+        del head
+        shutil.copyfileobj(stream, file, 1 << 20)
+        file.flush()
+    return Part(name, Path(file.name))
 
 
 def _local(path: str) -> Part:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -15,13 +16,11 @@ from .._files import recover, whole_folder, why_not_writable
 from .._threads import in_threads
 from ..audit.rows import COLUMNS, OWN
 from ..auditing.random_checks import is_filled_in, sample_frame
-from ..auditing.remote_rows import RemoteRows
 from ..auditing.result import Audit
 from ..auditing.row_frames import consensus_without_ids
-from ..auditing.row_table import RowTable
+from ..auditing.streamed import StreamedTable
 from ..data.errors import InputError
 from ..data.read import write_batches, write_table
-from .cluster_parts import write_corrected_parts
 from .extra_columns import with_columns
 from .html import render_html
 from .saved import save_model
@@ -138,7 +137,9 @@ def suspects_frame(summary: dict[str, Any]) -> pl.DataFrame:
 def corrected(audit: Audit) -> Iterator[pl.DataFrame]:
     """The input with the audit's results for every row, batch by batch."""
     rows, start = audit.findings.rows, 0
-    assert isinstance(rows, RowTable)
+    if isinstance(rows, StreamedTable):
+        yield from map(pl.read_parquet, rows.parts)
+        return
     results = rows.frame.drop(OWN)
     by_matrix = audit.findings.judged.p_wrong
     if not np.array_equal(by_matrix, rows.results.p_wrong):  # the labels do not support the matrix
@@ -157,12 +158,20 @@ def _write_all_rows(audit: Audit, folder: Path, format: str, neutral: bool) -> N
 
 def _write_corrected(audit: Audit, folder: Path, format: str, neutral: bool) -> None:
     rows = audit.findings.rows
-    if isinstance(rows, RemoteRows):
-        write_corrected_parts(rows, folder / "corrected.parquet")
-        assert audit.source is not None
-        audit.source.check_unchanged()
+    if isinstance(rows, StreamedTable) and format == "parquet":
+        parts = folder / "corrected.parquet"
+        parts.mkdir()
+        for part in rows.parts:
+            _copy(part, parts / part.name)
     else:
         write_batches(corrected(audit), folder / f"corrected.{format}", format, neutral=neutral)
+
+
+def _copy(source: Path, target: Path) -> None:
+    try:
+        target.hardlink_to(source)
+    except OSError:  # on another disk, or on one that has no links
+        shutil.copyfile(source, target)
 
 
 def _write_consensus(audit: Audit, folder: Path, format: str, neutral: bool) -> None:
@@ -192,15 +201,14 @@ def _label_studio(audit: Audit, summary: dict[str, Any], folder: Path) -> None:
 
 
 def _cleanlab(audit: Audit, summary: dict[str, Any], folder: Path) -> None:
-    rows = audit.findings.rows
-    assert isinstance(rows, RowTable)
+    frame = audit.findings.rows.frame
     content = cleanlab_export(
         audit.matrix,
         [row["true"] for row in summary["by_class"]],
-        rows.frame["p_wrong"].fill_null(0.0).to_list(),  # a missing label cannot be wrong
-        rows.frame["suspect"].to_list(),
-        given=np.array(rows.frame["given"].cast(pl.String).to_list(), dtype=object),
-        suggested=rows.frame["suggested"].cast(pl.String).to_list(),
+        frame["p_wrong"].fill_null(0.0).to_list(),  # a missing label cannot be wrong
+        frame["suspect"].to_list(),
+        given=np.array(frame["given"].cast(pl.String).to_list(), dtype=object),
+        suggested=frame["suggested"].cast(pl.String).to_list(),
         classes=summary["classes"],
     )
     (folder / "cleanlab.json").write_text(json.dumps(content), encoding="utf-8")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -22,31 +21,6 @@ _EMPTY = "(empty)"
 _OTHER = "other"
 
 
-class Moments(NamedTuple):
-    """Statistics of a column of numbers or yes/no, besides the median; those of parts of a column can be added."""
-
-    n_rows: int = 0
-    n_known: int = 0
-    total: float = 0.0
-    least: float = np.inf
-    most: float = -np.inf
-
-    @classmethod
-    def of(cls, values: pl.Series) -> Moments:
-        known = values.drop_nulls().to_numpy()
-        if not len(known):
-            return cls(len(values))
-        return cls(len(values), len(known), float(known.sum()), float(known.min()), float(known.max()))
-
-    def plus(self, other: Moments) -> Moments:
-        n_rows, n_known, total = (a + b for a, b in zip(self[:3], other[:3], strict=True))
-        return Moments(int(n_rows), int(n_known), total, min(self.least, other.least), max(self.most, other.most))
-
-    @property
-    def varies(self) -> bool:
-        return self.least < self.most
-
-
 @dataclass(frozen=True)
 class Categorical:
     """One 0/1 feature per value; rare and new values share one."""
@@ -57,14 +31,11 @@ class Categorical:
 
     @classmethod
     def fit(cls, column: pl.Series) -> list[Categorical]:
-        return cls.learn(column.name, cls.cells(column).rename("value").value_counts())
-
-    @classmethod
-    def learn(cls, column: str, counts: pl.DataFrame) -> list[Categorical]:
-        """From a table of each `value` and its `count`. Dates are split into their parts."""
+        """Dates are split into their parts."""
+        counts = cls.cells(column).rename("value").value_counts()
         if counts.height < 2:
             return []
-        return DatePart.all_of(column, counts) or cls._of(column, counts)
+        return DatePart.all_of(column.name, counts) or cls._of(column.name, counts)
 
     @classmethod
     def _of(cls, column: str, counts: pl.DataFrame) -> list[Categorical]:
@@ -134,11 +105,8 @@ class Binary:
 
     @classmethod
     def fit(cls, column: pl.Series) -> list[Binary]:
-        return cls.learn(column.name, Moments.of(truths(column)))
-
-    @classmethod
-    def learn(cls, column: str, moments: Moments) -> list[Binary]:
-        return [cls(column, float(moments.total * 2 > moments.n_known))] if moments.varies else []
+        values = truths(column).drop_nulls()
+        return [cls(column.name, float(values.sum() * 2 > len(values)))] if values.n_unique() > 1 else []
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -162,12 +130,8 @@ class Numeric:
 
     @classmethod
     def fit(cls, column: pl.Series) -> list[Numeric]:
-        values = numbers(column)
-        return cls.learn(column.name, Moments.of(values), lambda: float(np.median(values.drop_nulls().to_numpy())))
-
-    @classmethod
-    def learn(cls, column: str, moments: Moments, median: Callable[[], float]) -> list[Numeric]:
-        return [cls(column, median())] if moments.varies else []
+        values = numbers(column).drop_nulls()
+        return [cls(column.name, float(np.median(values.to_numpy())))] if values.n_unique() > 1 else []
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -189,12 +153,8 @@ class Missing:
 
     @classmethod
     def fit(cls, column: pl.Series) -> list[Missing]:
-        return cls.learn(column.name, Moments.of(_known(column)))
-
-    @classmethod
-    def learn(cls, column: str, moments: Moments) -> list[Missing]:
-        share = 1.0 - moments.n_known / moments.n_rows
-        return [cls(column)] if _MISSING_SHARE < share < 1 else []
+        share = _known(column).null_count() / len(column)
+        return [cls(column.name)] if _MISSING_SHARE < share < 1 else []
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
@@ -13,7 +12,6 @@ from .._threads import in_threads
 from ..data.errors import InputError
 from ..data.untrusted import is_finite, is_text, listed, only_keys
 from .counts import Array, Counted, count_known, count_pieces, recoded, stacked, threads_for
-from .tally import Tally
 from .tokens import Kind, Tokenizer, choose_tokenizer
 
 # in a small file a word in one text may be all there is, and one in half of the texts may be the topic
@@ -61,41 +59,21 @@ class TextFeatures:
             raise every_text_is_empty(texts.name)
         tokenizer, notes = choose_tokenizer(texts, settings.ngrams)
         parts = count_pieces(texts, tokenizer)
-        in_rows = Tally()
-        for part in parts:
-            in_rows.add(part.words, part.in_rows)
-
-        def weights(words: pl.Series, idf: Array) -> Array:
-            return np.asarray(sum(summed_weights(part, words, idf) for part in parts))
-
-        features = cls.learn(texts.name, in_rows.total(), weights, len(texts), tokenizer, settings)
+        counted = pl.concat(pl.DataFrame({"word": part.words, "count": part.in_rows}) for part in parts)
+        in_rows = counted.group_by("word").agg(pl.col("count").sum()).sort("word")
+        n, n_texts_with = len(texts), in_rows["count"].to_numpy()
+        frequent = _frequent(n_texts_with, n, settings, texts.name)
+        words, idf = in_rows["word"].gather(frequent), np.log((1.0 + n) / (1.0 + n_texts_with[frequent])) + 1.0
+        if len(frequent) > settings.max_words:
+            weights = np.asarray(sum(_summed_weights(part, words, idf) for part in parts))
+            best = np.sort(np.argsort(-weights, kind="stable")[: settings.max_words])
+            words, idf = words.gather(best), idf[best]
+        features = cls(settings, tokenizer, tuple(words.to_list()), idf)
 
         def weigh(part: Counted) -> Any:
             return features.weigh(part).astype(dtype, copy=False)
 
         return features, stacked(list(in_threads(weigh, parts, threads_for(len(texts))))), notes
-
-    @classmethod
-    def learn(
-        cls,
-        column: str,
-        in_rows: pl.DataFrame,
-        weights: Callable[[pl.Series, Array], Array],
-        n: int,
-        tokenizer: Tokenizer,
-        settings: TextSettings,
-    ) -> TextFeatures:
-        """From the total of a `Tally` in how many of the n texts each word stands.
-
-        weights : (words, idf) to the sum of `summed_weights` over all texts
-        """
-        n_texts_with = in_rows["count"].to_numpy()
-        frequent = _frequent(n_texts_with, n, settings, column)
-        words, idf = in_rows["value"].gather(frequent), np.log((1.0 + n) / (1.0 + n_texts_with[frequent])) + 1.0
-        if len(frequent) > settings.max_words:
-            best = np.sort(np.argsort(-weights(words, idf), kind="stable")[: settings.max_words])
-            words, idf = words.gather(best), idf[best]
-        return cls(settings, tokenizer, tuple(words.to_list()), idf)
 
     def weigh(self, part: Counted) -> Any:
         """(n, d) CSR, float64, of texts whose words were counted."""
@@ -131,7 +109,7 @@ class TextFeatures:
         return cls(settings, tokenizer, tuple(words), np.array(idf, dtype=np.float64))
 
 
-def summed_weights(part: Counted, words: pl.Series, idf: Array) -> Array:
+def _summed_weights(part: Counted, words: pl.Series, idf: Array) -> Array:
     """(d,) TF-IDF of each word, summed over some texts, in whole millionths: their sums are exact, so that words on
     the edge of the vocabulary do not depend on how the texts are parted."""
     weighted = _weighted(recoded(part, words), idf, "tfidf")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from ..auditing.pipeline import AuditOptions, audit_table
+from ..auditing.pipeline import AuditOptions, audited
 from ..auditing.random_checks import draw
 from ..auditing.result import Audit
-from ..auditing.row_table import RowTable
 from ..auditing.several_labels import SeveralLabels
 from ..auditing.summary import describe, summarise
 from ..auditing.table import Table
@@ -63,12 +64,13 @@ def fit_table(
     known = {position: label for position, label in verdicts.items() if label is not None}
     none = {position: position in checked for position in no_class}
     table = Table(*_with_verdicts(frame, roles, known, checked), name, no_class=none, several=several)
-    audit = audit_table(table, FitOptions(seed=seed), AuditOptions(), progress)
-    progress("writing")
-    overview = summarise(audit)
-    del overview["suspects"]
-    findings = _findings(audit, [row for row in drawn if row not in set(no_class)])
-    return Fit({**overview, "sample": drawn}, findings, _corrected(audit, as_text(frame[roles.label]), known))
+    options = FitOptions(seed=seed, scratch=Path(tempfile.gettempdir()))
+    with audited(table, options, AuditOptions(), progress=progress) as audit:
+        progress("writing")
+        overview = summarise(audit)
+        del overview["suspects"]
+        findings = _findings(audit, [row for row in drawn if row not in set(no_class)])
+        return Fit({**overview, "sample": drawn}, findings, _corrected(audit, as_text(frame[roles.label]), known))
 
 
 def random_rows(frame: pl.DataFrame, roles: Roles, seed: int = 0) -> list[int]:
@@ -99,11 +101,8 @@ def _with_verdicts(
 def _findings(audit: Audit, drawn: Sequence[int]) -> list[Finding]:
     """The suspects, the next most suspicious rows, rows to check at random, and verdicts to recheck."""
     rows = audit.findings.rows
-    assert isinstance(rows, RowTable)  # tables of the desk are never on a cluster
-    labeled, p_wrong, suspect = np.flatnonzero(rows.labeled), rows.results.p_wrong, rows.results.suspect
-    ranked = labeled[np.argsort(-p_wrong[labeled], kind="stable")]
-    suspects, rest = ranked[suspect[ranked]], ranked[~suspect[ranked]]
-    further = rest[: max(LEAST_QUEUE - len(suspects), 0)]
+    suspects = rows.most_suspicious(rows.n_suspects)
+    further = rows.further(max(LEAST_QUEUE - len(suspects), 0))
     again = [*drawn, *audit.findings.contradicted.rows.tolist()]
     listed = {*suspects.tolist(), *further.tolist()}
     others = np.array([row for row in dict.fromkeys(again) if row not in listed], dtype=int)
@@ -116,9 +115,7 @@ def _findings(audit: Audit, drawn: Sequence[int]) -> list[Finding]:
 
 def _corrected(audit: Audit, given: pl.Series, verdicts: Collection[int]) -> dict[int, str]:
     """As in the file `corrected` of the command; verdicts are kept apart, since they can be undone."""
-    rows = audit.findings.rows
-    assert isinstance(rows, RowTable)
-    labels = rows.frame["corrected"].to_list()
+    labels = audit.findings.rows.frame["corrected"].to_list()
     pairs = enumerate(zip(labels, given.to_list(), strict=True))
     return {row: label for row, (label, before) in pairs if label != before and row not in verdicts}
 

@@ -117,17 +117,25 @@ def _read_by_polars(text: str, layout: Layout) -> pl.DataFrame | None:
     if width < 2 or text.count("\r") != text.count("\r\n"):
         return None
     try:
-        if any(len(row) != width for row in _csv_reader(io.StringIO(text, newline=""), layout.separator)):
+        if '"' in text and not _is_regular(text, layout):
             return None
-        return pl.read_csv(
+        frame = pl.read_csv(
             (text if text.endswith("\n") else text + "\n").encode(),
             has_header=False,
             schema=dict.fromkeys(layout.columns, pl.String()),
             separator=layout.separator,
             infer_schema=False,
         ).select(_CELL)
+        # a longer row is an error; of a shorter one, the last cell is missing
+        is_full = '"' in text or not frame.to_series(-1).null_count() or _is_regular(text, layout)
+        return frame if is_full else None
     except (csv.Error, pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return None
+
+
+def _is_regular(text: str, layout: Layout) -> bool:
+    rows = _csv_reader(io.StringIO(text, newline=""), layout.separator)
+    return all(len(row) == len(layout.columns) for row in rows)
 
 
 def _read_by_csv(name: str, lines: Iterator[str], layout: Layout, n_lines: int) -> Iterator[pl.DataFrame]:

@@ -1,0 +1,113 @@
+"""Where the pieces of a table are read: threads of this process, or the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from .._extras import require
+from .._threads import effective_n_jobs, in_threads
+from ..data.errors import InputError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+#: (fn, items) -> fn(item) for each item, in their order. The items are taken from their iterator when they are needed.
+Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
+
+#: Seconds to wait for an answer of the scheduler, and for the first worker.
+SECONDS_TO_CONNECT, SECONDS_TO_WAIT = 10, 30
+
+
+def in_this_process() -> Run:
+    return partial(in_threads, n_threads=effective_n_jobs(-1))
+
+
+@contextmanager
+def on_dask(scheduler: str | None) -> Iterator[Run]:
+    """The cluster at this address, else the one that this process is connected to, else a new one on this machine."""
+    require("distributed", extra="dask", purpose="--engine dask")
+    client, is_own = _connected(scheduler)
+    try:
+        yield partial(_run, client)
+    finally:
+        if is_own:
+            client.close()
+
+
+def _connected(scheduler: str | None) -> tuple[Client, bool]:
+    """A client, and whether to close it at the end."""
+    from distributed import Client, default_client
+
+    class ClosedIfNotConnected(Client):  # type: ignore[misc]
+        """Otherwise the garbage collector closes it at any time, even while another client holds the required lock."""
+
+        def start(self, **options: Any) -> None:
+            try:
+                super().start(**options)
+            except BaseException:
+                self.close()
+                raise
+
+    if scheduler is None:
+        try:
+            return default_client(), False
+        except ValueError:
+            pass
+    here = {"n_workers": effective_n_jobs(-1), "threads_per_worker": 1, "dashboard_address": ":0"}
+    try:
+        client = ClosedIfNotConnected(
+            scheduler, timeout=SECONDS_TO_CONNECT, set_as_default=False, **(here if scheduler is None else {})
+        )
+    except (OSError, ValueError) as error:
+        raise InputError(f"no Dask cluster answers at {scheduler}: {error}") from None
+    return client, True
+
+
+def _run(client: Client, fn: Callable[[Any], Any], items: Iterable[Any]) -> Generator[Any, None, None]:
+    """Workers that die are Dask's business: what they did is done again by others."""
+    import cloudpickle  # comes with Dask
+    from distributed import CancelledError, KilledWorker
+
+    waiting: deque[Any] = deque()
+    try:
+        _wait_for_workers(client)
+        # inside a task, so that it can be sent again to another worker
+        shared = client.submit(cloudpickle.loads, cloudpickle.dumps(fn), pure=False)
+        n_threads = sum(worker["nthreads"] for worker in client.scheduler_info(n_workers=-1)["workers"].values())
+        rest = iter(items)
+        while True:
+            for item in islice(rest, 2 * max(n_threads, 1) - len(waiting)):
+                waiting.append(client.submit(_call, shared, cloudpickle.dumps(item), pure=False))
+            if not waiting:
+                return
+            result = waiting[0].result()
+            waiting.popleft()
+            yield result
+    except KilledWorker as error:
+        reason = "the cluster lost its workers several times; check their logs, and repeat the command"
+        raise InputError(reason) from error
+    except (OSError, CancelledError, TimeoutError) as error:
+        if waiting and waiting[0].status == "error":  # what is wrong is the task
+            raise
+        reason = "the scheduler of the cluster no longer answers; start it again and repeat the command"
+        raise InputError(reason) from error
+
+
+def _wait_for_workers(client: Client) -> None:
+    try:
+        client.wait_for_workers(1, timeout=SECONDS_TO_WAIT)
+    except TimeoutError:
+        if client.status == "running":
+            raise InputError("the cluster has no workers; start some and repeat the command") from None
+        raise
+
+
+def _call(fn: Callable[[Any], Any], item: bytes) -> Any:
+    import cloudpickle
+
+    return fn(cloudpickle.loads(item))
