@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .._files import whole_folder
-from .._version import __version__
 from ..data.errors import InputError
 from . import contacts
 from .config import ASIDE, CONTINUES, OTHER, STOP, Config, in_language, load_config
 from .facts import ITEM, Reading
 from .topics import MODEL_FILE, VOCABULARY_FILE, Example, TopicModel, is_chinese
+from .yaml_source import read_text
 
 CONFIG_FILE = "bot.yaml"
 NOT_UNDERSTOOD, NOT_IN_CATALOGUE, LEFT_CONTACT = "not understood", "not in the catalogue", "left contact details"
@@ -364,7 +364,9 @@ def load_bot(folder: str | Path) -> Bot:
 def demo_bot() -> Bot:
     """The example dealership; its model is kept in the user's cache folder, so that the next start is quick."""
     config = load_config("cars")
-    content = "".join([__version__, config.source, *(text for text, _, _ in config.examples())])
+    here = Path(__file__).parent
+    code = sorted([*here.glob("*.py"), *(here.parent / "audit").glob("*.py")])  # another model if any of it changes
+    content = "".join([config.source, *(text for text, _, _ in config.examples()), *map(read_text, code)])
     cache = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "noisybayes"
     folder = cache / f"cars-{hashlib.sha256(content.encode()).hexdigest()[:16]}"
     with suppress(Exception):  # there is none, or it is damaged
