@@ -83,7 +83,7 @@ def take_desk(browser: Browser) -> None:
             talk(page)
             shoot(page, "desk-chat")
             page.set_viewport_size(WIDE | {"height": 700})
-            for name, path in {"bot-handover": "/handover", "bot-leads": "/leads"}.items():
+            for name, path in {"bot-handover": "/handover"}.items():
                 page.goto(path)
                 shoot(page, name)
             for name, path in DESK.items():
