@@ -34,7 +34,7 @@ _CLAUSES = re.compile(
     r"(?=\b(?:thanks|thank you|thx|pls|please)\b)|(?<=hi)\s|(?<=hello)\s|(?=谢谢|麻烦)|(?<=你好|您好|请问)"
 )
 _MOST_OPTIONS, _MOST_ITEMS = 8, 3
-_OWN_WEIGHT = 10.0  # of an example in the block of a topic
+_OWN_WEIGHT = 20.0  # of an example in the block of a topic
 
 
 @dataclass(frozen=True)

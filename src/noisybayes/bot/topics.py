@@ -40,8 +40,8 @@ class Example(NamedTuple):
 
 
 def folded(text: str) -> str:
-    """Full-width characters, capitals and curly quotes make no difference."""
-    return unicodedata.normalize("NFKC", text).casefold().replace("’", "'").replace("‘", "'")
+    """Full-width characters, capitals and apostrophes make no difference: "don't" is "dont"."""
+    return re.sub("['’‘`´]", "", unicodedata.normalize("NFKC", text).casefold())
 
 
 def is_chinese(text: str) -> bool:
