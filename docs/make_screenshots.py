@@ -68,7 +68,7 @@ def take_report(browser: Browser) -> None:
         with opened(browser, offline=True) as page:
             page.set_viewport_size(WIDE | {"height": TALL["report"]})
             page.goto(url)
-            page.evaluate("for (const notes of document.querySelectorAll('details[open]')) notes.open = false")
+            page.evaluate("for (const notes of document.querySelectorAll('details.section[open]')) notes.open = false")
             shoot(page, "report")
 
 
