@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -136,8 +137,19 @@ def take(reader: Reader, limits: Limits, first: int, frames: Iterable[pl.DataFra
         hidden = [content.alias(_HASH), labels.alias(_LABEL), checked.alias(_CHECKED), row.alias(_ROW)]
         n_rows += frame.height
         own = frame.select(name for name in dict.fromkeys(_used(reader.roles)) if name in frame.columns)
-        kept.append(own.with_columns(*hidden, pl.lit(1, dtype=pl.Int64).alias(_COUNT)).filter(inside))
+        kept.append(_compact(own.with_columns(*hidden, pl.lit(1, dtype=pl.Int64).alias(_COUNT)).filter(inside)))
     return Taken(n_rows, counts, verified, kept)
+
+
+def _compact(frame: pl.DataFrame) -> pl.DataFrame:
+    """The same with texts of its own: those that polars filters keep all texts of the batch in memory."""
+    texts = frame.select(pl.col(pl.String))
+    if not texts.width or not frame.height:
+        return frame
+    stored = BytesIO()
+    texts.write_ipc(stored, compat_level=pl.CompatLevel.oldest())
+    stored.seek(0)
+    return frame.with_columns(pl.read_ipc(stored))
 
 
 class Drawn(NamedTuple):
@@ -149,6 +161,9 @@ class Drawn(NamedTuple):
     n_rows: Array  # (m,) of the table with this content
     weight: Array  # (m,) rows of the sample that each stands for
     is_new: Array  # (m,) bool: kept out of the fit
+
+    def take(self, chosen: Array) -> Drawn:
+        return Drawn(self.frame.filter(chosen), *(values[chosen] for values in self[1:]))
 
 
 class Sample:
@@ -389,7 +404,8 @@ class Scorer:
 
         def picked(rows: Array, key: Array, most: int) -> Picked:
             results = Results(found.classes, *(values[rows] for values in found[1:]))
-            return Picked(key, row[rows], inside[rows], results, cells[rows]).first(most)
+            found_rows = Picked(key, row[rows], inside[rows], results, cells[rows]).first(most)
+            return replace(found_rows, cells=_compact(found_rows.cells))
 
         return Sums(
             frame.height, int(found.verified.sum()), int(changed.sum()), suspects_by(found), counts,

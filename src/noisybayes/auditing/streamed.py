@@ -476,8 +476,10 @@ def sampled_rows(
     drawn = sample.drawn()
     names = pl.Series(checked.classes, dtype=pl.String)
     _check_checks(drawn, reader, checked.variants.applied, checked.classes, table, stream.checks)
-    is_new = drawn.is_new
-    frame = drawn.frame.filter(~is_new)
+    inside, new = drawn.take(~drawn.is_new), drawn.take(drawn.is_new)
+    n_rows = sample.n_rows
+    del sample, drawn
+    frame = inside.frame
 
     def codes(texts: pl.Series, missing: int) -> Array:
         found = positions(checked.variants.applied(texts), names)
@@ -485,7 +487,7 @@ def sampled_rows(
 
     verified = None if roles.verified is None else codes(reader.verified(frame), -1)
     labels = EncodedLabels(np.array(checked.classes), codes(reader.labels(frame), len(names)), verified)
-    rows_in = {int(row): at for at, row in enumerate(drawn.row[~is_new].tolist())} if table.no_class else {}
+    rows_in = {int(row): at for at, row in enumerate(inside.row.tolist())} if table.no_class else {}
     none = {rows_in[row]: is_random for row, is_random in table.no_class.items() if row in rows_in}
     alone = roles._replace(labeler=None, source=())  # groups are counted, not modeled
     fitted = table._replace(source=frame, roles=alone, checks=None, no_class=none)
@@ -493,16 +495,13 @@ def sampled_rows(
     recipe, matrix = Recipe.fit(frame, roles, options.words)
     report("fitting")
     features = Features(matrix.X, recipe, labels, ())
-    weight = drawn.weight[~is_new]
     by = grouped_labels(fitted, labels, options.missing_label)
     rows, model = pooled_rows(
-        features, GivenColumns(), options.mislabel, options.seed, by, no_class=no_class, weight=weight
+        features, GivenColumns(), options.mislabel, options.seed, by, no_class=no_class, weight=inside.weight
     )
-    inside = Drawn(frame, *(values[~is_new] for values in drawn[1:]))
-    if is_new.any():
-        new = drawn.frame.filter(is_new)
-        observed = codes(reader.labels(new), len(names))
-        model = with_new_readings(model, recipe.transform(new), observed, drawn.weight[is_new], options.seed)
+    if new.frame.height:
+        observed = codes(reader.labels(new.frame), len(names))
+        model = with_new_readings(model, recipe.transform(new.frame), observed, new.weight, options.seed)
     scorer = Scorer(
         reader, recipe, model, dict(checked.variants.mapping), inside.content, rows.observed, rows.verified,
         rows.pool.posterior, rows.said,
@@ -514,8 +513,8 @@ def sampled_rows(
     }  # fmt: skip
     n_fitted = int(inside.n_rows.sum())
     notes = [*notes, *recipe.notes, *messages]
-    if n_fitted < sample.n_rows:
-        notes.append(f"fitted on {n_fitted:,} of {sample.n_rows:,} rows, all rows scored")
+    if n_fitted < n_rows:
+        notes.append(f"fitted on {n_fitted:,} of {n_rows:,} rows, all rows scored")
     return SampledRows(**own), recipe, tuple(notes)
 
 
