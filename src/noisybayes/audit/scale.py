@@ -29,6 +29,7 @@ from ..text.features import Recipe, feature_columns
 from .classifier import TableClassifier
 from .columns import MANY_ROWS
 from .group_sums import GroupSums, both, sums_of_groups
+from .groups import log_softmax
 from .readings import recalibrated
 from .rows import COLUMNS, OWN, Results, read_off, rows_frame, with_suspects
 from .scores import Learning, centered
@@ -356,10 +357,14 @@ class Scorer:
 
     def of_new(self, X: Any, observed: Array) -> Array:
         """(n, K) P(true | x, label) of rows outside the sample."""
-        posterior = self.model.posteriors(X, observed)[1]
+        columns, total = self.model.kinds(X), np.zeros((len(self.model.classes_), X.shape[0]))
+        for experts, reading in zip(self.model.experts, self.model.readings, strict=True):
+            values = np.stack([centered(expert(columns)) for expert in experts])
+            total += reading.log_posterior(values, observed) / len(self.model.readings)
+        posterior = np.exp(log_softmax(total)).T
         if self.said is None:
             return posterior
-        p_wrong = self.said.p_wrong(posterior, observed, self.model.kinds(X))
+        p_wrong = self.said.p_wrong(posterior, observed, columns)
         return with_p_wrong(posterior, observed, p_wrong, np.flatnonzero(observed < posterior.shape[1]))
 
     def _features(self, frame: pl.DataFrame, rows: Array, first: int) -> Any:
