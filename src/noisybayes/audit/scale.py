@@ -29,8 +29,7 @@ from ..text.features import Recipe, feature_columns
 from .classifier import TableClassifier
 from .columns import MANY_ROWS
 from .group_sums import GroupSums, both, sums_of_groups
-from .groups import log_softmax
-from .readings import recalibrated
+from .readings import log_softmax, recalibrated
 from .rows import COLUMNS, OWN, Results, read_off, rows_frame, with_suspects
 from .scores import Learning, centered
 from .verdicts import Opinion, with_p_wrong
