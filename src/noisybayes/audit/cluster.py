@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
@@ -94,7 +95,9 @@ def _run(client: Client, fn: Callable[[Any], Any], items: Iterable[Any]) -> Gene
     try:
         _wait_for_workers(client)
         # inside a task, so that it can be sent again to another worker
-        shared = client.submit(cloudpickle.loads, cloudpickle.dumps(fn), pure=False)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph")  # it is sent only once, and is needed there
+            shared = client.submit(cloudpickle.loads, cloudpickle.dumps(fn), pure=False)
         n_threads = sum(worker["nthreads"] for worker in client.scheduler_info(n_workers=-1)["workers"].values())
         rest = iter(items)
         while True:
