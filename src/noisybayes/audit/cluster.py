@@ -108,13 +108,18 @@ def _run(client: Client, fn: Callable[[Any], Any], items: Iterable[Any]) -> Gene
             result = waiting[0].result()
             waiting.popleft()
             yield result
-    except KilledWorker as error:
-        reason = "the cluster lost its workers several times; check their logs, and repeat the command"
-        raise InputError(reason) from error
-    except (OSError, CancelledError, TimeoutError) as error:
-        if waiting and waiting[0].status == "error":  # what is wrong is the task
+    except InputError:
+        raise
+    except Exception as error:
+        if isinstance(error, KilledWorker):
+            reason = "the cluster lost its workers several times; check their logs, and repeat the command"
+        elif client.status == "running" and (
+            (waiting and waiting[0].status == "error")  # what is wrong is the task
+            or not isinstance(error, OSError | CancelledError | TimeoutError)
+        ):
             raise
-        reason = "the scheduler of the cluster no longer answers; start it again and repeat the command"
+        else:
+            reason = "the scheduler of the cluster no longer answers; start it again and repeat the command"
         raise InputError(reason) from error
 
 
