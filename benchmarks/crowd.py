@@ -46,6 +46,8 @@ CASES = {"labelers differ": 1.0, "labelers differ half as much": 0.5, "labelers 
 _SPREAD = 20.0
 N_WEEKS = 12
 _CHANNELS = {"app": 0.05, "mail": 0.1, "phone": 0.35, "web": 0.15}
+#: Sets of the panel that say who gave each label.
+PEOPLE = ("polarity", "md-agreement", "hs-brexit", "med-cause-crowd", "med-treat-crowd")
 #: Language models whose labels are a second opinion on those of GPT-3.5 (sentences of news: biased or not).
 MODELS = ("gpt_4", "flan_ul2", "openchat", "mistral_7b", "llama_13b", "flan_t5_base")
 FILES = {"several": "crowd.csv", "groups": "groups.csv", "opinions": "opinions.csv"}
@@ -135,6 +137,7 @@ def several(seed: int, methods: Sequence[str]) -> Iterator[Row]:
 
 
 def groups(seed: int) -> Iterator[Row]:
+    yield from people() if seed == 0 else ()
     for case, (d, K, difference) in TABLES.items():
         rng = np.random.default_rng(seed)
         n_rows = rng.permutation(np.geomspace(SIZES[0], SIZES[-1], N_LABELERS).astype(int))
@@ -169,6 +172,18 @@ def groups(seed: int) -> Iterator[Row]:
             yield from _compared(kind, f"{name}, {case}", seed, frame, {"text": "text"}, given, true, who, rate)
 
 
+def people() -> Iterator[Row]:
+    """Labels by real people, one drawn for each row; groups with fewer than 20 labels do not count."""
+    for name in PEOPLE:
+        data = SETS[name]()
+        _, codes = np.unique(np.concatenate([data.given, data.true]), return_inverse=True)
+        given, true = np.split(codes, 2)
+        who = np.unique(data.labelers, return_inverse=True)[1]
+        rate = np.bincount(who, given != true) / np.bincount(who)
+        frame = pl.DataFrame({"text": data.texts})
+        yield from _compared("people", name, 0, frame, {"text": "text"}, given, true, who, rate)
+
+
 def _apart(matrices: Array, difference: float) -> Array:
     mean = matrices.mean(axis=0)
     return np.asarray(mean + difference * (matrices - mean))
@@ -179,10 +194,10 @@ def _compared(
     who: Array, rate: Array,
 ) -> Iterator[Row]:  # fmt: skip
     """A row for each size of groups. who : (n,) group of each row; rate : (G,) of wrong labels"""
-    frame = frame.with_columns(label=pl.Series([f"{k:04}" for k in given]), who=pl.Series([f"g{g:02}" for g in who]))
+    frame = frame.with_columns(label=pl.Series([f"{k:04}" for k in given]), who=pl.Series([f"g{g:04}" for g in who]))
     if kind == "weeks":  # as dates, which are cut into these weeks
         frame = frame.with_columns(who=pl.Series([date(2024, 1, 1) + timedelta(days=7 * int(w)) for w in who]))
-    role = "labeler" if kind.startswith("labelers") else "source"
+    role = "source" if kind in ("weeks", "channels") else "labeler"
     alone, known = (audit(frame, label="label", **features, **by) for by in ({}, {role: "who"}))
     ap = [average_precision_score(given != true, one.table["p_wrong"]) for one in (alone, known)]
     assert known.groups is not None
@@ -282,8 +297,9 @@ only; cleanlab also uses logistic regression trained on the majority vote.
 
 One label of a row ({by_group.seed.nunique()} seeds). Tables: {N_LABELERS} labelers of the same kinds with 20 to 2,000
 rows each, a third of all labels wrong; texts: the busiest labeler has {_SPREAD:.0f} times as many rows as the least
-busy. How often the 90 % interval of a group's difference from all others covers the true one, its width, the mean error
-of the difference and of the rate; then the average precision of P(wrong) without and with the column.
+busy; people: sets of the panel whose labelers are known. How often the 90 % interval of a group's difference from all
+others covers the true one, its width, the mean error of the difference and of the rate; then the average precision of
+P(wrong) without and with the column.
 
 {table(["groups", "case", "rows", "covered", "width", "error", "error of the rate", "AP without", "AP with"], lines)}
 

@@ -55,6 +55,7 @@ class PanelSet(NamedTuple):
     texts: list[str]
     given: Array  # (n,) str
     true: Array  # (n,) str, "" where it is not known
+    labelers: Array | None = None  # (n,) who gave each label, if that is known
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
@@ -139,11 +140,14 @@ def one_labeler(texts: Any, votes: pd.DataFrame, true: Any) -> PanelSet:
     items = np.unique(votes["item"])
     items = items[_kept(np.ones(len(items), dtype=bool))]
     votes = votes[votes["item"].isin(items)].astype({"worker": str, "label": str}).sort_values(["item", "worker"])
-    given, rng = [], np.random.default_rng(SEED)
+    votes = votes.reset_index(drop=True)
+    drawn, rng = [], np.random.default_rng(SEED)
     for _, labels in votes.groupby("item")["label"]:
-        given.append(labels.iloc[rng.integers(len(labels))])
+        drawn.append(labels.index[rng.integers(len(labels))])
         _majority(labels, rng)  # not used, but its draws belong to the seed that the figures before were measured with
-    return panel_set([texts[item] for item in items], given, [true[item] for item in items])
+    one = votes.loc[drawn]
+    found = panel_set([texts[item] for item in items], one["label"], [true[item] for item in items])
+    return found._replace(labelers=one["worker"].to_numpy())
 
 
 # --- labels by rules, distant supervision, a language model, or one of several votes ---------------------------------

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import CountVectorizer
 
 from noisybayes import BernoulliINB, MultinomialINB, simulate
-from noisybayes.model.mislabel import IdentifiabilityWarning
+from noisybayes.model.matrix import IdentifiabilityWarning
 
 from .data.datasets import noisy_ag_news
 from .result_files import Row, table

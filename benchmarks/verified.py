@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
-from noisybayes.estimators import MultinomialINB
+from noisybayes import Audit, audit
 
 from .data.datasets import noisy_ag_news
 from .result_files import Row, table
@@ -17,31 +17,31 @@ COUNTS = (50, 100, 200)
 
 
 def measure(reps: int = 5, seed: int = 0) -> Iterator[Row]:
-    """Rows to verify are drawn at random, or taken from the top of the list of a fit without verified labels."""
+    """Rows to verify are drawn at random, or taken from the top of the list of an audit without verified labels."""
     data = noisy_ag_news()
     X = TfidfTransformer(sublinear_tf=True).fit_transform(CountVectorizer(min_df=2).fit_transform(data.texts))
     y, true = np.asarray(data.observed), np.asarray(data.true)
     for rep in range(seed, seed + reps):
-        alone = MultinomialINB(random_state=rep).fit(X, y)
-        p_wrong = 1 - alone.true_proba_[np.arange(len(y)), y]
+        alone = audit(X, y, random_state=rep)
+        p_wrong = alone.table["p_wrong"].to_numpy()
         yield {"picked": "none", "verified": 0, "seed": rep, **_score(alone, y, true, np.array([], dtype=int))}
         for count in COUNTS:
             drawn = np.random.default_rng(rep).choice(len(y), count, replace=False)
             for picked, rows in (("at random", drawn), ("from the top", np.argsort(-p_wrong)[:count])):
                 known = np.full(len(y), np.nan)
                 known[rows] = true[rows]
-                model = MultinomialINB(random_state=rep).fit(X, y, verified=known)
-                yield {"picked": picked, "verified": count, "seed": rep, **_score(model, y, true, rows)}
+                found = audit(X, y, verified=known, random_state=rep)
+                yield {"picked": picked, "verified": count, "seed": rep, **_score(found, y, true, rows)}
 
 
-def _score(model: Any, y: Any, true: Any, verified: Any) -> Row:
+def _score(found: Audit, y: Any, true: Any, verified: Any) -> Row:
     """Estimated share of wrong labels, and calibration error (ten bins) of P(wrong) for the rows not verified."""
     others = np.setdiff1d(np.arange(len(y)), verified)
-    p_wrong = 1 - model.true_proba_[others, y[others]]
+    p_wrong = found.table["p_wrong"].to_numpy()[others]
     wrong = y[others] != true[others]
     bins = np.minimum((10 * p_wrong).astype(int), 9)
     gaps = [abs(p_wrong[bins == b].mean() - wrong[bins == b].mean()) * np.mean(bins == b) for b in np.unique(bins)]
-    return {"estimated": model.noise_rate_, "true": float(np.mean(y != true)), "calibration_error": float(sum(gaps))}
+    return {"estimated": found.rate.estimate, "true": float(np.mean(y != true)), "calibration_error": float(sum(gaps))}
 
 
 def page(rows: list[Row]) -> str:
@@ -55,8 +55,8 @@ def page(rows: list[Row]) -> str:
     return f"""## Verified labels under human mistakes
 
 NoisyAG-News, 10,000 texts; {100 * rows[0]["true"]:.1f} % of the labels are wrong. Most mistakes are on ambiguous
-texts, so the model alone finds a good ranking but not the number of errors. {n_seeds} seeds; the calibration error is
-that of P(wrong) for rows that were not verified.
+texts, so an audit alone finds a good ranking but not the number of errors. {n_seeds} seeds; the estimated share is the
+mean P(wrong), the calibration error that of P(wrong) for rows that were not verified.
 
 {table(header, lines)}
 

@@ -12,8 +12,8 @@ import numpy as np
 from rich.console import Console
 
 from noisybayes import audit
+from noisybayes.cli.terminal import terminal_lines
 from noisybayes.report.phrases import percent
-from noisybayes.report.terminal import terminal_lines
 
 DATA = Path(__file__).with_name("dealership.csv")
 

@@ -108,12 +108,12 @@ def _true_parameters(draw: Draw, seed: int) -> Result:
 
 
 def _paper(draw: Draw, seed: int) -> Result:
-    return _fitted(BernoulliINB.paper(n_jobs=1, max_iter=1_000), draw)
+    return _fitted(BernoulliINB.paper(max_iter=1_000), draw)
 
 
 def _paper_equal(draw: Draw, seed: int) -> Result:
     """The same fit; rows are classified as if the classes had equal size, as `nb-equal` does."""
-    model = BernoulliINB.paper(n_jobs=1, max_iter=1_000)
+    model = BernoulliINB.paper(max_iter=1_000)
     result = _fitted(model, draw)
     # a class that EM has emptied has no probability left to divide
     proba = result.proba[:, model.classes_] / np.maximum(model.class_prior_, np.finfo(float).tiny)
@@ -123,12 +123,12 @@ def _paper_equal(draw: Draw, seed: int) -> Result:
 
 def _started(start: str, n_init: int, draw: Draw, seed: int) -> Result:
     """The paper's estimator from another start."""
-    model = BernoulliINB.paper(start=start, n_init=n_init, n_jobs=1, max_iter=1_000, random_state=seed)
+    model = BernoulliINB.paper(start=start, n_init=n_init, max_iter=1_000, random_state=seed)
     return _fitted(model, draw)
 
 
 def _default(draw: Draw, seed: int) -> Result:
-    return _fitted(BernoulliINB(n_jobs=1, random_state=seed), draw)
+    return _fitted(BernoulliINB(random_state=seed), draw)
 
 
 def _filter(make: Callable[..., Any], needed_votes: int, draw: Draw, seed: int) -> Result:
@@ -194,7 +194,6 @@ METHODS = {
     "nbt": Method("NB-T", _true_parameters),
     "inb-paper": Method("INB (paper's)", _paper),
     "inb-paper-equal": Method("INB (paper's), equal classes", _paper_equal),
-    "inb-start-random": Method("ten random starts near the marginals", partial(_started, "random", 10)),
     "inb-start-paper": Method("printed start", partial(_started, "paper", 1)),
     "inb-start-paper-10": Method("ten printed starts", partial(_started, "paper", 10)),
     "inb-start-half": Method("start near one half", partial(_started, "paper-near-half", 1)),

@@ -17,7 +17,6 @@ _STARTS = {
     "inb-start-paper-10": (_PRINTED, "10", "no"),
     "inb-start-half": (_NEAR_HALF, "1", "no"),
     "inb-start-half-10": (_NEAR_HALF, "10", "no"),
-    "inb-start-random": ("near the marginals", "10", "yes"),
     "inb-paper": ("naive Bayes on the labels", "1", "yes"),
 }
 _LIVE = "Live Streaming"
@@ -46,9 +45,9 @@ class Starts(Experiment):
 
 The paper starts EM from classes of equal size, "random" feature probabilities and a random matrix with a diagonal above
 one half. It does not say how the probabilities are drawn, nor how many starts it used. `BernoulliINB.paper()` starts
-from naive Bayes on the observed labels; `start="random"` starts near the marginal frequencies. With several starts, the
-one with the highest likelihood wins. The paper has no step that matches the classes to the labels after EM; *classes
-matched* marks where we add that step. Accuracy of the paper's estimator in percent; repetitions: {repetitions(rows)}.
+from naive Bayes on the observed labels. With several starts, the one with the highest likelihood wins. The paper has no
+step that matches the classes to the labels after EM; *classes matched* marks where we add that step. Accuracy of the
+paper's estimator in percent; repetitions: {repetitions(rows)}.
 
 {table(["start", "starts", "classes matched", *settings], [*lines, ["paper", "?", "?", *paper]])}
 """

@@ -97,5 +97,5 @@ def test_bot_desk_and_demo(tmp_path):
     text = " ".join(made.split())
     assert float(text.split("(precision ")[1].split("%")[0]) >= 80
     assert float(text.split("recall ")[1].split("%")[0]) >= 80
-    who = text.split("Labelers, most wrong", 1)[1]
+    who = text.split("Wrong labels by 'labeler'", 1)[1]
     assert who.index("Chen") < who.index("Emil") < who.index("Amira")

@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-EXTRAS = ("cli", "pandas", "arrow", "skops")  # those of an audit on the command line and of the tests on it
+EXTRAS = ("cli", "pandas", "arrow")  # those of an audit on the command line and of the tests on it
 
 
 def oldest(requirements: list[str]) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from noisybayes.auditing.rules import Rule
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -23,10 +24,7 @@ from noisybayes.audit.classifier import TableClassifier
 from noisybayes.audit.columns import ColumnKinds
 from noisybayes.audit.pool import Given, fit_pool
 from noisybayes.audit.rows import SUSPECT
-from noisybayes.auditing.hedging import hedged
-from noisybayes.auditing.judged import judge
 from noisybayes.auditing.pooled import PooledRows, findings_of_pool
-from noisybayes.auditing.rules import Rule
 from noisybayes.text.features import Block
 
 from .tasks import (
@@ -89,14 +87,14 @@ def mislabel_on_vectors(task: Task) -> Outcome:
 
 
 def of_model(model: Any, features: Features, y: Array) -> Outcome:
-    """Fit one of our estimators; P(wrong) as `audit(model, X, y)` reports it."""
+    """Fit one of our estimators; P(wrong) out of fold if it has that."""
     model.fit(features.train, y)
-    cross_fitted = hasattr(model, "true_proba_")
-    posterior = model.true_proba_ if cross_fitted else model.predict_true_proba(features.train, y)
+    in_folds = hasattr(model, "true_proba_")
+    posterior = model.true_proba_ if in_folds else model.predict_true_proba(features.train, y)
     by_matrix = 1.0 - of_given(posterior, model.classes_, y)
     suggested = model.classes_[posterior.argmax(axis=1)]
     return Outcome(
-        p_wrong=hedged(judge(model, features.train, y)).p_wrong if cross_fitted else by_matrix,
+        p_wrong=by_matrix,
         flagged=suggested != y,
         suggested=suggested,
         noise_rate=float(by_matrix.mean()),

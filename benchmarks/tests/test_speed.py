@@ -28,7 +28,7 @@ def small(monkeypatch, tmp_path):
     monkeypatch.setattr(speed, "local_cluster", cluster_of_threads)
     ways = (speed.AUDIT, speed.PIPELINE)
     sizes = {"SHAPES": ((2_000, 400, 20, 4),), "SMALL": ((200, 100),), "TEXTS": ((300, 5),), "VOCABULARY": 50,
-             "BINARY_ROWS": (3_000,), "FILES": {800: ways}, "CLUSTER_ROWS": (800,)}  # fmt: skip
+             "FILES": {800: ways}, "CLUSTER_ROWS": (800,)}  # fmt: skip
     for name, size in sizes.items():
         monkeypatch.setattr(speed, name, size)
 

@@ -22,7 +22,7 @@ SIMULATED = {
     ("table1", FIRST, 3): ("nb", "nb-correct", "inb-paper", "nbt"),
     ("table2", "1000, [0.65, 0.75)", 99): ("nb", "nb-correct", "inb-paper", "nbt"),
     ("matrices", f"balanced, {FIRST.replace('500', '1000')}, dirichlet", 2): ("nb", "inb-paper"),
-    ("starts", FIRST, 1): ("inb-start-paper", "inb-start-half", "inb-start-random", "inb-start-half-10"),
+    ("starts", FIRST, 1): ("inb-start-paper", "inb-start-half", "inb-start-half-10"),
     ("roc", "1000, [0.55, 0.65)", 5): ("nb", "inb-paper"),
     ("impact", "two classes, 1000", 7): ("nb", "nb-correct", "inb-paper"),
     ("impact", "one confusing class, 1000", 0): ("nb",),

@@ -6,14 +6,18 @@ import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import wraps
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from threadpoolctl import threadpool_limits
 
 _CPU_MAX = Path("/sys/fs/cgroup/cpu.max")
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def effective_n_jobs(n_jobs: int) -> int:
@@ -48,3 +52,15 @@ def in_threads(fn: Callable[[Item], Result], items: Iterable[Item], n_threads: i
         finally:
             for future in waiting:
                 future.cancel()
+
+
+def one_blas_thread(function: Function) -> Function:
+    """The function, with BLAS on one thread while it runs: for small or sparse arrays more threads gain nothing, and on
+    busy cores they wait for each other ten times as long as they work."""
+
+    @wraps(function)
+    def limited(*args: Any, **kwargs: Any) -> Any:
+        with threadpool_limits(1, user_api="blas"):
+            return function(*args, **kwargs)
+
+    return limited  # type: ignore[return-value]

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import krippendorff
 import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score
 
 from noisybayes.audit import groups
-from noisybayes.audit.groups import Checked, Column, Habits, Labels, alpha, disagreement, group_records, vote
-from noisybayes.audit.pool import fit_pool, folds_of, wrong_labels
+from noisybayes.audit.group_rates import Checked, alpha, disagreement, group_records, wrong_labels
+from noisybayes.audit.groups import Column, Habits, Labels, vote
+from noisybayes.audit.pool import fit_pool, folds_of
+from noisybayes.audit.readings import estimate
+from noisybayes.model.matrix import Full
 
 from .tables import N_CLASSES, N, case
 
 pytestmark = pytest.mark.usefixtures("small_forests")
 RNG = np.random.default_rng(1)
+COMMON = partial(estimate, Full(0.0))
 WHO = RNG.integers(4, size=N)
 RATES = np.array([0.02, 0.1, 0.2, 0.7])
 
@@ -50,6 +56,20 @@ def test_labels_of_careless_labelers_are_found_better_and_their_names_do_not_mat
     np.testing.assert_allclose(p_wrong(renamed), found, atol=1e-6)
 
 
+def test_with_too_many_matrices_groups_have_odds_of_being_wrong(monkeypatch):
+    made, wrong = labeled("texts")
+    monkeypatch.setattr(groups, "_MOST_ENTRIES", 10)
+    pool = fit_pool(made.columns, made.given)
+    assert len(pool.voices[0].habits[0].matrices) == 1
+    odds = pool.voices[0].habits[0].odds[0]
+    assert odds[3] > 3 * odds[0]
+    found = 1.0 - pool.posterior[np.arange(N), made.given.observed]
+    assert average_precision_score(wrong, found) > average_precision_score(wrong, p_wrong(without(made))) + 0.02
+    (compared,) = wrong_labels(pool, made.given)
+    records = group_records(made.given.labels[0], compared, pool.posterior, list("abc"), np.full(N, -1))
+    assert records[0]["group"] == "3"
+
+
 @pytest.mark.parametrize("kind", ["texts", "numbers"])
 def test_one_group_and_groups_that_are_alike_are_no_groups(kind):
     made = case(kind)
@@ -80,7 +100,7 @@ def test_a_label_given_twice_counts_as_two_labels():
     def learned(at, weight):
         labels = Labels(np.arange(len(at)), value[at], K, (Column("who", "labeler", ("a", "b"), who[at]),))
         habits = Habits.alike(labels, np.full((K, K), 1 / K))
-        return groups.learned(labels, p[:, at], prior[:, at], weight, habits, groups._of_all)
+        return groups.learned(labels, p[:, at], prior[:, at], weight, habits, COMMON)
 
     one, other = learned(twice, np.ones(2 * m)), learned(row, np.full(m, 2.0))
     np.testing.assert_allclose(one.matrices, other.matrices, atol=1e-12)
@@ -118,7 +138,7 @@ def test_ratios_are_shrunk_as_far_as_the_data_say():
 def test_matrices_of_groups_are_matrices(K):
     rng = np.random.default_rng(K)
     counts = rng.gamma(0.5, 10.0, size=(6, K, K)) * (rng.random((6, K, K)) < 0.7)
-    common = groups._of_all(counts.sum(axis=0))
+    common = COMMON(counts.sum(axis=0))
     found = groups.of_groups(counts, common)
     assert (found >= 0).all()
     np.testing.assert_allclose(found.sum(axis=1), 1.0)

@@ -11,13 +11,12 @@ from sklearn.metrics import average_precision_score
 from noisybayes.audit import forest, readings
 from noisybayes.audit import pool as pools
 from noisybayes.audit.classifier import TableClassifier
-from noisybayes.audit.columns import take_rows
+from noisybayes.audit.columns import content_hash, take_rows
 from noisybayes.audit.evidence import terms_of
-from noisybayes.audit.pool import _by_fold, fit_pool
+from noisybayes.audit.pool import by_fold, fit_pool, n_folds_for
 from noisybayes.audit.readings import matrix_reading
 from noisybayes.audit.scores import naive_bayes_scores
-from noisybayes.model.mislabel import Fixed, Full
-from noisybayes.model.structures import STRUCTURES
+from noisybayes.model.matrix import STRUCTURES, Fixed, Full
 
 from ..noise import uniform_noise
 from .tables import KINDS, N_CLASSES, N, case
@@ -74,7 +73,7 @@ def test_a_verified_row_has_its_label_and_the_given_one_matters_to_the_matrix_al
 
 def by_naive_bayes():
     made = case("texts")
-    order, learning = _by_fold(made.columns, made.given, 0)
+    order, learning = by_fold(content_hash(made.columns, 0), made.given, n_folds_for(len(made.given.observed)), 0)
     return naive_bayes_scores(take_rows(made.columns, order), learning, False).values, learning
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from noisybayes.audit import columns as column_kinds
 from noisybayes.audit import scores
-from noisybayes.audit.columns import Curves, NormalScores, take_rows
+from noisybayes.audit.columns import Curves, NormalScores, content_hash, take_rows
 from noisybayes.audit.forest import Grown
-from noisybayes.audit.pool import EXPERTS, _by_fold
+from noisybayes.audit.pool import EXPERTS, by_fold, n_folds_for
 from noisybayes.audit.scores import Learning, linear_scores, naive_bayes_scores
 
 from .tables import KINDS, N_CLASSES, N, case
@@ -26,7 +26,7 @@ def sorted_rows(kind):
     observed[::17] = N_CLASSES
     verified[::11] = made.true[::11]
     given = made.given._replace(observed=observed, verified=verified, weight=rng.uniform(0.2, 1.0, len(observed)))
-    order, learning = _by_fold(made.columns, given, 0)
+    order, learning = by_fold(content_hash(made.columns, 0), given, n_folds_for(len(given.observed)), 0)
     return take_rows(made.columns, order), learning
 
 

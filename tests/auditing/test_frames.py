@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.linear_model import LogisticRegression
 
-from noisybayes import BernoulliINB, audit, simulate
+from noisybayes import audit, simulate
 from noisybayes.data.errors import InputError
 
 from ..report.tables import table
@@ -57,14 +58,17 @@ def test_p_wrong_is_missing_without_a_label(tmp_path):
         assert not corrected["p_wrong"].is_nan().any()
 
 
-def test_rows_of_a_classifier_have_the_index_of_x_and_numbers_as_labels():
+def test_rows_of_a_classifier_have_the_index_of_x_or_y_and_numbers_as_labels():
     data = simulate(200, n_features=60, n_classes=3, diagonal=(0.6, 0.8), random_state=0)
     X = pd.DataFrame(data.X, index=np.arange(200)[::-1]).rename(columns=str)
-    found = audit(BernoulliINB().fit(X, data.y), X, data.y)
+    found = audit(LogisticRegression(), X, data.y)
     assert found.table.index.equals(X.index)
-    assert set(found.suspects.columns) == set(found.table.columns)
-    assert found.to_polars()["given"].dtype == pl.Int64
-    assert found.to_polars()["given"].to_list() == data.y.tolist()
+    assert found.to_polars()["given"].to_list() == [str(label) for label in data.y.tolist()]
+    of_matrix = audit(LogisticRegression(), data.X, pd.Series(data.y, index=X.index))
+    assert of_matrix.table.index.equals(X.index)
+    assert set(of_matrix.suspects.columns) == set(of_matrix.table.columns)
+    assert of_matrix.to_polars()["given"].dtype == pl.Int64
+    assert of_matrix.to_polars()["given"].to_list() == data.y.tolist()
 
 
 def test_health_is_a_frame_by_label():

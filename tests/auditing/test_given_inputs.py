@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import average_precision_score
 from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
 
 from noisybayes import BernoulliINB, audit, simulate
 from noisybayes.cli.app import app
@@ -183,7 +186,35 @@ def test_what_cannot_be_used_is_refused_in_one_sentence(arguments, sentence):
         audit(LABELS.with_columns(vectors) if arguments else LABELS, label="label", id="image", **arguments)
 
 
-def test_a_fitted_classifier_has_no_other_inputs():
+@pytest.mark.parametrize("option", [{"labeler": "who"}, {"source": "where"}, {"engine": "dask"}])
+def test_what_is_for_tables_is_refused_with_x_and_y(option):
     data = simulate(60, n_features=10, n_classes=2, random_state=0)
-    with pytest.raises(ValueError, match="labelers, sources and second opinions are for tables"):
-        audit(BernoulliINB().fit(data.X, data.y), data.X, data.y, embeddings=data.X)
+    with pytest.raises(ValueError, match="are for tables; pass a data frame and name its columns"):
+        audit(data.X, data.y, **option)
+
+
+def test_rows_as_a_matrix_a_frame_or_texts_with_or_without_a_classifier():
+    data = simulate(300, n_features=40, n_classes=2, diagonal=(0.8, 0.9), random_state=0)
+    columns = pd.DataFrame(data.X).add_prefix("c")
+    plain = audit(data.X, data.y)
+    for X in (sparse.csr_array(data.X), columns, pl.from_pandas(columns)):
+        np.testing.assert_allclose(audit(X, data.y).table["p_wrong"], plain.table["p_wrong"], atol=1e-4)
+    for model in (BernoulliINB(), BernoulliINB().fit(data.X, data.y)):  # the audit has its scores
+        np.testing.assert_array_equal(audit(model, data.X, data.y).table["p_wrong"], plain.table["p_wrong"])
+    with_model = audit(LogisticRegression(), data.X, data.y, random_state=1)
+    assert (with_model.table["p_wrong"] != plain.table["p_wrong"]).any()
+    np.testing.assert_array_equal(plain.model.predict(sparse.csr_array(data.X)), plain.model.predict(data.X))
+    texts = [" ".join(f"word{j}" for j in np.flatnonzero(row)[::4]) for row in data.X]
+    for found in (audit(texts, data.y), audit(np.array(texts), data.y), audit(BernoulliINB(), texts, data.y)):
+        np.testing.assert_array_equal(found.table["p_wrong"], audit(texts, data.y).table["p_wrong"])
+    pipeline = make_pipeline(CountVectorizer(), LogisticRegression())
+    assert len(audit(pipeline, texts, data.y).table) == 300
+    for X, message in (
+        (np.array([["a", "b"]] * 300), "X contains values that are not numbers"),
+        (np.where(data.X > 0, data.X, np.nan), "X contains nan or infinity; pass a data frame"),
+        (np.zeros((300, 0)), "X must have two dimensions and a column"),
+    ):
+        with pytest.raises(InputError, match=message):
+            audit(X, data.y)
+    with pytest.raises(InputError, match="LinearSVC has no predict_proba; wrap it"):
+        audit(LinearSVC(), data.X, data.y)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -14,6 +15,7 @@ from noisybayes import audit
 from noisybayes.cli.app import app
 from noisybayes.data.errors import InputError
 
+EXAMPLE = Path(__file__).parents[2] / "examples" / "dealership.csv"
 NAMES = np.array(["loan", "price", "repair"])
 N, P = 900, 40
 RNG = np.random.default_rng(0)
@@ -64,6 +66,17 @@ def test_who_errs_how_much_more_than_others_and_on_what(by_labeler, alone):
     }  # fmt: skip
     assert alone.groups is None
     assert precision(by_labeler) > precision(alone) + 0.02
+
+
+def test_the_labelers_of_the_example_are_in_the_order_of_the_truth():
+    frame = pl.read_csv(EXAMPLE)
+    groups = audit(frame, label="label", text="message", labeler="labeler").groups
+    wrong, who = (frame["label"] != frame["true_label"]).to_numpy(), frame["labeler"].to_numpy()
+    rate = {name: wrong[who == name].mean() for name in groups["group"]}
+    assert list(rate.values()) == sorted(rate.values(), reverse=True)
+    for one in groups.itertuples():
+        assert one.rate == pytest.approx(rate[one.group], abs=0.03)
+        assert one.low < rate[one.group] - wrong[who != one.group].mean() < one.high
 
 
 def test_one_labeler_changes_nothing_and_unknown_ones_are_nobody(alone):
@@ -170,12 +183,6 @@ def test_report_command_line_and_where_to_begin(by_labeler, tmp_path):
         ("who", [f"text {i}" for i in range(N)], {"second_opinion": "who"}, "has 900 distinct values that are not"),
         ("who", WHO, {"fold_by": "thread"}, "there is no column 'thread'"),
         ("who", ["a", "b"] * (N // 2), {"fold_by": "who"}, "2 distinct values"),
-        (
-            "who",
-            WHO,
-            {"labeler": "who", "families": {"binary": "bernoulli"}},
-            "labelers cannot be combined with families",
-        ),
     ],
 )
 def test_bad_columns(column, values, asked, message):

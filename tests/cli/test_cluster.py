@@ -183,7 +183,6 @@ def test_empty_parts_and_parts_in_another_encoding_are_read(tmp_path):
             ["--engine", "dask", "--second-opinion", "text"],
             "--second-opinion needs all rows in memory, on one machine; leave it out",
         ),
-        (["--engine", "dask", "--family", "text=bernoulli"], "--family needs all rows in memory, on one machine"),
         (["--engine", "dask", "--pred-probs", "p.npy"], "--pred-probs needs all rows in memory, on one machine"),
     ],
 )

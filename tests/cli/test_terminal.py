@@ -21,7 +21,7 @@ from noisybayes.cli import INTERRUPTED, main
 from noisybayes.cli import app as commands
 from noisybayes.cli.app import app
 from noisybayes.cli.stage_lines import stage_lines
-from noisybayes.report.terminal import terminal_lines
+from noisybayes.cli.terminal import terminal_lines
 
 from ..report.example import example_summary
 from ..report.tables import table

@@ -6,15 +6,11 @@ import numpy as np
 from scipy import sparse
 
 from noisybayes import BernoulliINB, GaussianINB, MixedINB, MultinomialINB
-from noisybayes.dataset import Dataset, Rows
-from noisybayes.engines import ENGINES
+from noisybayes.model import em
 from noisybayes.model.families import Bernoulli, Gaussian, Mixed, Multinomial
-from noisybayes.model.fit import Problem, Settings, fit
-from noisybayes.model.mislabel import Fixed, Full, Symmetric, Uniform
-from noisybayes.model.ordinal import Ordinal
+from noisybayes.model.matrix import Fixed, Full, Ordinal, Symmetric, Uniform
 
-from .toy import Poisson
-from .toy_structure import OwnRates
+from .toy import OwnRates, Poisson
 
 N, K = 240, 3
 
@@ -27,6 +23,12 @@ def gaussian_rows(rng, true):
     K = n_classes(true)
     mean = 5.0 + rng.normal(0, 1.5, (K, 4))
     return mean[true] + rng.normal(size=(len(true), 4)) * rng.uniform(0.5, 2, (K, 4))[true]
+
+
+def gaussian_rows_with_gaps(rng, true):
+    X = gaussian_rows(rng, true)
+    X[rng.random(X.shape) < 0.2] = np.nan
+    return X
 
 
 def count_rows(rng, true):
@@ -49,6 +51,7 @@ FAMILIES = {
     "bernoulli": (Bernoulli, bernoulli_rows),
     "bernoulli-sparse": (Bernoulli, sparse_rows(bernoulli_rows)),
     "gaussian": (Gaussian, gaussian_rows),
+    "gaussian-gaps": (Gaussian, gaussian_rows_with_gaps),
     "gaussian-sparse": (Gaussian, sparse_rows(gaussian_rows)),
     "multinomial": (Multinomial, count_rows),
     "multinomial-sparse": (Multinomial, sparse_rows(count_rows)),
@@ -64,7 +67,7 @@ MODELS = {
     "toy": lambda **how: MixedINB([(Poisson(), slice(None))], **how),
 }
 #: The same family twice, for dense and for sparse rows, counts once.
-DENSE = [name for name in FAMILIES if not name.endswith("-sparse")]
+DENSE = [name for name in FAMILIES if "-" not in name]
 GIVEN = np.array([[0.7, 0.1, 0.0], [0.2, 0.8, 0.3], [0.1, 0.1, 0.7]])
 STRUCTURES = {
     "full": Full(),
@@ -78,11 +81,10 @@ STRUCTURES = {
     "given": Fixed(GIVEN),
     "toy": OwnRates(),
 }
-STARTS = ("labels", "random")
 ALPHAS = (0.0, 0.7, "auto")
 
 
-def make_rows(family_name, seed=0, verified=False):
+def make_rows(family_name, seed=0):
     """Rows with all that a row can have: wrong labels, missing labels, weights, and a few verified labels."""
     family, make = FAMILIES[family_name]
     rng = np.random.default_rng(seed)
@@ -90,15 +92,12 @@ def make_rows(family_name, seed=0, verified=False):
     observed = np.where(rng.random(N) < 0.25, rng.integers(K, size=N), true)
     observed[rng.random(N) < 0.1] = K
     # label 0 never stands for true class 2 in the given matrix
-    known = np.where((rng.random(N) < 0.1) & ~((observed == 0) & (true == 2)), true, -1) if verified else None
+    known = np.where((rng.random(N) < 0.1) & ~((observed == 0) & (true == 2)), true, -1)
     family = family()
-    return family, Rows(family.prepare(make(rng, true)), observed, known, rng.integers(1, 4, N).astype(float))
+    return family, em.Rows(family.prepare(make(rng, true)), observed, known, rng.integers(1, 4, N).astype(float))
 
 
-def run(family, rows, structure, engine=None, **settings):
+def run(family, rows, structure, **settings):
     # a tolerance that is never met: where EM stops must not hang on the last digit
-    settings = Settings(**{"alpha": 0.7, "n_init": 3, "max_iter": 8, "tol": -np.inf, **settings})
-    n_starts = settings.n_init if settings.start == "random" else 1
-    data = Dataset.of(rows, engine or ENGINES["local"](1), n_starts * K)
-    problem = Problem(family, structure, K, None, settings)
-    return fit(data, problem.anchored(data), np.random.default_rng(7))
+    settings = em.Settings(**{"alpha": 0.7, "n_init": 3, "max_iter": 8, "tol": -np.inf, **settings})
+    return em.fit(rows, em.Model(family, structure), K, settings, np.random.default_rng(7))

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from noisybayes import BernoulliINB, GaussianINB, MislabelClassifier, MixedINB, MultinomialINB, audit, simulate
-from noisybayes.model.mislabel import IdentifiabilityWarning
+from noisybayes import BernoulliINB, GaussianINB, MislabelClassifier, MixedINB, MultinomialINB, simulate
+from noisybayes.model.matrix import IdentifiabilityWarning
 
 EM = partial(BernoulliINB, method="em")
 
@@ -25,12 +25,10 @@ def easy():
 
 
 def test_the_matrix_is_found_and_the_label_helps(easy):
-    news = []
-    model = EM(progress=lambda *told: news.append(told)).fit(easy.X, easy.y)
+    model = EM().fit(easy.X, easy.y)
     np.testing.assert_allclose(model.mislabel_matrix_, easy.mislabel_matrix, atol=0.08)
     assert model.converged_
     assert len(model.objective_history_) == model.n_iter_ + 1
-    assert [objective for _, objective in news] == list(model.objective_history_)
     with_label = model.predict_true_proba(easy.X, easy.y)
     np.testing.assert_allclose(with_label.sum(axis=1), 1.0)
     assert np.mean(with_label.argmax(axis=1) == easy.true) > np.mean(model.predict(easy.X) == easy.true)
@@ -78,14 +76,6 @@ def test_verified_rows_of_a_misnamed_class_put_it_right():
     with pytest.warns(IdentifiabilityWarning, match="true classes 2 are given another label"):
         model = EM().fit(X, y, verified=np.where(np.arange(1_500) < 60, true, np.nan))
     np.testing.assert_allclose(model.mislabel_matrix_, mislabel, atol=0.07)
-
-
-def test_random_starts_find_the_classes_name_them_by_their_labels_and_repeat(easy):
-    one = EM(alpha=1.0, start="random", n_init=1, random_state=0).fit(easy.X, easy.y)
-    many, again = (EM(alpha=1.0, start="random", n_init=8, random_state=0).fit(easy.X, easy.y) for _ in range(2))
-    assert np.mean(many.predict(easy.X) == easy.true) > 0.9
-    assert many.objective_history_[-1] >= one.objective_history_[-1] - 1e-6 * abs(one.objective_history_[-1])
-    np.testing.assert_array_equal(many.mislabel_matrix_, again.mislabel_matrix_)
 
 
 @pytest.mark.parametrize("structure", ["full", "symmetric", "uniform", "ordinal"])
@@ -149,5 +139,3 @@ def test_a_row_of_weight_zero_is_as_good_as_dropped(make):
     np.testing.assert_array_equal(whole.predict_proba(data.X), fewer.predict_proba(data.X))
     np.testing.assert_array_equal(whole.true_proba_[kept], fewer.true_proba_)
     np.testing.assert_array_equal(whole.true_proba_[~kept], fewer.predict_true_proba(data.X[~kept], data.y[~kept]))
-    with pytest.raises(ValueError, match="leave out rows of weight zero"):
-        audit(whole, data.X, data.y)

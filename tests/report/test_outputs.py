@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from noisybayes import BernoulliINB, audit, simulate
+from noisybayes import audit, simulate
 from noisybayes.data.errors import InputError
 from noisybayes.data.read import read_table
 from noisybayes.report import outputs
@@ -116,7 +116,7 @@ def test_corrected_holds_the_input_as_it_was(format, tmp_path):
 def test_an_audit_without_a_table_writes_what_it_has(tmp_path):
     data = simulate(120, n_features=20, n_classes=2, diagonal=(0.8, 0.9), random_state=0)
     y = np.append([None], np.array(["no", "yes"], dtype=object)[data.y[1:]])
-    found = audit(BernoulliINB(missing_label=np.nan).fit(data.X, y), data.X, y, budget=4)
+    found = audit(data.X, y, budget=4)
     folder = found.save(tmp_path / "audit")
     assert names(folder) == ["audit.json", "corrected.csv", "report.html", "suspects.csv"]
     assert pl.concat(corrected(found))["given"].to_list() == y.tolist()

@@ -130,11 +130,11 @@ def test_it_shows_itself():
     [
         (([1, 2],), InputError, "a table must be a data frame or the path of a file, got list"),
         (("no.csv",), InputError, "there is no file no.csv; check the path"),
-        ((BernoulliINB(),), ValueError, "auditing a fitted classifier needs the rows too: audit(model, X, y)"),
+        ((BernoulliINB(),), ValueError, "a classifier is audited with rows and labels: audit(model, X, y)"),
         (
             (table(), np.zeros((120, 1)), np.zeros(120)),
             ValueError,
-            "X and y are for a fitted classifier; for a table, name the columns: audit(frame, label=...)",
+            "give X and y alone or with a classifier; for a table, name the columns: label=...",
         ),
         (
             (pd.DataFrame({0: [1], "0": [2]}),),

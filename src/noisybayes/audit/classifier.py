@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..data.untrusted import Archive, is_finite, open_archive, read_array, read_json
+from ..data.array_files import ArrayFile, open_arrays, write_arrays
+from ..data.untrusted import is_finite
 from .columns import ColumnKinds, Curves, NormalScores
 from .forest import Forest
 from .pool import Pool
@@ -96,15 +96,13 @@ class TableClassifier:
             if reading.mislabel is not None:
                 arrays[f"mislabel{v}"] = reading.mislabel
             about["voices"].append([_stored(expert, f"{v}.{e}.", arrays) for e, expert in enumerate(experts)])
-        with Path(path).open("wb") as file:
-            arrays["about"] = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
-            np.savez(file, **arrays)  # type: ignore[arg-type]  # nearly random digits: packing saves little, slowly
+        write_arrays(path, about, arrays)
 
     @classmethod
     def load(cls, path: str | Path) -> TableClassifier:
         """Raises a ValueError, or what a damaged archive raises, if the file is not what `save` wrote."""
-        with open_archive(Path(path)) as archive:
-            return _Reader(archive).classifier()
+        with open_arrays(path) as file:
+            return _Reader(file).classifier()
 
 
 def _stored(expert: Linear | OfNumbers, name: str, arrays: dict[str, Array]) -> Any:
@@ -119,18 +117,8 @@ def _stored(expert: Linear | OfNumbers, name: str, arrays: dict[str, Array]) -> 
 class _Reader:
     """Reads what `save` wrote; what does not fit together is refused."""
 
-    def __init__(self, archive: Archive) -> None:
-        self.archive = archive
-        self.about = read_json(self.array("about", "u").tobytes())
-
-    def array(self, name: str, kinds: str, *shape: int | None) -> Array:
-        found = read_array(self.archive.read(f"{name}.npy"))
-        fits = len(shape) == found.ndim and all(a in (None, b) for a, b in zip(shape, found.shape, strict=True))
-        if found.dtype.kind not in kinds or (shape and not fits):
-            raise ValueError(f"the array {name} has another type or shape")
-        if found.dtype.kind == "f" and not np.isfinite(found).all():
-            raise ValueError(f"the array {name} contains an infinite number")
-        return found
+    def __init__(self, file: ArrayFile) -> None:
+        self.file, self.about, self.array = file, file.about, file.array
 
     def classifier(self) -> TableClassifier:
         if not isinstance(self.about, dict) or self.about.get("format") != FORMAT:
@@ -146,7 +134,7 @@ class _Reader:
         experts, readings = [], []
         for v, voice in enumerate(self.about["voices"]):
             stored = [self.expert(each, f"{v}.{e}.", widths, n_dense, K) for e, each in enumerate(voice)]
-            mislabel = self.array(f"mislabel{v}", "f", K, K) if f"mislabel{v}.npy" in self.archive else None
+            mislabel = self.array(f"mislabel{v}", "f", K, K) if f"mislabel{v}" in self.file else None
             temperature = self.array(f"temperature{v}", "f", len(stored))
             readings.append(Reading(temperature, self.array(f"intercept{v}", "f", K), mislabel, 0.0))
             experts.append(tuple(stored))
@@ -172,7 +160,7 @@ class _Reader:
                 raise ValueError("the knots of a column of numbers do not ascend")
             normal.append(NormalScores(knots, self.array(f"score{i}", "f", len(knots))))
         curves = None
-        if "phase.npy" in self.archive:
+        if "phase" in self.file:
             phase = self.array("phase", "f", None)
             curves = Curves(self.array("frequency", "f", len(numbers), len(phase)), phase)
             if not curves.frequency.size:

@@ -141,7 +141,8 @@ def take_rows(columns: Sequence[Block], rows: Any) -> list[Block]:
 
 def length_one(block: Block) -> float:
     """The factor that gives rows the length 1 in the mean."""
-    if block.kind in (WORDS, CURVES, VECTORS):
+    is_long = block.kind == WORDS and block.values.data.max(initial=0.0) > 1.0 + 1e-6  # counts, not TF-IDF
+    if block.kind in (WORDS, CURVES, VECTORS) and not is_long:
         return _VECTOR_LENGTH if block.kind == VECTORS else 1.0
     square = block.values.multiply(block.values) if sparse.issparse(block.values) else block.values**2
     return 1.0 / max(float(np.sqrt(np.asarray(square.sum(axis=1))).mean()), 1e-30)
@@ -172,6 +173,16 @@ def _mixed(z: Array, salt: np.uint64) -> Array:
     """splitmix64"""
     with np.errstate(over="ignore"):
         z = (z + salt) * np.uint64(0x9E3779B97F4A7C15)
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            z = (z ^ (z >> np.uint64(shift))) * np.uint64(factor)
+    return np.asarray(z ^ (z >> np.uint64(31)))
+
+
+def hashed(seed: int, number: Array) -> Array:
+    """(n,) uint64: a random number for each row number (splitmix64)."""
+    z = number.astype(np.uint64) + np.uint64(1)
+    with np.errstate(over="ignore"):
+        z = z * np.uint64(0x9E3779B97F4A7C15) + np.uint64((seed * 0xD1342543DE82EF95 + 1) % 2**64)
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
             z = (z ^ (z >> np.uint64(shift))) * np.uint64(factor)
     return np.asarray(z ^ (z >> np.uint64(31)))

@@ -27,6 +27,16 @@ _DESCRIBED = {
 }  # fmt: skip
 
 
+class Evidence(NamedTuple):
+    row: int
+    columns: Array  # largest weights first
+    weights: Array  # weight of each
+    rest: float
+    label: float
+    log_odds: float
+    others: tuple[tuple[str, float], ...] = ()  # what is no sum over the columns: description and weight
+
+
 class Terms(NamedTuple):
     of_columns: Any  # (m, d) CSR over the columns of the recipe
     together: dict[str, Array]  # description -> (m,)
@@ -86,3 +96,11 @@ def _at_columns(values: Any, at: Any, n_columns: int) -> Any:
     """The same at the columns `at` of a matrix of `n_columns`."""
     columns = np.arange(n_columns)[at][values.indices]
     return sparse.csr_array((values.data, columns, values.indptr), shape=(values.shape[0], n_columns))
+
+
+def largest(terms: Any, row: int, most: int) -> tuple[Array, Array]:
+    """The columns with the largest terms in absolute value, in one row of a CSR array."""
+    start, stop = terms.indptr[row], terms.indptr[row + 1]
+    columns, weights = terms.indices[start:stop], terms.data[start:stop]
+    chosen = np.argsort(-np.abs(weights), kind="stable")[:most]
+    return np.asarray(columns[chosen]), np.asarray(weights[chosen])

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from ..data.errors import InputError
 from ..data.source_levels import CellCounts, cell_texts, levels_of_values
-from .groups import Column, counted_checks, rates_of, record_of
+from .group_rates import counted_checks, rates_of, record_of
+from .groups import Column
 from .rows import Results
 from .verdicts import suggestions
 
@@ -81,13 +82,15 @@ def records_of_sums(
         rows.group_by("level", "given", "suggested").agg(pl.col("p").sum()).sort("p", "given", descending=[True, False])
     )
     first = {at: rest for at, *rest in pairs.unique("level", keep="first", maintain_order=True).iter_rows()}
-    of_checks = checked.join(level_of, on="value").group_by("level").agg(pl.len(), pl.col("wrong").sum())
-    n_checked = {at: numbers for at, *numbers in of_checks.iter_rows()}
+    by_level = checked.join(level_of, on="value").group_by("level").agg(pl.len(), pl.col("wrong").sum())
+    n_checked = {at: each for at, *each in by_level.iter_rows()}
     records = []
     for at in np.flatnonzero(products[1]).tolist():
         given, suggested, n_confused = first[at]
         pair = (classes[given], classes[suggested], float(n_confused))
-        records.append(record_of(column, at, numbers, pair, counted_checks(*n_checked.get(at, (0, 0)))))
+        n_random, n_wrong = n_checked.get(at, (0, 0))
+        of_checks = counted_checks(n_random, n_wrong, int(products[1][at]))
+        records.append(record_of(column, at, numbers, pair, of_checks))
     if not is_ordered:
         records.sort(key=lambda one: (one["note"] != "", -(one["rate"] or 0.0)))
     return records

@@ -13,22 +13,24 @@ they are independent (Dawid and Skene 1979), and the scores of the row's feature
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import gammaln, ndtri
+from scipy.special import gammaln
 
-from .columns import MOST_NUMBERS
-from .readings import log_softmax
+from ..model.matrix import Full
+from .readings import estimate, log_softmax
 
 Array = NDArray[Any]
 
 # Strengths that are tried: pseudo-counts of the expectation. Infinite: all groups are alike.
 _STRENGTHS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, np.inf)
+# Entries of all matrices; with more labelers and classes, groups have odds of being wrong only.
+_MOST_ENTRIES = 4_000_000
 # Ratios whose strength is looked for; more do not change it.
 _MOST_RATIOS = 20_000
 # No group is wrong in more of the rows of a class: its matrix would contain zeros.
@@ -39,18 +41,6 @@ _PSEUDO_ROWS = 10.0
 _ROUNDS, _TOLERANCE = 30, 1e-4
 # Where the vote on rows begins: labels are mostly right.
 _START_DIAGONAL = 0.8
-
-#: Coverage of the intervals of differences.
-LEVEL = 0.9
-# The scale of differences is known to this share, divided by how far right and wrong labels are apart: with it, 90 %
-# intervals cover 85 to 95 % of simulated differences (`python -m benchmarks crowd`).
-_SCALE_ERROR = 0.05
-# A group with fewer labels is "too few": its interval would say nothing.
-_FEWEST = 20
-# Rows of a group to look at first, and the fewest expected rows of a pair of labels that it confuses.
-_MOST_LISTED, _LEAST_CONFUSED = 20, 1.0
-# Labels that are computed at once.
-_AT_ONCE = 100_000
 
 #: (K, K) counts by label and true class -> P(label | true)
 Estimate = Callable[[Array], Array]
@@ -102,7 +92,7 @@ class Habits(NamedTuple):
 
     @classmethod
     def alike(cls, labels: Labels, common: Array) -> Habits:
-        first, further = _split(labels, common.shape[1])
+        first, further = split(labels, common.shape[1])
         n_levels = 0 if first is None else len(first.levels)
         odds = tuple(np.ones(len(each.levels) + 1) for each in further)
         one_each = len(labels.row) < 2 or bool(np.diff(labels.row).min() > 0)  # else nobody chose the rows
@@ -113,10 +103,10 @@ class Habits(NamedTuple):
         return cls(common, np.repeat(common[None], n_levels + 1, axis=0), odds, shares)
 
 
-def _split(labels: Labels, n_classes: int) -> tuple[Column | None, tuple[Column, ...]]:
+def split(labels: Labels, n_classes: int) -> tuple[Column | None, tuple[Column, ...]]:
     """The column whose levels have matrices, and the others, which change the odds only."""
     columns = labels.columns
-    if columns and len(columns[0].levels) * labels.n_values * n_classes <= MOST_NUMBERS:
+    if columns and len(columns[0].levels) * labels.n_values * n_classes <= _MOST_ENTRIES:
         return columns[0], columns[1:]
     return None, columns
 
@@ -127,7 +117,7 @@ def _split(labels: Labels, n_classes: int) -> tuple[Column | None, tuple[Column,
 def log_of_labels(labels: Labels, habits: Habits) -> Array:
     """(m, K) log P(value | true) of each label."""
     V, K = habits.common.shape
-    first, further = _split(labels, K)
+    first, further = split(labels, K)
     level = np.zeros(len(labels.row), dtype=np.intp) if first is None else first.code
     each = np.log(np.maximum(habits.matrices, 1e-300)).reshape(-1, K)[level * V + labels.value]
     if further:
@@ -180,37 +170,44 @@ def _differ(value: Array, n_classes: int) -> Array:
 
 
 def learned(
-    labels: Labels, posterior: Array, prior: Array, weight: Array, habits: Habits, estimate: Estimate | None
+    labels: Labels, posterior: Array, prior: Array, weight: Array, habits: Habits, estimated: Estimate | None
 ) -> Habits:
     """Habits of the greatest likelihood, with their priors. posterior, prior : (K, n) P(true | x) with and without the
-    label; weight : (n,) of the rows; estimate : of the common matrix; None: labels of another kind"""
+    label; weight : (n,) of the rows; estimated : the common matrix; None: labels of another kind"""
     V, K = habits.common.shape
-    first, further = _split(labels, K)
+    first, further = split(labels, K)
     n_levels = len(habits.matrices) - 1
     at = labels.value if first is None else first.code * V + labels.value
     p = posterior[:, labels.row] * weight[labels.row]
     counts = np.stack([np.bincount(at, each, (n_levels + 1) * V) for each in p], axis=1).reshape(-1, V, K)
     total = counts.sum(axis=0)
-    common = _of_opinion(total) if estimate is None else estimate(total)
+    common = _of_opinion(total) if estimated is None else estimated(total)
     matrices = common[None]
     if first is not None:
         matrices = np.concatenate([of_groups(counts[:-1], common), matrices])
-    level = 0 if first is None else first.code
-    odds = list(habits.odds)
-    for number, column in enumerate(further):
-        others = [each for at, each in enumerate(zip(further, odds, strict=True)) if at != number]
+    wrong = _wrong(matrices)[0 if first is None else first.code]
+    odds = _odds_learned(further, habits.odds, p, np.broadcast_to(wrong, p.T.shape), labels.value)
+    shares = _shares(labels, habits, p, prior[:, labels.row] * weight[labels.row])
+    return Habits(common, matrices, odds, shares)
+
+
+def _odds_learned(
+    columns: Sequence[Column], odds: Sequence[Array], posterior: Array, wrong: Array, value: Array
+) -> tuple[Array, ...]:
+    """Odds of the levels of each column, given those of the others. posterior : (K, m); wrong : (m, K) P(wrong | true)
+    by the matrices"""
+    found = list(odds)
+    for number, column in enumerate(columns):
+        others = [each for at, each in enumerate(zip(columns, found, strict=True)) if at != number]
         rest = _odds(*zip(*others, strict=True))[:, None] if others else 1.0
-        wrong = _wrong(matrices)[level]
-        wrong = wrong * rest / (1.0 + (rest - 1.0) * wrong)
-        size = len(column.levels) + 1
-        n, expected, observed = (
-            np.bincount(column.code, each, size)[:-1]
-            for each in (p.sum(axis=0), (p.T * wrong).sum(axis=1), (p.T * _differ(labels.value, K)).sum(axis=1))
-        )
+        by_others = wrong * rest / (1.0 + (rest - 1.0) * wrong)
+        size, is_wrong = len(column.levels) + 1, _differ(value, len(posterior))
+        weights = (posterior.sum(axis=0), (posterior.T * by_others).sum(axis=1), (posterior.T * is_wrong).sum(axis=1))
+        n, expected, observed = (np.bincount(column.code, each, size)[:-1] for each in weights)
         before = np.clip(expected / np.maximum(n, 1e-300), 1e-9, _MOST_WRONG)
         after = np.minimum(before * shrunken(observed, expected), _MOST_WRONG)
-        odds[number] = np.append(after / (1.0 - after) * (1.0 - before) / before, 1.0)
-    return Habits(common, matrices, tuple(odds), _shares(labels, habits, p, prior[:, labels.row] * weight[labels.row]))
+        found[number] = np.append(after / (1.0 - after) * (1.0 - before) / before, 1.0)
+    return tuple(found)
 
 
 def _shares_of_labels(column: Column, labels: Labels) -> Array:
@@ -295,248 +292,10 @@ def refitted(
         last = likelihood
         prior = np.exp(with_shares)
         said = tuple(
-            (labels, learned(labels, posterior, prior, weight, habits, estimate))
-            for (labels, habits), estimate in zip(said, estimates, strict=True)
+            (labels, learned(labels, posterior, prior, weight, habits, estimated))
+            for (labels, habits), estimated in zip(said, estimates, strict=True)
         )
     return said
-
-
-# --- adjusted counts --------------------------------------------------------------------------------------------------
-
-
-class Wrong(NamedTuple):
-    """Of each label: P(wrong), and what a right and a wrong one would get on the same row."""
-
-    p: Array  # (m,)
-    if_right: Array
-    if_wrong: Array
-
-
-def p_wrong(labels: Labels, habits: Habits, log_prior: Array, others: Array, verified: Array) -> Wrong:
-    """By the common matrix; wrong labels are those that the group gives. log_prior : (K, n) log P(true | x);
-    others : (m, K) log P(other labels of the row | true); verified : (n,) codes, -1 where unknown"""
-    (V, K), m = habits.common.shape, len(labels.row)
-    right, off = np.eye(V, K), habits.matrices * (1.0 - np.eye(V, K))
-    off /= np.maximum(off.sum(axis=1, keepdims=True), 1e-300)
-    first, _ = _split(labels, K)
-    found = np.empty((3, m))
-    for level, which in _by_level(np.zeros(m, dtype=np.intp) if first is None else first.code, len(off)):
-        prior = log_prior[:, labels.row[which]].T + others[which]
-        prior = np.exp(prior - prior.max(axis=1, keepdims=True))
-        prior /= prior.sum(axis=1, keepdims=True)
-        wrong = 1.0 - (prior @ (right * habits.common).T) / np.maximum(prior @ habits.common.T, 1e-300)
-        found[0, which] = wrong[np.arange(len(which)), labels.value[which]]
-        found[1, which] = (prior @ right.T * wrong).sum(axis=1)
-        found[2, which] = (prior @ off[level].T * wrong).sum(axis=1)
-    known = verified[labels.row]
-    at = np.flatnonzero(known >= 0)
-    found[:, at] = np.stack([labels.value[at] != known[at], np.zeros(len(at)), np.ones(len(at))])
-    return Wrong(*found)
-
-
-def _by_level(code: Array, n_levels: int) -> Iterator[tuple[int, Array]]:
-    """The positions of the labels of each level, in parts that fit in memory."""
-    order = np.argsort(code, kind="stable")
-    edges = np.searchsorted(code[order], np.arange(n_levels + 1))
-    for level, (start, stop) in enumerate(pairwise(edges.tolist())):
-        for first in range(start, stop, _AT_ONCE):
-            yield level, order[first : min(first + _AT_ONCE, stop)]
-
-
-class Rates(NamedTuple):
-    """Adjusted counts of groups (Gart and Buck 1966): (mean P(wrong) - a) / (b - a), where a is what right and b what
-    wrong labels would get on the same rows. So ambiguous rows count for nobody."""
-
-    n_labels: Array  # (G,)
-    rate: Array  # nan where nothing distinguishes right from wrong labels
-    difference: Array  # from the rate of all other labels
-    low: Array
-    high: Array
-
-
-def rates(code: Array, n_levels: int, wrong: Wrong) -> Rates:
-    """Of the levels of a column; code : (m,), n_levels where not known"""
-    above, span = wrong.p - wrong.if_right, wrong.if_wrong - wrong.if_right
-
-    def summed(values: Array) -> Array:
-        return np.bincount(code, values, n_levels + 1)[:n_levels]
-
-    products = [summed(each) for each in (above, span, above**2, above * span, span**2)]
-    return rates_of(summed(np.ones(len(code))), products, float(span.mean()) if len(span) else 0.0)
-
-
-def rates_of(n_labels: Array, products: Sequence[Array], span: float) -> Rates:
-    """products : sums by level of x, y, x^2, x y and y^2, whose ratio x / y is the rate; span : mean of y"""
-    rate, variance = _ratio(*products)
-    rest, of_rest = _ratio(*(each.sum() - each for each in products))
-    difference = rate - rest
-    scale = _SCALE_ERROR / max(span, 1e-9)
-    reach = float(ndtri(0.5 + LEVEL / 2.0)) * np.sqrt(variance + of_rest + (scale * difference) ** 2)
-    return Rates(n_labels, rate, difference, difference - reach, difference + reach)
-
-
-def _ratio(x: Array, y: Array, xx: Array, xy: Array, yy: Array) -> tuple[Array, Array]:
-    """Ratios of sums, and their variance."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = x / y
-        return ratio, np.maximum(xx - 2.0 * ratio * xy + ratio**2 * yy, 0.0) / y**2
-
-
-def disagreement(row: Array, value: Array, is_ordinal: bool = False) -> Array:
-    """(m,) how far each label is from the others of its row, divided by what chance would give; nan for a row's only
-    label. One minus the mean is Krippendorff's alpha: of all labels, or of a labeler's against all others.
-
-    is_ordinal : the squared difference of ranks counts, not whether labels differ
-    """
-    _, row, n_labels = np.unique(row, return_inverse=True, return_counts=True)
-    n, paired = n_labels[row], n_labels[row] > 1
-    V = int(value.max(initial=0)) + 1
-    if is_ordinal:
-        first, second = (np.bincount(row, value.astype(float) ** power) for power in (1, 2))
-        apart = n * value**2.0 - 2.0 * value * first[row] + second[row]
-        by_chance = 2.0 * float(value[paired].var(ddof=1)) if paired.any() else 0.0
-    else:
-        same, counts = np.unique(row * V + value, return_inverse=True, return_counts=True)[1:]
-        apart, share = n - counts[same].astype(float), np.bincount(value[paired]) / max(paired.sum(), 1)
-        by_chance = (1.0 - float(share @ share)) * paired.sum() / max(paired.sum() - 1, 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(paired & (by_chance > 0), apart / (n - 1) / by_chance, np.nan)
-
-
-def alpha(disagreements: Array) -> float | None:
-    known = disagreements[~np.isnan(disagreements)]
-    return 1.0 - float(known.mean()) if len(known) else None
-
-
-# --- what is said of groups -------------------------------------------------------------------------------------------
-
-
-class Checked(NamedTuple):
-    """Rows drawn at random, with their true labels."""
-
-    rows: Array
-    label: Array  # codes
-
-
-def group_records(
-    labels: Labels, wrong: Wrong, posterior: Array, classes: Sequence[str], verified: Array,
-    checks: Checked | None = None, is_ordinal: bool = False,
-) -> list[dict[str, Any]]:  # fmt: skip
-    """A plain dict for each group. Labelers and categories: the most mistakes first; times and numbers in order."""
-    apart = disagreement(labels.row, labels.value, is_ordinal)
-    found = []
-    for column in labels.columns:
-        numbers = rates(column.code, len(column.levels), wrong)
-        order = np.argsort(column.code, kind="stable")
-        edges = np.searchsorted(column.code[order], np.arange(len(column.levels) + 1))
-        records = [
-            _record(column, level, numbers, order[start:stop], labels, posterior, classes, verified, apart, checks)
-            for level, (start, stop) in enumerate(pairwise(edges.tolist()))
-            if stop > start
-        ]
-        if not column.is_ordered:
-            records.sort(key=lambda one: (one["note"] != "", -(one["rate"] or 0.0)))
-        found += records
-    return found
-
-
-def opinion_record(
-    labels: Labels, wrong: Wrong, given: Labels, of_given: Wrong, posterior: Array, classes: Sequence[str],
-    verified: Array, checks: Checked | None = None, is_ordinal: bool = False,
-) -> dict[str, Any]:  # fmt: skip
-    """A second opinion against the labels."""
-    m, n = len(labels.row), len(given.row)
-    both = Wrong(*(np.concatenate(pair) for pair in zip(wrong, of_given, strict=True)))
-    column = Column(labels.name, "second opinion", (labels.name,), np.repeat([0, 1], [m, n]))
-    row, value = np.concatenate([labels.row, given.row]), np.concatenate([labels.value, given.value])
-    apart = disagreement(row, value, is_ordinal and labels.n_values == len(classes))[:m]
-    numbers = rates(column.code, 2, both)
-    return _record(column, 0, numbers, np.arange(m), labels, posterior, classes, verified, apart, checks)
-
-
-def _record(
-    column: Column, level: int, numbers: Rates, which: Array, labels: Labels, posterior: Array, classes: Sequence[str],
-    verified: Array, apart: Array, checks: Checked | None,
-) -> dict[str, Any]:  # fmt: skip
-    """which : the labels of the group"""
-    K, rows, value = len(classes), labels.row[which], labels.value[which]
-    of_rows = posterior[rows]
-    is_class = value < K
-    p_right = np.where(is_class, of_rows[np.arange(len(which)), np.minimum(value, K - 1)], 0.0)
-    counts = np.zeros((K, K))
-    np.add.at(counts, value[is_class], of_rows[is_class])
-    np.fill_diagonal(counts, 0.0)
-    given, true = divmod(int(counts.argmax()), K)
-    unknown = np.flatnonzero(verified[rows] < 0)
-    first = rows[unknown[np.argsort(p_right[unknown], kind="stable")[:_MOST_LISTED]]]
-    pair = (classes[given], classes[true], float(counts.max(initial=0.0)))
-    of_checks = _counted(checks, rows, value)
-    return record_of(column, level, numbers, pair, of_checks, alpha(apart[which]), (first + 1).tolist())
-
-
-def record_of(
-    column: Column, level: int, numbers: Rates, pair: tuple[str, str, float], counted: Mapping[str, Any],
-    agreement: float | None = None, look_at: Sequence[int] = (),
-) -> dict[str, Any]:  # fmt: skip
-    """pair : the label that most rows have by mistake, the one they should have, and how many they are"""
-    n, given, true, n_confused = int(numbers.n_labels[level]), *pair
-    enough = n >= _FEWEST and bool(np.isfinite(numbers.difference[level]))
-    rate = float(np.clip(numbers.rate[level], 0.0, 1.0))
-    if counted["checked"]:  # an interval around something else would mislead
-        rate = min(max(rate, counted["rate_low"]), counted["rate_high"])
-    difference = {name: float(getattr(numbers, name)[level]) for name in ("difference", "low", "high")}
-    confused = {"given": given, "true": true, "rows": round(n_confused, 1)}
-    return {
-        "column": column.name,
-        "kind": column.kind,
-        "group": column.levels[level],
-        "rows": n,
-        "rate": round(rate, 6) if enough else None,
-        **counted,
-        **{name: round(value, 6) if enough else None for name, value in difference.items()},
-        "confuses": confused if n_confused >= _LEAST_CONFUSED else None,
-        "agreement": agreement,
-        "look_at": list(look_at),
-        "note": "" if enough else "too few",
-    }
-
-
-def difference_text(record: Mapping[str, Any]) -> str:
-    """How much more or less often a group is wrong, in words."""
-    if record["difference"] is None:
-        return str(record["note"])
-    others = "the given labels" if record["kind"] == "second opinion" else "the others"
-    by, low, high = (round(100.0 * record[name]) for name in ("difference", "low", "high"))
-    if record["low"] <= 0.0 <= record["high"]:
-        return f"like {others} ({low:+d} to {high:+d} points)"
-    ends = (low, high) if by >= 0 else (-high, -low)
-    points = "point" if abs(by) == 1 else "points"
-    return f"{abs(by)} {points} {'more' if by >= 0 else 'fewer'} than {others} ({ends[0]} to {ends[1]})"
-
-
-def _counted(checks: Checked | None, rows: Array, value: Array) -> dict[str, Any]:
-    """The rows of a group that were checked at random, and the share of wrong labels among them with an interval."""
-    if checks is None or not len(checks.rows):
-        return counted_checks(0, 0)
-    order = np.argsort(checks.rows, kind="stable")
-    place = order[np.minimum(np.searchsorted(checks.rows[order], rows), len(order) - 1)]
-    at = np.flatnonzero(checks.rows[place] == rows)
-    return counted_checks(len(at), int((checks.label[place[at]] != value[at]).sum()))
-
-
-def counted_checks(n: int, n_wrong: int) -> dict[str, Any]:
-    """Rows checked at random, and the share of wrong labels among them."""
-    if not n:
-        return {"checked": 0, "rate_low": None, "rate_high": None}
-    low, high = wilson(n_wrong / n, n, LEVEL)
-    return {"checked": n, "rate_low": round(low, 6), "rate_high": round(high, 6)}
-
-
-def wilson(share: float, m: int, level: float) -> tuple[float, float]:
-    """Wilson's interval of a share of m rows."""
-    z2 = float(ndtri(0.5 + level / 2.0)) ** 2
-    center, reach = share + z2 / (2 * m), np.sqrt(z2 * (share * (1 - share) / m + z2 / (4 * m * m)))
-    return max(float((center - reach) / (1 + z2 / m)), 0.0), min(float((center + reach) / (1 + z2 / m)), 1.0)
 
 
 # --- several labels of a row ------------------------------------------------------------------------------------------
@@ -552,13 +311,7 @@ def vote(labels: Labels, n_rows: int) -> Array:
     n_labels = np.bincount(labels.row, minlength=n_rows)
     said: Sequence[tuple[Labels, Habits]] = [(labels, Habits.alike(labels, start))]
     if V > 1 and (n_labels > 1).any():  # else nobody can be compared
-        said = refitted(said, log_prior, np.full(n_rows, -1), (n_labels > 0).astype(float), [_of_all])
+        said = refitted(
+            said, log_prior, np.full(n_rows, -1), (n_labels > 0).astype(float), [partial(estimate, Full(0.0))]
+        )
     return np.where(n_labels > 0, (log_prior + log_evidence(said, n_rows)).argmax(axis=0), V)
-
-
-def _of_all(counts: Array) -> Array:
-    """As by the matrix reading: small classes have uncertain columns."""
-    K, rate = len(counts), 1.0 - np.trace(counts) / max(counts.sum(), 1e-300)
-    off = rate / (K - 1)
-    counts = counts + _PSEUDO_ROWS * (np.full((K, K), off) + (1.0 - rate - off) * np.eye(K))
-    return np.asarray(counts / counts.sum(axis=0))

@@ -19,16 +19,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.mislabel import Full, Structure
+from ..model.matrix import Full, Structure
 from .columns import MANY_ROWS, MOST_NUMBERS, NUMBERS, WORDS, YES_NO, Block, content_hash, take_rows
 from .groups import (
     Habits,
     Labels,
-    Wrong,
     log_evidence,
-    log_of_labels,
-    log_shares,
-    p_wrong,
     refitted,
 )
 from .readings import Reading, blocks, estimate, log_softmax, matrix_reading, plain_reading
@@ -120,20 +116,6 @@ def of_groups(voice: Voice, labels: Sequence[Labels], learning: Learning, struct
     return Voice(voice.learned, reading, habits, log_evidence(said, len(learning.weight)))
 
 
-def wrong_labels(pool: Pool, given: Given) -> list[Wrong]:
-    """What P(wrong) of the labels of each kind is compared with, for the rates of groups."""
-    n, voice = len(pool.order), pool.voices[0]
-    said = list(zip(given.labels, voice.habits, strict=True))
-    log_prior = np.empty((given.n_classes, n))
-    log_prior[:, pool.order] = voice.reading.log_prior(voice.learned.values)
-    log_prior += log_shares(*said[0], n)
-    total = log_evidence(said, n).T
-    return [
-        p_wrong(labels, habits, log_prior, total[labels.row] - log_of_labels(labels, habits), given.verified)
-        for labels, habits in said
-    ]
-
-
 def pooled(voices: Sequence[Voice], rows: Any, observed: Array) -> Array:
     """(K, m) the geometric mean of the voices."""
     total = sum(voice.log_posterior(rows, observed) for voice in voices)
@@ -148,7 +130,7 @@ def fit_pool(
     structure = Full(0.0) if structure is None else structure
     kinds, K = {block.kind for block in columns}, given.n_classes
     by_matrix, plain = _experts_for(kinds)
-    order, learning = _by_fold(columns, given, seed)
+    order, learning = by_fold(content_hash(columns, seed), given, n_folds_for(len(given.observed)), seed)
     labels = tuple(each.of_rows(order, len(order)) for each in given.labels)
     columns, n = take_rows(columns, order), len(order)
     width = sum(block.values.shape[1] for block in columns)
@@ -163,18 +145,17 @@ def fit_pool(
                 as_given[name] = experts[name](columns, learning, keep)
         return _together([as_given[name] for name in names])
 
-    def read_by_matrix(scores: Learned, start: Reading | None = None) -> Voice:
+    def read(scores: Learned, start: Reading | None = None) -> Voice:
         reading = matrix_reading(scores.values, learning, structure, prior, start)
         return of_groups(Voice(scores, reading), labels, learning, structure)
 
-    matrix = read_by_matrix(learned(by_matrix))
+    matrix = read(learned(by_matrix))
     as_given.pop("naive Bayes", None)  # as large as the rows times the classes, twice
-    right = learning._replace(weight=learning.weight * _p_label(matrix, learning))
-    matrix = read_by_matrix(_together([experts[name](columns, right, keep) for name in by_matrix]), matrix.reading)
-    n_labels = [learning.counted[fold].sum() for fold in learning.folds]
-    if kinds == {YES_NO} and n <= MANY_ROWS and max(n_labels) < sum(n_labels):  # else a fold cannot be left out
-        em = read_by_matrix(learned(("em",)))
-        if not _predicts_better(matrix, em, learning):
+    right = reweighted(matrix, learning)
+    matrix = read(_together([experts[name](columns, right, keep) for name in by_matrix]), matrix.reading)
+    if kinds == {YES_NO} and n <= MANY_ROWS and can_leave_out(learning):
+        em = read(learned(("em",)))
+        if not predicts_better(matrix, em, learning):
             matrix, by_matrix = em, ("em",)
     scores = [learned(names) for names in plain]
     # the plain reading ignores the label it judges, but not what others say of the row
@@ -204,6 +185,10 @@ def _experts_for(kinds: set[str]) -> tuple[tuple[str, ...], tuple[tuple[str, ...
     if kinds.isdisjoint(EVENT_MODELS):
         return ("ridge",), (("ridge",),)
     return ("naive Bayes",), (("ridge", "forest") if NUMBERS in kinds else ("ridge",),)
+
+
+def n_folds_for(n_rows: int) -> int:
+    return FOLDS if n_rows >= _FEW_ROWS else FOLDS_OF_FEW
 
 
 def folds_of(content: Array, given: Given, n_folds: int) -> Array:
@@ -237,11 +222,9 @@ def _folds_together(content: Array, together: Array, n_folds: int) -> Array:
     return fold[unit]
 
 
-def _by_fold(columns: Sequence[Block], given: Given, seed: int) -> tuple[Array, Learning]:
-    """The order of the rows by fold, class and content, and their labels in this order."""
+def by_fold(content: Array, given: Given, n_folds: int, seed: int) -> tuple[Array, Learning]:
+    """The order of the rows by fold, class and content, and their labels in this order. content : (n,) hash"""
     n = len(given.observed)
-    n_folds = FOLDS if n >= _FEW_ROWS else FOLDS_OF_FEW
-    content = content_hash(columns, seed)
     fold = folds_of(content, given, n_folds)
     order = np.lexsort((content, given.label, fold))
     starts = np.concatenate([[0], np.cumsum(np.bincount(fold, minlength=n_folds))])
@@ -258,17 +241,23 @@ def _together(found: Sequence[Learned]) -> Learned:
     return Learned(values, by_fold, lambda: sum((one.full() for one in found), ()))
 
 
-def _p_label(voice: Voice, learning: Learning) -> Array:
-    """(n,) probability that the label to learn is right; 1 if it is verified."""
+def can_leave_out(learning: Learning) -> bool:
+    """Whether labels are left if any fold is held out."""
+    labels = [learning.counted[fold].sum() for fold in learning.folds]
+    return bool(max(labels) < sum(labels))
+
+
+def reweighted(voice: Voice, learning: Learning) -> Learning:
+    """Labels weigh as much as they are probably right; verified ones fully."""
     found = np.ones(len(learning.weight))
     for part in blocks(len(found), learning.n_classes):
         log_p = voice.log_posterior(part, learning.observed[part])
         there = np.flatnonzero((learning.verified[part] < 0) & (learning.observed[part] < learning.n_classes))
         found[part][there] = np.exp(log_p[learning.observed[part][there], there])
-    return found
+    return learning._replace(weight=learning.weight * found)
 
 
-def _predicts_better(one: Voice, other: Voice, learning: Learning) -> bool:
+def predicts_better(one: Voice, other: Voice, learning: Learning) -> bool:
     """Whether one predicts held-out labels better than the other, by more than a standard error."""
     gain = _log_likelihood(one, learning) - _log_likelihood(other, learning)
     return bool(gain.sum() > gain.std() * np.sqrt(len(gain)))

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from .columns import MANY_ROWS, MOST_NUMBERS, Array
-from .pool import Pool, pooled
+from .pool import Pool, Voice, pooled
 
 # Measured on the panel of public data sets with known truth: python -m benchmarks panel
 #: Truth is at least this many times the mean P(wrong) on nine in ten data sets.
@@ -26,7 +26,7 @@ PANEL_SETS = 28
 LEAST_RATE = 0.05
 #: Coverage of every interval.
 LEVEL = 0.9
-_Z, _ONE_SIDED = float(ndtri(0.5 + LEVEL / 2)), float(ndtri(LEVEL))
+Z, _ONE_SIDED = float(ndtri(0.5 + LEVEL / 2)), float(ndtri(LEVEL))
 # Labels that are drawn to see what P(wrong) they get: their mean is known to about .003.
 _DRAWS = 10_000
 
@@ -79,8 +79,8 @@ def wilson(share: float, n: float, n_labels: int) -> tuple[float, float]:
     if n >= n_labels:
         return share, share
     size = n * (n_labels - 1) / (n_labels - n)  # that of an infinite population
-    center = (share + _Z**2 / (2 * size)) / (1 + _Z**2 / size)
-    half = _Z * np.sqrt(share * (1 - share) / size + _Z**2 / (4 * size**2)) / (1 + _Z**2 / size)
+    center = (share + Z**2 / (2 * size)) / (1 + Z**2 / size)
+    half = Z * np.sqrt(share * (1 - share) / size + Z**2 / (4 * size**2)) / (1 + Z**2 / size)
     # where no wrong label was found there may be none
     low = 0.0 if share == 0.0 else max(float(center - half), 0.0)
     return low, 1.0 if share == 1.0 else min(float(center + half), 1.0)
@@ -99,9 +99,10 @@ def surely_wrong(pool: Pool, observed: Array, labeled: Array, seed: int) -> floa
     rows = np.sort(place[labeled])
     most = max(1, min(len(rows), MANY_ROWS, MOST_NUMBERS // (4 * len(pool.mislabel))))
     rows = rows[np.linspace(0, len(rows) - 1, most).astype(np.intp)]
+    voices = [Voice(voice.learned, voice.reading) for voice in pool.voices]  # whoever gave the label
     given, missing = observed[pool.order[rows]], np.full(len(rows), len(pool.mislabel))
-    p_wrong = 1.0 - pooled(pool.voices, rows, given)[given, np.arange(len(rows))]
-    true, mislabel = pooled(pool.voices, rows, missing), pool.mislabel
+    p_wrong = 1.0 - pooled(voices, rows, given)[given, np.arange(len(rows))]
+    true, mislabel = pooled(voices, rows, missing), pool.mislabel
     others = mislabel * ~np.eye(len(mislabel), dtype=bool)
     rng, n_draws = np.random.default_rng(seed), -(-_DRAWS // len(rows))
     of_right, of_wrong, weights = (np.empty((n_draws, len(rows))) for _ in range(3))
@@ -110,7 +111,7 @@ def surely_wrong(pool: Pool, observed: Array, labeled: Array, seed: int) -> floa
         wrong = _drawn(others[:, right], rng)
         weights[draw] = others.sum(axis=0)[right]
         for p, label in ((of_right, right), (of_wrong, wrong)):
-            p[draw] = 1.0 - pooled(pool.voices, rows, label)[label, np.arange(len(rows))]
+            p[draw] = 1.0 - pooled(voices, rows, label)[label, np.arange(len(rows))]
     a, b = float(of_right.mean()), float(np.average(of_wrong, weights=np.maximum(weights, 1e-12)))
     if b - a < LEAST_RATE:  # right and wrong labels look alike
         return 0.0

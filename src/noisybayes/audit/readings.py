@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.mislabel import Structure
+from ..model.matrix import Structure
 from .columns import MANY_ROWS
 from .scores import Learning
 
@@ -91,11 +91,15 @@ def blocks(n_rows: int, n_classes: int) -> Iterator[slice]:
 
 
 def matrix_reading(
-    values: Array, learning: Learning, structure: Structure, prior: Array | None = None, start: Reading | None = None
-) -> Reading:
-    """Temperatures, offsets and matrix by EM. prior : (K,) known class shares; start : a reading of similar scores"""
+    values: Array, learning: Learning, structure: Structure, prior: Array | None = None, start: Reading | None = None,
+    offset_spread: float | None = None,
+) -> Reading:  # fmt: skip
+    """Temperatures, offsets and matrix by EM. prior : (K,) known class shares; start : a reading of similar scores;
+    offset_spread : standard deviation of a normal prior on the offsets, in place of a penalty for every row"""
     values, rows = _sample(values, learning)
     likelihood = _Likelihood(values, rows, by_matrix=True, prior=prior)
+    if offset_spread is not None:
+        likelihood.penalty = 0.5 / offset_spread**2
     if start is None or start.mislabel is None:
         tried = [
             _em(likelihood, structure, likelihood.start, _start(structure, rows.n_classes, diagonal), _STEPS)
@@ -156,7 +160,7 @@ def _start(structure: Structure, n_classes: int, diagonal: float) -> Array:
         return np.ones((1, 1))
     off = (1.0 - diagonal) / (n_classes - 1)
     counts = np.full((n_classes, n_classes), off) + (diagonal - off) * np.eye(n_classes)
-    return np.asarray(structure.estimate(counts[None])[0])
+    return np.asarray(structure.estimate(counts))
 
 
 def estimate(structure: Structure, counts: Array) -> Array:
@@ -165,7 +169,7 @@ def estimate(structure: Structure, counts: Array) -> Array:
         return np.ones((1, 1))
     rate = 1.0 - np.trace(counts) / max(counts.sum(), 1e-300)
     pseudo = np.full((K, K), rate / (K - 1)) + (1.0 - rate - rate / (K - 1)) * np.eye(K)
-    return np.asarray(structure.estimate((counts + _PSEUDO_ROWS * pseudo)[None])[0])
+    return np.asarray(structure.estimate(counts + _PSEUDO_ROWS * pseudo))
 
 
 class _Likelihood:

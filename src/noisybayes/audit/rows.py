@@ -10,13 +10,38 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from .._shares import whole_percent
+
 Array = NDArray[Any]
 
+#: Maximum number of suspects listed with their evidence, most suspicious first.
+MOST_LISTED = 10_000
 #: A row is a suspect if its label is more probably wrong than right.
 SUSPECT = 0.5
 #: A label is corrected if another one has a higher probability than this: on 38 real sets, labels then became worse by
 #: more than half a point on one of them, and on four with 0.8.
 CORRECT = 0.9
+
+
+class Rule(NamedTuple):
+    """Suspects are the rows with P(wrong) above one half, or a budget of rows to review."""
+
+    budget: int | None = None
+
+    @property
+    def name(self) -> str:
+        return "budget" if self.budget is not None else "posterior"
+
+    @property
+    def text(self) -> str:
+        if self.budget is None:
+            return f"the rows with P(wrong) above {whole_percent(SUSPECT)}"
+        rows = "row whose label is" if self.budget == 1 else f"{self.budget:,} rows whose labels are"
+        return f"the {rows} most probably wrong"
+
+    def check(self) -> None:
+        if self.budget is not None and not (self.budget >= 0 and float(self.budget).is_integer()):
+            raise ValueError(f"budget must be a whole number of at least 0, got {self.budget!r}")
 
 
 class Results(NamedTuple):

@@ -23,11 +23,10 @@ from ..data.cells import as_text, positions
 from ..data.errors import InputError
 from ..data.frames import new_names
 from ..data.roles import Roles, label_texts
-from ..dataset.folds import hashed
 from ..text.column_encoders import numbers, truths
 from ..text.features import Recipe, feature_columns
 from .classifier import TableClassifier
-from .columns import MANY_ROWS
+from .columns import MANY_ROWS, hashed
 from .group_sums import GroupSums, both, sums_of_groups
 from .readings import log_softmax, recalibrated
 from .rows import COLUMNS, OWN, Results, read_off, rows_frame, with_suspects

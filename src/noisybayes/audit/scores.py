@@ -15,12 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..dataset import Dataset, Rows
-from ..dataset.folds import Folds
-from ..engines.local import engine
+from ..model import em
 from ..model.families import Bernoulli
-from ..model.fit import Problem, fit, fit_leaving_out
-from ..model.mislabel import Structure
+from ..model.matrix import Structure
 from .columns import MANY_ROWS, MOST_NUMBERS, NUMBERS, WORDS, YES_NO, Block, length_one
 from .forest import Forest, Grown
 
@@ -188,25 +185,22 @@ def _from_sums(event_model: Any, at: int, total: Array, n_rows: Array) -> Linear
 def em_scores(columns: Sequence[Block], learning: Learning, keep: bool, structure: Structure) -> Learned:
     """The paper's EM of the yes/no columns, one fit for each fold that is left out: log P(x | true class)."""
     at = next(at for at, block in enumerate(columns) if block.kind == YES_NO)
-    X, K, n_folds = columns[at].values, learning.n_classes, len(learning.folds)
-    verified = learning.verified if (learning.verified >= 0).any() else None
-    fold = np.repeat(np.arange(n_folds), np.diff(learning.starts))
-    rows = Rows(X, learning.observed, verified, learning.weight)
-    folds = Folds(learning.seed, n_folds, np.arange(len(fold)), fold.astype(np.int16))
-    data = Dataset.of(rows, engine(1), K).with_folds(folds, K)
-    problem = Problem(Bernoulli(), structure, K).anchored(data)
-    fitted = fit(data, problem, np.random.default_rng(learning.seed))
-    left_out = fit_leaving_out(data, fitted, problem, np.arange(n_folds))
+    X, K = columns[at].values, learning.n_classes
+    rows = em.Rows(X, learning.observed, learning.verified, learning.weight)
+    settings = em.Settings()
+    fitted = em.fit(rows, em.Model(Bernoulli(), structure), K, settings, np.random.default_rng(learning.seed))
 
-    def linear(features: Any, first: int) -> Linear:
-        log_p, log_q = (part[first : first + K] for part in features)
-        return Linear((at,), ((log_p - log_q).T.astype(np.float32),), log_q.sum(axis=1))
+    def linear(features: Any) -> Linear:
+        return Linear((at,), ((features.log_p - features.log_q).T.astype(np.float32),), features.log_q.sum(axis=1))
 
-    by_fold = [linear(left_out.features, K * number) for number in range(n_folds)]
-    scores = np.empty((K, len(fold)), dtype=np.float32)
-    for number, own in enumerate(learning.folds):
-        scores[:, own] = by_fold[number]([block.take(own) for block in columns])
-    full = linear(fitted.params.features, 0)
+    by_fold: list[Linear] = []
+    scores = np.empty((K, len(learning.weight)), dtype=np.float32)
+    for own in learning.folds:
+        held_out = np.zeros(len(learning.weight), dtype=bool)
+        held_out[own] = True
+        by_fold.append(linear(em.fit_without(rows, held_out, fitted, settings).features))
+        scores[:, own] = by_fold[-1]([block.take(own) for block in columns])
+    full = linear(fitted.params.features)
     return Learned(centered(scores)[None], tuple((each,) for each in by_fold) if keep else (), lambda: (full,))
 
 

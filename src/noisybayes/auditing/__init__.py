@@ -1,8 +1,1 @@
-"""The audit of labels: which are wrong, how many, why, and what it costs. Numbers in, numbers out."""
-
-from __future__ import annotations
-
-from .findings import Findings, examine
-from .rules import Rule
-
-__all__ = ["Findings", "Rule", "examine"]
+"""The audit of a table: reading, fitting, and what is said of it."""

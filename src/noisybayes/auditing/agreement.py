@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..audit.groups import alpha, disagreement
-from ..dataset.tree import Array
+from ..audit.columns import Array
+from ..audit.group_rates import alpha, disagreement
 
 
 def krippendorff_alpha(row: Sequence[int] | Array, label: Sequence[Any] | Array) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from .._extras import MissingExtraError, require
-from ..dataset.tree import Array
+from ..audit.columns import Array
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..audit.columns import Array
+from ..audit.evidence import Evidence
 from ..audit.rates import Rate, counted, rate_of
-from ..dataset.tree import Array
-from ..estimators.latent import LatentLabelModel
-from ..estimators.threads import one_blas_thread
-from .array_checks import with_checks
+from ..audit.rows import Rule
 from .columns import Columns
-from .conservative_fit import conservative_fit, conservative_means, label_problem
-from .contradictions import Contradictions, contradictions
-from .corrections import corrector
-from .evidence import Evidence, evidence
-from .hedging import hedged
-from .judged import Judged, judge
-from .pooled import PooledRows
+from .pooled import Contradictions, PooledRows
 from .row_table import RowTable
-from .rules import Rule
-from .warnings import audit_warnings
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..estimators.classifier import LatentLabelClassifier
     from .streamed import StreamedTable
 
 # Minimum expected rows of a reported pair of labels.
@@ -38,7 +27,7 @@ _MIN_ROWS = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """The results of `examine`. Tables are pandas data frames; the mislabeling matrix is [observed, true]."""
+    """Tables are pandas data frames; the mislabeling matrix is [observed, true]."""
 
     classes: Array
     rows: RowTable | StreamedTable  # results for single rows
@@ -46,7 +35,7 @@ class Findings:
     rate: Rate  # of wrong labels
     mislabel_matrix: Array  # (K, K) expected counts, as shares of the true classes
     warnings: list[str]
-    judged: Judged | PooledRows
+    judged: PooledRows
     contradicted: Contradictions  # checked rows to look at again
     n_corrected: int  # number of labels changed in `corrected`, without verified ones
 
@@ -110,50 +99,7 @@ class Findings:
         """The evidence for the suggested label against the given one, for each of `rows` (positions)."""
         rows = np.asarray(rows, dtype=np.intp)
         given, suggested = self.rows.labels_of(rows)
-        if isinstance(self.judged, PooledRows):
-            return self.judged.evidence(rows, suggested, given, most)
-        return evidence(self.judged, rows, suggested, given, most)
-
-
-def examine(
-    model: LatentLabelClassifier,
-    X: Any,
-    y: Any,
-    *,
-    new_rows: bool = False,
-    verified: Any = None,
-    verified_random: Any = None,
-    budget: int | None = None,
-    progress: Callable[[str], None] | None = None,
-) -> Findings:
-    """Audit the labels y of the rows X with a fitted model.
-
-    Rows of the model's (robust) fit are scored out of fold, with the verified labels of the fit. new_rows : the rows
-    were not part of the fit; `verified` has their true labels where known. verified_random : true labels of rows
-    drawn at random ("no_class" if none applies), None or nan elsewhere. budget : number of suspects (see Rule).
-    """
-    report = progress or (lambda stage: None)
-    rule = Rule(budget)
-    rule.check()
-    report("scoring the rows")
-    judged = judge(model, X, y, verified, new_rows)
-    if verified_random is not None:
-        judged = with_checks(model, judged, verified_random)
-    return findings_of(model, judged, rule, report)
-
-
-@one_blas_thread
-def findings_of(model: LatentLabelModel, judged: Judged, rule: Rule, report: Callable[[str], None]) -> Findings:
-    problem = label_problem(judged)
-    conservative = conservative_fit(judged, problem)
-    correct = corrector(hedged(judged, problem), conservative, conservative_means(judged, conservative))
-    rows = RowTable.of(hedged(judged, problem), rule, correct)
-    contradicted = contradictions(judged)
-    return Findings(
-        model.classes_, rows, rule, known_rate(judged), matrix_of(judged.counts),
-        audit_warnings(model, judged, contradicted.rows.tolist()), judged.without_copies(), contradicted,
-        rows.n_changed,
-    )  # fmt: skip
+        return self.judged.evidence(rows, suggested, given, most)
 
 
 def matrix_of(counts: Array) -> Array:
@@ -163,7 +109,7 @@ def matrix_of(counts: Array) -> Array:
     return np.asarray(counts / np.where(counts.sum(axis=0) > 0, counts.sum(axis=0), 1.0))
 
 
-def known_rate(judged: Judged | PooledRows) -> Rate:
+def known_rate(judged: PooledRows) -> Rate:
     """What is known of the share of wrong labels. A row of no class has a wrong label."""
     counts = judged.counts
     estimate = float(1.0 - np.trace(counts) / max(counts.sum(), 1e-300)) if judged.n_labeled else 0.0

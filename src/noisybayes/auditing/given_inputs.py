@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from ..audit.columns import Array
 from ..audit.pool import Given
 from ..data.cells import as_numbers, as_text
 from ..data.errors import InputError
 from ..data.frames import converted
 from ..data.read import read_table
 from ..data.roles import Roles
-from ..dataset.tree import Array
 from .table import Table, is_path
 
 # Rounded probabilities do not sum to 1 exactly.

@@ -8,13 +8,13 @@ import numpy as np
 import polars as pl
 
 from .._shares import percent
+from ..audit.columns import Array
 from ..audit.groups import Column, Labels
 from ..audit.pool import FOLDS_OF_FEW
 from ..data.cells import positions
 from ..data.errors import InputError
 from ..data.roles import label_texts
 from ..data.source_levels import cell_texts, source_levels
-from ..dataset.tree import Array
 from .table import Table
 from .table_features import EncodedLabels
 

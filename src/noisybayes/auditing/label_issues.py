@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..audit.columns import log_probabilities
+from ..audit.columns import Array, log_probabilities
 from ..audit.pool import Voice, pooled
 from ..audit.readings import blocks, matrix_reading, plain_reading
 from ..audit.rows import SUSPECT
 from ..audit.scores import Learned, Learning
-from ..dataset.tree import Array
-from ..model.mislabel import Full
+from ..model.matrix import Full
 from .given_inputs import check_probabilities
 
 

@@ -16,8 +16,8 @@ import polars as pl
 from scipy import sparse
 
 from .._shares import whole_percent
+from ..audit.columns import Array
 from ..data.cells import as_text
-from ..dataset.tree import Array
 from ..text.features import Recipe, feature_columns
 from .table import Table
 

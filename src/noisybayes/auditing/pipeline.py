@@ -8,28 +8,25 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ..audit.rows import SUSPECT
+from ..audit.rows import Rule
 from ..data.errors import errors_in_python_words, in_python_words
 from ..data.frames import index_of
 from ..estimators.arguments import whole_seed
-from ..estimators.latent import LatentLabelModel
 from ..text.vocabulary import TextSettings
-from .findings import examine, findings_of
+from .array_rows import as_table, audited_matrix, is_estimator
 from .given_inputs import GivenInputs
-from .option_checks import what_needs_all_rows
-from .pooled import PooledRows, findings_of_pool
+from .pooled import findings_of_pool
 from .result import Audit, Run
-from .rules import Rule
 from .streamed import SampledRows, findings_of_stream
 from .table import Table
-from .table_fit import FitOptions, Fitted, Progress, fitted_table, no_progress
+from .table_fit import FitOptions, Fitted, Progress, fitted_table, no_progress, what_needs_all_rows
 
 Names = str | Sequence[str]
 #: Who reads and scores the rows of a table.
@@ -54,7 +51,7 @@ def audit(
     numeric: Names = (),
     binary: Names = (),
     id: str | None = None,
-    verified: str | None = None,
+    verified: Any = None,
     verified_random: Any = None,
     second_opinion: str | None = None,
     labeler: str | None = None,
@@ -65,7 +62,6 @@ def audit(
     keep_variants: bool = False,
     budget: int | None = None,
     settings: TextSettings | None = None,
-    families: Mapping[str, str] | None = None,
     mislabel: str = "full",
     pred_probs: Any = None,
     embeddings: Any = None,
@@ -74,22 +70,25 @@ def audit(
     engine: str = "local",
     scheduler: str | None = None,
     encoding: str | None = None,
-    new_rows: bool = False,
     random_state: int = 0,
     progress: Progress | None = None,
 ) -> Audit:
-    """Find the wrong labels of a table: `audit(frame, label="label", text="message")`, or `audit(model, X, y)`.
+    """Find wrong labels: `audit(frame, label="label", text="message")`, `audit(texts, labels)`, `audit(X, y)`, or
+    `audit(model, X, y)`.
 
     Parameters
     ----------
-    data : data frame, path, list of paths, or fitted classifier
+    data : data frame, path, list of paths, matrix, texts, or classifier
         A table of pandas, polars or pyarrow; a file in any format of `noisybayes.data.formats`, a pattern of several or
-        a URL; or a classifier of this package.
+        a URL. Or features and labels: `audit(X, y)`, where X is a matrix, a list of texts or a data frame. Or a
+        classifier of scikit-learn before them: its out-of-fold probabilities are more columns. A matrix of zeros and
+        ones is yes/no columns, another sparse one words (TF-IDF), a dense one numbers.
     X, y : array-like of shape (n_samples, n_features) and (n_samples,)
-        Features and labels, if `data` is a classifier.
+        Features and labels, if `data` is a classifier. An INB classifier adds no columns, as the audit has its scores.
     label, text, categorical, numeric, binary, id, verified : str or list of str
-        Names of columns; those not named are guessed. `verified` has known true labels and empty cells elsewhere. Give
-        one label column per labeler if rows have several labels; `Audit.consensus` combines them.
+        Names of columns; those not named are guessed. `verified` has known true labels and empty cells elsewhere (with
+        X and y it is an array, None or nan where unknown). Give one label column per labeler if rows have several
+        labels; `Audit.consensus` combines them.
     verified_random : str or array-like of shape (n_samples,), optional
         True labels of rows drawn at random: a column, or the completed file from `Audit.save(sample=50)`; with a
         classifier an array, None or nan where unknown. "no_class" where none of the classes applies.
@@ -114,8 +113,6 @@ def audit(
         List this many suspects, those with the highest P(wrong); by default the rows with P(wrong) above 50 %.
     settings : TextSettings, optional
         Vocabulary and weighting of texts.
-    families : dict, optional
-        Feature families by kind of column (text, categorical, binary, numeric): `{"numeric": "bernoulli"}`.
     mislabel : str, default "full"
         Structure of the mislabeling matrix: "full", "symmetric", "uniform", or "ordinal" for labels on a scale.
     pred_probs : array-like of shape (n_samples, n_classes), data frame with a column per class, or file; optional
@@ -133,8 +130,6 @@ def audit(
         Who reads and scores the rows: this process, or the workers of a cluster.
     encoding : str, optional
         Encoding of a text file; by default it is detected.
-    new_rows : bool, default False
-        True if the classifier was not fitted on the rows of X.
     random_state : int, default 0
         Seed of folds and intervals.
     progress : callable, optional
@@ -146,26 +141,36 @@ def audit(
     """
     audit_options = AuditOptions(budget)
     random_state = whole_seed(random_state)
-    if isinstance(data, LatentLabelModel):
-        from ..estimators.classifier import LatentLabelClassifier
-
-        assert isinstance(data, LatentLabelClassifier)
+    if y is None and X is not None and not is_estimator(data):
+        data, X, y = None, data, X  # audit(X, y), audit(texts, labels)
+    if X is not None or is_estimator(data):
         if X is None or y is None:
-            raise ValueError("auditing a fitted classifier needs the rows too: audit(model, X, y)")
-        if (engine, scheduler, families, mislabel) != ("local", None, None, "full"):
-            raise ValueError("engine, scheduler, families and mislabel are for tables, not for a fitted classifier")
-        asked = (pred_probs, embeddings, embed, estimator, second_opinion, labeler, source or None, fold_by)
-        if any(given is not None for given in asked):
+            raise ValueError("a classifier is audited with rows and labels: audit(model, X, y)")
+        if data is not None and not is_estimator(data):
+            raise ValueError("give X and y alone or with a classifier; for a table, name the columns: label=...")
+        asked = (embed, second_opinion, labeler, source or None, fold_by, scheduler)
+        if any(given is not None for given in asked) or engine != "local" or estimator is not None:
             raise ValueError(
-                "probabilities, embeddings, estimators, labelers, sources and second opinions are for tables; a fitted "
-                "classifier is audited with its own scores"
+                "embed, second_opinion, labeler, source, fold_by, engine, scheduler and estimator are for "
+                "tables; pass a data frame and name its columns: audit(frame, label=...)"
             )
-        findings = examine(
-            data, X, y, new_rows=new_rows, verified_random=verified_random, budget=budget, progress=progress,
+        as_columns = as_table(X, y, verified, verified_random)
+        if as_columns is not None:
+            frame, roles = as_columns
+            found = audit(
+                frame, **roles, missing_label=missing_label, keep_variants=keep_variants, budget=budget,
+                settings=settings, mislabel=mislabel, pred_probs=pred_probs, embeddings=embeddings,
+                estimator=None if hasattr(data, "mislabel") else data, random_state=random_state, progress=progress,
+            )  # fmt: skip
+            return replace(found, index=index_of(X))
+        started = time.perf_counter()
+        findings, model = audited_matrix(
+            data, X, y, verified=verified, verified_random=verified_random, missing_label=missing_label,
+            mislabel=mislabel, pred_probs=pred_probs, embeddings=embeddings, budget=budget, seed=random_state,
+            progress=progress or no_progress,
         )  # fmt: skip
-        return Audit(findings, data, Run(created=now(), seed=random_state), index=index_of(X))
-    if X is not None or y is not None:
-        raise ValueError("X and y are for a fitted classifier; for a table, name the columns: audit(frame, label=...)")
+        run = Run(created=now(), seed=random_state, seconds=time.perf_counter() - started)
+        return Audit(findings, model, run, index=index_of(y))
     (progress or no_progress)("reading")
     columns = {
         "label": _one_or_several(label), "text": _names(text), "categorical": _names(categorical),
@@ -183,7 +188,6 @@ def audit(
         engine=engine,
         scheduler=scheduler,
         scratch=Path(tempfile.gettempdir()),
-        families=families or {},
         mislabel=mislabel,
         keep_variants=keep_variants,
         given=GivenInputs(pred_probs, embeddings, estimator),
@@ -232,12 +236,9 @@ def audit_fitted(
     report = progress or no_progress
     report("scoring the rows")
     if isinstance(fitted.judged, SampledRows):
-        findings = findings_of_stream(fitted.judged, Rule(audit_options.budget, SUSPECT))
-    elif isinstance(fitted.judged, PooledRows):
-        findings = findings_of_pool(fitted.judged, Rule(audit_options.budget, SUSPECT))
+        findings = findings_of_stream(fitted.judged, Rule(audit_options.budget))
     else:
-        rule = Rule(audit_options.budget)
-        findings = findings_of(fitted.model, fitted.judged, rule, report)
+        findings = findings_of_pool(fitted.judged, Rule(audit_options.budget))
     fitted.table.check_unchanged()
     seconds = time.perf_counter() - started
     run = replace(run, created=now(), seconds=seconds, notes=(*run.notes, *fitted.notes))

@@ -5,35 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .._threads import one_blas_thread
 from ..audit.classifier import TableClassifier
 from ..audit.columns import (
     LEAST_PROBABILITY,
     VECTORS,
+    Array,
     Block,
     ColumnKinds,
     content_hash,
     log_probabilities,
     unit_vectors,
 )
-from ..audit.evidence import terms_of
-from ..audit.groups import Checked, alpha, disagreement, group_records, log_evidence, opinion_record
-from ..audit.pool import FOLDS, Given, Pool, fit_pool, folds_of, wrong_labels
+from ..audit.evidence import Evidence, largest, terms_of
+from ..audit.group_rates import Checked, alpha, disagreement, group_records, opinion_record, wrong_labels
+from ..audit.groups import log_evidence
+from ..audit.pool import FOLDS, Given, Pool, fit_pool, folds_of
 from ..audit.rates import LEAST_RATE, surely_wrong
-from ..audit.rows import CORRECT, Results, read_off
+from ..audit.rows import CORRECT, Results, Rule, read_off
 from ..audit.verdicts import Opinion, Verdicts, with_p_wrong
-from ..dataset.tree import Array
-from ..estimators.threads import one_blas_thread
-from ..model.mislabel import unidentified
-from ..model.structures import STRUCTURES
-from .contradictions import Contradictions
-from .evidence import Evidence, largest
-from .judged import NoClass, RandomChecks
+from ..model.matrix import STRUCTURES, unidentified
+from .columns import Columns
+from .random_checks import NoClass, RandomChecks
 from .row_table import RowTable
-from .rules import Rule
 from .table_features import Features
 from .warnings import general_warnings
 
@@ -60,6 +58,20 @@ RULE = (
     "a label is changed only if another one has a probability above 90 %, and none where labels that are all right "
     "could look the same"
 )
+
+
+class Contradictions(NamedTuple):
+    """Rows whose given label was kept although it is most probably wrong, most probable first."""
+
+    rows: Array  # positions
+    given: Array  # labels
+    suggested: Array  # labels
+    p_wrong: Array  # without the verdict
+
+    @property
+    def columns(self) -> Columns:
+        values = self._asdict()
+        return Columns(rows=values.pop("rows"), values=values)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,31 +8,46 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
+from ..audit.columns import Array, hashed
 from ..audit.scale import DRAW_SEED
 from ..data.errors import InputError
 from ..data.read import read_table
 from ..data.roles import check_columns, label_texts
 from ..data.source_levels import cell_texts
-from ..dataset.folds import hashed
-from ..dataset.tree import Array
-from .array_checks import NO_CLASS
-from .judged import NoClass, RandomChecks
 from .table import Table
 from .table_features import EncodedLabels
 
 if TYPE_CHECKING:
     from .result import Audit
 
+#: True label of a row that belongs to none of the classes, so that its label is wrong (unless a class has this name).
+NO_CLASS = "no_class"
 #: Columns of a sample: the row of the table, and the label to fill in.
 ROW, TRUE_LABEL = "row", "true_label"
 #: The column by which rows were drawn, if not all had the same chance.
 DRAWN_BY = "drawn_by"
 _RESERVED = (ROW, "id", "given", TRUE_LABEL, DRAWN_BY)
+
+
+class RandomChecks(NamedTuple):
+    """Rows that were drawn at random and checked, with their true labels."""
+
+    rows: Array  # (m,) positions, all with a label
+    label: Array  # (m,) codes
+    strata: Array | None = None  # (n,) codes of all rows, if equally many were drawn of each; None: of all at once
+
+
+class NoClass(NamedTuple):
+    """Rows that belong to none of the classes: their labels are wrong, and the model is not trained on them."""
+
+    rows: Array  # (q,) positions
+    given: Array  # (q,) codes of their given labels; -1 if that class has no rows left
+    drawn: Array  # (q,) bool: drawn at random
 
 
 def draw(observed: Array, n_classes: int, size: int, seed: int, by: Array | None = None) -> Array:

@@ -11,12 +11,12 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..audit.evidence import Evidence
 from ..audit.rates import Rate
 from ..data.errors import errors_in_python_words
 from ..data.roles import Roles
 from ..text.features import Block, Recipe
 from .columns import Columns, polars_to_pandas
-from .evidence import Evidence
 from .findings import Findings
 from .streamed import StreamedTable
 from .table import Table
@@ -92,12 +92,7 @@ class Audit:
 
     @property
     def model(self) -> Any:
-        if "model" not in self._cache:
-            from ..estimators.inb import as_estimator
-
-            wrapped = hasattr(self._fitted, "predict")
-            self._cache["model"] = self._fitted if wrapped else as_estimator(self._fitted)
-        return self._cache["model"]
+        return self._fitted
 
     @property
     def roles(self) -> Roles | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dataset.tree import Array
+from ..audit.columns import Array
 from .columns import Columns
 from .result import Audit
 from .row_table import RowTable

@@ -8,37 +8,15 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from ..audit.columns import Array
 from ..audit.rows import Results, rows_frame
-from ..dataset.tree import Array
 from .columns import Columns
-from .judged import Judged
-from .row_results import SUSPECT, Correct
-from .rules import Rule, suspects
 
 
 @dataclass(frozen=True, eq=False)
 class RowTable:
     results: Results
     n_changed: int  # number of corrected labels
-
-    @classmethod
-    def of(cls, judged: Judged, rule: Rule, correct: Correct) -> RowTable:
-        n, K = judged.n_rows, len(judged.classes)
-        observed, p_wrong, rows = judged.observed, judged.p_wrong, judged.rows
-        assert observed is not None
-        verified = np.zeros(n, dtype=bool) if judged.verified is None else judged.verified >= 0
-        eligible = (observed < K) & ~verified
-        suspicion, corrected = judged.data.collect(correct)
-        disputed = int((eligible & (suspicion > SUSPECT)).sum())
-        chosen = suspects(rule, p_wrong, disputed, eligible)
-        n_changed = int((eligible & (corrected != observed)).sum())
-        results = Results(
-            judged.classes, observed,
-            # if the given label of a suspect is still the most probable one, suggest the next best
-            np.where(chosen, rows.other, rows.best), p_wrong, np.where(chosen, rows.p_other, rows.p_best), corrected,
-            chosen, verified,
-        )  # fmt: skip
-        return cls(results, n_changed)
 
     @cached_property
     def frame(self) -> pl.DataFrame:

@@ -12,24 +12,22 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from ..audit.columns import Array
 from ..audit.groups import Column, Labels, vote
 from ..data.cells import as_text, positions
 from ..data.errors import InputError
 from ..data.label_variants import label_variants
 from ..data.roles import check_columns, check_number_of_labels, label_texts
-from ..dataset.tree import Array
 
 #: Name of the column with the vote of the labelers.
 VOTE = "vote"
-# Maximum number of columns listed by name.
-_MOST_SHOWN = 5
 
 
 class SeveralLabels(NamedTuple):
     """The labels of all rows."""
 
     names: tuple[str, ...]  # names of the labelers
-    title: str  # description of the label columns
+    column: str  # that names the labelers, or what is said instead
     values: tuple[str, ...]  # the labels that occur, sorted
     row: Array  # (m,) of each label, ascending
     labeler: Array  # (m,) codes
@@ -41,7 +39,7 @@ class SeveralLabels(NamedTuple):
     def labels(self) -> Labels:
         """By labeler; the classes are all values."""
         return Labels(
-            self.row, self.value, len(self.values), (Column(self.title, "labeler", self.names, self.labeler),)
+            self.row, self.value, len(self.values), (Column(self.column, "labeler", self.names, self.labeler),)
         )
 
     def share_agreeing(self, value: Array) -> tuple[Array, Array]:
@@ -72,8 +70,7 @@ def from_columns(
         names = ", ".join(map(repr, columns))
         raise InputError(f"the label columns {names} are empty in every row; choose others with --label")
     row, labeler = np.tile(np.arange(frame.height), len(columns)), np.repeat(np.arange(len(columns)), frame.height)
-    title = ", ".join(map(repr, columns)) if len(columns) <= _MOST_SHOWN else f"{len(columns)} label columns"
-    several, notes = _coded(cells, row, labeler, tuple(columns), title, frame.height, keep_variants, columns)
+    several, notes = _coded(cells, row, labeler, tuple(columns), "label column", frame.height, keep_variants, columns)
     name = VOTE
     while name in frame.columns:
         name += "_"
@@ -108,10 +105,10 @@ def from_lines(
     if not len(names):
         raise InputError(f"the label column {label!r} is empty in every line; choose another one with --label")
     first_lines = (rows["line"].cast(pl.Int64) - 1).to_numpy()
-    items, title = frame[first_lines].drop(labeler), f"{label!r} by {labeler!r}"
+    items = frame[first_lines].drop(labeler)
     row = long["row"].cast(pl.Int64).to_numpy()
     several, notes = _coded(
-        long["label"], row, positions(long["labeler"], names), tuple(names.to_list()), title, items.height,
+        long["label"], row, positions(long["labeler"], names), tuple(names.to_list()), labeler, items.height,
         keep_variants, (label,),
     )  # fmt: skip
     note = f"{frame.height:,} lines are {items.height:,} rows with several labels, identified by {id!r}"
@@ -120,7 +117,7 @@ def from_lines(
 
 
 def _coded(
-    cells: pl.Series, row: Array, labeler: Array, names: tuple[str, ...], title: str, n_rows: int, keep_variants: bool,
+    cells: pl.Series, row: Array, labeler: Array, names: tuple[str, ...], column: str, n_rows: int, keep_variants: bool,
     columns: Sequence[str],
 ) -> tuple[SeveralLabels, tuple[str, ...]]:  # fmt: skip
     """The labels in cells that are not empty, one spelling each, and messages about spellings."""
@@ -132,7 +129,7 @@ def _coded(
     values = tuple(sorted(variants.merged(counts)))
     value = positions(variants.applied(cells), pl.Series(values, dtype=pl.String)).astype(np.intp)
     order = np.lexsort((labeler, row))
-    several = SeveralLabels(names, title, values, row[order], labeler[order].astype(np.intp), value[order], n_rows)
+    several = SeveralLabels(names, column, values, row[order], labeler[order].astype(np.intp), value[order], n_rows)
     return several, variants.notes()
 
 

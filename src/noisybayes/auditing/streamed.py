@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from .._threads import one_blas_thread
 from ..audit.cluster import Run
+from ..audit.columns import Array
+from ..audit.evidence import Evidence
 from ..audit.group_sums import records_of_sums
 from ..audit.pool import Pool, Voice
-from ..audit.rows import COLUMNS, OWN, read_off, rows_frame
+from ..audit.rows import COLUMNS, OWN, Rule, read_off, rows_frame
 from ..audit.scale import (
     HIDDEN,
     MOST_DRAWN,
@@ -35,18 +38,13 @@ from ..data.errors import InputError
 from ..data.read import read_table
 from ..data.roles import check_label_counts, label_texts
 from ..data.source_levels import cell_texts
-from ..dataset.tree import Array
-from ..estimators.threads import one_blas_thread
 from ..text.features import Recipe
-from .array_checks import NO_CLASS
 from .columns import Columns
-from .evidence import Evidence
 from .given_inputs import GivenColumns
 from .group_columns import grouped_labels
 from .leaks import leak_warnings
 from .pooled import PooledRows, findings_from, pooled_rows, why_not_corrected
-from .random_checks import DRAWN_BY, ROW, TRUE_LABEL, random_checks
-from .rules import Rule
+from .random_checks import DRAWN_BY, NO_CLASS, ROW, TRUE_LABEL, random_checks
 from .table import Table
 from .table_features import EncodedLabels, Features
 

@@ -9,16 +9,14 @@ from typing import Any
 import numpy as np
 
 from .._version import __version__
+from ..audit.columns import Array
+from ..audit.evidence import Evidence
 from ..audit.headline import headline
 from ..audit.rates import Counted, Rate
-from ..dataset.tree import Array
-from .corrections import RULE
-from .evidence import Evidence
+from ..audit.rows import MOST_LISTED
 from .guidance import guidance
-from .pooled import RULE as OF_POOL
-from .pooled import PooledRows
+from .pooled import RULE
 from .result import Audit
-from .row_results import MOST_LISTED
 
 # Version of audit.json.
 FORMAT = 2
@@ -57,7 +55,7 @@ def summarise(audit: Audit) -> Summary:
         },
         "headline": headline(rows.n_rows, rows.n_suspects, findings.rate, findings.rule.budget),
         "n_corrected": findings.n_corrected,
-        "correction_rule": OF_POOL if isinstance(findings.judged, PooledRows) else RULE,
+        "correction_rule": RULE,
         "wrong": _wrong(findings.rate),
         "counts": np.round(findings.judged.counts, 3).tolist(),
         "by_class": [_class(row) for row in _records(findings.class_columns.values)],

@@ -1,26 +1,20 @@
-"""Turns a table into features and label codes in memory, and chooses the classifier."""
+"""Turns a table into features and label codes in memory."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from scipy import sparse
 
+from ..audit.columns import Array
 from ..data.errors import InputError
 from ..data.roles import Roles, check_label_counts, label_texts
-from ..dataset.tree import Array
-from ..estimators.family_models import BernoulliModel, MixedModel, MultinomialModel
-from ..model.families import FAMILIES
-from ..model.structures import STRUCTURES
-from ..text.features import Block, Recipe, feature_columns
+from ..model.matrix import STRUCTURES
+from ..text.features import Recipe, feature_columns
 from ..text.vocabulary import TextSettings
-
-#: The default feature family of each kind of column (any of `FAMILIES` can be chosen).
-FAMILY_OF = {"text": "multinomial", "categorical": "bernoulli", "binary": "bernoulli", "numeric": "gaussian"}
 
 
 class EncodedLabels(NamedTuple):
@@ -79,38 +73,9 @@ def _codes(texts: pl.Series, names: pl.Series, missing: int) -> Array:
     return texts.cast(pl.Enum(names)).to_physical().cast(pl.Int32).fill_null(missing).to_numpy()
 
 
-def check_model(families: Mapping[str, str], mislabel: str) -> None:
+def check_structure(mislabel: str) -> None:
     """Refuse unknown names before anything is read."""
     if mislabel not in STRUCTURES:
         raise InputError(
             f"there is no structure {mislabel!r} of the mislabeling matrix; choose one of {', '.join(STRUCTURES)}"
         )
-    for kind, family in families.items():
-        if kind not in FAMILY_OF:
-            raise InputError(f"there are no {kind!r} columns; a family can be chosen for {', '.join(FAMILY_OF)}")
-        if family not in FAMILIES:
-            raise InputError(f"there is no feature family {family!r}; choose one of {', '.join(FAMILIES)}")
-
-
-def make_model(
-    blocks: Sequence[Block], random_state: int, families: Mapping[str, str] | None = None, **algorithm: Any
-) -> Any:
-    """A classifier of words, of yes / no columns, or of blocks of several families with a temperature each. Each text
-    column is a separate block; other columns of a family share one.
-
-    families : names by kind of column, to override `FAMILY_OF`
-    """
-    family_of = {**FAMILY_OF, **(families or {})}
-    names = {family_of[block.kind] for block in blocks}
-    shared: dict[str, Any] = {"missing_label": np.nan, "random_state": random_state, **algorithm}
-    if names <= {"bernoulli"}:
-        return BernoulliModel(**shared)
-    if names == {"multinomial"} and len(blocks) == 1:
-        return MultinomialModel(**shared)
-    pairs = [(family_of["text"], np.arange(b.start, b.stop)) for b in blocks if b.kind == "text"]
-    others = [block for block in blocks if block.kind != "text"]
-    for family in dict.fromkeys(family_of[kind] for kind in FAMILY_OF if kind != "text"):
-        columns = [np.arange(b.start, b.stop) for b in others if family_of[b.kind] == family]
-        if columns:
-            pairs.append((family, np.concatenate(columns)))
-    return MixedModel(pairs, **shared)

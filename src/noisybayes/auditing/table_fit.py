@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -15,19 +14,16 @@ from .._files import scratch_folder
 from ..audit.cluster import in_this_process, on_dask
 from ..audit.scale import fits
 from ..data.errors import InputError
-from ..model.mislabel import DriftWarning, IdentifiabilityWarning
 from ..text.features import Recipe, feature_columns
 from ..text.vocabulary import TextSettings
 from .given_inputs import GivenInputs
 from .group_columns import grouped_labels
-from .judged import Judged, judge_encoded
 from .leaks import leak_warnings
-from .option_checks import is_pooled
 from .pooled import PooledRows, pooled_rows
 from .random_checks import random_checks
 from .streamed import sampled_rows
 from .table import Table
-from .table_features import Features, check_model, features_of, make_model
+from .table_features import check_structure, features_of
 from .text_vectors import TextModel, with_text_vectors
 
 Progress = Callable[[str], None]
@@ -40,12 +36,10 @@ class FitOptions:
     words: TextSettings = field(default_factory=TextSettings)
     missing_label: str | None = None
     seed: int = 0
-    method: str = "crossfit"
     engine: str = "local"  # or "dask"
     scheduler: str | None = None  # address of the Dask cluster
     beside: Path | None = None  # the folder of the results, if they are written
     scratch: Path | None = None  # where the rows of a large table are written with their results; None: they are not
-    families: Mapping[str, str] = field(default_factory=dict)  # names in `FAMILIES` by kind of column
     keep_variants: bool = False  # treat labels that differ only in spelling as different classes
     mislabel: str = "full"  # a name in `STRUCTURES`
     given: GivenInputs = field(default_factory=GivenInputs)  # what the user knows of the rows besides columns
@@ -57,7 +51,7 @@ class Fitted(NamedTuple):
 
     model: Any
     recipe: Recipe
-    judged: Judged | PooledRows
+    judged: PooledRows
     notes: tuple[str, ...]  # messages about the features
     table: Table
     embedded_with: TextModel | None = None
@@ -67,18 +61,14 @@ class Fitted(NamedTuple):
 def fitted_table(table: Table, options: FitOptions, progress: Progress | None = None) -> Iterator[Fitted]:
     """Fit a model; what is written for a large table exists only during this context."""
     report = progress or no_progress
-    check_model(options.families, options.mislabel)
+    check_structure(options.mislabel)
     if options.scheduler is not None and options.engine != "dask":
         raise InputError("--scheduler names a Dask cluster; add --engine dask")
-    if is_pooled(table, options):
-        if _fits(table, options):
-            yield _fit_pool(table, options, report)
-            return
-        with _fitted_stream(table, options, report) as fitted:
-            yield fitted
+    if _fits(table, options):
+        yield _fit_pool(table, options, report)
         return
-    report("building features")
-    yield _fit_here(table, options, report)
+    with _fitted_stream(table, options, report) as fitted:
+        yield fitted
 
 
 @contextmanager
@@ -128,46 +118,32 @@ def _fit_pool(table: Table, options: FitOptions, report: Progress) -> Fitted:
     return Fitted(model, features.recipe, rows, (*features.notes, *messages, *by.notes), table, text_model)
 
 
-def _fit_here(table: Table, options: FitOptions, report: Progress) -> Fitted:
-    assert isinstance(table.source, pl.DataFrame)
-    features = features_of(table.source, table.roles, options.words, options.missing_label, options.keep_variants)
-    labels, checks, no_class, messages = random_checks(table, features.labels, options.missing_label)
-    report("fitting")
-    features = features._replace(labels=labels, notes=(*features.notes, *messages))
-    fitted = _fit_features(table, features, options)
-    assert isinstance(fitted.judged, Judged)
-    leaks = leak_warnings(table, features.recipe, labels.observed, len(labels.classes))
-    return fitted._replace(judged=replace(fitted.judged, checks=checks, no_class=no_class, leaks=leaks))
-
-
-def _fit_features(table: Table, features: Features, options: FitOptions) -> Fitted:
-    model = make_model(
-        features.recipe.blocks, options.seed, options.families, mislabel=options.mislabel, method=options.method,
-    )  # fmt: skip
-    with _suppress_reported_warnings(), _model_errors_for_users(options):
-        data = model._fit_encoded(features.X, *features.labels, may_be_constant=not features.recipe.parts)
-    judged = judge_encoded(model, data, features.X, features.labels.observed, features.labels.verified)
-    return Fitted(model, features.recipe, judged, features.notes, table)
-
-
 @contextmanager
 def _model_errors_for_users(options: FitOptions) -> Iterator[None]:
-    """Turn errors of a chosen family or structure about invalid values or labels into messages for users."""
+    """Turn errors of a chosen structure about invalid values or labels into messages for users."""
     try:
         yield
     except ValueError as error:
-        if not options.families and options.mislabel == "full":
+        if options.mislabel == "full":
             raise
         raise InputError(str(error)) from error
 
 
-@contextmanager
-def _suppress_reported_warnings() -> Iterator[None]:
-    """Suppress warnings that the audit reports itself."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DriftWarning)
-        warnings.simplefilter("ignore", IdentifiabilityWarning)
-        yield
+def what_needs_all_rows(columns: Mapping[str, Any], options: FitOptions, anonymous: bool = False) -> str:
+    """What cannot be computed for a table that is read in pieces; empty if there is nothing.
+
+    columns : names of columns by role
+    """
+    label = columns.get("label")
+    given = {
+        "--labeler with --id": columns.get("labeler") and columns.get("id"),  # rows may have several labels
+        "--second-opinion": columns.get("second_opinion"), "--fold-by": columns.get("fold_by"),
+        "several --label": label if isinstance(label, list | tuple) and len(label) > 1 else None,
+        "--anonymous": anonymous or None,
+        **{f"--{name.replace('_', '-')}": value for name, value in options.given._asdict().items()},
+        "--embed": options.embed,
+    }  # fmt: skip
+    return next((name for name, value in given.items() if value is not None), "")
 
 
 def no_progress(stage: str) -> None: ...

@@ -24,9 +24,9 @@ import polars as pl
 
 from .._extras import require
 from .._files import whole_file
+from ..audit.columns import Array
 from ..data.cells import as_text
 from ..data.errors import InputError
-from ..dataset.tree import Array
 from .table import Table
 
 if TYPE_CHECKING:

@@ -6,9 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .._shares import whole_percent
-from ..estimators.latent import DRIFT_ALARM, LatentLabelModel
-from ..robust.constants import DEFAULT
-from .judged import Judged
 
 if TYPE_CHECKING:
     from .pooled import PooledRows
@@ -21,33 +18,7 @@ _MIN_ROWS_PER_CLASS = 10
 _MAX_NAMED = 10
 
 
-def audit_warnings(model: LatentLabelModel, judged: Judged, contradicted: Sequence[int] = ()) -> list[str]:
-    """contradicted : positions of checked rows that everything else contradicts"""
-    messages = [*judged.leaks, *judged.warnings]
-    drift = getattr(model, "drift_", 0.0) if judged.naive_bayes is None else judged.posterior.drift
-    if drift > DRIFT_ALARM:
-        messages.append(
-            "The fit questions too many labels: more than a model trained on the labels as given fails to predict, by "
-            f"{whole_percent(drift)} of the rows. Its classes may have drifted away from those of the labels. Verify "
-            "some rows before you rely on the list."
-        )
-    n, n_classes = judged.n_labeled, len(judged.classes)
-    explained = judged.posterior.explained if n and n_classes > 1 else 1.0
-    messages += general_warnings(judged, explained, contradicted)
-    if judged.training is None and n < 2 * DEFAULT.n_folds:
-        messages.append(
-            "With fewer than 10 rows, each row is scored by a model that was trained on its label, so P(wrong) may be "
-            "too low."
-        )
-    elif judged.training is None:
-        messages.append(
-            "The rows were scored by a model that may have been trained on their labels (they were not part of its "
-            "robust fit), so P(wrong) may be too low."
-        )
-    return messages
-
-
-def general_warnings(judged: Judged | PooledRows, explained: float, contradicted: Sequence[int]) -> list[str]:
+def general_warnings(judged: PooledRows, explained: float, contradicted: Sequence[int]) -> list[str]:
     """explained : share of the entropy of the labels that the columns explain"""
     messages = []
     if len(contradicted):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -153,7 +154,7 @@ def load_bot(folder: str | Path) -> Bot:
         raise InputError(f"there is no bot in {folder}; train one with `noisybayes bot train DIALOGS --out {folder}`")
     config = load_config(folder / CONFIG_FILE)
     try:
-        model = _load_classifier(folder / MODEL_FILE)
+        model = StoredClassifier.at(folder / MODEL_FILE)
     except ValueError as error:
         raise InputError(f"{error}; train the bot again") from None
     if list(getattr(model, "feature_names_in_", ())) != list(config.features):
@@ -176,15 +177,22 @@ def _with_fitted_meanings(config: Config, folder: Path) -> Config:
     return replace(config, meanings=replace(config.meanings, fitted=view))
 
 
-def _load_classifier(path: Path) -> Any:
-    """Replies need only its classes, so scikit-learn, which takes seconds to import, is not loaded."""
-    from ..estimators.family_models import BernoulliModel
-    from ..estimators.persist import load_model
+class StoredClassifier(NamedTuple):
+    """A saved classifier. Replies need only its classes, so scikit-learn, which takes a second to import, is not
+    loaded."""
 
-    model = load_model(path)
-    if not isinstance(model, BernoulliModel):
-        raise ValueError(f"{path} contains a {model._estimator_name}, not a {BernoulliModel._estimator_name}")
-    return model
+    classes_: Any
+    feature_names_in_: list[str]
+    path: Path
+
+    @classmethod
+    def at(cls, path: Path) -> StoredClassifier:
+        from ..estimators.saving import stored_classes
+
+        return cls(*stored_classes(path, "BernoulliINB"), path)
+
+    def save(self, path: Path) -> None:
+        shutil.copyfile(self.path, path)
 
 
 def catalogue_of(config: Config, folder: Path | None) -> LiveCatalogue | None:

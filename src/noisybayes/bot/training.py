@@ -51,10 +51,9 @@ def labels_to_learn(config: Config, dialogs: Dialogs) -> Array:
 def fit(features: Array, labels: Array, random_state: int = 0) -> Any:
     """Messages without a label still help to estimate the features."""
     from ..estimators import BernoulliINB  # imported late: takes seconds, and replying does not need it
-    from ..model.mislabel import DriftWarning, IdentifiabilityWarning
+    from ..model.matrix import IdentifiabilityWarning
 
     model = BernoulliINB(missing_label=np.nan, random_state=random_state)
     with warnings.catch_warnings():  # warnings about single categories; `noisybayes audit` shows them
-        warnings.simplefilter("ignore", DriftWarning)
         warnings.simplefilter("ignore", IdentifiabilityWarning)
         return model.fit(features, labels)

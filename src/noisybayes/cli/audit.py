@@ -52,7 +52,7 @@ _GROUPS = {
     "Output": ("out", "table_format", "excel", "exports", "raw_cells", "sample", "sample_by", "as_json", "quiet"),
     "Text": ("ngrams", "min_df", "max_df", "max_words"),
     "Cluster": ("engine", "scheduler"),
-    "Model": ("pred_probs", "embeddings", "embed", "families", "mislabel", "seed"),
+    "Model": ("pred_probs", "embeddings", "embed", "mislabel", "seed"),
 }
 
 
@@ -199,7 +199,7 @@ def _write(result: Audit, options: dict[str, Any]) -> None:
 def _show(result: Audit, out: Path | None, sample: int | None) -> None:
     from rich.console import Console
 
-    from ..report.terminal import terminal_lines
+    from .terminal import terminal_lines
 
     console = Console(highlight=False)
     for line, style in terminal_lines(result.summary(), console.width, out, sample):

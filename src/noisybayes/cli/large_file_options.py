@@ -29,15 +29,14 @@ def large_options(command: Any) -> Any:
 
 def open_table(file: str | list[str], options: dict[str, Any]) -> tuple[Table, FitOptions]:
     """The table, and how to fit it."""
-    from ..auditing.option_checks import what_needs_all_rows
     from ..auditing.table import Table
-    from ..auditing.table_fit import FitOptions
+    from ..auditing.table_fit import FitOptions, what_needs_all_rows
 
     how = FitOptions(
         table_options.text_settings(options), options["missing_label"], options["seed"],
-        options.get("method", "crossfit"), options["engine"], options["scheduler"], options["out"],
+        options["engine"], options["scheduler"], options["out"],
         None if options["out"] is None else options["out"].parent,
-        table_options.families(options), options["keep_variants"], options["mislabel"], *_given(options),
+        options["keep_variants"], options["mislabel"], *_given(options),
     )  # fmt: skip
     columns, anonymous = table_options.columns(options), options.get("anonymous", False)
     table = Table.open(

@@ -32,13 +32,6 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("file")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for the model.")
-@click.option(
-    "--method",
-    type=click.Choice(["crossfit", "em"]),
-    default="crossfit",
-    show_default=True,
-    help="The robust fit, or EM alone as in the paper.",
-)
 @column_options
 @quiet_option
 @seed_option
@@ -69,7 +62,7 @@ def fit(file: str, out: Path, **options: Any) -> None:
         click.echo(f"wrote {out}; next: noisybayes predict {out} NEW_FILE")
 
 
-_MODEL_FILES = {"recipe.json", "classifier.inb", "pool.npz"}
+_MODEL_FILES = {"recipe.json", "pool.npz"}
 _FORMATS = {".parquet": "parquet", ".xlsx": "xlsx"}
 
 

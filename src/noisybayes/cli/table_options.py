@@ -75,15 +75,8 @@ _COLUMNS = (
     click.option("--numeric", multiple=True, help="A numeric column; may be given several times."),
     click.option("--binary", multiple=True, help="A column of 0/1 or yes/no; may be given several times."),
     click.option(
-        "--family",
-        "families",
-        multiple=True,
-        metavar="KIND=FAMILY",
-        help="Feature family of a column type, such as numeric=bernoulli; may be given several times.",
-    ),
-    click.option(
         "--mislabel",
-        type=Registered("model.structures", "STRUCTURES"),
+        type=Registered("model.matrix", "STRUCTURES"),
         default="full",
         show_default=True,
         help="Structure of the mislabeling matrix.",
@@ -164,17 +157,6 @@ def columns(options: dict[str, Any]) -> dict[str, Any]:
     more["source"] = options.get("source") or ()
     label = options["label"]
     return {**names, "label": list(label) if len(label) > 1 else (*label, None)[0], "id": options["id_column"], **more}
-
-
-def families(options: dict[str, Any]) -> dict[str, str]:
-    """Names of feature families by column type."""
-    from ..data.errors import InputError
-
-    pairs = [entry.partition("=") for entry in options["families"]]
-    for kind, equals, family in pairs:
-        if not (kind and equals and family):
-            raise InputError(f"--family {kind}{equals}{family} is not KIND=FAMILY; write --family numeric=bernoulli")
-    return {kind: family for kind, _, family in pairs}
 
 
 def text_settings(options: dict[str, Any]) -> TextSettings:

@@ -1,4 +1,4 @@
-"""The scikit-learn classes, and the models without scikit-learn that they wrap."""
+"""The scikit-learn classes around `model/` and `audit/`."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .inb import BernoulliINB, GaussianINB, MixedINB, MultinomialINB
     from .mislabel_classifier import MislabelClassifier
-    from .persist import load
+    from .saving import load
 
 __all__ = ["BernoulliINB", "GaussianINB", "MislabelClassifier", "MixedINB", "MultinomialINB", "load"]
 
-_HOME = {"MislabelClassifier": ".mislabel_classifier", "load": ".persist"}
+_HOME = {"MislabelClassifier": ".mislabel_classifier", "load": ".saving"}
 
 
 def __getattr__(name: str) -> Any:
-    # lazy, so that models without the scikit-learn classes do not import scikit-learn
+    # lazy: scikit-learn takes a second to import
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOME.get(name, ".inb"), __name__), name)

@@ -6,17 +6,14 @@ import numbers
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .._threads import effective_n_jobs
-from ..dataset import MapSum
-from ..dataset.tree import Array
-from ..engines import ENGINES
-from ..model.fit import Settings
-from ..model.mislabel import Fixed, Structure
-from ..model.start import PAPER_INTERVALS
-from ..model.structures import STRUCTURES
+from ..model.em import PAPER_INTERVALS, Settings
+from ..model.matrix import STRUCTURES, Fixed, Structure
 
-STARTS = ("labels", "random", *PAPER_INTERVALS)
+Array = NDArray[Any]
+
+STARTS = ("labels", *PAPER_INTERVALS)
 METHODS = ("crossfit", "em")
 
 
@@ -27,16 +24,16 @@ def method(name: Any) -> str:
 
 
 def fit_settings(estimator: Any) -> Settings:
-    alpha = estimator.alpha
+    alpha, start, n_init = estimator.alpha, getattr(estimator, "start", "labels"), getattr(estimator, "n_init", 1)
     if alpha != "auto" and not (_is_number(alpha) and alpha >= 0):
         raise ValueError(f"alpha must be 'auto' or a number of at least 0, got {alpha!r}")
-    if estimator.start not in STARTS:
-        raise ValueError(f"start must be one of {', '.join(map(repr, STARTS))}, got {estimator.start!r}")
-    for name in ("n_init", "max_iter"):
-        whole_number(name, getattr(estimator, name), minimum=1)
+    if start not in STARTS:
+        raise ValueError(f"start must be one of {', '.join(map(repr, STARTS))}, got {start!r}")
+    whole_number("n_init", n_init, minimum=1)
+    whole_number("max_iter", estimator.max_iter, minimum=1)
     if not (_is_number(estimator.tol) and estimator.tol >= 0):
         raise ValueError(f"tol must be a number of at least 0, got {estimator.tol!r}")
-    return Settings(alpha, estimator.start, int(estimator.n_init), int(estimator.max_iter), float(estimator.tol))
+    return Settings(alpha, start, int(n_init), int(estimator.max_iter), float(estimator.tol))
 
 
 def _is_number(value: Any) -> bool:
@@ -49,20 +46,20 @@ def whole_number(name: str, value: Any, minimum: int) -> None:
 
 
 def structure(mislabel: Any, mislabel_prior: Any, classes: Array) -> Structure:
-    n_classes = len(classes)
+    K = len(classes)
     if isinstance(mislabel, str):
         if mislabel not in STRUCTURES:
             names = ", ".join(map(repr, STRUCTURES))
             raise ValueError(f"mislabel must be one of {names} or a matrix of shape (K, K), got {mislabel!r}")
-        estimated: Structure = STRUCTURES[mislabel].for_classes(_pseudo_counts(mislabel_prior, n_classes), classes)
+        estimated: Structure = STRUCTURES[mislabel].for_classes(_pseudo_counts(mislabel_prior, K), classes)
         return estimated
     if mislabel_prior is not None:
         raise ValueError("mislabel_prior has no use when mislabel is a given matrix; leave one of them out")
     matrix = np.asarray(mislabel, dtype=np.float64)
-    if matrix.shape != (n_classes, n_classes):
+    if matrix.shape != (K, K):
         raise ValueError(
-            f"mislabel has the shape {matrix.shape}, but y has {n_classes} classes: it must be "
-            f"({n_classes}, {n_classes}), rows observed, columns true, in the order of the sorted labels"
+            f"mislabel has the shape {matrix.shape}, but y has {K} classes: it must be ({K}, {K}), rows observed, "
+            "columns true, in the order of the sorted labels"
         )
     if not np.isfinite(matrix).all() or (matrix < 0).any():
         raise ValueError("mislabel contains entries that are negative or not finite; its entries are probabilities")
@@ -76,66 +73,24 @@ def structure(mislabel: Any, mislabel_prior: Any, classes: Array) -> Structure:
     return Fixed(matrix / sums)
 
 
-def _pseudo_counts(prior: Any, n_classes: int) -> Any:
-    if prior is None:
-        return 0.0
-    counts = np.asarray(prior, dtype=np.float64)
-    if counts.shape not in ((), (n_classes, n_classes)):
-        raise ValueError(
-            f"mislabel_prior must be a number or of the shape ({n_classes}, {n_classes}), got the shape {counts.shape}"
-        )
+def _pseudo_counts(prior: Any, K: int) -> Any:
+    counts = np.asarray(0.0 if prior is None else prior, dtype=np.float64)
+    if counts.shape not in ((), (K, K)):
+        raise ValueError(f"mislabel_prior must be a number or of the shape ({K}, {K}), got the shape {counts.shape}")
     if not np.isfinite(counts).all() or (counts < 0).any():
         raise ValueError("mislabel_prior must contain finite pseudo-counts of at least 0")
     return float(counts) if counts.ndim == 0 else counts
 
 
-def class_prior(prior: Any, n_classes: int) -> Array | None:
+def class_prior(prior: Any, K: int) -> Array | None:
     if prior is None:
         return None
     shares = np.asarray(prior, dtype=np.float64)
-    if shares.shape != (n_classes,):
-        raise ValueError(
-            f"class_prior has the shape {shares.shape}, but y has {n_classes} classes: give one share each"
-        )
+    if shares.shape != (K,):
+        raise ValueError(f"class_prior has the shape {shares.shape}, but y has {K} classes: give one share each")
     if not (shares >= 0).all() or not np.isclose(shares.sum(), 1.0):
         raise ValueError(f"class_prior must be probabilities of at least 0 that sum to 1, got {shares.tolist()}")
     return np.asarray(shares / shares.sum())
-
-
-def checked_compress(compress: Any) -> bool | str:
-    if compress not in (True, False, "auto"):
-        raise ValueError(f"compress must be True, False or 'auto', got {compress!r}")
-    return "auto" if compress == "auto" else bool(compress)
-
-
-def n_jobs(number: Any) -> int:
-    if number is None:
-        return -1
-    if not (_is_number(number) and number == int(number) and number != 0):
-        raise ValueError(f"n_jobs must be a whole number other than 0 (-1: all cores), got {number!r}")
-    return int(number)
-
-
-def n_threads(number: Any) -> int:
-    return int(effective_n_jobs(n_jobs(number)))
-
-
-def engine(name: Any, workers: Any) -> MapSum:
-    if callable(name):
-        map_sum: MapSum = name
-        return map_sum
-    if name not in ENGINES:
-        names = ", ".join(map(repr, ENGINES))
-        raise ValueError(f"engine must be one of {names} or a function map_sum(fn, chunks), got {name!r}")
-    return ENGINES[name](n_jobs(workers))
-
-
-def whole_seed(random_state: Any) -> Any:
-    """The same random state as an int that can be stored, or None."""
-    if random_state is None:
-        return None
-    is_whole = isinstance(random_state, numbers.Integral)
-    return int(random_state if is_whole else generator(random_state).integers(2**31))
 
 
 def generator(random_state: Any) -> np.random.Generator:
@@ -145,3 +100,11 @@ def generator(random_state: Any) -> np.random.Generator:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError):
         raise ValueError(f"random_state must be a whole number or a generator, got {random_state!r}") from None
+
+
+def whole_seed(random_state: Any) -> Any:
+    """The same random state as an int that can be stored, or None."""
+    if random_state is None:
+        return None
+    is_whole = isinstance(random_state, numbers.Integral)
+    return int(random_state if is_whole else generator(random_state).integers(2**31))

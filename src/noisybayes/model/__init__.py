@@ -1,1 +1,1 @@
-"""The model: families, mislabeling matrix, EM. Depends only on numpy and scipy."""
+"""The model of the paper: families, mislabeling matrix, EM. Depends only on numpy and scipy."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..audit.groups import difference_text
+from ..audit.group_rates import difference_text
 from .phrases import NO_SUSPECTS, Summary, clip, count, percent
 
 PAIRS = 8

@@ -8,7 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ..audit.groups import difference_text
+from ..audit.group_rates import difference_text
 from . import charts
 from .ordering import confused_block, natural_key
 from .phrases import Summary, clip, columns_text, count, matrix_example, plural

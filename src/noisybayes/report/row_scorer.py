@@ -16,15 +16,13 @@ import numpy as np
 import polars as pl
 
 from .._extras import require
-from ..audit.classifier import TableClassifier
+from ..audit.columns import Array
 from ..audit.rows import read_off, rows_frame
 from ..data.cells import positions
 from ..data.errors import InputError
 from ..data.frames import converted, new_names
 from ..data.label_variants import known_spellings
 from ..data.roles import label_texts
-from ..dataset.tree import Array
-from ..robust.scoring import normalise
 from .saved import TableModel, load_model, model_version
 
 if TYPE_CHECKING:
@@ -130,11 +128,7 @@ def score_frame(saved: TableModel, frame: pl.DataFrame, n_before: int = 0) -> pl
     names = pl.Series([str(label) for label in saved.model.classes_.tolist()], dtype=pl.String)
     observed = _observed(saved, frame, names)
     X = saved.recipe.transform(frame, n_before)
-    if isinstance(saved.model, TableClassifier):
-        predicted, true = saved.model.posteriors(X, observed)
-    else:
-        joint = saved.model.predict_joint_log_proba(X)
-        predicted, true = normalise(joint.copy()), saved.model._true_proba(joint, observed)
+    predicted, true = saved.model.posteriors(X, observed)
     best, unknown = predicted.argmax(axis=1), np.full(len(observed), -1)
     labeled = (observed < len(names))[:, None]
     results = read_off(np.where(labeled, true, predicted), saved.model.classes_, observed, unknown, None, False)

@@ -19,7 +19,7 @@ from ..data.untrusted import is_text, listed, one_sentence, only_keys, read_json
 from ..text.features import Recipe
 
 FORMAT = 1
-_RECIPE, _CLASSIFIER, _POOL = "recipe.json", "classifier.inb", "pool.npz"
+_RECIPE, _POOL = "recipe.json", "pool.npz"
 # enough for all suspects of a large table, with their cells
 _MOST_SUMMARY_BYTES = 500_000_000
 
@@ -48,7 +48,7 @@ def save_model(folder: Path, model: Any, recipe: Recipe, roles: Roles) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     stored = {"format": FORMAT, "roles": roles._asdict(), "recipe": recipe.to_dict()}
     (folder / _RECIPE).write_text(json.dumps(stored, ensure_ascii=False), encoding="utf-8")
-    model.save(folder / (_POOL if isinstance(model, TableClassifier) else _CLASSIFIER))
+    model.save(folder / (_POOL))
 
 
 def load_model(folder: str | Path) -> TableModel:
@@ -57,7 +57,7 @@ def load_model(folder: str | Path) -> TableModel:
     if not folder.exists():
         recover(folder)
     folder = _model_folder(folder)
-    file = folder / (_POOL if (folder / _POOL).is_file() else _CLASSIFIER)
+    file = folder / _POOL
     if not (folder / _RECIPE).is_file() or not file.is_file():
         raise InputError(f"there is no model in {folder}; `noisybayes fit` and `noisybayes audit --out` write one")
     with one_sentence(f"the model in {folder} is damaged or from another version", "fit it again"):
@@ -65,21 +65,12 @@ def load_model(folder: str | Path) -> TableModel:
         if stored["format"] != FORMAT:
             raise ValueError(f"its format is {repr(stored['format'])[:20]}, but this version reads {FORMAT}")
         roles, recipe = _roles(stored["roles"]), Recipe.from_dict(stored["recipe"])
-        model = TableClassifier.load(file) if file.name == _POOL else _classifier(file)
+        model = TableClassifier.load(file)
         if model.n_features_in_ != recipe.blocks[-1].stop:
             raise ValueError(
                 f"{_RECIPE} has {recipe.blocks[-1].stop} features, but {file.name} expects {model.n_features_in_}"
             )
         return TableModel(model, recipe, roles)
-
-
-def _classifier(path: Path) -> Any:
-    from ..estimators import load
-
-    try:
-        return load(path)
-    except InputError as error:  # the caller adds the folder and what to do
-        raise ValueError(str(error).rpartition("; ")[0]) from None
 
 
 def _roles(stored: Any) -> Roles:
@@ -108,7 +99,7 @@ def model_version(folder: str | Path) -> tuple[int, ...]:
     """Changes whenever the files of a model are rewritten; empty if there is no model."""
     folder = _model_folder(Path(folder))
     try:
-        files = [(folder / name).stat() for name in (_RECIPE, _POOL if (folder / _POOL).is_file() else _CLASSIFIER)]
+        files = [(folder / name).stat() for name in (_RECIPE, _POOL)]
     except FileNotFoundError:
         return ()
     return tuple(number for file in files for number in (file.st_mtime_ns, file.st_size))
