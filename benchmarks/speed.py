@@ -29,6 +29,7 @@ from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
 import noisybayes
 from noisybayes import BernoulliINB, GaussianINB, MultinomialINB, simulate
+from noisybayes.audit.cluster import local_cluster
 from noisybayes.model.matrix import IdentifiabilityWarning
 from noisybayes.text.counts import count_all
 from noisybayes.text.tokens import Tokenizer
@@ -394,12 +395,6 @@ def cluster_audit(reps: int, seed: int) -> Iterator[Row]:
                     shutil.rmtree(folder)
                 differ = int((suspects[0] != suspects[1]).sum())
                 yield {"n_rows": n_rows, "rep": rep, **local, **cluster, "flags_differ": differ}
-
-
-def local_cluster(n_workers: int) -> Any:
-    from distributed import LocalCluster
-
-    return LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=":0")
 
 
 def _on_cluster(messages: Path, out: Path) -> Row:

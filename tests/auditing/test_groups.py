@@ -190,7 +190,7 @@ def test_bad_columns(column, values, asked, message):
         found(FRAME.with_columns(pl.Series(column, values, dtype=pl.String)), **asked)
 
 
-def test_workers_of_a_cluster_do_not_know_who_gave_the_labels(tmp_path):
+def test_workers_of_a_cluster_do_not_take_a_second_opinion(tmp_path):
     FRAME.write_csv(tmp_path / "rows.csv")
-    with pytest.raises(InputError, match="labeler= needs all rows in memory, on one machine; leave it out"):
-        audit(tmp_path / "rows.csv", label="label", labeler="who", engine="dask")
+    with pytest.raises(InputError, match="second_opinion= needs all rows in memory, on one machine; leave it out"):
+        audit(tmp_path / "rows.csv", label="label", second_opinion="who", engine="dask")

@@ -179,7 +179,10 @@ def test_empty_parts_and_parts_in_another_encoding_are_read(tmp_path):
     [
         (["--scheduler", "tcp://127.0.0.1:1"], "add --engine dask"),
         (["--engine", "dask", "--scheduler", "tcp://127.0.0.1:1"], "no Dask cluster answers at tcp://127.0.0.1:1"),
-        (["--engine", "dask", "--labeler", "text"], "--labeler needs all rows in memory, on one machine; leave it out"),
+        (
+            ["--engine", "dask", "--second-opinion", "text"],
+            "--second-opinion needs all rows in memory, on one machine; leave it out",
+        ),
         (["--engine", "dask", "--pred-probs", "p.npy"], "--pred-probs needs all rows in memory, on one machine"),
     ],
 )
@@ -191,8 +194,8 @@ def test_what_cannot_be_done_is_told(messages, tmp_path, monkeypatch, options, t
 
 def test_what_needs_all_rows_is_refused_for_a_file_that_is_too_large(messages, monkeypatch):
     monkeypatch.setattr(import_module("noisybayes.auditing.table"), "_LARGEST_SHARE", 1e-9)
-    told = "--source needs all rows in memory, and messages.csv is too large; leave it out"
-    assert refused(told, "audit", messages, "--label", "label", "--source", "text")
+    told = "--second-opinion needs all rows in memory, and messages.csv is too large; leave it out"
+    assert refused(told, "audit", messages, "--label", "label", "--second-opinion", "text")
 
 
 def test_a_cluster_without_workers(messages, monkeypatch):

@@ -105,12 +105,17 @@ def rates(code: Array, n_levels: int, wrong: Wrong) -> Rates:
         return np.bincount(code, values, n_levels + 1)[:n_levels]
 
     products = [summed(each) for each in (above, span, above**2, above * span, span**2)]
+    return rates_of(summed(np.ones(len(code))), products, float(span.mean()) if len(span) else 0.0)
+
+
+def rates_of(n_labels: Array, products: Sequence[Array], span: float) -> Rates:
+    """products : sums by level of x, y, x^2, x y and y^2, whose ratio x / y is the rate; span : mean of y"""
     rate, variance = _ratio(*products)
     rest, of_rest = _ratio(*(each.sum() - each for each in products))
     difference = rate - rest
-    scale = _SCALE_ERROR / max(float(span.mean()), 1e-9) if len(span) else 0.0
+    scale = _SCALE_ERROR / max(span, 1e-9)
     reach = _Z * np.sqrt(variance + of_rest + (scale * difference) ** 2)
-    return Rates(summed(np.ones(len(code))), rate, difference, difference - reach, difference + reach)
+    return Rates(n_labels, rate, difference, difference - reach, difference + reach)
 
 
 def _ratio(x: Array, y: Array, xx: Array, xy: Array, yy: Array) -> tuple[Array, Array]:
@@ -205,25 +210,36 @@ def _record(
     np.add.at(counts, value[is_class], of_rows[is_class])
     np.fill_diagonal(counts, 0.0)
     given, true = divmod(int(counts.argmax()), K)
-    pair = {"given": classes[given], "true": classes[true], "rows": round(float(counts.max()), 1)}
     unknown = np.flatnonzero(verified[rows] < 0)
     first = rows[unknown[np.argsort(p_right[unknown], kind="stable")[:_MOST_LISTED]]]
-    enough = len(which) >= _FEWEST and bool(np.isfinite(numbers.difference[level]))
-    rate, counted = float(np.clip(numbers.rate[level], 0.0, 1.0)), _counted(checks, rows, value)
+    pair = (classes[given], classes[true], float(counts.max(initial=0.0)))
+    of_checks = _counted(checks, rows, value)
+    return record_of(column, level, numbers, pair, of_checks, alpha(apart[which]), (first + 1).tolist())
+
+
+def record_of(
+    column: Column, level: int, numbers: Rates, pair: tuple[str, str, float], counted: Mapping[str, Any],
+    agreement: float | None = None, look_at: Sequence[int] = (),
+) -> dict[str, Any]:  # fmt: skip
+    """pair : the label that most rows have by mistake, the one they should have, and how many they are"""
+    n, given, true, n_confused = int(numbers.n_labels[level]), *pair
+    enough = n >= _FEWEST and bool(np.isfinite(numbers.difference[level]))
+    rate = float(np.clip(numbers.rate[level], 0.0, 1.0))
     if counted["checked"]:  # an interval around something else would mislead
         rate = min(max(rate, counted["rate_low"]), counted["rate_high"])
     difference = {name: float(getattr(numbers, name)[level]) for name in ("difference", "low", "high")}
+    confused = {"given": given, "true": true, "rows": round(n_confused, 1)}
     return {
         "column": column.name,
         "kind": column.kind,
         "group": column.levels[level],
-        "rows": len(which),
+        "rows": n,
         "rate": round(rate, 6) if enough else None,
         **counted,
         **{name: round(value, 6) if enough else None for name, value in difference.items()},
-        "confuses": pair if counts.max(initial=0.0) >= _LEAST_CONFUSED else None,
-        "agreement": alpha(apart[which]),
-        "look_at": (first + 1).tolist(),
+        "confuses": confused if n_confused >= _LEAST_CONFUSED else None,
+        "agreement": agreement,
+        "look_at": list(look_at),
         "note": "" if enough else "too few",
     }
 
@@ -243,13 +259,17 @@ def difference_text(record: Mapping[str, Any]) -> str:
 
 def _counted(checks: Checked | None, rows: Array, value: Array) -> dict[str, Any]:
     """The rows of a group that were checked at random, and the share of wrong labels among them with an interval."""
-    none = {"checked": 0, "rate_low": None, "rate_high": None}
     if checks is None or not len(checks.rows):
-        return none
+        return counted_checks(0, 0, len(value))
     order = np.argsort(checks.rows, kind="stable")
     place = order[np.minimum(np.searchsorted(checks.rows[order], rows), len(order) - 1)]
     at = np.flatnonzero(checks.rows[place] == rows)
-    if not len(at):
-        return none
-    low, high = wilson(float((checks.label[place[at]] != value[at]).mean()), len(at), len(value))
-    return {"checked": len(at), "rate_low": round(low, 6), "rate_high": round(high, 6)}
+    return counted_checks(len(at), int((checks.label[place[at]] != value[at]).sum()), len(value))
+
+
+def counted_checks(n: int, n_wrong: int, n_labels: int) -> dict[str, Any]:
+    """Of a group with `n_labels`: rows checked at random, and an interval for its share of wrong labels."""
+    if not n:
+        return {"checked": 0, "rate_low": None, "rate_high": None}
+    low, high = wilson(n_wrong / n, n, n_labels)
+    return {"checked": n, "rate_low": round(low, 6), "rate_high": round(high, 6)}

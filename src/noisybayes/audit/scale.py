@@ -27,7 +27,8 @@ from ..text.column_encoders import numbers, truths
 from ..text.features import Recipe, feature_columns
 from .classifier import TableClassifier
 from .columns import MANY_ROWS, hashed
-from .readings import recalibrated
+from .group_sums import GroupSums, both, sums_of_groups
+from .readings import log_softmax, recalibrated
 from .rows import COLUMNS, OWN, Results, read_off, rows_frame, with_suspects
 from .scores import Learning, centered
 from .verdicts import Opinion, with_p_wrong
@@ -293,14 +294,14 @@ class Sums:
     counts: Array  # (K, K) expected rows by given and true label
     listed: Picked  # the most suspicious rows, suspects or not
     drawn: Picked  # rows with a label, drawn at random
-    n_inside: int  # rows of the sample
+    groups: GroupSums  # of labelers and sources
 
     def plus(self, other: Sums, most_listed: int) -> Sums:
         return Sums(
             self.n_rows + other.n_rows, self.n_verified + other.n_verified, self.n_changed + other.n_changed,
             self.n_suspects + other.n_suspects, self.counts + other.counts,
             self.listed.plus(other.listed).first(most_listed), self.drawn.plus(other.drawn).first(MOST_DRAWN),
-            self.n_inside + other.n_inside,
+            both(self.groups, other.groups),
         )  # fmt: skip
 
 
@@ -354,10 +355,14 @@ class Scorer:
 
     def of_new(self, X: Any, observed: Array) -> Array:
         """(n, K) P(true | x, label) of rows outside the sample."""
-        posterior = self.model.posteriors(X, observed)[1]
+        columns, total = self.model.kinds(X), np.zeros((len(self.model.classes_), X.shape[0]))
+        for experts, reading in zip(self.model.experts, self.model.readings, strict=True):
+            values = np.stack([centered(expert(columns)) for expert in experts])
+            total += reading.log_posterior(values, observed) / len(self.model.readings)
+        posterior = np.exp(log_softmax(total)).T
         if self.said is None:
             return posterior
-        p_wrong = self.said.p_wrong(posterior, observed, self.model.kinds(X))
+        p_wrong = self.said.p_wrong(posterior, observed, columns)
         return with_p_wrong(posterior, observed, p_wrong, np.flatnonzero(observed < posterior.shape[1]))
 
     def _features(self, frame: pl.DataFrame, rows: Array, first: int) -> Any:
@@ -409,7 +414,7 @@ class Scorer:
             frame.height, int(found.verified.sum()), int(changed.sum()), suspects_by(found), counts,
             picked(suspicious, -found.p_wrong[suspicious], self.most_listed),
             picked(drawn, hashed(self.reader.seed ^ DRAW_SEED, row[drawn]), MOST_DRAWN),
-            int((inside >= 0).sum()),
+            sums_of_groups(frame, _groups(self.reader.roles), found, posterior),
         )  # fmt: skip
 
     def relist(self, path: Path, first: int, listed: Picked) -> int:
@@ -448,6 +453,12 @@ def suspects_by(found: Results) -> Array:
 def _used(roles: Roles) -> Iterator[str]:
     yield from (roles.label, *feature_columns(roles))
     yield from (name for name in (roles.id, roles.verified, roles.verified_random) if name is not None)
+    yield from _groups(roles)
+
+
+def _groups(roles: Roles) -> tuple[str, ...]:
+    """Columns that say who or what gave the labels."""
+    return (*(() if roles.labeler is None else (roles.labeler,)), *roles.source)
 
 
 def with_results(frame: pl.DataFrame, found: Results) -> pl.DataFrame:

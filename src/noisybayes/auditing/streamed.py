@@ -16,6 +16,7 @@ from .._threads import one_blas_thread
 from ..audit.cluster import Run
 from ..audit.columns import Array
 from ..audit.evidence import Evidence
+from ..audit.group_sums import records_of_sums
 from ..audit.pool import Pool, Voice
 from ..audit.rows import COLUMNS, OWN, Rule, read_off, rows_frame
 from ..audit.scale import (
@@ -36,6 +37,7 @@ from ..data.cells import positions
 from ..data.errors import InputError
 from ..data.read import read_table
 from ..data.roles import check_label_counts, label_texts
+from ..data.source_levels import cell_texts
 from ..text.features import Recipe
 from .columns import Columns
 from .given_inputs import GivenColumns
@@ -258,6 +260,21 @@ class StreamedRows(SampledRows):
         return self.total.counts
 
     @cached_property
+    def groups(self) -> list[dict[str, Any]]:
+        """Labelers and sources, by the mean P(wrong) of all their labels."""
+        assert self.scorer is not None
+        assert self.drawn is not None
+        roles, frame, found = self.scorer.reader.roles, self.drawn.frame, []
+        for name, sums in self.total.groups.items():
+            kind, is_numeric = ("labeler" if name == roles.labeler else "source"), frame[name].dtype.is_numeric()
+            rows = np.zeros(0, dtype=int) if self.checks is None else self.checks.rows
+            wrong = [] if self.checks is None else self.checks.label != self.observed[rows]
+            checked = {"value": cell_texts(frame[name])[rows], "wrong": pl.Series(wrong, dtype=pl.Boolean)}
+            names = [str(label) for label in self.classes.tolist()]
+            found += records_of_sums(sums, name, kind, is_numeric, names, pl.DataFrame(checked))
+        return found
+
+    @cached_property
     def known(self) -> Picked:
         """The rows whose cells are at hand: the most suspicious ones, those drawn at random, and checked ones."""
         assert self.scorer is not None
@@ -470,7 +487,8 @@ def sampled_rows(
     labels = EncodedLabels(np.array(checked.classes), codes(reader.labels(frame), len(names)), verified)
     rows_in = {int(row): at for at, row in enumerate(inside.row.tolist())} if table.no_class else {}
     none = {rows_in[row]: is_random for row, is_random in table.no_class.items() if row in rows_in}
-    fitted = table._replace(source=frame, roles=roles, checks=None, no_class=none)
+    alone = roles._replace(labeler=None, source=())  # groups are counted, not modeled
+    fitted = table._replace(source=frame, roles=alone, checks=None, no_class=none)
     labels, checks, no_class, messages = random_checks(fitted, labels, options.missing_label)
     recipe, matrix = Recipe.fit(frame, roles, options.words)
     report("fitting")

@@ -59,7 +59,8 @@ class Table(NamedTuple):
         `verified_random` a file. needs_all : the option that needs all rows in memory, if any. by_workers : the file is
         read by the workers of a cluster. missing_label, keep_variants : for several labels. anonymous : replace the
         names of labelers by numbers"""
-        source, notes = _source(data, needs_all, by_workers, format, encoding, sheet)
+        knows_groups = columns.get("labeler") is not None or bool(columns.get("source"))
+        source, notes = _source(data, needs_all, knows_groups, by_workers, format, encoding, sheet)
         head = source if isinstance(source, pl.DataFrame) else source.head()
         reshaped = None
         if isinstance(source, pl.DataFrame):
@@ -98,9 +99,16 @@ class Table(NamedTuple):
 
 
 def _source(
-    data: Any, needs_all: str, by_workers: bool, format: str | None, encoding: str | None, sheet: str | None
+    data: Any,
+    needs_all: str,
+    knows_groups: bool,
+    by_workers: bool,
+    format: str | None,
+    encoding: str | None,
+    sheet: str | None,
 ) -> tuple[Source, list[str]]:
-    """The table, and messages about how it is read. A file that is too large is left to be read in pieces."""
+    """The table, and messages about how it is read. A file that is too large is left to be read in pieces; who gave
+    the labels is modeled, not only counted, if all rows fit in memory."""
     if not is_path(data):
         if by_workers:
             raise InputError("--engine dask reads files; save the data frame as Parquet, and give the path")
@@ -110,12 +118,12 @@ def _source(
             f"{needs_all} needs all rows in memory, on one machine; leave it out, or audit without --engine"
         )
     parts = find_parts(data, known_suffixes())
-    n_bytes = 0 if by_workers else _size(parts)
-    if by_workers or (not needs_all and n_bytes > _WHOLE_BYTES):
+    n_bytes, most = (0 if by_workers else _size(parts)), int(_LARGEST_SHARE * installed_memory())
+    if by_workers or (not needs_all and n_bytes > (most if knows_groups else _WHOLE_BYTES)):
         batches = Batches(parts, format, encoding, sheet=sheet)
         small = None if by_workers else _if_small(batches)
         return (batches if small is None else small), list(batches.notes)
-    if needs_all and n_bytes > _LARGEST_SHARE * installed_memory():
+    if needs_all and n_bytes > most:
         raise InputError(f"{needs_all} needs all rows in memory, and {title_of(data)} is too large; leave it out")
     notes: list[str] = []
     return read_table(parts, format=format, encoding=encoding, sheet=sheet, tell=notes.append), notes

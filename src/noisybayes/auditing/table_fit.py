@@ -136,7 +136,7 @@ def what_needs_all_rows(columns: Mapping[str, Any], options: FitOptions, anonymo
     """
     label = columns.get("label")
     given = {
-        "--labeler": columns.get("labeler"), "--source": columns.get("source") or None,
+        "--labeler with --id": columns.get("labeler") and columns.get("id"),  # rows may have several labels
         "--second-opinion": columns.get("second_opinion"), "--fold-by": columns.get("fold_by"),
         "several --label": label if isinstance(label, list | tuple) and len(label) > 1 else None,
         "--anonymous": anonymous or None,
