@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from noisybayes.auditing.rules import Rule
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
