@@ -14,7 +14,7 @@ EXPERIMENTS: dict[str, tuple[str, str]] = {
         "sample",
         "An audit fitted on a sample: rows outside against rows inside, for samples of several sizes.",
     ),
-    "bot": ("responder_accuracy", "The auto-responder on the paper's dialogs: features, answers, and peers."),
+    "bot": ("responder", "The auto-responder: its tests, mislabeled examples, learning, a furniture shop, speed."),
     "load": ("load", "A live stream of 2,000 viewers: waits, lost or duplicated messages, leads, handovers, events."),
 }
 

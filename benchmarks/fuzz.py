@@ -34,7 +34,7 @@ import polars as pl
 
 from noisybayes import BernoulliINB, GaussianINB, MixedINB, MultinomialINB, audit, load, simulate
 from noisybayes._extras import MissingExtraError
-from noisybayes.bot.config import SHIPPED, load_config, shipped_names
+from noisybayes.bot.config import SHIPPED, SHIPPED_NAMES, load_config
 from noisybayes.data.batches import Batches
 from noisybayes.data.errors import InputError
 from noisybayes.data.formats import FORMATS
@@ -360,7 +360,7 @@ _PIECES = (
 
 
 def try_config(rng: Rng, folder: Path, number: int) -> bool:
-    text = (SHIPPED / f"{one_of(rng, shipped_names())}.yaml").read_bytes()
+    text = (SHIPPED / f"{one_of(rng, SHIPPED_NAMES)}.yaml").read_bytes()
     lines = text.split(b"\n")
     here, there = rng.integers(len(lines), size=2)
     how = int(rng.integers(5))

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "noisybayes"
 STORED = ROOT / "benchmarks" / "house.csv"
 # the folders whose constants decide what an audit says
-METHOD = ("audit", "model", "features", "estimators", "auditing", "robust", "dataset", "text")
+METHOD = ("audit", "model", "features", "estimators", "auditing", "text")
 # functions that learn the parameters of naive Bayes from all rows once
 LEARNING = ("NaiveBayes.sums", "naive_bayes_scores")
 

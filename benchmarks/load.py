@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 
-from .data.datasets import live_streaming_file
+from .data.datasets import live_streaming, live_streaming_file
 from .result_files import Row, machine, table
 
 VIEWERS = 2_000
@@ -38,20 +39,17 @@ class Sent(NamedTuple):
 
 
 def measure(reps: int = 2, seed: int = 0) -> Iterator[Row]:
-    from noisybayes.bot import load_config, train  # imported here: other experiments do not need the extra
-    from noisybayes.bot.dialog_tables import read_dialogs
+    from noisybayes.bot import Bot, load_config  # imported here: other experiments do not need the extra
 
-    config = load_config("cars_zh")
-    read = read_dialogs(config, live_streaming_file())
     dialogs: dict[int, list[str]] = {}
-    for number, message in zip(read.dialog.tolist(), read.messages, strict=True):
-        if message.strip():
-            dialogs.setdefault(number, []).append(message)
+    numbers = pl.read_csv(live_streaming_file())["对话编号"].to_list()
+    for number, words in zip(numbers, live_streaming().tokens, strict=True):
+        dialogs.setdefault(number, []).append("".join(words) or "?")
     with tempfile.TemporaryDirectory(prefix="noisybayes-load-") as folder:
-        bot = Path(folder) / "bot"
-        train(config, read).save(bot)
+        Bot.train(load_config("cars")).save(Path(folder) / "bot")
         for rep in range(seed, seed + reps):
-            yield {"rep": rep, **one_run(list(dialogs.values()), bot, VIEWERS, RATE, SECONDS), "machine": machine()}
+            found = one_run(list(dialogs.values()), Path(folder) / "bot", VIEWERS, RATE, SECONDS)
+            yield {"rep": rep, **found, "machine": machine()}
 
 
 def one_run(dialogs: list[list[str]], bot: Path, viewers: int, rate: int, seconds: float) -> Row:
@@ -113,7 +111,7 @@ def counted(store: Path, n_messages: int, taken: list[int]) -> Row:
             "SELECT count(*) FROM turn LEFT JOIN lead USING (dialog_id, ordinal) "
             "WHERE turn.message LIKE '%[contact]%' AND lead.id IS NULL"
         )
-        handed = number("SELECT count(*) FROM turn WHERE handover")
+        handed = number("SELECT count(*) FROM turn WHERE reason != ''")
         return {
             "lost": n_messages - answered, "doubled": turns - answered,
             "leads": number("SELECT count(*) FROM lead"), "leads_lost": without_lead,
@@ -126,7 +124,7 @@ class _Server:
     """`noisybayes serve`, killed and restarted on the same port and store."""
 
     def __init__(self, store: Path, bot: Path, webhook: str) -> None:
-        from noisybayes.web.contact_key import VARIABLE, new_key
+        from noisybayes.bot.contacts import VARIABLE, new_key
 
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
@@ -242,8 +240,8 @@ def page(rows: list[Row]) -> str:
     first = rows[0]
     return f"""## A live stream
 
-`noisybayes serve` runs a bot for the live streaming dialogs; {first["viewers"]:,} viewers send messages from these
-dialogs over the channel API, {first["rate"]} per second for {first["seconds"]} seconds, from the same machine. After
+`noisybayes serve` runs the example bot; {first["viewers"]:,} viewers send messages of the Live Streaming dialogs over
+the channel API, {first["rate"]} per second for {first["seconds"]} seconds, from the same machine. After
 {KILLED_AFTER:.0%} of the time the server is killed (SIGKILL) and restarted; messages that were not answered are sent
 again with the same id. The webhook's receiver refuses every event on its first delivery. Waits are measured from the
 time when a message was due; messages sent while the server was down or working off the backlog are left out.

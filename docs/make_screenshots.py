@@ -68,7 +68,7 @@ def take_report(browser: Browser) -> None:
         with opened(browser, offline=True) as page:
             page.set_viewport_size(WIDE | {"height": TALL["report"]})
             page.goto(url)
-            page.evaluate("for (const notes of document.querySelectorAll('details[open]')) notes.open = false")
+            page.evaluate("for (const notes of document.querySelectorAll('details.section[open]')) notes.open = false")
             shoot(page, "report")
 
 
@@ -83,7 +83,7 @@ def take_desk(browser: Browser) -> None:
             talk(page)
             shoot(page, "desk-chat")
             page.set_viewport_size(WIDE | {"height": 700})
-            for name, path in {"bot-handover": "/handover", "bot-leads": "/leads"}.items():
+            for name, path in {"bot-handover": "/handover"}.items():
                 page.goto(path)
                 shoot(page, name)
             for name, path in DESK.items():

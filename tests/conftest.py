@@ -1,11 +1,7 @@
 from __future__ import annotations
 
-import fcntl
-import functools
 import gc
-import hashlib
 import os
-import pickle
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -57,30 +53,6 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         session.config.cache.set("noisybayes/seconds", time.monotonic() - session.config.stash[STARTED])
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _meanings_are_fitted_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """The bots of all tests learn what messages mean from the same examples: 7 or 15 seconds, for all workers once."""
-    from noisybayes.bot import meanings
-
-    shared = tmp_path_factory.getbasetemp()
-    shared = shared.parent if "PYTEST_XDIST_WORKER" in os.environ else shared
-    fit = meanings.fit_meanings
-
-    def fitted(*examples: tuple[str, ...]) -> Any:
-        path = shared / f"meanings-{hashlib.sha256(pickle.dumps(examples)).hexdigest()}"
-        with path.open("ab+") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            file.seek(0)
-            if content := file.read():
-                return pickle.loads(content)
-            file.write(pickle.dumps(view := fit(*examples)))
-            return view
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(meanings, "fit_meanings", functools.cache(fitted))
-        yield
-
-
 @pytest.fixture(scope="module")
 def small_forests() -> Iterator[None]:
     """For laws that hold for any number of trees."""
@@ -102,3 +74,11 @@ def chromium() -> Iterator[Any]:
         browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The example bot keeps its model; what is tested is not one that an earlier version has trained."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
+        yield

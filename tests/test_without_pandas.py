@@ -54,14 +54,11 @@ for ask in (lambda: found.suspects, lambda: found.random_sample(5)):
 
 _APPLICATIONS = """
 import runpy
-from dataclasses import replace
-from noisybayes.bot import load_config, train
-from noisybayes.bot.demo import DEMO_DIALOGS
+from noisybayes.bot import Bot, Dialog, load_config
 from noisybayes.data.roles import Roles
 from noisybayes.web.fitting import fit_table
-config = load_config("cars_en")
-few = replace(config, meanings=replace(config.meanings, examples=config.meanings.examples[::40]))
-assert list(train(few, DEMO_DIALOGS).model.feature_names_in_) == list(config.features)
+bot = Bot.train(load_config("cars"))
+assert bot.answer(Dialog(), "how much is a used Tarvo").topics == ("price",)
 table = pl.read_csv(sys.argv.pop(1))
 roles = Roles("label", ("message",), (), (), (), None, None)
 assert len(fit_table(table, roles, "table", {0: table["label"][0]}, (), lambda stage: None).findings) >= 500

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from noisybayes.auditing.rules import Rule
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -23,7 +22,7 @@ from noisybayes._extras import require
 from noisybayes.audit.classifier import TableClassifier
 from noisybayes.audit.columns import ColumnKinds
 from noisybayes.audit.pool import Given, fit_pool
-from noisybayes.audit.rows import SUSPECT
+from noisybayes.audit.rows import Rule
 from noisybayes.auditing.pooled import PooledRows, findings_of_pool
 from noisybayes.text.features import Block
 
@@ -54,7 +53,7 @@ def default(task: Task) -> Outcome:
     columns, unknown = kinds(train), np.full(len(observed), -1)
     pool = fit_pool(columns, Given(observed, unknown, len(classes)), seed=task.seed)
     rows = PooledRows(classes, pool, observed, unknown, tuple(columns), train.shape[1])
-    found = findings_of_pool(rows, Rule(None, SUSPECT))
+    found = findings_of_pool(rows, Rule(None))
     model = TableClassifier.of(pool, kinds, classes, train.shape[1], found.rate.estimate)
     results = found.rows.results
     return Outcome(

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from benchmarks import pages, responder_accuracy, stream
+from benchmarks import pages, responder, stream
 from benchmarks.commands import bench
 from benchmarks.experiments import module
 from benchmarks.result_files import read_rows
-from noisybayes.bot.demo import DEMO_DIALOGS
 
 
 def small_news():
@@ -29,8 +28,10 @@ def small(monkeypatch):
     monkeypatch.setattr(stream, "N_TRAIN", 200)
     monkeypatch.setattr(stream, "N_TEST", 50)
     monkeypatch.setattr(stream, "noisy_ag_news", small_news)
-    monkeypatch.setattr(responder_accuracy, "CONFIG", "cars_en")
-    monkeypatch.setattr(responder_accuracy, "live_streaming_file", lambda: DEMO_DIALOGS)
+    monkeypatch.setattr(responder, "LABELED", responder.LABELED[:1])
+    row = responder._row("topics", "the bot's model", 1, 2, language="en", labels="right")
+    monkeypatch.setattr(responder, "_noise", lambda bot, reps, seed: [row])  # minutes
+    monkeypatch.setattr(responder, "_paper", lambda reps, seed: [])  # the dialogs are not in the repository
 
 
 @pytest.mark.parametrize("name", ["stream", "bot"])

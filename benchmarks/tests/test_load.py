@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from benchmarks import load
-from benchmarks.result_files import read_rows
-from noisybayes.bot import demo_bot
-from noisybayes.bot.demo import DEMO_DIALOGS
+from noisybayes.bot import Bot, evaluate, load_config
 
 
 def test_viewers_take_turns_and_keep_the_order_of_their_dialogs():
@@ -23,11 +21,10 @@ def test_the_backlog_ends_with_the_first_message_that_waits_for_no_other():
 
 
 def test_nothing_is_lost_or_doubled(tmp_path):
-    demo_bot().save(tmp_path / "bot")
-    dialogs = {}
-    for row in read_rows(DEMO_DIALOGS):
-        dialogs.setdefault(row["dialog"], []).append(str(row["message"]))
-    row = load.one_run(list(dialogs.values()), tmp_path / "bot", viewers=20, rate=20, seconds=3)
+    bot = Bot.train(load_config("cars"))
+    bot.save(tmp_path / "bot")
+    dialogs = [[case.message for case in each.turns] for each in evaluate.tests_of(bot) if each.goal]
+    row = load.one_run(dialogs, tmp_path / "bot", viewers=20, rate=20, seconds=3)
     assert row["messages"] == 60
     kept = ("lost", "doubled", "leads_lost", "handovers_lost", "events_lost")
     assert {key: row[key] for key in kept} == dict.fromkeys(kept, 0)

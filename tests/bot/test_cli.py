@@ -2,92 +2,86 @@
 
 from __future__ import annotations
 
-import csv
-import json
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from noisybayes.bot.config import SHIPPED
-from noisybayes.bot.demo import DEMO_DIALOGS
+from noisybayes.bot import load_config
+from noisybayes.bot.contacts import ContactKey
+from noisybayes.bot.service import HostedBot, Service
 from noisybayes.cli.bot import bot
+from noisybayes.cli.table_options import clear_errors
+
+from ..web.desk_at_work import open_store
+from .shop import demo
 
 
 def run(*arguments, stdin=None):
-    return CliRunner().invoke(bot, [str(a) for a in arguments], input=stdin, env={"COLUMNS": "160"})
+    result = CliRunner().invoke(bot, [str(each) for each in arguments], input=stdin)
+    return result.exit_code, result.output
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """init, then train."""
+    """Three questions, then training."""
     place = tmp_path_factory.mktemp("shop")
-    result = run("init", place / "shop.yaml", "--dialogs", place / "dialogs.csv")
-    assert result.exit_code == 0, result.output
-    assert "next: noisybayes bot train" in result.output
-    result = run("train", place / "dialogs.csv", "--config", place / "shop.yaml", "--out", place / "bot")
-    assert result.exit_code == 0, result.output
-    assert "estimated share of wrong labels: " in result.output
+    answers = "Bob's Bikes\n5 High Street, Mon-Fri 9-17\nroad bike, city bike\n"
+    code, output = run("init", place / "shop.yaml", "--minimal", stdin=answers)
+    assert (code, "next: noisybayes bot train" in output) == (0, True)
+    products = place / "shop_products.csv"
+    products.write_text(products.read_text().replace("road bike,,", "road bike,$900,in stock"))
+    code, output = run("train", place / "shop.yaml", "--out", place / "bot")
+    assert (code, "examples of 17 topics" in output) == (0, True)
     return place / "bot"
 
 
-def total_of_used_tarvo():
-    with (SHIPPED / "cars_en_catalogue.csv").open(encoding="utf-8", newline="") as file:
-        rows = {(row["car"], row["condition"]): row for row in csv.DictReader(file)}
-    return rows["Tarvo", "used"]["total_cost"]
-
-
-def test_a_talk_through_a_pipe(folder):
-    result = run("chat", folder, stdin="How much is a Tarvo?\n\nused\n555-0142\n/quit\nnot read\n")
-    assert result.exit_code == 0, result.output
-    assert result.output.splitlines() == [
-        "bot: Do you mean a new or a second-hand Tarvo?",
-        f"bot: The second-hand Tarvo is about {total_of_used_tarvo()} on the road, taxes and fees included.",
-        "     [contact]",
-        "bot: Got it, we will contact you as soon as possible!",
+def test_a_shop_from_three_questions(folder):
+    messages = "how much is the road bike?\nand the city bike\nwhere are you?\ncall me 555-0142\n/quit\nnot read\n"
+    assert run("chat", folder, stdin=messages)[1].splitlines() == [
+        "bot: The road bike costs $900.",
+        "bot: A colleague will answer you here.",
+        "bot: You find us here: 5 High Street, Mon-Fri 9-17.",
+        "     call me [contact]",
+        "bot: Got it, thank you: a colleague will contact you.",
     ]
+    verbose = run("chat", folder, "--verbose", stdin="how much is the city bike\n/new\nhello\n")[1]
+    assert "people are told: not in the catalogue]" in verbose
+    assert "[greeting, " in verbose
 
 
-def test_a_verbose_talk_with_the_example_and_a_new_start():
-    result = run("chat", "--verbose", stdin="Kestira\n/new\nnew\n")
-    assert "names a car" in result.output
-    assert "[New or second-hand unknown, " in result.output
-    assert result.output.count("is the first message") == 2
+def test_init_in_chinese_and_nothing_is_overwritten(tmp_path):
+    assert run("init", tmp_path / "s.yaml", "--minimal", "--language", "zh", stdin="店\n路1号\n桌子，椅子\n")[0] == 0
+    config = load_config(tmp_path / "s.yaml")
+    assert (config.title, config.catalogue.values("product")) == ("店", ["桌子", "椅子"])
+    assert run("init", tmp_path / "cars.yaml")[0] == 0
+    assert load_config(tmp_path / "cars.yaml").tests == ("cars_tests_en.yaml", "cars_tests_zh.yaml")
+    with pytest.raises(Exception, match="already exists; choose another name or remove it first"), clear_errors():
+        CliRunner().invoke(bot, ["init", str(tmp_path / "cars.yaml")], catch_exceptions=False, standalone_mode=False)
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_init_writes_what_train_reads_and_overwrites_nothing(tmp_path, language):
-    from noisybayes.bot import load_config
-
-    path = tmp_path / "mine.yaml"
-    assert run("init", path, "--language", language).exit_code == 0
-    assert load_config(path).language == language
-    again = run("init", path)
-    assert again.exit_code == 2
-    assert "already exists; choose another name" in again.output
-
-
-def test_evaluate_prints_tables_and_writes_json(tmp_path):
-    result = run("evaluate", DEMO_DIALOGS, "--reps", 2, "--json", tmp_path / "found.json")
-    assert result.exit_code == 0, result.output
-    for text in ("accuracy against the true labels", "the bot as a whole", "by category", "most frequent mistakes"):
-        assert text in result.output
-    found = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
-    assert (found["reps"], found["messages"]) == (2, 695)
-    assert len(found["confusion"]) == len(found["categories"]) == 13
+def test_evaluate_counts_and_shows_misses(folder, tmp_path):
+    tests = tmp_path / "tests.yaml"
+    tests.write_text("messages:\n- [how much is the road bike, price]\n- [hello, price]\n"
+                     "dialogs:\n- goal: visit\n  turns: [[where are you, visit]]\n")  # fmt: skip
+    code, output = run("evaluate", folder, "--tests", tests)
+    assert code == 0
+    assert "1 of 2 messages acceptable; in dialogs 1 of 1, goal reached in 1 of 1" in output
+    assert "hello\n    expected price, got greeting" in output
+    assert "there are no tests" in run("evaluate", folder)[1]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["train", DEMO_DIALOGS, "--config", "cars_zh", "--out", "x"], "there is no column '对话编号' for the dialog"),
-        (["train", DEMO_DIALOGS, "--config", "nothing.yaml", "--out", "x"], "there is no file 'nothing.yaml'"),
-        (["train", "nothing.csv", "--out", "x"], "nothing.csv"),
-        (["chat", "nothing"], "there is no bot in nothing"),
-        (["evaluate", DEMO_DIALOGS, "--label", "labels"], "there is no label column 'labels'"),
-    ],
-)
-def test_one_sentence_for_what_people_can_put_right(arguments, message):
-    result = run(*arguments)
-    assert result.exit_code == 2
-    assert message in result.output
-    assert "Traceback" not in result.output
+def test_retrain_learns_the_labels_of_a_store_and_goes_back(tmp_path):
+    demo().save(tmp_path / "bot")
+    message = "do you have a lounge where i can wait"
+    with open_store(tmp_path) as store:
+        made = Service(store, {"bot": HostedBot(demo())}, ContactKey(run("key")[1].strip()))
+        dialog = made.receive("bot", "1", "ann", message).dialog_id
+        made.chats.label_turn(dialog, 1, "ada", "visit")
+    code, output = run("retrain", tmp_path / "bot", "--store", tmp_path / "desk.db")
+    assert (code, "1 of 1 labeled messages get their topic" in output) == (0, True), output
+    answer = run("chat", tmp_path / "bot", stdin=message + "\n")[1]
+    assert answer.startswith("bot: We are at 12 Mill Road")
+    assert run("retrain", tmp_path / "bot", "--back")[0] == 0
+    assert not run("chat", tmp_path / "bot", stdin=message + "\n")[1].startswith("bot: We are at 12 Mill Road")
+    assert "there is no store" in run("retrain", tmp_path / "bot", "--store", Path("nowhere.db"))[1]

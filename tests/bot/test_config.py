@@ -1,119 +1,136 @@
-"""Configurations: the shipped ones hold together, and errors name file, line and key."""
+"""The configuration: one block for each topic; errors name the line and the key; catalogue, slots and hours."""
 
 from __future__ import annotations
+
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from noisybayes.bot import load_config
-from noisybayes.bot.config import read_config, shipped_names
+from noisybayes.bot.catalogue import Source
+from noisybayes.bot.config import SHIPPED, SHIPPED_NAMES
 from noisybayes.data.errors import InputError
 
-from .shop import SHOP, broken
-
-
-def test_a_configuration_is_read():
-    config = read_config(SHOP)
-    assert list(config.categories) == ["price", "which", "thanks"]
-    assert config.features["first"].title == "is the first message"
-    assert (config.category_of("3"), config.category_of("thanks"), config.category_of("4")) == (
-        "thanks",
-        "thanks",
-        None,
-    )
-
-
-@pytest.mark.parametrize("name", shipped_names())
-def test_the_shipped_configurations_have_the_papers_features_and_categories(name):
-    config = load_config(name)
-    assert (len(config.features), len(config.categories)) == (22, 13)
-    assert list(config.features) == list(load_config("cars_en").features)
-    assert list(config.categories) == list(load_config("cars_en").categories)
-    promises = {key for key, category in config.categories.items() if category.notify}
-    assert promises == {"contact_left", "which_configuration", "assign_salesperson", "ask_for_contact"}
+from .shop import bakery_config
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
+    ("old", "new", "told"),
     [
+        ("title: Bakery", "titel: Bakery", "shop.yaml, line 1, titel: unknown key; did you mean 'title'?"),
+        ("title: Bakery\n", "", "shop.yaml, line 1: the key 'title' is missing here; add it"),
+        ("title: Bakery", "title: *x", "shop.yaml, line 1: references (*) are not allowed; write the value out"),
+        ("mon-fri", "mon-fry", "line 3, hours.mon-fry: 'mon-fry' is not a day or a range of days"),
+        ("7:00-18:00", "7-18", "line 3, hours.mon-fri: '7-18' are not opening hours; write 9:00-18:00"),
         (
-            "reply: 'Noted: {bread}'",
-            "reply: [a, b]",
-            "shop.yaml, line 32, categories.which.reply: must be text, got a list",
+            "title: Bakery",
+            "title: Bakery\nthreshold: two",
+            "line 2, threshold: must be a number from 0 to 1, got 'two'",
         ),
-        (
-            "Which bread, reply",
-            "Which bread, replly",
-            "line 32, categories.which.replly: unknown key; did you mean 'reply'?",
-        ),
-        (', reply: ""', "", "line 33, categories.thanks: the key 'reply' is missing here; add it"),
-        ("language: en", "language:", "line 2, language: must be text, got nothing"),
-        ("language: en", "language: !!python/name:os.system x", "line 2, language: must be text, got"),
-        ("threshold: 0.5", "threshold: 1.5", "line 3, threshold: must be a number from 0 to 1, got '1.5'"),
-        ("threshold: 0.5", "threshold: high", "line 3, threshold: must be a number from 0 to 1, got 'high'"),
-        ("threshold: 0.5", "title: again", "line 3: the key 'title' occurs twice; remove one of them"),
-        ("[sliced]", "[]", "line 9, words.sliced: a dictionary needs at least one word"),
-        ("/cost[s]?/", "/cost[/", "line 8, words.price: '/cost[/' is not a valid regular expression"),
-        ("/cost[s]?/", "/x*/", "line 8, words.price: '/x*/' matches the empty text"),
-        ("'@[a-z]{3,}'", "'@('", "line 5, contacts: '@(' is not a valid regular expression"),
-        (
-            "when: contact}",
-            "when: contcat}",
-            "line 28, features.contact_given.when: there is no dictionary, rule, feature "
-            "or fact 'contcat'; did you mean 'contact'?",
-        ),
-        (
-            "said.bread",
-            "said.bred",
-            "line 25, features.names_bread.when: there is no slot 'bred'; did you mean 'bread'?",
-        ),
-        (
-            "take: bread",
-            "take: breads",
-            "line 12, slots.bread.take: there is no dictionary 'breads'; did you mean 'bread'?",
-        ),
-        ("take: bread}", "take: bread, values: {}}", "line 12, slots.bread: a slot needs either take"),
-        (
-            "asks: bread",
-            "asks: car",
-            "line 32, categories.which.asks: there is no slot 'car'; the options are bread, cut",
-        ),
-        (
-            "Noted: {bread}",
-            "Noted: {car}",
-            "line 32, categories.which.reply: {car} is not a slot; the slots are bread, cut",
-        ),
-        (
-            "{none: [asks_price, order]}",
-            "[asks_price]",
-            "line 29, features.quiet.when: must be a condition, got a list",
-        ),
-        ("{only: [bread, sliced, whole]}", "quiet", "this depends on itself (order -> quiet -> asks_price -> order)"),
-        (
-            "  order:",
-            "  price:",
-            "line 22, rules.price: the name 'price' is already used by a dictionary, a rule or a fact",
-        ),
-        ("label: 3", "label: price", "line 33, categories.thanks: the label 'price' is already used by 'price'"),
-        ("asks: bread", "notify: perhaps", "line 32, categories.which.notify: there is no answer 'perhaps'"),
-        ("when: first_message", "when: known.cut=slicd", "line 27, features.first.when: the slot 'cut' has no value"),
-        ("  order:", "  2nd:", "line 22, rules.2nd: '2nd' is not a valid name"),
-        ("title: Bakery", "title: *name", "line 1: references (*name) are not allowed; write the value out"),
-        ("title: Bakery", "title: [", "this is not valid YAML"),
-        ("title: Bakery", "title: " + "[" * 40 + "]" * 40, "line 1: nested more than 30 levels deep"),
+        ("title: Bakery", "title: Bakery\ntimezone: Mars", "line 2, timezone: there is no time zone 'Mars'"),
+        ("{allergens}.", "{allergen}.", "topics.allergens: {allergen} is neither a slot nor a column of the catalogue"),
+        ("notify: yes", "notify: maybe", "topics.cake.notify: there is no answer 'maybe'; the options are yes, no"),
+        ("notify: yes", "needs: [colour]", "topics.cake: there is no slot 'colour'; the options are bread, cut"),
+        ("    examples: [i want a birthday cake, can you bake a cake]\n", "", "topics.cake: this topic needs examples"),
+        ('ask: "Which bread?", ', "", "slots.bread: the key 'ask' is missing here; add it"),
+        ("[breads.csv]", "[nothing.csv]", "there is no file"),
     ],
 )
-def test_errors_name_line_and_key(old, new, message):
-    assert message in broken(old, new)
+def test_errors_say_where_and_what_to_do(tmp_path, old, new, told):
+    with pytest.raises(InputError) as error:
+        bakery_config(tmp_path, old, new)
+    assert told in str(error.value)
 
 
-def test_files_that_are_not_there_empty_or_not_text(tmp_path):
-    with pytest.raises(InputError, match="there is no file 'cars_fr'; .* shipped one: cars_en, cars_zh"):
-        load_config("cars_fr")
-    with pytest.raises(InputError, match="is a folder"):
-        load_config(tmp_path)
-    (tmp_path / "empty.yaml").write_text("# nothing\n")
-    with pytest.raises(InputError, match="empty.yaml is empty; `noisybayes bot init FILE`"):
-        load_config(tmp_path / "empty.yaml")
-    (tmp_path / "bytes.yaml").write_bytes(b"title: \xff\xfe\n")
-    with pytest.raises(InputError, match="bytes.yaml is not UTF-8 text"):
-        load_config(tmp_path / "bytes.yaml")
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("bread,price\nrye\n", "breads.csv, line 2: 1 cells, but the header has 2; quote commas"),
+        (
+            "bread,bread\nrye,x\n",
+            "breads.csv: the first line must name the columns, each once; then there must be rows",
+        ),
+    ],
+)
+def test_errors_in_the_catalogue(tmp_path, text, told):
+    (tmp_path / "breads.csv").write_text(text)
+    with pytest.raises(InputError, match=told):
+        Source("breads.csv").rows(tmp_path)
+
+
+def test_a_slot_is_asked_for_only_if_the_answer_depends_on_it(tmp_path):
+    catalogue = bakery_config(tmp_path).catalogue
+    assert catalogue.value("price", {}, "en").asks == "bread"
+    assert catalogue.value("price", {"bread": "rye"}, "en")[1:] == ("cut", ("sliced", "whole"))
+    assert catalogue.value("price", {"bread": "rye", "cut": "whole"}, "en").text == "2 coins"
+    assert catalogue.value("price", {"bread": "walnut loaf"}, "en").text == "4 coins"
+    assert catalogue.value("allergens", {"bread": "rye"}, "en").text == "gluten"
+    assert catalogue.value("allergens", {"bread": "olive loaf"}, "en") == ("", "", ())
+    places = load_config("cars").catalogue
+    assert "Ohio, plates" in places.value("plates", {}, "en").text
+    assert places.value("plates", {"place": "Ohio"}, "zh").text == "俄亥俄州我们代办上牌。"
+
+
+def test_a_catalogue_in_a_database(tmp_path, monkeypatch):
+    import sqlite3
+
+    with sqlite3.connect(tmp_path / "shop.db") as connection:
+        connection.execute(
+            "CREATE TABLE breads (id INTEGER PRIMARY KEY, bread TEXT, cut TEXT, price REAL, allergens TEXT)"
+        )
+        connection.execute("INSERT INTO breads VALUES (1, 'rye', 'whole', 2.5, 'gluten')")
+    connection.close()
+    monkeypatch.setenv("PLACE", str(tmp_path))
+    source = "[{database: 'sqlite:///${PLACE}/shop.db', table: breads}]"
+    config = bakery_config(tmp_path, "[breads.csv]", source)
+    assert config.catalogue.value("price", {"bread": "rye"}, "en").text == "2.5"
+    with pytest.raises(InputError, match="the table 'cakes' cannot be read: no such table: cakes"):
+        bakery_config(tmp_path, "[breads.csv]", source.replace("table: breads", "table: cakes"))
+
+
+@pytest.mark.parametrize(
+    ("message", "said", "masked"),
+    [
+        ("two rye breads, sliced", {"bread": ["rye"], "cut": ["sliced"]}, "two @item breads, @detail"),
+        ("黑麦多少钱", {"bread": ["rye"]}, "@item 多少钱"),
+        ("a wallnut loaf", {"bread": ["walnut loaf"]}, None),  # one letter too many in one of its words
+        ("the olive one", {"bread": ["olive loaf"]}, "the @item one"),
+        ("not sliced", {"cut": ["whole"]}, "not @detail"),
+        ("not the rye, the walnut loaf", {"bread": ["walnut loaf"]}, None),
+        ("rye or walnut loaf", {"bread": ["rye", "walnut loaf"]}, None),
+    ],
+)
+def test_slots_are_found_by_name_part_and_spelling(tmp_path, message, said, masked):
+    reading = bakery_config(tmp_path).facts.read(message)
+    if "wallnut" not in message:
+        assert reading.said == said
+    if masked is not None:
+        assert reading.text == masked
+
+
+def test_a_part_of_several_names_leaves_a_choice_and_a_number_takes_one(tmp_path):
+    facts = bakery_config(tmp_path).facts
+    assert facts.read("how much is a loaf").choice == {"bread": ("walnut loaf", "olive loaf")}
+    assert facts.read("the second one", "bread", ["walnut loaf", "olive loaf"]).said == {"bread": ["olive loaf"]}
+    assert facts.read("2", "bread", ["walnut loaf", "olive loaf"]).said == {"bread": ["olive loaf"]}
+    assert facts.read("随便", "bread", ["walnut loaf", "olive loaf"]).said == {"bread": ["walnut loaf"]}
+
+
+def test_days_are_found_in_both_languages():
+    facts = load_config("cars").facts
+    for message, day in (("saturday at 10 would suit", "saturday at 10"), ("周六上午十点可以", "周六上午十点")):
+        assert facts.read(message).said["day"] == [day]
+
+
+def test_opening_hours(tmp_path):
+    hours = bakery_config(tmp_path, "title: Bakery", "title: Bakery\ntimezone: Europe/Berlin").hours
+    berlin = ZoneInfo("Europe/Berlin")
+    assert hours.next_opening(datetime(2026, 11, 20, 12, tzinfo=berlin)) is None
+    assert hours.next_opening(datetime(2026, 11, 20, 6, tzinfo=berlin)) == datetime(2026, 11, 20, 7, tzinfo=berlin)
+    assert hours.next_opening(datetime(2026, 11, 20, 20, tzinfo=berlin)) == datetime(2026, 11, 23, 7, tzinfo=berlin)
+
+
+def test_the_shipped_file_is_short():
+    assert SHIPPED_NAMES == ("cars",)
+    assert len((SHIPPED / "cars.yaml").read_text(encoding="utf-8").splitlines()) < 120

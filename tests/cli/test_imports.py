@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from ..bot.shop import bakery
+from ..bot.shop import demo
 from ..simulated_messages import write_messages
 
 # Python's own threshold comes to some 250 for a small audit.
@@ -36,5 +36,5 @@ def test_an_audit_needs_neither_scikit_learn_nor_pandas_nor_many_collections(tmp
 
 
 def test_a_bot_that_answers_needs_them_as_little(tmp_path):
-    bakery().save(tmp_path / "bot")
-    assert imported("bot", "chat", tmp_path / "bot", told="how much is rye?\n") == "imported:"
+    demo().save(tmp_path / "bot")
+    assert imported("bot", "chat", tmp_path / "bot", told="how much is a used Tarvo?\n") == "imported:"

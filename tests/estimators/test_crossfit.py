@@ -1,4 +1,4 @@
-"""The robust default: never worse than naive Bayes of the labels, and put right by verified labels."""
+"""The default fit: never worse than naive Bayes of the labels, and put right by verified labels."""
 
 from __future__ import annotations
 

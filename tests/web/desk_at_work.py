@@ -47,9 +47,9 @@ def open_store(folder: Path) -> Store:
     return Store.open(f"sqlite:///{folder / 'desk.db'}")
 
 
-def open_client(store: Store, bot: Any = None, **settings: Any) -> TestClient:
+def open_client(store: Store, **settings: Any) -> TestClient:
     settings = {"requests_per_second": 10_000.0} | settings
-    app = create_app(store, Settings(**settings), bot)
+    app = create_app(store, Settings(**settings))
     return TestClient(app, base_url="http://127.0.0.1:8000", follow_redirects=False)
 
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from noisybayes.web.contact_key import VARIABLE, new_key
+from noisybayes.bot.contacts import VARIABLE, new_key
 
 from ..bot.shop import demo
 

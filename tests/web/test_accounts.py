@@ -97,7 +97,7 @@ def test_guessing_is_locked_out(desk, monkeypatch):
         ("GET", "/api/tables/1/corrected.csv", "viewer"),
         ("POST", "/logout", "viewer"),
         ("POST", "/t/3/verdict", "reviewer"),
-        ("POST", "/api/chat/abc", "reviewer"),
+        ("POST", "/api/labels", "reviewer"),
         ("POST", "/api/tables/1/fit", "reviewer"),
         ("DELETE", "/api/tables/1", "admin"),
         ("PUT", "/api/tables/1/columns", "admin"),

@@ -182,15 +182,22 @@ def test_a_person_answers_from_the_queue(page, server):
     page.goto("/handover")
     page.click("text=my airbag warning light is on")
     assert page.title() == "Handover"
-    expect(page.locator(".tag", has_text="policy")).to_be_visible()
+    expect(page.locator(".tag", has_text="danger")).to_be_visible()
     page.fill("textarea[name=reply]", "Please do not drive. We call you at once.")
-    page.select_option("select[name=label]", "assign_salesperson")
+    page.select_option("select[name=label]", "danger")
     page.uncheck("input[name=bot_goes_on]")
     page.click("button:has-text('Send')")
-    page.wait_for_url("**/handover")
+    page.wait_for_url("**/handover?learned=*")
     page.goto(f"/chat/{dialog}")
     expect(page.locator(".reply.person")).to_have_text("Please do not drive. We call you at once.", use_inner_text=True)
     assert send(server, "How much is a new Tarvo Sport?", "ann")["reply"] == ""  # the bot stays silent
+
+
+def test_the_queue_updates_by_itself(page, server):
+    page.goto("/handover")
+    page.wait_for_timeout(1_500)  # the first event says how it is
+    send(server, "I want to cancel my order of the Zephra", "zoe")
+    expect(page.locator("#waiting", has_text="cancel my order of the Zephra")).to_be_visible()
 
 
 def test_leads_are_masked_on_the_page_and_whole_in_the_export(page, server):

@@ -15,6 +15,8 @@ from .desk_at_work import form, open_client, open_store
 
 TOKEN = "a long random text"
 
+VERDICTS = "/api/tables/1/verdicts"
+
 
 @pytest.fixture
 def guarded(tmp_path):
@@ -82,7 +84,7 @@ def test_foreign_names_of_this_machine_are_refused(client, host):
     ],
 )
 def test_requests_of_other_pages_are_refused(client, headers):
-    answer = client.post("/api/chat/x", content=b'{"message": "hello"}', headers=headers)
+    answer = client.post(VERDICTS, content=b'{"message": "hello"}', headers=headers)
     assert answer.status_code == 403
 
 
@@ -91,8 +93,8 @@ def test_large_requests_are_refused(client):
         for _ in range(30):
             yield b"x" * 100_000
 
-    assert client.post("/api/chat/x", content=b"x" * 1_200_000, headers={"Content-Type": "a/b"}).status_code == 413
-    assert client.post("/api/chat/x", content=pieces(), headers={"Content-Type": "application/json"}).status_code == 413
+    assert client.post(VERDICTS, content=b"x" * 1_200_000, headers={"Content-Type": "a/b"}).status_code == 413
+    assert client.post(VERDICTS, content=pieces(), headers={"Content-Type": "application/json"}).status_code == 413
 
 
 def test_uploads_are_limited(tmp_path):
@@ -135,7 +137,7 @@ def test_a_small_file_that_unpacks_to_a_large_one_is_refused():
 
 @pytest.mark.parametrize("origin", ["http://[", "http://[::1", "//["])
 def test_an_origin_that_is_no_address(client, origin):
-    answer = client.post("/api/chat/x", json={"message": "a"}, headers={"Origin": origin})
+    answer = client.post(VERDICTS, json={"message": "a"}, headers={"Origin": origin})
     assert answer.status_code == 400
     assert answer.json() == {"detail": "the header Origin is not a valid URL"}
     assert answer.headers["x-frame-options"] == "DENY"
@@ -164,7 +166,7 @@ def test_a_body_that_comes_too_slowly_is_refused(tmp_path):
             sent.append(message)
 
         headers = [(b"host", b"127.0.0.1:8000"), (b"x-requested-with", b"a"), (b"content-type", b"application/json")]
-        scope = {"type": "http", "method": "POST", "path": "/api/chat/x", "raw_path": b"/api/chat/x",
+        scope = {"type": "http", "method": "POST", "path": VERDICTS, "raw_path": VERDICTS.encode(),
                  "headers": headers, "query_string": b"", "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 8000),
                  "scheme": "http", "http_version": "1.1", "root_path": ""}  # fmt: skip
         await app(scope, receive, send)

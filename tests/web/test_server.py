@@ -19,10 +19,10 @@ def test_the_demo_is_fitted_and_chats_and_leaves_nothing_behind(tmp_path, monkey
     with serving("--demo", folder=tmp_path) as server:
         server.wait_for_fit()
         assert server.get("/api/tables/1/queue")
-        dialog = server.post("/api/chat", {})["id"]
-        turn = server.post(f"/api/chat/{dialog}", {"message": "Call me at 555-0128, how much is it?"})
-        assert "555" not in turn["message"]
-        assert 0 < turn["confidence"] <= 1
+        body = {"message_id": "1", "person": "ann", "message": "Call me at 555-0128, how much is it?"}
+        said = server.post("/api/bots/bot/messages", body)
+        assert 0 < said["confidence"] <= 1
+        assert "555" not in server.get(f"/api/chat/{said['dialog']}")["turns"][0]["message"]
         assert list(tmp_path.iterdir()), "the store of the demo"
         server.process.terminate()
         server.process.wait(PATIENCE)

@@ -1,134 +1,113 @@
-"""What a business sells: tables with the values that fill the replies.
+"""What a business sells: tables whose cells fill the replies, and the names that customers use for it.
 
-Columns named like a slot are keys, the others are fields. A row matches a dialog if each of its keys is empty or equal
-to the slot of the dialog; of several matching rows, the one with the most keys is used.
+Columns named like a slot are keys, the others are fields; a field with the ending of a language, as in `stock_zh`, is
+used in that language. An empty key stands for any value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import csv
+import io
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from pathlib import Path
 from typing import NamedTuple
 
+from .._extras import require
 from ..data.errors import InputError
+from .yaml_source import read_text
 
 
-class RawTable(NamedTuple):
-    """A table as read from its source."""
+class Source(NamedTuple):
+    """A CSV file next to the configuration, or a table of a database (a URL of SQLAlchemy)."""
 
     name: str
-    header_at: str  # the place of the header, for error messages
-    header: Sequence[str]
-    rows: Sequence[tuple[str, Sequence[str]]]  # the place of each row, for error messages, and its cells
+    url: str = ""
+
+    def rows(self, folder: Path) -> list[dict[str, str]]:
+        header, *rows = self._cells(folder) or [[]]
+        header = [cell.strip() for cell in header]
+        if not rows or len(set(header)) < len(header) or not all(cell.isidentifier() for cell in header):
+            raise InputError(f"{self.name}: the first line must name the columns, each once; then there must be rows")
+        for line, row in enumerate(rows, 2):
+            if len(row) != len(header):
+                raise InputError(
+                    f"{self.name}, line {line}: {len(row)} cells, but the header has {len(header)}; quote commas"
+                )
+        return [dict(zip(header, (cell.strip() for cell in row), strict=True)) for row in rows]
+
+    def _cells(self, folder: Path) -> list[list[str]]:
+        if self.url:
+            return self._from_database()
+        text = io.StringIO(read_text(folder / self.name))
+        return [row for row in csv.reader(text) if any(cell.strip() for cell in row)]
+
+    def _from_database(self) -> list[list[str]]:
+        """`${NAME}` in the URL is an environment variable, for passwords."""
+        sqlalchemy = require("sqlalchemy", extra="web", purpose="a catalogue in a database")
+        try:
+            url = sqlalchemy.make_url(os.path.expandvars(self.url))
+            if url.get_backend_name() == "sqlite" and not Path(str(url.database)).exists():  # it would be created
+                raise InputError(f"there is no database {url.database}")
+            with sqlalchemy.create_engine(url, poolclass=sqlalchemy.pool.NullPool).connect() as connection:
+                found = connection.execute(sqlalchemy.text(f"SELECT * FROM {self.name}"))
+                return [list(found.keys()), *(["" if cell is None else str(cell) for cell in row] for row in found)]
+        except (sqlalchemy.exc.SQLAlchemyError, ImportError) as error:
+            detail = " ".join(str(getattr(error, "orig", None) or error).split())
+            raise InputError(f"the table {self.name!r} cannot be read: {detail}") from None
 
 
-class Row(NamedTuple):
-    place: str
-    keys: dict[str, str]  # slot -> folded value, without empty cells
-    fields: dict[str, str]
+class Value(NamedTuple):
+    """What the catalogue says: a text, or the slot to ask for and its options, or nothing."""
 
-    def matches(self, known: Mapping[str, str]) -> bool:
-        return all(known.get(slot, "").casefold() == value for slot, value in self.keys.items())
-
-
-@dataclass(frozen=True)
-class Table:
-    name: str
-    keys: tuple[str, ...]
-    fields: tuple[str, ...]
-    rows: tuple[Row, ...]
-
-    def find(self, known: Mapping[str, str]) -> Row | None:
-        matching = [row for row in self._candidates(known) if row.matches(known)]
-        return max(matching, key=lambda row: len(row.keys), default=None)
-
-    def options(self, slot: str, known: Mapping[str, str]) -> list[str]:
-        """The possible values of `slot` given the known slots, in the order of the file."""
-        others = {name: value for name, value in known.items() if name != slot}
-        rows = [
-            row for row in self.rows
-            if slot in row.keys
-            and all(value == others[name].casefold() for name, value in row.keys.items() if name in others)
-        ]  # fmt: skip
-        return list(dict.fromkeys(row.keys[slot] for row in rows))
-
-    def _candidates(self, known: Mapping[str, str]) -> Iterable[Row]:
-        """Rows by their first key, so that a large catalogue need not be searched from top to bottom."""
-        if not self.keys:
-            return self.rows
-        own = known.get(self.keys[0], "").casefold()
-        return [*self._by_first.get(own, ()), *(self._by_first.get("", ()) if own else ())]
-
-    @cached_property
-    def _by_first(self) -> dict[str, list[Row]]:
-        by_first: dict[str, list[Row]] = {}
-        for row in self.rows:
-            by_first.setdefault(row.keys.get(self.keys[0], ""), []).append(row)
-        return by_first
+    text: str = ""
+    asks: str = ""
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    tables: tuple[Table, ...] = ()
+    slots: tuple[str, ...]
+    tables: tuple[tuple[dict[str, str], ...], ...]
 
     @property
-    def fields(self) -> frozenset[str]:
-        return frozenset(field for table in self.tables for field in table.fields)
+    def fields(self) -> set[str]:
+        return {column for table in self.tables for column in table[0] if column not in self.slots}
 
-    def value(self, field: str, known: Mapping[str, str]) -> str:
-        """The value of a field; "" if the catalogue does not have it."""
-        table = next((table for table in self.tables if field in table.fields), None)
-        row = None if table is None else table.find(known)
-        return "" if row is None else row.fields[field]
+    def values(self, slot: str) -> list[str]:
+        return list(dict.fromkeys(row[slot] for table in self.tables for row in table if row.get(slot)))
 
-    def options(self, slot: str, known: Mapping[str, str]) -> list[str]:
-        return next((table.options(slot, known) for table in self.tables if slot in table.keys), [])
+    def value(self, field: str, known: Mapping[str, str], language: str) -> Value:
+        """A slot is asked for only if the answer depends on it."""
+        table = next((table for table in self.tables if field in table[0]), ())
+        rows = [
+            row for row in table if all(row[key] in ("", known.get(key, row[key])) for key in row if key in self.slots)
+        ]
+        local = f"{field}_{language}"
 
+        def texts() -> set[str]:
+            return {row.get(local) or row[field] for row in rows}
 
-def read_catalogue(read: Iterable[RawTable], slots: Mapping[str, frozenset[str]]) -> Catalogue:
-    """Check the tables; `slots`: the possible values of each slot, empty for any text."""
-    tables = tuple(_checked(raw, slots) for raw in read)
-    seen: dict[str, str] = {}
-    for table in tables:
-        for field in table.fields:
-            if field in seen:
-                raise InputError(f"{table.name}: the column {field!r} is also in {seen[field]}; rename one of the two")
-            seen[field] = table.name
-    return Catalogue(tables)
+        for key in self.slots:
+            if len(texts()) <= 1 or key not in rows[0]:
+                continue
+            if key in known:  # a row for this value counts before one for any
+                rows = [row for row in rows if row[key] == known[key]] or rows
+                continue
+            default = [row for row in rows if not row[key]]
+            options = tuple(dict.fromkeys(row[key] for row in rows if row[key]))
+            if default:  # the row for any
+                rows = default
+            elif len(options) > 1:
+                return Value(asks=key, options=options)
+        return Value(next(iter(texts())) if len(texts()) == 1 else "")
 
-
-def _checked(raw: RawTable, slots: Mapping[str, frozenset[str]]) -> Table:
-    name, header = raw.name, [cell.strip() for cell in raw.header]
-    for column in header:
-        if not column.isidentifier():
-            raise InputError(f"{name}, {raw.header_at}: the column {column!r} is not a name; use letters, digits and _")
-        if header.count(column) > 1:
-            raise InputError(f"{name}, {raw.header_at}: the column {column!r} occurs twice; remove one of them")
-    rows: dict[tuple[tuple[str, str], ...], Row] = {}
-    for place, cells in raw.rows:
-        row = _row(name, place, header, cells, slots)
-        twice = rows.setdefault(tuple(row.keys.items()), row)
-        if twice is not row:
-            raise InputError(f"{name}, {row.place}: the same keys as in {twice.place}; remove one of them")
-    if not rows:
-        raise InputError(f"{name} has no rows; add one")
-    keys = tuple(column for column in header if column in slots)
-    return Table(name, keys, tuple(column for column in header if column not in slots), tuple(rows.values()))
-
-
-def _row(
-    name: str, place: str, header: Sequence[str], cells: Sequence[str], slots: Mapping[str, frozenset[str]]
-) -> Row:
-    if len(cells) != len(header):
-        raise InputError(f"{name}, {place}: {len(cells)} cells, but the header has {len(header)}; quote commas")
-    values = {column: cell.strip() for column, cell in zip(header, cells, strict=True)}
-    for column, value in values.items():
-        known = slots.get(column)
-        if known and value and value.casefold() not in known:
-            raise InputError(
-                f"{name}, {place}, {column}: the configuration has no {column} {value!r}; "
-                "add it to the words of that slot"
-            )
-    keys = {column: value.casefold() for column, value in values.items() if column in slots and value}
-    return Row(place, keys, {column: value for column, value in values.items() if column not in slots})
+    def fits(self, slot: str, known: Mapping[str, str]) -> bool:
+        """Whether the value of this slot goes with the others: some row has them all."""
+        for table in self.tables:
+            if slot in table[0]:
+                others = [key for key in table[0] if key in known and key in self.slots and key != slot]
+                rows = [row for row in table if row[slot] == known[slot]]
+                return any(all(row[key] in ("", known[key]) for key in others) for row in rows)
+        return True

@@ -1,230 +1,200 @@
-"""Evaluates a bot on replayed dialogs, split so that no dialog is in both parts."""
+"""Tests, what a good salesperson would do; and learning from labels, which must not make them worse."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
-
-import numpy as np
-from sklearn.naive_bayes import BernoulliNB
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 from ..data.errors import InputError
-from ..data.simulate import Array
-from .conditions import MessageContext
-from .config_values import Config
-from .dialog_tables import Dialogs, Replayed, read_dialogs, replay, select_rows
-from .training import fit, fit_words_view, labels_to_learn
-from .words_view import restricted
+from .config import ASIDE, CONTACT, STOP
+from .dialog import CONFIG_FILE, LEFT_CONTACT, Bot, Dialog, Turn, load_bot, masked
+from .yaml_source import Entry, parse, read_text
 
-TEST_SHARE = 0.2
-#: Thresholds for which the share answered is reported, besides the configured one.
-THRESHOLDS = (0.0, 0.3, 0.5, 0.7, 0.9)
-
-Fit = Callable[[Array, Array], Any]
+Acts = frozenset[str]
 
 
-class Agreement(NamedTuple):
-    feature: str
-    column: str
-    given: int  # messages with 1 in the table
-    ours: int
-    agreement: float  # share of messages on which both agree
+class Case(NamedTuple):
+    """A message and the acts that are acceptable: one of several sets."""
+
+    message: str
+    acceptable: tuple[Acts, ...]
 
 
-class Method(NamedTuple):
-    name: str
-    accuracy: float  # mean over the repetitions
-    spread: float  # standard deviation over the repetitions
+class TestDialog(NamedTuple):
+    goal: Acts  # acts that some turn must reach; none for a single message
+    turns: tuple[Case, ...]
 
 
-class Answered(NamedTuple):
-    threshold: float
-    share: float  # of messages that are not handed over
-    accuracy: float | None  # among those, if there are any
-
-
-class PerCategory(NamedTuple):
-    category: str
-    messages: int  # in all test parts together
-    accuracy: float
+class Miss(NamedTuple):
+    said: str  # with what was said before it
+    expected: str
+    acts: str
+    reply: str
 
 
 class Evaluation(NamedTuple):
     messages: int
+    acceptable: int
+    turns: int
+    acceptable_turns: int
     dialogs: int
-    reps: int
-    seed: int
-    against: str  # "true labels", or "labels" if the table has no true ones
-    agreements: tuple[Agreement, ...]  # worst first; empty if the table has no features
-    methods: tuple[Method, ...]
-    answered: tuple[Answered, ...]  # by the bot as a whole
-    per_category: tuple[PerCategory, ...]
-    confusion: Array  # (C, C) messages in all test parts: [true category, predicted category]
-    categories: tuple[str, ...]
+    goals: int
+    misses: tuple[Miss, ...]
 
-    def as_dict(self) -> dict[str, Any]:
-        plain = {name: value for name, value in self._asdict().items() if name not in _LISTS}
-        lists = {name: [row._asdict() for row in getattr(self, name)] for name in _LISTS}
-        return plain | lists | {"categories": list(self.categories), "confusion": self.confusion.tolist()}
+    @property
+    def right(self) -> int:
+        """What a new model must not fall below."""
+        return self.acceptable + self.acceptable_turns + self.goals
 
 
-_LISTS = ("agreements", "methods", "answered", "per_category")
+def acts_of(turn: Turn) -> Acts:
+    """What a turn does: topics that it answers, "ask SLOT", "person" (people are told), "contact", "stop", "silent"."""
+    acts = set(turn.topics) - set(turn.dialog.topics if turn.asks else ()) if turn.reply else set()
+    acts |= {f"ask {turn.asks}"} if turn.asks else set()
+    acts |= {"person"} if turn.reason not in ("", LEFT_CONTACT) else set()
+    return frozenset(acts | ({CONTACT} if turn.contacts else set()) or {"silent"})
 
 
-class Outcome(NamedTuple):
-    """The results of one split."""
-
-    accuracy: dict[str, float]
-    right: Array  # (n_test,) keys
-    predicted: Array  # by the bot
-    confidence: Array
-
-
-def evaluate(
-    config: Config,
-    data: Any,
-    *,
-    reps: int = 20,
-    seed: int = 0,
-    progress: Callable[[int], None] | None = None,
-) -> Evaluation:
-    """Replay the dialogs of a table: train on 80 % of them and answer the others, `reps` times."""
-    dialogs = data if isinstance(data, Dialogs) else read_dialogs(config, data)
-    labels_to_learn(config, dialogs)
-    ours = replay(config, dialogs)
-    truth = dialogs.labels if dialogs.true_labels is None else dialogs.true_labels
-    outcomes = []
-    for rep, (train, test) in enumerate(splits(dialogs.dialog, reps, seed), 1):
-        outcomes.append(evaluate_split(config, dialogs, ours, truth, train, test, seed))
-        if progress is not None:
-            progress(rep)
-    pooled = Outcome({}, *(np.concatenate([outcome[i] for outcome in outcomes]) for i in (1, 2, 3)))
-    keys = tuple(config.categories)
-    return Evaluation(
-        messages=len(dialogs.messages),
-        dialogs=int(dialogs.dialog.max()) + 1,
-        reps=reps,
-        seed=seed,
-        against="labels" if dialogs.true_labels is None else "true labels",
-        agreements=agreements(config, dialogs, ours.features),
-        methods=_methods(outcomes),
-        answered=_answered(pooled, config.threshold),
-        per_category=_per_category(pooled, keys),
-        confusion=_confusion(pooled, keys),
-        categories=keys,
-    )
+def is_acceptable(bot: Bot, acts: Acts, acceptable: Sequence[Acts]) -> bool:
+    """All acts of one of the sets, no fact beside them, and people are not told without need."""
+    topics = {act: bot.config.topics[act] for act in acts if act in bot.config.topics}
+    facts = {name for name, topic in topics.items() if not topic.notify and name not in (*ASIDE, STOP)}
+    told = {"person", CONTACT, *(name for name, topic in topics.items() if topic.notify)}
+    done = acts | {act.partition(" ")[0] for act in acts}  # "ask": any slot
+    return any(wanted <= done and facts <= wanted and ("person" not in acts or wanted & told) for wanted in acceptable)
 
 
-def splits(dialog: Array, reps: int, seed: int) -> Iterator[tuple[Array, Array]]:
-    """Training rows and test rows; no dialog is split between them."""
-    numbers = np.unique(dialog)
-    n_dialogs = len(numbers)
-    n_test = max(1, round(TEST_SHARE * n_dialogs))
-    if n_test >= n_dialogs:
-        raise InputError(f"{n_dialogs} dialogs cannot be split into two parts; give at least 2")
-    for rep in range(reps):
-        chosen = np.random.default_rng([seed, rep]).permutation(numbers)[:n_test]
-        test = np.isin(dialog, chosen)
-        yield np.flatnonzero(~test), np.flatnonzero(test)
+def read_tests(paths: Sequence[Path]) -> list[TestDialog]:
+    tests: list[TestDialog] = []
+    for path in paths:
+        parts = parse(read_text(path), path.name).fields((), ("messages", "dialogs"))
+        messages = parts["messages"].members() if "messages" in parts else ()
+        tests += [TestDialog(frozenset(), (_case(entry),)) for entry in messages]
+        for entry in parts["dialogs"].members() if "dialogs" in parts else ():
+            dialog = entry.fields(("goal", "turns"))
+            tests.append(TestDialog(_acts(dialog["goal"].text()), tuple(map(_case, dialog["turns"].members()))))
+    return tests
 
 
-def agreements(config: Config, dialogs: Dialogs, ours: Array) -> tuple[Agreement, ...]:
-    """How often each feature equals its column in the table, worst first."""
-    rows = []
-    for j, (key, feature) in enumerate(config.features.items()):
-        if key in dialogs.given:
-            given = dialogs.given[key]
-            same = float((given == ours[:, j]).mean())
-            rows.append(Agreement(key, feature.column, int(given.sum()), int(ours[:, j].sum()), same))
-    return tuple(sorted(rows, key=lambda row: row.agreement))
+def _case(entry: Entry) -> Case:
+    parts = entry.texts()
+    if len(parts) != 2:
+        entry.fail("write [message, acceptable acts]")
+    return Case(parts[0], tuple(_acts(each) for each in parts[1].split("|")))
 
 
-def evaluate_split(
-    config: Config, dialogs: Dialogs, ours: Replayed, truth: Any, train: Array, test: Array, seed: int = 0
-) -> Outcome:
-    """Train on the rows `train` with several methods, and compare with the true labels of the rows `test`."""
-    labels = labels_to_learn(config, dialogs)
-    test = test[[truth[row] is not None for row in test]]
-    right = truth[test]
-    accuracy: dict[str, float] = {}
-
-    def learn(name: str, make: Fit, X: Array, given: Array) -> Any:
-        rows = train[[given[row] is not None for row in train]]
-        model = make(X[rows], given[rows])
-        accuracy[name] = float((model.predict(X[test]) == right).mean())
-        return model
-
-    def noisy_fit(X: Array, y: Array) -> Any:
-        return fit(X, y, seed)
-
-    tables = {"features from the text": ours.features}
-    if len(dialogs.given) == len(config.features):
-        tables = {"given features": np.column_stack([dialogs.given[key] for key in config.features])} | tables
-    model: Any = None
-    for name, X in tables.items():
-        model = learn(f"INB, {name}", noisy_fit, X, labels)
-        learn(f"naive Bayes, {name}", _naive_bayes, X, labels)
-        if dialogs.true_labels is not None:
-            learn(f"naive Bayes on true labels, {name}", _naive_bayes, X, truth)
-    posterior = _words_posteriors(config, model, ours, labels, train, test)
-    predicted = model.classes_[posterior.argmax(axis=1)]
-    accuracy["the bot: INB and words, from the text"] = float((predicted == right).mean())
-    if any(category.answers is not None for category in config.categories.values()):
-        answered = [
-            compatible_posterior(config, model.classes_, ours.contexts[row], each)
-            for row, each in zip(test, posterior, strict=True)
-        ]
-        chosen = model.classes_[np.array(answered).argmax(axis=1)]
-        accuracy["the bot as it answers, by conditions of categories too"] = float((chosen == right).mean())
-    if dialogs.true_labels is not None:
-        accuracy["the labels themselves"] = float((labels[test] == right).mean())
-    return Outcome(accuracy, right, predicted, posterior.max(axis=1))
+def _acts(text: str) -> Acts:
+    return frozenset(act.strip() for act in text.split("+"))
 
 
-def _words_posteriors(config: Config, model: Any, ours: Replayed, labels: Array, train: Array, test: Array) -> Array:
-    """(n_test, K) posterior of the words view next to `model`, which was fitted on the labeled rows of `train`."""
-    rows = train[[labels[row] is not None for row in train]]
-    view = fit_words_view(config, model, select_rows(ours, rows), labels[rows])
-    return np.array([view.posterior(ours.features[row] > 0, ours.texts[row]) for row in test])
+def _written(acts: Acts) -> str:
+    return " + ".join(sorted(acts))
 
 
-def compatible_posterior(config: Config, classes: Array, context: MessageContext, posterior: Array) -> Array:
-    """(K,) posterior that the bot uses, restricted by the conditions of the categories."""
-    return restricted(posterior, config.compatible(context, [str(key) for key in classes]))
+def evaluate(bot: Bot, tests: Sequence[TestDialog]) -> Evaluation:
+    misses: list[Miss] = []
+    right = {True: 0, False: 0}  # within a dialog, or not
+    goals = 0
+    for each in tests:
+        dialog, reached, before, paused = Dialog(), set[str](), list[str](), False
+        for case in each.turns:
+            turn = bot.answer(dialog, case.message, paused=paused)
+            acts, dialog = acts_of(turn), turn.dialog
+            paused, reached = paused or turn.mutes, reached | acts  # as on a server until somebody has answered
+            before.append(case.message)
+            if is_acceptable(bot, acts, case.acceptable):
+                right[bool(each.goal)] += 1
+            else:
+                misses.append(
+                    Miss(" / ".join(before), " | ".join(map(_written, case.acceptable)), _written(acts), turn.reply)
+                )
+        if each.goal:
+            goals += each.goal <= reached
+            if not each.goal <= reached:
+                misses.append(Miss(" / ".join(before), f"goal {_written(each.goal)}", _written(frozenset(reached)), ""))
+    dialogs = [each for each in tests if each.goal]
+    n_turns, n_alone = sum(len(each.turns) for each in dialogs), len(tests) - len(dialogs)
+    return Evaluation(n_alone, right[False], n_turns, right[True], len(dialogs), goals, tuple(misses))
 
 
-def _naive_bayes(X: Array, y: Array) -> Any:
-    return BernoulliNB().fit(X, y.astype(str))
+def tests_of(bot: Bot) -> list[TestDialog]:
+    """The tests that the configuration names."""
+    return read_tests([bot.config.folder / name for name in bot.config.tests])
 
 
-def _methods(outcomes: list[Outcome]) -> tuple[Method, ...]:
-    names = outcomes[0].accuracy
-    values = {name: np.array([outcome.accuracy[name] for outcome in outcomes]) for name in names}
-    return tuple(Method(name, float(per_split.mean()), float(per_split.std())) for name, per_split in values.items())
+#: How many examples a label by a person counts for: the least that suffices, so that it changes little else.
+WEIGHTS = (4.0, 15.0, 60.0)
 
 
-def _answered(pooled: Outcome, own: float) -> tuple[Answered, ...]:
-    rows = []
-    for threshold in sorted({own, *THRESHOLDS}):
-        answered = pooled.confidence >= threshold
-        right = (pooled.predicted == pooled.right)[answered]
-        accuracy = float(right.mean()) if right.size else None
-        rows.append(Answered(threshold, float(answered.mean()), accuracy))
-    return tuple(rows)
+class Learned(NamedTuple):
+    bot: Bot  # the new one, or the old one
+    accepted: bool
+    why: str  # a sentence
 
 
-def _per_category(pooled: Outcome, keys: tuple[str, ...]) -> tuple[PerCategory, ...]:
-    counts = []
-    for key in keys:
-        rows = pooled.right == key
-        if rows.any():
-            counts.append(PerCategory(key, int(rows.sum()), float((pooled.predicted[rows] == key).mean())))
-    return tuple(counts)
+def learn(bot: Bot, labeled: Sequence[tuple[str, str]], newest: str | None = None) -> Learned:
+    """Retrain with messages and their topics; `newest` is the message that was labeled just now.
+
+    Accepted if the newest gets its topic, no fewer of the labeled messages get theirs, and the test dialogs of the
+    configuration do not get worse.
+    """
+    unknown = next((topic for _, topic in labeled if topic not in bot.config.topics), None)
+    if unknown is not None:
+        raise InputError(f"the stored label {unknown!r} is not a topic of the bot; label these messages again")
+    if not labeled:
+        raise InputError("no message has a label yet; label some on the Learn page, or when answering a handover")
+    tests = tests_of(bot)
+    before, right = evaluate(bot, tests).right, sum(_gets(bot, *each) for each in labeled)
+    why = ""
+    for weight in WEIGHTS:
+        new = Bot.train(bot.config, labeled, weight, bot.examples)
+        missed = [text for text, topic in labeled if not _gets(new, text, topic)]
+        if (newest is not None and newest in missed) or len(labeled) - len(missed) < right:
+            why = f"the message {missed[0]!r} does not get its topic; label another wording of it too"
+            continue
+        now = evaluate(new, tests).right
+        if now < before:
+            return Learned(
+                bot, False, f"{before - now} of the test messages and dialogs would get worse; check the label"
+            )
+        return Learned(new, True, f"{len(labeled) - len(missed)} of {len(labeled)} labeled messages get their topic")
+    return Learned(bot, False, why)
 
 
-def _confusion(pooled: Outcome, keys: tuple[str, ...]) -> Array:
-    number = {key: i for i, key in enumerate(keys)}
-    counts = np.zeros((len(keys), len(keys)), dtype=int)
-    for right, predicted in zip(pooled.right, pooled.predicted, strict=True):
-        counts[number[right], number[predicted]] += 1
-    return counts
+def _gets(bot: Bot, text: str, topic: str) -> bool:
+    return bot.model.posterior(masked(bot.config, text)).get(topic, 0.0) >= bot.config.threshold
+
+
+def replace_bot(folder: Path, bot: Bot) -> Path:
+    """Use the new bot; the previous one is kept as FOLDER.previous."""
+    fresh = folder.with_name(f"{folder.name}.new")
+    bot.save(fresh)
+    (fresh / CONFIG_FILE).write_bytes((folder / CONFIG_FILE).read_bytes())  # it may have been edited
+    return _exchange(folder, fresh)
+
+
+def restore_previous(folder: Path) -> Path:
+    """Restore the bot before the last retraining; the replaced one is kept as FOLDER.previous."""
+    previous = _previous(folder)
+    if not previous.exists():
+        raise InputError(f"there is no {previous} to restore; the bot has not been retrained yet")
+    load_bot(previous)  # first, so that a broken bot does not replace a working one
+    fresh = folder.with_name(f"{folder.name}.new")
+    previous.rename(fresh)
+    return _exchange(folder, fresh)
+
+
+def _exchange(folder: Path, fresh: Path) -> Path:
+    previous = _previous(folder)
+    if previous.exists():
+        for path in previous.iterdir():
+            path.unlink()
+        previous.rmdir()
+    folder.rename(previous)
+    fresh.rename(folder)
+    return previous
+
+
+def _previous(folder: Path) -> Path:
+    return folder.with_name(f"{folder.name}.previous")

@@ -33,6 +33,10 @@ from .table_options import clear_errors
     help="URL to which a bot's replies, leads and handovers are sent, signed with NOISYBAYES_WEBHOOK_SECRET.",
 )
 @click.option(
+    "--email", "emails", multiple=True, metavar="[NAME=]ADDRESS",
+    help="E-mail address that is told of a bot's leads and handovers, by the server in NOISYBAYES_SMTP.",
+)  # fmt: skip
+@click.option(
     "--host",
     default="127.0.0.1",
     show_default=True,
@@ -67,8 +71,6 @@ def _serve(options: dict[str, Any]) -> None:
 
     for module in ("fastapi", "uvicorn", "sqlalchemy", "python_multipart", "yaml", "cryptography"):
         require(module, extra="web", purpose="the review desk")
-    from ..web.contact_key import key_from
-    from ..web.responder import Responder
     from ..web.server import serve as run
     from ..web.server_settings import Settings
 
@@ -76,41 +78,56 @@ def _serve(options: dict[str, Any]) -> None:
         options["host"], options["port"], options["token"], options["max_upload"] * 1_000_000,
         options["max_memory"] * 1_000_000, options["requests_per_second"],
     )  # fmt: skip
-    hosted_bots = _hosted_bots(options["bots"], options["webhooks"], options["demo"])
-    key = key_from(demo=options["demo"]) if hosted_bots else None
+    hosted_bots = _hosted_bots(options)
     with _place(options["store"], options["demo"]) as place:
         store = open_store(place)
-        responder = Responder(store, hosted_bots, key)
+        service = None
+        if hosted_bots:
+            from ..bot.contacts import key_from
+            from ..bot.service import Service
+
+            service = Service(store, hosted_bots, key_from(demo=options["demo"]))
         with suppress(KeyboardInterrupt):  # the way to stop it
             run(
-                store, settings, responder, options["demo"],
+                store, settings, service, options["demo"],
                 lambda url: click.echo(f"Open {url} in a browser; press Ctrl-C to stop."),
             )  # fmt: skip
 
 
-def _hosted_bots(bots: tuple[str, ...], webhooks: tuple[str, ...], demo: bool) -> dict[str, Any]:
-    """Bots by name, each with its webhook and the token NOISYBAYES_BOT_TOKEN_NAME, if set."""
+def _hosted_bots(options: dict[str, Any]) -> dict[str, Any]:
+    """Bots by name, each with its webhook, its e-mail address and the token NOISYBAYES_BOT_TOKEN_NAME, if set."""
     import os
 
+    folders, webhooks, emails = (_named(f"--{name}", options[f"{name}s"]) for name in ("bot", "webhook", "email"))
+    if not folders and not options["demo"] and not webhooks and not emails:
+        return {}
     from ..bot import demo_bot, load_bot
+    from ..bot.delivery import check_email, check_webhook
+    from ..bot.service import HostedBot
     from ..data.errors import InputError
-    from ..web.responder import HostedBot
-    from ..web.webhook import check_webhook
 
-    folders, addresses = _named("--bot", bots), _named("--webhook", webhooks)
-    loaded = {name: load_bot(folder) for name, folder in folders.items()}
-    if not loaded and demo:
-        loaded = {_ONLY: demo_bot()}
-    secret = os.environ.get("NOISYBAYES_WEBHOOK_SECRET", "")
-    for name, url in addresses.items():
-        if name not in loaded:
-            known = f"choose from {', '.join(loaded)}" if loaded else "add --bot FOLDER"
-            raise InputError(f"--webhook names the bot {name!r}, which no --bot defines; {known}")
-        check_webhook(url, secret)
-    return {
-        name: HostedBot(bot, os.environ.get(f"NOISYBAYES_BOT_TOKEN_{name.upper()}"), addresses.get(name), secret)
-        for name, bot in loaded.items()
+    bots: dict[str, tuple[Any, Path | None]] = {
+        name: (load_bot(folder), Path(folder)) for name, folder in folders.items()
     }
+    if not bots and options["demo"]:
+        bots = {_ONLY: (demo_bot(), None)}
+    secret, smtp = (os.environ.get(name, "") for name in ("NOISYBAYES_WEBHOOK_SECRET", "NOISYBAYES_SMTP"))
+    for option, given in (("--webhook", webhooks), ("--email", emails)):
+        for name in given:
+            if name not in bots:
+                known = f"choose from {', '.join(bots)}" if bots else "add --bot FOLDER"
+                raise InputError(f"{option} names the bot {name!r}, which no --bot defines; {known}")
+    for url in webhooks.values():
+        check_webhook(url, secret)
+    for address in emails.values():
+        check_email(address, smtp)
+    return {
+        name: HostedBot(
+            each, folder, token=os.environ.get(f"NOISYBAYES_BOT_TOKEN_{name.upper()}"), webhook=webhooks.get(name),
+            secret=secret, email=emails.get(name), smtp=smtp,
+        )
+        for name, (each, folder) in bots.items()
+    }  # fmt: skip
 
 
 _ONLY = "bot"  # the default name of a bot

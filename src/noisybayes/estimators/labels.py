@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -24,11 +25,17 @@ def is_missing(labels: Array, marker: Any) -> Array:
 
 def as_labels(labels: Any, name: str, n_rows: int) -> Any:
     """A one-dimensional array with one label per row."""
-    from sklearn.utils import column_or_1d
-
     if labels is None:
         raise ValueError(f"requires y to be passed, but the target {name} is None; give one label per row of X")
-    values: Any = column_or_1d(np.asarray(labels), warn=True)
+    values: Any = np.asarray(labels)
+    if values.ndim == 2 and values.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning  # only here: it takes a second to import
+
+        message = f"A column-vector {name} was passed when a 1d array was expected; pass {name}.ravel()"
+        warnings.warn(message, DataConversionWarning, stacklevel=3)
+        values = values.ravel()
+    if values.ndim != 1:
+        raise ValueError(f"{name} should be a 1d array, got an array of shape {values.shape} instead.")
     if len(values) != n_rows:
         raise ValueError(f"{name} has {len(values)} entries but X has {n_rows} rows; they must have the same length")
     return values
@@ -51,10 +58,8 @@ def find_classes(y: Array, missing: Array) -> Array:
         raise ValueError(f"y mixes labels of the types {names}; make them all strings or all numbers")
     if types and str not in types:  # numbers mixed with None
         present = np.array(present.tolist())
-    if str not in types and present.dtype.kind != "U":  # names are classes, however many there are
-        from sklearn.utils.multiclass import check_classification_targets
-
-        check_classification_targets(present)
+    if present.dtype.kind == "f" and (present != np.round(present)).any():
+        raise ValueError("Unknown label type: continuous. Labels are names or whole numbers; group values into classes")
     classes = np.unique(present)
     if (problem := too_many_classes(len(classes))) is not None:
         raise ValueError(f"y: {problem}")

@@ -30,6 +30,9 @@ Array = NDArray[Any]
 
 # A probability of zero could never be corrected, and forests and boosting often return it.
 _MIN_PROBABILITY = 1e-4
+# Standard deviation of the offsets: probabilities include the class shares already, so the offsets must be able to take
+# them back.
+_OFFSET_SPREAD = 1.0
 
 
 class MislabelClassifier(LatentLabelClassifier):
@@ -115,7 +118,7 @@ class MislabelClassifier(LatentLabelClassifier):
         order, learning = by_fold(_content(X, seed)[rows.X], given, self.n_folds, seed)
         numbers = rows.X[order]
         model = em.Model(Family(), structure, None, arguments.class_prior(self.class_prior, K))
-        found = crossfit(partial(_out_of_fold, estimator, X, numbers), learning, model)
+        found = crossfit(partial(_out_of_fold, estimator, X, numbers), learning, model, _OFFSET_SPREAD)
         (self.estimator_,) = found.voice.learned.full()
         self._reading = found.voice.reading
         assert self._reading.mislabel is not None

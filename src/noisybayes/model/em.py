@@ -128,23 +128,29 @@ class Run(NamedTuple):
     converged: bool
 
 
-def run_em(model: Model, params: Params, rows: Rows, max_iter: int, tol: float) -> Run:
-    """Iterate until a step gains at most `tol` per unit of weight. The objective never falls."""
-    objective: list[float] = []
+def run_em(model: Model, starts: Sequence[Params], rows: Rows, max_iter: int, tol: float) -> Run:
+    """Iterate until a step gains at most `tol` per unit of weight. The objective never falls. Several starts go on
+    until none of them gains more; the best objective wins."""
+    current, history = list(starts), []
     while True:
-        stats = expect(rows, model, params)
-        log_prior = model.family.log_prior(params.features, model.feature_prior)
-        objective.append(stats.log_likelihood + log_prior + model.structure.log_prior(params.mislabel))
-        if not np.isfinite(objective[-1]):
+        stats = [expect(rows, model, params) for params in current]
+        history.append([each.log_likelihood + log_prior(model, p) for each, p in zip(stats, current, strict=True)])
+        objective = np.array(history)
+        if not np.isfinite(objective[-1]).all():
             raise ValueError(
                 "some row has probability 0: its label (or verified label) is impossible under the given "
                 "mislabel matrix or class_prior; give those entries a positive probability"
             )
-        gain = np.inf if len(objective) < 2 else objective[-1] - objective[-2]
-        converged = bool(gain <= tol * stats.joint.sum())
-        if converged or len(objective) > max_iter:
-            return Run(params, stats, np.array(objective), converged)
-        params = maximize(model, stats)
+        gain = np.inf if len(history) < 2 else (objective[-1] - objective[-2]).max()
+        converged = bool(gain <= tol * stats[0].joint.sum())
+        if converged or len(history) > max_iter:
+            best = int(objective[-1].argmax())
+            return Run(current[best], stats[best], objective[:, best], converged)
+        current = [maximize(model, each) for each in stats]
+
+
+def log_prior(model: Model, params: Params) -> float:
+    return model.family.log_prior(params.features, model.feature_prior) + model.structure.log_prior(params.mislabel)
 
 
 # --- from rows to a fitted model --------------------------------------------------------------------------------------
@@ -173,9 +179,7 @@ def fit(rows: Rows, model: Model, n_classes: int, settings: Settings, rng: np.ra
     model = replace(model, family=model.family.anchor(rows.X))
     labels = label_sums(rows, model.family, n_classes)
     model = replace(model, feature_prior=prior_of(model.family, labels, settings.alpha, _FIRST_STRENGTH))
-    starts = _starts(model, labels, settings, rng)
-    runs = [run_em(model, params, rows, settings.max_iter, settings.tol) for params in starts]
-    run = max(runs, key=lambda each: each.objective[-1])
+    run = run_em(model, _starts(model, labels, settings, rng), rows, settings.max_iter, settings.tol)
     strengths: list[tuple[int, Any]] = [(0, settings.alpha)]
     if settings.alpha == "auto":
         strengths = [(0, model.family.strength(model.feature_prior))]
@@ -185,7 +189,7 @@ def fit(rows: Rows, model: Model, n_classes: int, settings: Settings, rng: np.ra
             # features this would continue until only the labels are left.
             model = replace(model, feature_prior=prior_of(model.family, run.stats, "auto"))
             strengths.append((len(run.objective), model.family.strength(model.feature_prior)))
-            again = run_em(model, maximize(model, run.stats), rows, left, settings.tol)
+            again = run_em(model, [maximize(model, run.stats)], rows, left, settings.tol)
             run = again._replace(objective=np.concatenate([run.objective, again.objective]))
     # the paper has no such step: it relies on the classes keeping the labels of its starting matrix
     may_match = model.structure.exchangeable and model.class_prior is None and settings.start == "labels"
@@ -203,7 +207,7 @@ def fit_without(rows: Rows, held_out: Array, fitted: Fit, settings: Settings) ->
     """EM of the rows that are not held out, from where the fit to all rows ended, without the sums of the others."""
     rest = rows.take(np.flatnonzero(~held_out))
     start = maximize(fitted.model, expect(rest, fitted.model, fitted.params))
-    return run_em(fitted.model, start, rest, settings.max_iter, settings.tol).params
+    return run_em(fitted.model, [start], rest, settings.max_iter, settings.tol).params
 
 
 def known_labels(rows: Rows) -> Array:

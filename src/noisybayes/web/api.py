@@ -1,4 +1,4 @@
-"""The JSON API of tables and chats, and what its other parts share."""
+"""The JSON API of tables, and what its other parts share."""
 
 from __future__ import annotations
 
@@ -133,33 +133,8 @@ class Columns(BaseModel):
     source: list[str] = Field([], description="Columns that mistakes may depend on: categories, numbers or times.")
 
 
-class Turn(Shown):
-    ordinal: int
-    message: str = Field(description="Contact details are masked.")
-    category: str
-    title: str
-    confidence: float
-    handover: bool
-    reply: str
-    fired: list[str]
-    created: datetime
-
-
-class Dialog(Shown):
-    id: str
-    turns: list[Turn]
-
-
-class Saying(BaseModel):
-    message: str
-
-
 class Made(BaseModel):
     id: int
-
-
-class Started(BaseModel):
-    id: str
 
 
 @api.get("/health")
@@ -235,21 +210,3 @@ def log(desk: CurrentDesk, table_id: Number, raw: Raw = False) -> Response:
     """The verdicts as CSV."""
     desk.store.table(table_id)
     return Response(log_csv(desk.store, table_id, raw), media_type=CSV)
-
-
-@api.post("/chat", status_code=201)
-def start_dialog(desk: CurrentDesk) -> Started:
-    """Start a dialog with the bot."""
-    return Started(id=desk.start_dialog())
-
-
-@api.get("/chat/{dialog_id}", response_model=Dialog)
-def dialog(desk: CurrentDesk, dialog_id: str) -> Any:
-    """The dialog so far."""
-    return desk.store.dialog(dialog_id)
-
-
-@api.post("/chat/{dialog_id}", status_code=201, response_model=Turn)
-def say(desk: CurrentDesk, dialog_id: str, saying: Saying) -> Any:
-    """Send a message and get the bot's reply. 409 if somebody else sent one in the meantime."""
-    return desk.say(desk.store.dialog(dialog_id), saying.message)

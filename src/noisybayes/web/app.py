@@ -17,19 +17,14 @@ from starlette.routing import Match
 from starlette.staticfiles import StaticFiles
 
 from .._version import __version__
-from ..bot import Bot
 from ..data.errors import InputError, in_field_words
 from . import pages
 from .api import api
-from .bot_api import bot_api
-from .contact_key import key_from
-from .desk import Desk
+from .desk import Desk, Extension
 from .guard import Guard
-from .responder import HostedBot, Responder
 from .review_api import review_api
 from .server_settings import Settings
 from .store import Busy, Conflict, NotFound, Store, StoreError, Unavailable
-from .webhook import send_events
 
 #: The first matching entry is used.
 STATUS: dict[type[Exception], int] = {
@@ -44,32 +39,28 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     desk, end = app.state.desk, asyncio.Event()
     desk.jobs.watch()
     async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(send_events(desk.responder, end))
+        if app.state.extension is not None:
+            tasks.create_task(app.state.extension.work(end))
         yield
-        end.set()  # the posts under way are finished, so that they need not be repeated
+        end.set()
     await run_in_threadpool(desk.jobs.stop)
 
 
-def create_app(
-    store: Store, settings: Settings | None = None, bot: Bot | None = None, *, responder: Responder | None = None
-) -> FastAPI:
+def create_app(store: Store, settings: Settings | None = None, extension: Extension | None = None) -> FastAPI:
     """The web application on an open store. It takes over fits that an earlier server left unfinished.
 
-    `bot` alone, for demos and tests, encrypts contact details with a key that ends with the process; `responder` has
-    bots with their webhooks and keys.
+    extension : further pages and routes, such as those of bots
     """
     settings = settings or Settings()
-    if responder is None and bot is not None:
-        responder = Responder(store, {"bot": HostedBot(bot)}, key_from({}, demo=True))
-    desk = Desk(store, settings, responder)
     # we have our own documentation page (see pages): FastAPI's loads scripts from other sites
     app = FastAPI(
         title="noisybayes", version=__version__, docs_url=None, redoc_url=None,
         openapi_url="/api/openapi.json", lifespan=_lifespan,
-        description="Review of suspect labels, and the bot's chats.",
+        description="Review of suspect labels.",
     )  # fmt: skip
-    app.state.desk = desk
-    for router in (bot_api, api, review_api, *pages.ROUTERS):  # messages of customers come most often
+    app.state.desk, app.state.extension = Desk(store, settings), extension
+    own = () if extension is None else extension.routers
+    for router in (*own, api, review_api, *pages.ROUTERS):  # messages of customers come most often
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=str(files("noisybayes.web") / "static")), name="static")
     app.add_middleware(Guard, settings=settings, store=store, respond=respond)
@@ -100,7 +91,9 @@ async def _http_error(request: Request, error: Exception) -> Response:
 
 def _allowed_methods(request: Request) -> list[str]:
     """The methods of all routes of a path; the router only lists those of the first."""
-    routes = [route for router in (api, review_api, bot_api, *pages.ROUTERS) for route in router.routes]
+    extension = request.app.state.extension
+    routers = (api, review_api, *pages.ROUTERS, *(() if extension is None else extension.routers))
+    routes = [route for router in routers for route in router.routes]
     matching = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
     return sorted({method for route in matching for method in getattr(route, "methods", None) or ()})
 

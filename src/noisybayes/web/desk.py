@@ -1,27 +1,46 @@
-"""Operations on tables, verdicts and dialogs, for the pages and the API alike."""
+"""Operations on tables and verdicts, for the pages and the API alike."""
 
 from __future__ import annotations
 
-import secrets
+import asyncio
 import time
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
-from anyio import CapacityLimiter
+from fastapi import APIRouter
 
-from ..bot import Bot
 from ..data.errors import InputError
 from .column_roles import LABEL_COLUMNS
 from .jobs import Jobs
 from .limited_process import run_limited, table_on_disk
-from .responder import Responder
 from .reviewing import Reviewing
 from .server_settings import Settings
-from .store import ChatTurn, DialogInfo, FitInfo, ReviewProgress, Store, TableInfo
+from .store import FitInfo, ReviewProgress, Store, TableInfo
 from .uploads import MOST_SECONDS, read_upload
 
 LONGEST_NAME = 100
 _HEALTH_LASTS = 1.0  # seconds
+
+
+class Extension(Protocol):
+    """What a server has besides the desk."""
+
+    @property
+    def package(self) -> str:
+        """The package with its templates."""
+
+    @property
+    def routers(self) -> Sequence[APIRouter]: ...
+
+    @property
+    def links(self) -> Sequence[tuple[str, str]]:
+        """Of the menu."""
+
+    def summary(self) -> str:
+        """A sentence for the start page."""
+
+    async def work(self, end: asyncio.Event) -> None:
+        """What it does while the server runs."""
 
 
 class Overview(NamedTuple):
@@ -36,11 +55,9 @@ def _labels_in(roles: Mapping[str, Any]) -> tuple[Any, Any]:
 
 
 class Desk(Reviewing):
-    def __init__(self, store: Store, settings: Settings, responder: Responder | None = None) -> None:
+    def __init__(self, store: Store, settings: Settings) -> None:
         self.store, self.settings = store, settings
-        self.responder = responder or Responder(store, {}, None)
         self.jobs = Jobs(store, settings)
-        self.turns_to_write = CapacityLimiter(store.most_writers)
         self._healthy_until = 0.0
 
     def check_health(self) -> None:
@@ -89,44 +106,3 @@ class Desk(Reviewing):
             store.table(table_id), store.latest_fit(table_id), store.running_fit(table_id),
             store.review_progress(table_id),
         )  # fmt: skip
-
-    # chat
-
-    @property
-    def bot(self) -> Bot | None:
-        """The bot of the chat page."""
-        first = self.responder.first
-        return None if first is None else self.responder.hosted_bots[first].bot
-
-    def start_dialog(self) -> str:
-        dialog_id = secrets.token_urlsafe(12)
-        self.store.start_dialog(dialog_id, self._bot()[1].start().as_dict())
-        return dialog_id
-
-    def say(self, dialog: DialogInfo, message: str) -> ChatTurn:
-        """The bot's reply; contact details are masked and stored as a lead."""
-        return self.responder.say(self._bot()[0], dialog, message)
-
-    def answer_handover(
-        self, handover_id: int, *, seen: int, reviewer: str, reply: str, label: str | None, bot_goes_on: bool
-    ) -> None:
-        """A person's answer goes to the customer and, with a label, into the training data."""
-        handover = self.store.handover(handover_id)
-        if label is not None:
-            self.check_category(handover.bot, label)
-        self.store.close_handover(
-            handover_id, seen=seen, reviewer=reviewer, reply=reply.strip(), label=label, paused=not bot_goes_on,
-            has_webhook=self.responder.hosted_bot(handover.bot).webhook is not None,
-        )  # fmt: skip
-
-    def check_category(self, bot: str, label: str) -> None:
-        categories = self.responder.hosted_bot(bot).bot.config.categories
-        if label not in categories:
-            raise InputError(f"{label!r} is not a category of the bot {bot!r}; it has {', '.join(categories)}")
-
-    def _bot(self) -> tuple[str, Bot]:
-        if self.responder.first is None or self.bot is None:
-            raise InputError(
-                "this server was started without a bot; train one with 'noisybayes bot train' and use --bot FOLDER"
-            )
-        return self.responder.first, self.bot

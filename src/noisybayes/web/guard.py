@@ -34,7 +34,7 @@ SAFE = ("GET", "HEAD", "OPTIONS")
 _OF_EVERYBODY = re.compile(r"/(login|logout|reviewer)")
 _OF_REVIEWERS = re.compile(
     r"/api/tables/\d+/(verdicts|accept|undo|fit)|/t/\d+/(verdict|accept|undo|refit|fit)|(/api)?/chat(/[^/]*)?|/learn"
-    r"|/api/bots/[^/]+/messages"
+    r"|/api/bots/[^/]+/messages|/api/labels"
 )
 _OF_SALES = re.compile(r"/handover/\d+|/api/handovers/\d+/answer|/leads\.csv")
 #: Content types that other sites can send without a preflight request; we refuse preflight requests.

@@ -13,7 +13,7 @@ from .server_settings import Settings
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from .responder import Responder
+    from .desk import Extension
     from .store import Store
 
 DEMO_TABLE = "dealership.csv"
@@ -37,7 +37,7 @@ def _demo_file() -> Path:
 
 
 def serve(
-    store: Store, settings: Settings, responder: Responder | None, demo: bool, announce: Callable[[str], None]
+    store: Store, settings: Settings, extension: Extension | None, demo: bool, announce: Callable[[str], None]
 ) -> None:
     """Serve until interrupted. `announce` is called with the address as soon as it is bound."""
     import uvicorn
@@ -46,7 +46,7 @@ def serve(
 
     listener = _listen(settings)
     announce(_address(listener))
-    app = create_app(store, settings, responder=responder)
+    app = create_app(store, settings, extension)
     if demo:
         add_demo(store, app)
     config = uvicorn.Config(

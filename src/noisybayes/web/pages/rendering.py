@@ -27,10 +27,12 @@ YEAR = 365 * 24 * 3600
 
 
 @cache
-def templates() -> Environment:
+def templates(extension: str | None = None) -> Environment:
+    """extension : a package with further templates"""
     shared = environment("noisybayes.web")
     # shared with the report
-    shared.loader = ChoiceLoader([PackageLoader(name) for name in ("noisybayes.web", "noisybayes.report")])
+    packages = ["noisybayes.web", "noisybayes.report", *([extension] if extension else [])]
+    shared.loader = ChoiceLoader([PackageLoader(name) for name in packages])
     shared.filters |= {"excerpt": excerpt, "length_of": length_of, "with_code": with_code}
     return shared
 
@@ -45,15 +47,19 @@ def render(request: Request, name: str, status: int = 200, **context: Any) -> HT
     csrf = request.cookies.get(CSRF) or new_csrf()
     account = getattr(request.state, "account", None)
     reviewer = (account.name if account else "") or request.cookies.get(REVIEWER) or f"guest-{secrets.token_hex(2)}"
-    desk = desk_of(request)
+    desk, extension = desk_of(request), request.app.state.extension
     table = context.pop("table", None)
     shared = {
         "csrf": csrf, "reviewer": reviewer, "has_account": bool(account and account.name),
         "path": request.url.path, "table": table, "phrases": phrases,
         "has_token": desk.settings.token is not None, "version": __version__, "menu": table or _newest(desk),
+        "links": extension.links if extension else (),
+        "summary": extension.summary() if extension and name == "home.html" else "",
         "running": None if table is None else desk.store.running_fit(table.id),
     }  # fmt: skip
-    response = HTMLResponse(templates().get_template(name).render(shared | context), status)
+    response = HTMLResponse(
+        templates(extension.package if extension else None).get_template(name).render(shared | context), status
+    )
     if CSRF not in request.cookies:
         set_cookie(request, response, CSRF, csrf)
     if REVIEWER not in request.cookies and not (account and account.name):

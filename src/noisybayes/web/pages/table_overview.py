@@ -22,7 +22,7 @@ def home(request: Request, desk: CurrentDesk) -> Response:
     tables = [
         (table, desk.store.review_progress(table.id), desk.store.latest_fit(table.id)) for table in desk.store.tables()
     ]
-    return render(request, "home.html", tables=tables, bot=desk.bot, chats=desk.store.chat_counts())
+    return render(request, "home.html", tables=tables)
 
 
 @router.get("/t/{table_id}")

@@ -1,4 +1,4 @@
-"""Storage of the review desk: tables, fits, findings, verdicts and chats, in SQLite or PostgreSQL.
+"""Storage of the review desk: tables, fits, findings and verdicts, in SQLite or PostgreSQL.
 
 `Store.open(url)` opens a store, or creates it. Many threads and several processes may use it. Texts are
 stored unchanged, except that null characters and unpaired surrogates, which not every database accepts, become
@@ -9,9 +9,7 @@ from .accounts import ROLES, SESSION_LASTS, Account
 from .store import Store
 from .values import (
     Busy,
-    ChatTurn,
     Conflict,
-    DialogInfo,
     Finding,
     FitInfo,
     NoLabel,
@@ -28,9 +26,7 @@ __all__ = [
     "SESSION_LASTS",
     "Account",
     "Busy",
-    "ChatTurn",
     "Conflict",
-    "DialogInfo",
     "Finding",
     "FitInfo",
     "NoLabel",

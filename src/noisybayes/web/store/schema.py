@@ -27,7 +27,7 @@ metadata = MetaData(
 )
 
 #: Changed with the tables: a store with another version is refused.
-VERSION = "0012"
+VERSION = "0013"
 store_version = Table("store_version", metadata, Column("version_num", Words, primary_key=True))
 
 
@@ -147,30 +147,6 @@ Index(
     unique=True,
     sqlite_where=text("undone IS NULL"),
     postgresql_where=text("undone IS NULL"),
-)
-
-dialog = Table(
-    "dialog",
-    metadata,
-    Column("id", Words, primary_key=True),
-    Column("state", JSON, nullable=False),
-    Column("n_turns", Integer, nullable=False),
-    Column("created", Moment, nullable=False, index=True),
-)
-
-turn = Table(
-    "turn",
-    metadata,
-    Column("dialog_id", Words, ForeignKey("dialog.id", ondelete="CASCADE"), primary_key=True),
-    Column("ordinal", Integer, primary_key=True, autoincrement=False),
-    Column("message", Words, nullable=False),
-    Column("category", Words, nullable=False),
-    Column("title", Words, nullable=False),
-    Column("confidence", Double, nullable=False),
-    Column("handover", Boolean, nullable=False),
-    Column("reply", Words, nullable=False),
-    Column("fired", JSON, nullable=False),
-    Column("created", Moment, nullable=False),
 )
 
 # only hashes of tokens are stored

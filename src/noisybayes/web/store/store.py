@@ -5,16 +5,13 @@ from __future__ import annotations
 from types import TracebackType
 
 from .accounts import Accounts
-from .conversations import Conversations
 from .database import Database
 from .fits import Fits
 from .imported_tables import Tables
-from .leads import Leads
-from .outbox import Outbox
 from .verdicts import Verdicts
 
 
-class Store(Tables, Fits, Verdicts, Accounts, Conversations, Leads, Outbox):
+class Store(Tables, Fits, Verdicts, Accounts):
     """Safe to share between threads."""
 
     @classmethod
@@ -27,6 +24,11 @@ class Store(Tables, Fits, Verdicts, Accounts, Conversations, Leads, Outbox):
             database.close()
             raise
         return cls(database)
+
+    @property
+    def database(self) -> Database:
+        """For other tables on the same store."""
+        return self._database
 
     @property
     def url(self) -> str:

@@ -78,26 +78,6 @@ class ReviewProgress(NamedTuple):
     n_precision: int  # number of verdicts behind that share, without unsure ones
 
 
-class ChatTurn(NamedTuple):
-    ordinal: int  # from 1
-    message: str
-    category: str
-    title: str
-    confidence: float
-    handover: bool
-    reply: str
-    fired: list[str]
-    created: datetime
-
-
-class DialogInfo(NamedTuple):
-    id: str
-    state: dict[str, Any]
-    turns: list[ChatTurn]
-    created: datetime
-    n_turns: int  # set even if the turns are not loaded
-
-
 class StoreError(Exception):
     """The store cannot be opened or cannot do what was asked."""
 
@@ -107,7 +87,7 @@ class Unavailable(StoreError):
 
 
 class NotFound(StoreError):
-    """There is no such table, fit, finding or dialog."""
+    """There is nothing with this number or name."""
 
 
 class Busy(StoreError):
