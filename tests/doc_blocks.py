@@ -53,7 +53,7 @@ def run_blocks(page: Path) -> None:
         else:
             continue
         if told is not None:
-            assert printed == told, f"{name_of(page)}:{block.line} does not print what the page says"
+            assert printed == told, f"{name_of(page)}:{block.line} does not print what the page says, but\n{printed}"
 
 
 def run_python(code: str, page: Path, namespace: dict[str, object]) -> str:

@@ -181,7 +181,7 @@ def test_a_person_answers_from_the_queue(page, server):
     dialog = send(server, f"{SCRIPT} my airbag warning light is on", "ann")["dialog"]
     page.goto("/handover")
     page.click("text=my airbag warning light is on")
-    assert page.title() == "Handover"
+    expect(page).to_have_title("Handover")
     expect(page.locator(".tag", has_text="danger")).to_be_visible()
     page.fill("textarea[name=reply]", "Please do not drive. We call you at once.")
     page.select_option("select[name=label]", "danger")
